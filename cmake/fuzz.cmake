@@ -1,0 +1,12 @@
+# Every tests/fuzz/fuzz_X.c is a libFuzzer program over the sanitised library.
+if(NOT CMAKE_C_COMPILER_ID STREQUAL "Clang")
+  message(FATAL_ERROR "fuzz targets need clang: use the preset 'fuzz'")
+endif()
+file(GLOB fuzz_targets CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_*.c)
+foreach(source ${fuzz_targets})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE heddle_core)
+  target_compile_definitions(${name} PRIVATE HEDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+endforeach()

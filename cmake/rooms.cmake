@@ -1,0 +1,49 @@
+# The rooms of layers.txt: everything below cli/ is one static library, cli/ is the program.
+file(GLOB room_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/*.c ${PROJECT_SOURCE_DIR}/src/*/*/*.c)
+set(core_sources ${room_sources})
+list(FILTER core_sources EXCLUDE REGEX "/src/(cli|opencl|cuda)/")
+set(cli_sources ${room_sources})
+list(FILTER cli_sources INCLUDE REGEX "/src/cli/")
+
+# The lane file is compiled once per instruction set level; the table of each level is chosen when a device is
+# created. It is the only code built for more than the base level.
+set(lanes_file ${PROJECT_SOURCE_DIR}/src/exec/lanes.c)
+list(REMOVE_ITEM core_sources ${lanes_file})
+set(lanes_objects)
+if(EXISTS ${lanes_file})
+  foreach(level 1 3 4)
+    set(target heddle_lanes_v${level})
+    set(march x86-64)
+    if(level GREATER 1)
+      set(march x86-64-v${level})
+    endif()
+    add_library(${target} OBJECT ${lanes_file})
+    target_link_libraries(${target} PRIVATE heddle_flags)
+    target_compile_definitions(${target} PRIVATE LANES_LEVEL=${level})
+    # A loop that a level cannot vectorise is slower, not wrong.
+    target_compile_options(${target} PRIVATE -march=${march} ${HEDDLE_LANES_OPTIMISE} -fno-trapping-math
+      $<$<C_COMPILER_ID:Clang>:-Wno-pass-failed>)
+    list(APPEND lanes_objects $<TARGET_OBJECTS:${target}>)
+  endforeach()
+endif()
+
+# Where the program finds builtins.cl and configs/: the installed folder, else the source tree. Only the look-up
+# sees these names, so that no path enters a result.
+set(share_definitions
+  HEDDLE_VERSION="${PROJECT_VERSION}"
+  HEDDLE_SHARE_SOURCE="${PROJECT_SOURCE_DIR}"
+  HEDDLE_CONFIGS_SOURCE="${PROJECT_SOURCE_DIR}/configs"
+  HEDDLE_SHARE_INSTALLED="${CMAKE_INSTALL_FULL_DATADIR}/heddle"
+  HEDDLE_CONFIGS_INSTALLED="${CMAKE_INSTALL_FULL_DATADIR}/heddle/configs")
+
+add_library(heddle_core STATIC ${core_sources} ${lanes_objects})
+target_link_libraries(heddle_core
+  PUBLIC heddle_flags PkgConfig::YAML PkgConfig::JANSSON PkgConfig::XXHASH m)
+target_compile_definitions(heddle_core PRIVATE ${share_definitions})
+
+if(NOT cli_sources)
+  return()
+endif()
+add_executable(heddle ${cli_sources})
+target_link_libraries(heddle PRIVATE heddle_core)
+target_compile_definitions(heddle PRIVATE ${share_definitions})

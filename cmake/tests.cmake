@@ -1,0 +1,34 @@
+# Every tests/unit/test_X.c is one CTest named X; other folders of tests/ register their own.
+pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
+if(NOT CMOCKA_FOUND)
+  message(STATUS "cmocka is not installed: the tests are not built")
+  return()
+endif()
+get_filename_component(HEDDLE_REFERENCE_DIR ${PROJECT_SOURCE_DIR}/../shared/reference ABSOLUTE)
+
+# heddle_test(NAME SOURCE... [LIBS library...]): a cmocka program. Reference data may be absent: a test that needs
+# it skips, and says so.
+function(heddle_test name)
+  cmake_parse_arguments(arg "" "" "LIBS" ${ARGN})
+  add_executable(test_${name} ${arg_UNPARSED_ARGUMENTS})
+  target_link_libraries(test_${name} PRIVATE heddle_core PkgConfig::CMOCKA ${arg_LIBS})
+  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_definitions(test_${name} PRIVATE
+    HEDDLE_REFERENCE_DIR="${HEDDLE_REFERENCE_DIR}" HEDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  add_test(NAME ${name} COMMAND test_${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 120)
+endfunction()
+
+file(GLOB unit_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/unit/test_*.c)
+foreach(source ${unit_tests})
+  get_filename_component(name ${source} NAME_WE)
+  string(REGEX REPLACE "^test_" "" name ${name})
+  heddle_test(${name} ${source})
+endforeach()
+
+file(GLOB fragments CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*/CMakeLists.txt)
+foreach(fragment ${fragments})
+  get_filename_component(folder ${fragment} DIRECTORY)
+  get_filename_component(name ${folder} NAME)
+  add_subdirectory(${folder} tests/${name})
+endforeach()

@@ -1,0 +1,738 @@
+/* What OpenCL C promises and libclc does not have for nvptx64. Linked before libclc, so that a definition here wins.
+ * Compiled as OpenCL C 3.0 with every feature on; unqualified and private pointers are both address space 0 on this
+ * target, so one definition serves OpenCL C 1.2, 2.0 and 3.0.
+ *
+ * HEDDLE_SM is the target's number (75 for sm_75).
+ * Launch ABI, as NVIDIA's OpenCL has it: %envreg3-5 global offset, %envreg9 work_dim. Sub-groups are warps. */
+#ifndef HEDDLE_SM
+#define HEDDLE_SM 75
+#endif
+
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+
+#define OVERLOAD __attribute__((overloadable, always_inline))
+#define CONVERGENT __attribute__((overloadable, always_inline, convergent))
+#define HELPER static __attribute__((always_inline))
+
+/* ---- work-items ---- */
+
+uint __heddle_envreg3(void) __asm("llvm.nvvm.read.ptx.sreg.envreg3");
+uint __heddle_envreg4(void) __asm("llvm.nvvm.read.ptx.sreg.envreg4");
+uint __heddle_envreg5(void) __asm("llvm.nvvm.read.ptx.sreg.envreg5");
+uint __heddle_envreg9(void) __asm("llvm.nvvm.read.ptx.sreg.envreg9");
+
+#define SREG(name, d, otherwise)                                                                                       \
+    ((d) == 0   ? (uint)__nvvm_read_ptx_sreg_##name##_x()                                                              \
+     : (d) == 1 ? (uint)__nvvm_read_ptx_sreg_##name##_y()                                                              \
+     : (d) == 2 ? (uint)__nvvm_read_ptx_sreg_##name##_z()                                                              \
+                : otherwise)
+
+OVERLOAD uint get_work_dim(void) { return __heddle_envreg9(); }
+OVERLOAD size_t get_global_offset(uint d)
+{
+    return d == 0 ? __heddle_envreg3() : d == 1 ? __heddle_envreg4() : d == 2 ? __heddle_envreg5() : 0;
+}
+OVERLOAD size_t get_local_id(uint d) { return SREG(tid, d, 0); }
+OVERLOAD size_t get_group_id(uint d) { return SREG(ctaid, d, 0); }
+OVERLOAD size_t get_local_size(uint d) { return SREG(ntid, d, 1); }
+OVERLOAD size_t get_enqueued_local_size(uint d) { return SREG(ntid, d, 1); }
+OVERLOAD size_t get_num_groups(uint d) { return SREG(nctaid, d, 1); }
+OVERLOAD size_t get_global_size(uint d) { return (size_t)SREG(ntid, d, 1) * SREG(nctaid, d, 1); }
+HELPER size_t id_without_offset(uint d) { return (size_t)SREG(ctaid, d, 0) * SREG(ntid, d, 1) + SREG(tid, d, 0); }
+OVERLOAD size_t get_global_id(uint d) { return id_without_offset(d) + get_global_offset(d); }
+HELPER uint local_linear_id(void)
+{
+    return (SREG(tid, 2, 0) * SREG(ntid, 1, 1) + SREG(tid, 1, 0)) * SREG(ntid, 0, 1) + SREG(tid, 0, 0);
+}
+HELPER uint local_total(void) { return SREG(ntid, 0, 1) * SREG(ntid, 1, 1) * SREG(ntid, 2, 1); }
+OVERLOAD size_t get_local_linear_id(void) { return local_linear_id(); }
+OVERLOAD size_t get_global_linear_id(void)
+{
+    return (id_without_offset(2) * get_global_size(1) + id_without_offset(1)) * get_global_size(0) + id_without_offset(0);
+}
+
+/* ---- fences and barriers ---- */
+
+#if HEDDLE_SM >= 70
+#define FENCE_ACQ_REL(scope_cta, scope_old) __asm volatile("fence.acq_rel." scope_cta ";" ::: "memory")
+#define FENCE_SC(scope_cta, scope_old) __asm volatile("fence.sc." scope_cta ";" ::: "memory")
+#else
+#define FENCE_ACQ_REL(scope_cta, scope_old) __asm volatile("membar." scope_old ";" ::: "memory")
+#define FENCE_SC(scope_cta, scope_old) __asm volatile("membar." scope_old ";" ::: "memory")
+#endif
+
+HELPER void fence_acq_rel(memory_scope scope)
+{
+    if (scope == memory_scope_device)
+        FENCE_ACQ_REL("gpu", "gl");
+    else if (scope == memory_scope_all_svm_devices)
+        FENCE_ACQ_REL("sys", "sys");
+    else if (scope != memory_scope_work_item)
+        FENCE_ACQ_REL("cta", "cta");
+}
+HELPER void fence_sc(memory_scope scope)
+{
+    if (scope == memory_scope_device)
+        FENCE_SC("gpu", "gl");
+    else if (scope == memory_scope_all_svm_devices)
+        FENCE_SC("sys", "sys");
+    else if (scope != memory_scope_work_item)
+        FENCE_SC("cta", "cta");
+}
+/* An atomic of any order is a relaxed one between these two. */
+HELPER void order_before(memory_order order, memory_scope scope)
+{
+    if (order == memory_order_seq_cst)
+        fence_sc(scope);
+    else if (order == memory_order_release || order == memory_order_acq_rel)
+        fence_acq_rel(scope);
+}
+HELPER void order_after(memory_order order, memory_scope scope)
+{
+    if (order == memory_order_acquire || order == memory_order_acq_rel || order == memory_order_seq_cst)
+        fence_acq_rel(scope);
+}
+OVERLOAD void atomic_work_item_fence(cl_mem_fence_flags flags, memory_order order, memory_scope scope)
+{
+    if (order == memory_order_seq_cst)
+        fence_sc(scope);
+    else if (order != memory_order_relaxed)
+        fence_acq_rel(scope);
+}
+
+HELPER __attribute__((convergent)) void block_barrier(void) { __syncthreads(); }
+CONVERGENT void work_group_barrier(cl_mem_fence_flags flags) { block_barrier(); }
+CONVERGENT void work_group_barrier(cl_mem_fence_flags flags, memory_scope scope)
+{
+    if (scope == memory_scope_device || scope == memory_scope_all_svm_devices)
+        fence_acq_rel(scope); /* the block barrier orders within the block only */
+    block_barrier();
+}
+OVERLOAD cl_mem_fence_flags get_fence(const void *p)
+{
+    return __nvvm_isspacep_shared(p) ? CLK_LOCAL_MEM_FENCE : __nvvm_isspacep_global(p) ? CLK_GLOBAL_MEM_FENCE : 0;
+}
+OVERLOAD cl_mem_fence_flags get_fence(void *p) { return get_fence((const void *)p); }
+
+/* ---- atomics ---- */
+
+#if __SIZEOF_POINTER__ == 8
+#define POINTER_CONSTRAINT "l"
+#define POINTER_VALUE(p) ((ulong)(p))
+#else
+#define POINTER_CONSTRAINT "r"
+#define POINTER_VALUE(p) ((uint)(p))
+#endif
+#if HEDDLE_SM >= 70
+#define SCOPED(scope) ".relaxed." scope
+#define LOAD_SCOPED(scope) "ld.relaxed." scope
+#define STORE_SCOPED(scope) "st.relaxed." scope
+#elif HEDDLE_SM >= 60
+#define SCOPED(scope) "." scope
+#define LOAD_SCOPED(scope) "ld.volatile"
+#define STORE_SCOPED(scope) "st.volatile"
+#else
+#define SCOPED(scope) ""
+#define LOAD_SCOPED(scope) "ld.volatile"
+#define STORE_SCOPED(scope) "st.volatile"
+#endif
+
+/* Device scope goes through LLVM, which then knows the address space of most pointers; it has no notion of the
+ * others, which are written out. */
+#define IS_DEVICE(scope) ((scope) == memory_scope_device)
+#define IS_SYSTEM(scope) ((scope) == memory_scope_all_svm_devices)
+
+#define RMW_ASM(T, C, text, scope_text)                                                                                \
+    __asm volatile("atom" SCOPED(scope_text) text " %0, [%1], %2;"                                                     \
+                   : "=" C(old)                                                                                        \
+                   : POINTER_CONSTRAINT(POINTER_VALUE(p)), C(v)                                                        \
+                   : "memory")
+#define RMW(AS, SPACE, T, C, V, function, llvm, text)                                                                  \
+    OVERLOAD T function##_explicit(volatile AS atomic_##T *p, V value, memory_order order, memory_scope scope)         \
+    {                                                                                                                  \
+        T old, v = (T)value;                                                                                           \
+        order_before(order, scope);                                                                                    \
+        if (IS_DEVICE(scope))                                                                                          \
+            old = llvm;                                                                                                \
+        else if (IS_SYSTEM(scope))                                                                                     \
+            RMW_ASM(T, C, SPACE text, "sys");                                                                          \
+        else                                                                                                           \
+            RMW_ASM(T, C, SPACE text, "cta");                                                                          \
+        order_after(order, scope);                                                                                     \
+        return old;                                                                                                    \
+    }                                                                                                                  \
+    OVERLOAD T function##_explicit(volatile AS atomic_##T *p, V value, memory_order order)                             \
+    {                                                                                                                  \
+        return function##_explicit(p, value, order, memory_scope_device);                                              \
+    }                                                                                                                  \
+    OVERLOAD T function(volatile AS atomic_##T *p, V value)                                                            \
+    {                                                                                                                  \
+        return function##_explicit(p, value, memory_order_seq_cst, memory_scope_device);                               \
+    }
+#define RELAXED(operation) __opencl_atomic_##operation(p, v, memory_order_relaxed, memory_scope_device)
+
+#define LOAD_ASM(C, text)                                                                                              \
+    __asm volatile(text " %0, [%1];" : "=" C(value) : POINTER_CONSTRAINT(POINTER_VALUE(p)) : "memory")
+#define STORE_ASM(C, text)                                                                                             \
+    __asm volatile(text " [%0], %1;" : : POINTER_CONSTRAINT(POINTER_VALUE(p)), C(value) : "memory")
+#define LOAD_STORE(AS, SPACE, T, C, U)                                                                                 \
+    OVERLOAD T atomic_load_explicit(volatile AS atomic_##T *p, memory_order order, memory_scope scope)                 \
+    {                                                                                                                  \
+        T value;                                                                                                       \
+        order_before(order == memory_order_seq_cst ? order : memory_order_relaxed, scope);                             \
+        if (IS_DEVICE(scope))                                                                                          \
+            value = __opencl_atomic_load(p, memory_order_relaxed, memory_scope_device);                                \
+        else if (IS_SYSTEM(scope))                                                                                     \
+            LOAD_ASM(C, LOAD_SCOPED("sys") SPACE U);                                                                   \
+        else                                                                                                           \
+            LOAD_ASM(C, LOAD_SCOPED("cta") SPACE U);                                                                   \
+        order_after(order, scope);                                                                                     \
+        return value;                                                                                                  \
+    }                                                                                                                  \
+    OVERLOAD T atomic_load_explicit(volatile AS atomic_##T *p, memory_order order)                                     \
+    {                                                                                                                  \
+        return atomic_load_explicit(p, order, memory_scope_device);                                                    \
+    }                                                                                                                  \
+    OVERLOAD T atomic_load(volatile AS atomic_##T *p)                                                                  \
+    {                                                                                                                  \
+        return atomic_load_explicit(p, memory_order_seq_cst, memory_scope_device);                                     \
+    }                                                                                                                  \
+    OVERLOAD void atomic_store_explicit(volatile AS atomic_##T *p, T value, memory_order order, memory_scope scope)    \
+    {                                                                                                                  \
+        order_before(order, scope);                                                                                    \
+        if (IS_DEVICE(scope))                                                                                          \
+            __opencl_atomic_store(p, value, memory_order_relaxed, memory_scope_device);                                \
+        else if (IS_SYSTEM(scope))                                                                                     \
+            STORE_ASM(C, STORE_SCOPED("sys") SPACE U);                                                                 \
+        else                                                                                                           \
+            STORE_ASM(C, STORE_SCOPED("cta") SPACE U);                                                                 \
+    }                                                                                                                  \
+    OVERLOAD void atomic_store_explicit(volatile AS atomic_##T *p, T value, memory_order order)                        \
+    {                                                                                                                  \
+        atomic_store_explicit(p, value, order, memory_scope_device);                                                   \
+    }                                                                                                                  \
+    OVERLOAD void atomic_store(volatile AS atomic_##T *p, T value)                                                     \
+    {                                                                                                                  \
+        atomic_store_explicit(p, value, memory_order_seq_cst, memory_scope_device);                                    \
+    }                                                                                                                  \
+    OVERLOAD void atomic_init(volatile AS atomic_##T *p, T value)                                                      \
+    {                                                                                                                  \
+        __opencl_atomic_store(p, value, memory_order_relaxed, memory_scope_device);                                    \
+    }
+
+/* Compares bits, as the hardware does; B is the unsigned type of the same width. */
+#define CAS_ASM(C, text, scope_text)                                                                                   \
+    __asm volatile("atom" SCOPED(scope_text) text " %0, [%1], %2, %3;"                                                 \
+                   : "=" C(old)                                                                                        \
+                   : POINTER_CONSTRAINT(POINTER_VALUE(p)), C(before), C(after)                                         \
+                   : "memory")
+#define CAS_CORE(AS, SPACE, T, B, C, BITS)                                                                             \
+    OVERLOAD B heddle_cas(volatile AS atomic_##T *p, T expected, T desired, memory_order order, memory_scope scope)    \
+    {                                                                                                                  \
+        B old, before = as_##B(expected), after = as_##B(desired);                                                     \
+        order_before(order, scope);                                                                                    \
+        if (IS_DEVICE(scope)) {                                                                                        \
+            old = before;                                                                                              \
+            __opencl_atomic_compare_exchange_strong((volatile AS atomic_##B *)p, &old, after, memory_order_relaxed,    \
+                                                    memory_order_relaxed, memory_scope_device);                        \
+        } else if (IS_SYSTEM(scope))                                                                                   \
+            CAS_ASM(C, SPACE ".cas.b" BITS, "sys");                                                                    \
+        else                                                                                                           \
+            CAS_ASM(C, SPACE ".cas.b" BITS, "cta");                                                                    \
+        order_after(order, scope);                                                                                     \
+        return old;                                                                                                    \
+    }
+#define CAS_ONE(AS, EXPECTED, T, B, strength)                                                                          \
+    OVERLOAD bool atomic_compare_exchange_##strength##_explicit(volatile AS atomic_##T *p, EXPECTED T *expected,       \
+                                                                T desired, memory_order success, memory_order failure, \
+                                                                memory_scope scope)                                    \
+    {                                                                                                                  \
+        T wanted = *expected;                                                                                          \
+        B old = heddle_cas(p, wanted, desired, success, scope);                                                        \
+        bool same = old == as_##B(wanted);                                                                             \
+        if (!same)                                                                                                     \
+            *expected = as_##T(old);                                                                                   \
+        return same;                                                                                                   \
+    }                                                                                                                  \
+    OVERLOAD bool atomic_compare_exchange_##strength##_explicit(volatile AS atomic_##T *p, EXPECTED T *expected,       \
+                                                                T desired, memory_order success, memory_order failure) \
+    {                                                                                                                  \
+        return atomic_compare_exchange_##strength##_explicit(p, expected, desired, success, failure,                   \
+                                                             memory_scope_device);                                     \
+    }                                                                                                                  \
+    OVERLOAD bool atomic_compare_exchange_##strength(volatile AS atomic_##T *p, EXPECTED T *expected, T desired)       \
+    {                                                                                                                  \
+        return atomic_compare_exchange_##strength##_explicit(p, expected, desired, memory_order_seq_cst,               \
+                                                             memory_order_seq_cst, memory_scope_device);               \
+    }
+#define CAS(AS, EXPECTED, T, B) CAS_ONE(AS, EXPECTED, T, B, strong) CAS_ONE(AS, EXPECTED, T, B, weak)
+
+#define ATOMIC_INTEGER(AS, SPACE, T, B, C, BITS, SIGN)                                                                 \
+    LOAD_STORE(AS, SPACE, T, C, ".b" BITS)                                                                             \
+    RMW(AS, SPACE, T, C, T, atomic_exchange, RELAXED(exchange), ".exch.b" BITS)                                        \
+    CAS_CORE(AS, SPACE, T, B, C, BITS)                                                                                 \
+    RMW(AS, SPACE, T, C, T, atomic_fetch_add, RELAXED(fetch_add), ".add.u" BITS)                                       \
+    RMW(AS, SPACE, T, C, T, atomic_fetch_and, RELAXED(fetch_and), ".and.b" BITS)                                       \
+    RMW(AS, SPACE, T, C, T, atomic_fetch_or, RELAXED(fetch_or), ".or.b" BITS)                                          \
+    RMW(AS, SPACE, T, C, T, atomic_fetch_xor, RELAXED(fetch_xor), ".xor.b" BITS)                                       \
+    RMW(AS, SPACE, T, C, T, atomic_fetch_min, RELAXED(fetch_min), ".min." SIGN BITS)                                   \
+    RMW(AS, SPACE, T, C, T, atomic_fetch_max, RELAXED(fetch_max), ".max." SIGN BITS)                                   \
+    OVERLOAD T atomic_fetch_sub_explicit(volatile AS atomic_##T *p, T value, memory_order order, memory_scope scope)   \
+    {                                                                                                                  \
+        return atomic_fetch_add_explicit(p, (T)(0 - (B)value), order, scope);                                          \
+    }                                                                                                                  \
+    OVERLOAD T atomic_fetch_sub_explicit(volatile AS atomic_##T *p, T value, memory_order order)                       \
+    {                                                                                                                  \
+        return atomic_fetch_add_explicit(p, (T)(0 - (B)value), order, memory_scope_device);                            \
+    }                                                                                                                  \
+    OVERLOAD T atomic_fetch_sub(volatile AS atomic_##T *p, T value)                                                    \
+    {                                                                                                                  \
+        return atomic_fetch_add(p, (T)(0 - (B)value));                                                                 \
+    }
+#define ATOMIC_FLOAT(AS, SPACE, T, B, C, CB, BITS)                                                                     \
+    LOAD_STORE(AS, SPACE, T, C, ".f" BITS)                                                                             \
+    RMW(AS, SPACE, T, C, T, atomic_exchange, RELAXED(exchange), ".exch.b" BITS)                                        \
+    CAS_CORE(AS, SPACE, T, B, CB, BITS)
+
+/* atomic_intptr_t and atomic_uintptr_t take operands of the other signedness. */
+#define OTHER_SIGN(AS, T, V, function)                                                                                 \
+    OVERLOAD T function##_explicit(volatile AS atomic_##T *p, V value, memory_order order, memory_scope scope)         \
+    {                                                                                                                  \
+        return function##_explicit(p, (T)value, order, scope);                                                         \
+    }                                                                                                                  \
+    OVERLOAD T function##_explicit(volatile AS atomic_##T *p, V value, memory_order order)                             \
+    {                                                                                                                  \
+        return function##_explicit(p, (T)value, order);                                                                \
+    }                                                                                                                  \
+    OVERLOAD T function(volatile AS atomic_##T *p, V value) { return function(p, (T)value); }
+#define OTHER_SIGNS(AS, S, U)                                                                                          \
+    OTHER_SIGN(AS, U, S, atomic_fetch_add)                                                                             \
+    OTHER_SIGN(AS, U, S, atomic_fetch_sub)                                                                             \
+    OTHER_SIGN(AS, S, U, atomic_fetch_and)                                                                             \
+    OTHER_SIGN(AS, S, U, atomic_fetch_or)                                                                              \
+    OTHER_SIGN(AS, S, U, atomic_fetch_xor)                                                                             \
+    OTHER_SIGN(AS, S, U, atomic_fetch_min)                                                                             \
+    OTHER_SIGN(AS, S, U, atomic_fetch_max)
+
+#define FLAGS(AS)                                                                                                      \
+    OVERLOAD bool atomic_flag_test_and_set_explicit(volatile AS atomic_flag *p, memory_order order, memory_scope scope) \
+    {                                                                                                                  \
+        return atomic_exchange_explicit(p, 1, order, scope) != 0;                                                      \
+    }                                                                                                                  \
+    OVERLOAD bool atomic_flag_test_and_set_explicit(volatile AS atomic_flag *p, memory_order order)                    \
+    {                                                                                                                  \
+        return atomic_exchange_explicit(p, 1, order, memory_scope_device) != 0;                                        \
+    }                                                                                                                  \
+    OVERLOAD bool atomic_flag_test_and_set(volatile AS atomic_flag *p) { return atomic_exchange(p, 1) != 0; }          \
+    OVERLOAD void atomic_flag_clear_explicit(volatile AS atomic_flag *p, memory_order order, memory_scope scope)       \
+    {                                                                                                                  \
+        atomic_store_explicit(p, 0, order, scope);                                                                     \
+    }                                                                                                                  \
+    OVERLOAD void atomic_flag_clear_explicit(volatile AS atomic_flag *p, memory_order order)                           \
+    {                                                                                                                  \
+        atomic_store_explicit(p, 0, order, memory_scope_device);                                                       \
+    }                                                                                                                  \
+    OVERLOAD void atomic_flag_clear(volatile AS atomic_flag *p) { atomic_store(p, 0); }
+
+#if __SIZEOF_POINTER__ == 8
+#define POINTER_SIGNS(AS) OTHER_SIGNS(AS, long, ulong)
+#else
+#define POINTER_SIGNS(AS) OTHER_SIGNS(AS, int, uint)
+#endif
+#define ATOMICS(AS, SPACE)                                                                                             \
+    ATOMIC_INTEGER(AS, SPACE, int, uint, "r", "32", "s")                                                               \
+    ATOMIC_INTEGER(AS, SPACE, uint, uint, "r", "32", "u")                                                              \
+    ATOMIC_INTEGER(AS, SPACE, long, ulong, "l", "64", "s")                                                             \
+    ATOMIC_INTEGER(AS, SPACE, ulong, ulong, "l", "64", "u")                                                            \
+    ATOMIC_FLOAT(AS, SPACE, float, uint, "f", "r", "32")                                                               \
+    ATOMIC_FLOAT(AS, SPACE, double, ulong, "d", "l", "64")                                                             \
+    POINTER_SIGNS(AS)                                                                                                  \
+    FLAGS(AS)
+ATOMICS(__generic, "")
+ATOMICS(__global, ".global")
+ATOMICS(__local, ".shared")
+
+#define CAS_TYPES(AS, EXPECTED)                                                                                        \
+    CAS(AS, EXPECTED, int, uint)                                                                                       \
+    CAS(AS, EXPECTED, uint, uint)                                                                                      \
+    CAS(AS, EXPECTED, long, ulong)                                                                                     \
+    CAS(AS, EXPECTED, ulong, ulong)                                                                                    \
+    CAS(AS, EXPECTED, float, uint)                                                                                     \
+    CAS(AS, EXPECTED, double, ulong)
+CAS_TYPES(__generic, __generic)
+CAS_TYPES(__global, __generic) /* and private, which has the same name */
+CAS_TYPES(__global, __global)
+CAS_TYPES(__global, __local)
+CAS_TYPES(__local, __generic)
+CAS_TYPES(__local, __global)
+CAS_TYPES(__local, __local)
+
+/* cl_khr_int64_base_atomics, cl_khr_int64_extended_atomics: relaxed, device scope. */
+#define ATOM64_OP(AS, T, name, operation)                                                                              \
+    OVERLOAD T atom_##name(volatile AS T *q, T v)                                                                      \
+    {                                                                                                                  \
+        volatile AS atomic_##T *p = (volatile AS atomic_##T *)q;                                                       \
+        return RELAXED(operation);                                                                                     \
+    }
+#define ATOM64(AS, T)                                                                                                  \
+    ATOM64_OP(AS, T, add, fetch_add)                                                                                   \
+    ATOM64_OP(AS, T, sub, fetch_sub)                                                                                   \
+    ATOM64_OP(AS, T, xchg, exchange)                                                                                   \
+    ATOM64_OP(AS, T, min, fetch_min)                                                                                   \
+    ATOM64_OP(AS, T, max, fetch_max)                                                                                   \
+    ATOM64_OP(AS, T, and, fetch_and)                                                                                   \
+    ATOM64_OP(AS, T, or, fetch_or)                                                                                     \
+    ATOM64_OP(AS, T, xor, fetch_xor)                                                                                   \
+    OVERLOAD T atom_inc(volatile AS T *q) { return atom_add(q, (T)1); }                                                \
+    OVERLOAD T atom_dec(volatile AS T *q) { return atom_sub(q, (T)1); }                                                \
+    OVERLOAD T atom_cmpxchg(volatile AS T *q, T expected, T desired)                                                   \
+    {                                                                                                                  \
+        __opencl_atomic_compare_exchange_strong((volatile AS atomic_##T *)q, &expected, desired,                       \
+                                                memory_order_relaxed, memory_order_relaxed, memory_scope_device);      \
+        return expected;                                                                                               \
+    }
+ATOM64(__global, long)
+ATOM64(__global, ulong)
+ATOM64(__local, long)
+ATOM64(__local, ulong)
+
+/* ---- sub-groups: warps ---- */
+
+HELPER uint lane(void) { return __nvvm_read_ptx_sreg_laneid(); }
+OVERLOAD uint get_max_sub_group_size(void) { return 32; }
+OVERLOAD uint get_sub_group_local_id(void) { return lane(); }
+OVERLOAD uint get_sub_group_id(void) { return local_linear_id() >> 5; }
+OVERLOAD uint get_num_sub_groups(void) { return (local_total() + 31) >> 5; }
+OVERLOAD uint get_enqueued_num_sub_groups(void) { return (local_total() + 31) >> 5; }
+/* The last warp of a block may be short. */
+OVERLOAD uint get_sub_group_size(void)
+{
+    uint rest = local_total() - (local_linear_id() & ~31u);
+    return rest < 32 ? rest : 32;
+}
+HELPER uint warp_mask(void)
+{
+    uint size = get_sub_group_size();
+    return size == 32 ? ~0u : (1u << size) - 1;
+}
+HELPER uint active_mask(void)
+{
+    uint mask;
+    __asm volatile("activemask.b32 %0;" : "=r"(mask)::"memory");
+    return mask;
+}
+
+CONVERGENT void sub_group_barrier(cl_mem_fence_flags flags) { __nvvm_bar_warp_sync(warp_mask()); }
+CONVERGENT void sub_group_barrier(cl_mem_fence_flags flags, memory_scope scope)
+{
+    if (scope == memory_scope_device || scope == memory_scope_all_svm_devices)
+        fence_acq_rel(scope);
+    __nvvm_bar_warp_sync(warp_mask());
+}
+CONVERGENT int sub_group_all(int p) { return __nvvm_vote_all_sync(warp_mask(), p != 0); }
+CONVERGENT int sub_group_any(int p) { return __nvvm_vote_any_sync(warp_mask(), p != 0); }
+
+/* Shuffles of one 32-bit register; wider values go in two, narrower ones in one. */
+#define SHUFFLE_FORM(form, clamp)                                                                                      \
+    HELPER __attribute__((convergent)) uint form##32(uint mask, uint v, uint b)                                        \
+    {                                                                                                                  \
+        return (uint)__nvvm_shfl_sync_##form##_i32(mask, (int)v, (int)b, clamp);                                       \
+    }                                                                                                                  \
+    HELPER __attribute__((convergent)) ulong form##64(uint mask, ulong v, uint b)                                      \
+    {                                                                                                                  \
+        return (ulong)form##32(mask, (uint)(v >> 32), b) << 32 | form##32(mask, (uint)v, b);                           \
+    }
+SHUFFLE_FORM(idx, 31)
+SHUFFLE_FORM(bfly, 31)
+SHUFFLE_FORM(up, 0)
+SHUFFLE_FORM(down, 31)
+
+#define SHUFFLES_OF(T, to, from, W)                                                                                    \
+    HELPER __attribute__((convergent, overloadable)) T lane_value(uint mask, T v, uint from_lane)                      \
+    {                                                                                                                  \
+        return from(idx##W(mask, to(v), from_lane));                                                                   \
+    }                                                                                                                  \
+    CONVERGENT T sub_group_broadcast(T v, uint l) { return from(idx##W(warp_mask(), to(v), l)); }                      \
+    CONVERGENT T sub_group_shuffle(T v, uint l) { return from(idx##W(active_mask(), to(v), l)); }                      \
+    CONVERGENT T sub_group_shuffle_xor(T v, uint l) { return from(bfly##W(active_mask(), to(v), l)); }                 \
+    CONVERGENT T sub_group_shuffle_up(T v, uint l) { return from(up##W(active_mask(), to(v), l)); }                    \
+    CONVERGENT T sub_group_shuffle_down(T v, uint l) { return from(down##W(active_mask(), to(v), l)); }                \
+    CONVERGENT T sub_group_non_uniform_broadcast(T v, uint l) { return from(idx##W(active_mask(), to(v), l)); }        \
+    CONVERGENT T sub_group_broadcast_first(T v)                                                                        \
+    {                                                                                                                  \
+        uint mask = active_mask();                                                                                     \
+        return from(idx##W(mask, to(v), (uint)__builtin_ctz(mask)));                                                   \
+    }                                                                                                                  \
+    CONVERGENT int sub_group_non_uniform_all_equal(T v)                                                                \
+    {                                                                                                                  \
+        uint mask = active_mask();                                                                                     \
+        return __nvvm_vote_all_sync(mask, from(idx##W(mask, to(v), (uint)__builtin_ctz(mask))) == v);                  \
+    }
+SHUFFLES_OF(char, (uint), (char), 32)
+SHUFFLES_OF(uchar, (uint), (uchar), 32)
+SHUFFLES_OF(short, (uint), (short), 32)
+SHUFFLES_OF(ushort, (uint), (ushort), 32)
+SHUFFLES_OF(int, (uint), (int), 32)
+SHUFFLES_OF(uint, (uint), (uint), 32)
+SHUFFLES_OF(long, (ulong), (long), 64)
+SHUFFLES_OF(ulong, (ulong), (ulong), 64)
+SHUFFLES_OF(float, as_uint, as_float, 32)
+SHUFFLES_OF(double, as_ulong, as_double, 64)
+#define HALF_TO(v) ((uint)as_ushort(v))
+#define HALF_FROM(v) as_half((ushort)(v))
+SHUFFLES_OF(half, HALF_TO, HALF_FROM, 32)
+
+#define ADD(a, b) ((a) + (b))
+#define MIN(a, b) ((b) < (a) ? (b) : (a))
+#define MAX(a, b) ((b) > (a) ? (b) : (a))
+/* Partial sums are taken in a fixed tree, so a result does not depend on who computes it. */
+#define SUB_GROUP_SCAN(T, name, OP, IDENTITY)                                                                          \
+    CONVERGENT T sub_group_scan_inclusive_##name(T v)                                                                  \
+    {                                                                                                                  \
+        uint mask = warp_mask(), me = lane();                                                                          \
+        for (uint step = 1; step < 32; step <<= 1) {                                                                   \
+            T other = lane_value(mask, v, me >= step ? me - step : me);                                                \
+            if (me >= step)                                                                                            \
+                v = OP(other, v);                                                                                      \
+        }                                                                                                              \
+        return v;                                                                                                      \
+    }                                                                                                                  \
+    CONVERGENT T sub_group_scan_exclusive_##name(T v)                                                                  \
+    {                                                                                                                  \
+        T inclusive = sub_group_scan_inclusive_##name(v);                                                              \
+        uint me = lane();                                                                                              \
+        T before = lane_value(warp_mask(), inclusive, me ? me - 1 : 0);                                                \
+        return me ? before : (T)(IDENTITY);                                                                            \
+    }                                                                                                                  \
+    CONVERGENT T sub_group_reduce_##name(T v)                                                                          \
+    {                                                                                                                  \
+        return lane_value(warp_mask(), sub_group_scan_inclusive_##name(v), get_sub_group_size() - 1);                  \
+    }
+#define SUB_GROUP_SCANS(T, LOWEST, HIGHEST)                                                                            \
+    SUB_GROUP_SCAN(T, add, ADD, 0)                                                                                     \
+    SUB_GROUP_SCAN(T, min, MIN, HIGHEST)                                                                               \
+    SUB_GROUP_SCAN(T, max, MAX, LOWEST)
+SUB_GROUP_SCANS(int, INT_MIN, INT_MAX)
+SUB_GROUP_SCANS(uint, 0, UINT_MAX)
+SUB_GROUP_SCANS(long, LONG_MIN, LONG_MAX)
+SUB_GROUP_SCANS(ulong, 0, ULONG_MAX)
+SUB_GROUP_SCANS(half, -INFINITY, INFINITY)
+SUB_GROUP_SCANS(float, -INFINITY, INFINITY)
+SUB_GROUP_SCANS(double, -INFINITY, INFINITY)
+
+CONVERGENT int sub_group_elect(void) { return lane() == (uint)__builtin_ctz(active_mask()); }
+CONVERGENT int sub_group_non_uniform_all(int p) { return __nvvm_vote_all_sync(active_mask(), p != 0); }
+CONVERGENT int sub_group_non_uniform_any(int p) { return __nvvm_vote_any_sync(active_mask(), p != 0); }
+CONVERGENT uint4 sub_group_ballot(int p)
+{
+    return (uint4)((uint)__nvvm_vote_ballot_sync(active_mask(), p != 0), 0, 0, 0);
+}
+OVERLOAD int sub_group_inverse_ballot(uint4 v) { return v.x >> lane() & 1; }
+OVERLOAD int sub_group_ballot_bit_extract(uint4 v, uint i) { return i < 32 ? v.x >> i & 1 : 0; }
+OVERLOAD uint sub_group_ballot_bit_count(uint4 v) { return (uint)__builtin_popcount(v.x & warp_mask()); }
+OVERLOAD uint sub_group_ballot_inclusive_scan(uint4 v) { return (uint)__builtin_popcount(v.x & (~0u >> (31 - lane()))); }
+OVERLOAD uint sub_group_ballot_exclusive_scan(uint4 v) { return (uint)__builtin_popcount(v.x & ((1u << lane()) - 1)); }
+OVERLOAD uint sub_group_ballot_find_lsb(uint4 v) { return (uint)__builtin_ctz(v.x & warp_mask()); }
+OVERLOAD uint sub_group_ballot_find_msb(uint4 v) { return 31 - (uint)__builtin_clz(v.x & warp_mask()); }
+OVERLOAD uint4 get_sub_group_eq_mask(void) { return (uint4)(1u << lane(), 0, 0, 0); }
+OVERLOAD uint4 get_sub_group_ge_mask(void) { return (uint4)(~0u << lane() & warp_mask(), 0, 0, 0); }
+OVERLOAD uint4 get_sub_group_gt_mask(void) { return (uint4)(~1u << lane() & warp_mask(), 0, 0, 0); }
+OVERLOAD uint4 get_sub_group_le_mask(void) { return (uint4)(~0u >> (31 - lane()), 0, 0, 0); }
+OVERLOAD uint4 get_sub_group_lt_mask(void) { return (uint4)((1u << lane()) - 1, 0, 0, 0); }
+
+/* ---- work-group collectives: a value per warp meets in shared memory ---- */
+
+__local ulong *__heddle_collective(void); /* collective.c */
+#define COLLECTIVE(T) ((volatile __local T *)__heddle_collective())
+CONVERGENT int work_group_all(int p) { return __nvvm_bar0_and(p != 0) != 0; }
+CONVERGENT int work_group_any(int p) { return __nvvm_bar0_or(p != 0) != 0; }
+
+#define WORK_GROUP_BROADCAST(T)                                                                                        \
+    HELPER __attribute__((convergent, overloadable)) T block_broadcast(T v, bool mine)                                 \
+    {                                                                                                                  \
+        if (mine)                                                                                                      \
+            *COLLECTIVE(T) = v;                                                                                        \
+        block_barrier();                                                                                               \
+        T value = *COLLECTIVE(T);                                                                                      \
+        block_barrier();                                                                                               \
+        return value;                                                                                                  \
+    }                                                                                                                  \
+    CONVERGENT T work_group_broadcast(T v, size_t x) { return block_broadcast(v, get_local_id(0) == x); }              \
+    CONVERGENT T work_group_broadcast(T v, size_t x, size_t y)                                                         \
+    {                                                                                                                  \
+        return block_broadcast(v, get_local_id(0) == x && get_local_id(1) == y);                                       \
+    }                                                                                                                  \
+    CONVERGENT T work_group_broadcast(T v, size_t x, size_t y, size_t z)                                               \
+    {                                                                                                                  \
+        return block_broadcast(v, get_local_id(0) == x && get_local_id(1) == y && get_local_id(2) == z);               \
+    }
+#define WORK_GROUP_SCAN(T, name, OP, IDENTITY)                                                                         \
+    CONVERGENT T work_group_reduce_##name(T v)                                                                         \
+    {                                                                                                                  \
+        T total = sub_group_reduce_##name(v);                                                                          \
+        uint warp = local_linear_id() >> 5, warps = (local_total() + 31) >> 5;                                         \
+        if (lane() == 0)                                                                                               \
+            COLLECTIVE(T)[warp] = total;                                                                               \
+        block_barrier();                                                                                               \
+        total = COLLECTIVE(T)[0];                                                                                      \
+        for (uint i = 1; i < warps; i++)                                                                               \
+            total = OP(total, COLLECTIVE(T)[i]);                                                                       \
+        block_barrier();                                                                                               \
+        return total;                                                                                                  \
+    }                                                                                                                  \
+    HELPER __attribute__((convergent, overloadable)) T block_prefix_##name(T v)                                        \
+    {                                                                                                                  \
+        T total = sub_group_reduce_##name(v), prefix = (T)(IDENTITY);                                                  \
+        uint warp = local_linear_id() >> 5;                                                                            \
+        if (lane() == 0)                                                                                               \
+            COLLECTIVE(T)[warp] = total;                                                                               \
+        block_barrier();                                                                                               \
+        for (uint i = 0; i < warp; i++)                                                                                \
+            prefix = OP(prefix, COLLECTIVE(T)[i]);                                                                     \
+        block_barrier();                                                                                               \
+        return prefix;                                                                                                 \
+    }                                                                                                                  \
+    CONVERGENT T work_group_scan_inclusive_##name(T v)                                                                 \
+    {                                                                                                                  \
+        return OP(block_prefix_##name(v), sub_group_scan_inclusive_##name(v));                                         \
+    }                                                                                                                  \
+    CONVERGENT T work_group_scan_exclusive_##name(T v)                                                                 \
+    {                                                                                                                  \
+        return OP(block_prefix_##name(v), sub_group_scan_exclusive_##name(v));                                         \
+    }
+#define WORK_GROUP(T, LOWEST, HIGHEST)                                                                                 \
+    WORK_GROUP_BROADCAST(T)                                                                                            \
+    WORK_GROUP_SCAN(T, add, ADD, 0)                                                                                    \
+    WORK_GROUP_SCAN(T, min, MIN, HIGHEST)                                                                              \
+    WORK_GROUP_SCAN(T, max, MAX, LOWEST)
+WORK_GROUP(int, INT_MIN, INT_MAX)
+WORK_GROUP(uint, 0, UINT_MAX)
+WORK_GROUP(long, LONG_MIN, LONG_MAX)
+WORK_GROUP(ulong, 0, ULONG_MAX)
+WORK_GROUP(half, -INFINITY, INFINITY)
+WORK_GROUP(float, -INFINITY, INFINITY)
+WORK_GROUP(double, -INFINITY, INFINITY)
+
+/* ---- vectors of a scalar function ---- */
+
+#define SPREAD1(R, T, f)                                                                                               \
+    OVERLOAD R##2 f(T##2 a) { return (R##2)(f(a.x), f(a.y)); }                                                         \
+    OVERLOAD R##3 f(T##3 a) { return (R##3)(f(a.x), f(a.y), f(a.z)); }                                                 \
+    OVERLOAD R##4 f(T##4 a) { return (R##4)(f(a.lo), f(a.hi)); }                                                       \
+    OVERLOAD R##8 f(T##8 a) { return (R##8)(f(a.lo), f(a.hi)); }                                                       \
+    OVERLOAD R##16 f(T##16 a) { return (R##16)(f(a.lo), f(a.hi)); }
+#define SPREAD2(R, T, U, f)                                                                                            \
+    OVERLOAD R##2 f(T##2 a, U##2 b) { return (R##2)(f(a.x, b.x), f(a.y, b.y)); }                                       \
+    OVERLOAD R##3 f(T##3 a, U##3 b) { return (R##3)(f(a.x, b.x), f(a.y, b.y), f(a.z, b.z)); }                          \
+    OVERLOAD R##4 f(T##4 a, U##4 b) { return (R##4)(f(a.lo, b.lo), f(a.hi, b.hi)); }                                   \
+    OVERLOAD R##8 f(T##8 a, U##8 b) { return (R##8)(f(a.lo, b.lo), f(a.hi, b.hi)); }                                   \
+    OVERLOAD R##16 f(T##16 a, U##16 b) { return (R##16)(f(a.lo, b.lo), f(a.hi, b.hi)); }
+#define SPREAD3(R, T, U, V, f)                                                                                         \
+    OVERLOAD R##2 f(T##2 a, U##2 b, V##2 c) { return (R##2)(f(a.x, b.x, c.x), f(a.y, b.y, c.y)); }                     \
+    OVERLOAD R##3 f(T##3 a, U##3 b, V##3 c)                                                                            \
+    {                                                                                                                  \
+        return (R##3)(f(a.x, b.x, c.x), f(a.y, b.y, c.y), f(a.z, b.z, c.z));                                           \
+    }                                                                                                                  \
+    OVERLOAD R##4 f(T##4 a, U##4 b, V##4 c) { return (R##4)(f(a.lo, b.lo, c.lo), f(a.hi, b.hi, c.hi)); }               \
+    OVERLOAD R##8 f(T##8 a, U##8 b, V##8 c) { return (R##8)(f(a.lo, b.lo, c.lo), f(a.hi, b.hi, c.hi)); }               \
+    OVERLOAD R##16 f(T##16 a, U##16 b, V##16 c) { return (R##16)(f(a.lo, b.lo, c.lo), f(a.hi, b.hi, c.hi)); }
+
+/* ---- integers ---- */
+
+#define CTZ(T, U, bits)                                                                                                \
+    OVERLOAD T ctz(T a) { return (U)a ? (T)__builtin_ctzll((ulong)(U)a) : (T)bits; }                                   \
+    SPREAD1(T, T, ctz)
+CTZ(char, uchar, 8)
+CTZ(uchar, uchar, 8)
+CTZ(short, ushort, 16)
+CTZ(ushort, ushort, 16)
+CTZ(int, uint, 32)
+CTZ(uint, uint, 32)
+CTZ(long, ulong, 64)
+CTZ(ulong, ulong, 64)
+
+/* libclc's mul_hi is sound; the sum wraps. */
+#define MAD_HI(T, U)                                                                                                   \
+    OVERLOAD T mad_hi(T a, T b, T c) { return (T)((U)mul_hi(a, b) + (U)c); }                                           \
+    SPREAD3(T, T, T, T, mad_hi)
+MAD_HI(char, uchar)
+MAD_HI(uchar, uchar)
+MAD_HI(short, ushort)
+MAD_HI(ushort, ushort)
+MAD_HI(int, uint)
+MAD_HI(uint, uint)
+MAD_HI(long, ulong)
+MAD_HI(ulong, ulong)
+
+/* ---- native functions: the hardware's own; libclc's make the back end fail ---- */
+
+#define NATIVE1(name, expression)                                                                                      \
+    OVERLOAD float native_##name(float x) { return expression; }                                                       \
+    SPREAD1(float, float, native_##name)
+NATIVE1(sin, __nvvm_sin_approx_f(x))
+NATIVE1(cos, __nvvm_cos_approx_f(x))
+NATIVE1(tan, __nvvm_div_approx_f(__nvvm_sin_approx_f(x), __nvvm_cos_approx_f(x)))
+NATIVE1(exp2, __nvvm_ex2_approx_f(x))
+NATIVE1(exp, __nvvm_ex2_approx_f(x * 0x1.715476p+0f))
+NATIVE1(exp10, __nvvm_ex2_approx_f(x * 0x1.a934f0p+1f))
+NATIVE1(log2, __nvvm_lg2_approx_f(x))
+NATIVE1(log, __nvvm_lg2_approx_f(x) * 0x1.62e430p-1f)
+NATIVE1(log10, __nvvm_lg2_approx_f(x) * 0x1.344136p-2f)
+NATIVE1(sqrt, __nvvm_sqrt_approx_f(x))
+NATIVE1(rsqrt, __nvvm_rsqrt_approx_f(x))
+NATIVE1(recip, __nvvm_div_approx_f(1.0f, x))
+OVERLOAD float native_divide(float a, float b) { return __nvvm_div_approx_f(a, b); }
+SPREAD2(float, float, float, native_divide)
+OVERLOAD float native_powr(float a, float b) { return __nvvm_ex2_approx_f(b * __nvvm_lg2_approx_f(a)); }
+SPREAD2(float, float, float, native_powr)
+
+/* ---- what libclc left out of families it has ---- */
+
+/* A definition hides the compiler's own declarations of the name, so the form that libclc has is declared again. */
+#define SMOOTHSTEP(T)                                                                                                  \
+    __attribute__((overloadable)) T smoothstep(T a, T b, T x);                                                         \
+    OVERLOAD T smoothstep(double a, double b, T x) { return smoothstep((T)a, (T)b, x); }
+SMOOTHSTEP(double2)
+SMOOTHSTEP(double3)
+SMOOTHSTEP(double4)
+SMOOTHSTEP(double8)
+SMOOTHSTEP(double16)
+
+/* As libclc does it: every work-item copies its share, wait_group_events is a barrier. */
+#define ASYNC_STRIDED(T, TO, FROM, to_index, from_index)                                                               \
+    OVERLOAD event_t async_work_group_strided_copy(TO T *to, const FROM T *from, size_t count, size_t stride,          \
+                                                   event_t event)                                                      \
+    {                                                                                                                  \
+        for (size_t i = local_linear_id(), step = local_total(); i < count; i += step)                                 \
+            to[to_index] = from[from_index];                                                                           \
+        return event;                                                                                                  \
+    }
+#define ASYNC_COPY(T)                                                                                                  \
+    ASYNC_STRIDED(T, __local, __global, i, i *stride)                                                                  \
+    ASYNC_STRIDED(T, __global, __local, i *stride, i)                                                                  \
+    OVERLOAD event_t async_work_group_copy(__local T *to, const __global T *from, size_t count, event_t event)         \
+    {                                                                                                                  \
+        return async_work_group_strided_copy(to, from, count, 1, event);                                               \
+    }                                                                                                                  \
+    OVERLOAD event_t async_work_group_copy(__global T *to, const __local T *from, size_t count, event_t event)         \
+    {                                                                                                                  \
+        return async_work_group_strided_copy(to, from, count, 1, event);                                               \
+    }                                                                                                                  \
+    OVERLOAD void prefetch(const __global T *p, size_t count) {}
+ASYNC_COPY(char3)
+ASYNC_COPY(uchar3)
+ASYNC_COPY(short3)
+ASYNC_COPY(ushort3)
+ASYNC_COPY(int3)
+ASYNC_COPY(uint3)
+ASYNC_COPY(long3)
+ASYNC_COPY(ulong3)
+ASYNC_COPY(float3)
+ASYNC_COPY(double3)
+#define ASYNC_HALF(T) ASYNC_COPY(T)
+ASYNC_HALF(half)
+ASYNC_HALF(half2)
+ASYNC_HALF(half3)
+ASYNC_HALF(half4)
+ASYNC_HALF(half8)
+ASYNC_HALF(half16)

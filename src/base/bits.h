@@ -1,0 +1,25 @@
+/* Bit masks. Lanes of a group are bits of a uint32_t, lane 0 the lowest. */
+#ifndef HEDDLE_BASE_BITS_H
+#define HEDDLE_BASE_BITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+static inline unsigned bits_count(uint32_t mask) { return (unsigned)__builtin_popcount(mask); }
+static inline unsigned bits_count64(uint64_t mask) { return (unsigned)__builtin_popcountll(mask); }
+/* Index of the lowest set bit; the mask must not be 0. */
+static inline unsigned bits_first(uint32_t mask) { return (unsigned)__builtin_ctz(mask); }
+static inline unsigned bits_first64(uint64_t mask) { return (unsigned)__builtin_ctzll(mask); }
+/* The lowest n bits, n from 0 to 32. */
+static inline uint32_t bits_low(unsigned n) { return n >= 32 ? UINT32_MAX : (UINT32_C(1) << n) - 1; }
+static inline bool bits_test(uint32_t mask, unsigned n) { return (mask >> n & 1) != 0; }
+static inline bool bits_is_power_of_two(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
+static inline uint64_t bits_round_up(uint64_t n, uint64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
+
+/* for (BITS_EACH(i, mask)): i runs over the set bits, lowest first. */
+#define BITS_EACH(i, mask)                                                                                             \
+    uint32_t i##_rest = (mask), i = i##_rest ? bits_first(i##_rest) : 0;                                               \
+    i##_rest;                                                                                                          \
+    i##_rest &= i##_rest - 1, i = i##_rest ? bits_first(i##_rest) : 0
+
+#endif

@@ -1,0 +1,20 @@
+/* Whole files, in and out. */
+#ifndef HEDDLE_BASE_FILE_H
+#define HEDDLE_BASE_FILE_H
+
+#include "base/arena.h"
+#include "base/status.h"
+
+/* The file's bytes with a NUL behind them, in the arena. "-" is standard input. A file bigger than `limit_bytes`
+ * is refused: STATUS_INVALID, as is one that cannot be read; the message names the path. */
+enum status file_read(const char *path, size_t limit_bytes, struct arena *arena, char **data, size_t *bytes,
+                      struct report *report);
+/* Writes a neighbour and renames it, so that readers see the old file or the new one and never a part. What is not a
+ * regular file (/dev/stdout, a pipe) is written directly. STATUS_SYSTEM when the host refuses. */
+enum status file_write(const char *path, const void *data, size_t bytes, struct report *report);
+/* "dir/name" joined; `name` alone when it is absolute or dir is "". */
+char *file_join(struct arena *arena, const char *dir, const char *name);
+/* The folder part of a path, "" when it has none: file_join(dir, ...) gives paths beside it. */
+char *file_dir(struct arena *arena, const char *path);
+
+#endif

@@ -1,0 +1,29 @@
+#include "base/stat.h"
+
+#include <string.h>
+
+static uint64_t counter_at(const void *stats, size_t offset) {
+    uint64_t value;
+    memcpy(&value, (const char *)stats + offset, sizeof value);
+    return value;
+}
+
+uint64_t stat_counter(const void *stats, const struct stat_description *stat) {
+    return counter_at(stats, stat->offset);
+}
+
+double stat_ratio(const void *stats, const struct stat_description *stat) {
+    uint64_t denominator = counter_at(stats, stat->denominator);
+    if (denominator == 0)
+        return 0;
+    return stat->scale * (double)counter_at(stats, stat->numerator) / (double)denominator;
+}
+
+void stat_merge(void *into, const void *from, const struct stat_description *table) {
+    for (const struct stat_description *stat = table; stat->name; stat++) {
+        if (stat->is_ratio)
+            continue;
+        uint64_t sum = counter_at(into, stat->offset) + counter_at(from, stat->offset);
+        memcpy((char *)into + stat->offset, &sum, sizeof sum);
+    }
+}

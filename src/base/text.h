@@ -1,0 +1,28 @@
+/* Numbers as text, the same in every locale, and the nearest of several names. */
+#ifndef HEDDLE_BASE_TEXT_H
+#define HEDDLE_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The whole text is one number, or false: no blanks around it, no overflow, no sign for u64. Decimal or 0x. */
+bool text_to_u64(const char *text, uint64_t *value);
+bool text_to_i64(const char *text, int64_t *value);
+/* As strtod in the C locale; "inf" and "nan" too. A number too big for a double is refused. */
+bool text_to_f64(const char *text, double *value);
+/* The shortest decimal text that reads back as the same double. */
+enum { TEXT_F64_BYTES = 32 };
+const char *text_from_f64(double value, char buffer[TEXT_F64_BYTES]);
+
+/* Insertions, deletions, replacements and swaps of neighbours that make b of a; names beyond 64 bytes count as
+ * wholly different. */
+unsigned text_distance(const char *a, const char *b);
+/* Keeps the best of the names seen so far: start with a zeroed struct, ask `best` at the end (NULL: none is near). */
+struct text_nearest {
+    const char *best;
+    unsigned distance;
+};
+void text_nearest_try(struct text_nearest *nearest, const char *wanted, const char *name);
+
+#endif

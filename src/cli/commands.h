@@ -1,0 +1,70 @@
+/* What the commands of the program share: their descriptions, options, exit status. */
+#ifndef HEDDLE_CLI_COMMANDS_H
+#define HEDDLE_CLI_COMMANDS_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "device/machine.h"
+#include <stdint.h>
+
+struct option {
+    const char *name;     /* "gpu" for --gpu; NULL ends the table */
+    char letter;          /* 'o' for -o; 0: none */
+    const char *argument; /* "NAME|FILE"; NULL: takes none */
+    const char *help;
+};
+
+struct arguments;
+
+struct command {
+    const char *name, *operands, *summary; /* summary: one line */
+    const char *text;                      /* what `heddle help NAME` says beside the options; may be "" */
+    const struct option *options;
+    unsigned operands_min, operands_max;
+    int (*main)(struct arguments *arguments); /* returns the exit status */
+};
+
+#define COMMAND(name) extern const struct command command_##name;
+#include "cli/commands.def"
+#undef COMMAND
+
+/* The command line of one command, parsed. */
+struct arguments {
+    struct arena arena; /* for whatever the command needs until it ends */
+    const struct command *command;
+    const char **operands;
+    unsigned operand_count;
+    struct {
+        struct argument {
+            const struct option *option;
+            const char *value; /* "" for an option without argument */
+        } *items;
+        unsigned count, capacity;
+    } given;
+};
+
+/* The last value given for an option, NULL when it was not given. */
+const char *arguments_value(const struct arguments *arguments, const char *option);
+bool arguments_has(const struct arguments *arguments, const char *option);
+/* The option's value as a number up to max. STATUS_INVALID with a message when it is none. */
+enum status arguments_number(const struct arguments *arguments, const char *option, uint64_t fallback, uint64_t max,
+                             uint64_t *out, struct report *report);
+
+/* The machine of --gpu and every --set, checked. */
+enum status arguments_machine(const struct arguments *arguments, struct machine *machine, struct report *report);
+/* For the tables of commands that have these. */
+#define OPTION_GPU {"gpu", 0, "NAME|FILE", "machine: a shipped one ('heddle config list') or a file; default " MACHINE_DEFAULT}
+#define OPTION_SET {"set", 0, "KEY=VALUE", "change one key of the machine; may be given several times"}
+#define OPTION_END {NULL, 0, NULL, NULL}
+
+/* Prints the report on standard error and turns the status into the program's: 0 done, 1 wrong results, 2 usage or
+ * bad input, 3 the model stopped. */
+int finish(enum status status, struct report *report);
+/* The launch file meant by what the user typed: a file, a name without .yaml, a folder. */
+enum status find_launch_file(struct arena *arena, const char *typed, const char **path, struct report *report);
+/* "12,345,678" in the arena. */
+const char *with_commas(struct arena *arena, uint64_t value);
+/* How wide a text is on a terminal, its UTF-8 characters counted once each. */
+unsigned text_width(const char *text);
+
+#endif

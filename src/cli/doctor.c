@@ -1,0 +1,89 @@
+#include "cli/commands.h"
+#include "device/compile.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct option options[] = {OPTION_END};
+
+static const char *find_program(struct arena *arena, const char *name) {
+    const char *path = getenv("PATH");
+    while (path && *path) {
+        size_t length = strcspn(path, ":");
+        const char *full = arena_printf(arena, "%.*s/%s", (int)length, path, name);
+        if (length && access(full, X_OK) == 0)
+            return full;
+        path += length + (path[length] == ':');
+    }
+    return NULL;
+}
+
+static void show(bool there, const char *what, const char *found, const char *adds) {
+    printf("  %-8s %-26s %s\n", there ? "ok" : "missing", what, there ? found : adds);
+}
+
+static void show_sources(struct arena *arena) {
+    struct compile_tools tools = {0};
+    compile_find_tools(arena, &tools);
+    puts("Kernels (.ptx needs nothing):");
+    show(tools.clang, "clang 19", tools.clang_version ? tools.clang_version : tools.clang,
+         "apt-get install clang-19: runs .cl files, and simple .cu files");
+    show(tools.libclc64, "libclc", tools.libclc64, "apt-get install libclc-19: OpenCL's built-in functions for .cl files");
+    show(tools.share, "Heddle's own builtins", tools.share, "share/heddle of the source tree; set HEDDLE_SHARE to it");
+    show(tools.nvcc, "nvcc (optional)", tools.nvcc_version ? tools.nvcc_version : tools.nvcc,
+         "NVIDIA's CUDA toolkit: .cu files that use its headers");
+    show(tools.cache, "cache of compiled kernels", tools.cache, "no folder can be written: every run compiles again");
+}
+
+static void show_machines(struct arena *arena) {
+    const char *const *names = machine_list(arena);
+    const char *list = "";
+    for (unsigned i = 0; names[i]; i++)
+        list = arena_printf(arena, "%s%s%s", list, i ? ", " : "", names[i]);
+    puts("\nMachines:");
+    show(names[0] != NULL, "configurations", list, "the folder configs; set HEDDLE_CONFIGS to it");
+}
+
+static void show_host(struct arena *arena) {
+    bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+    bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+              __builtin_cpu_supports("avx512cd");
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE), processors = sysconf(_SC_NPROCESSORS_ONLN);
+    double gibibytes = (double)pages * (double)page / (1024.0 * 1024 * 1024);
+    puts("\nThis computer:");
+    show(true, "lanes", arena_printf(arena, "v1%s%s (x86-64 levels the CPU has; --set host.lanes=v1 forces one)", v3 ? ", v3" : "",
+                                     v4 ? ", v4" : ""), "");
+    show(gibibytes >= 2, "memory", arena_printf(arena, "%.1f GiB, %ld processors", gibibytes, processors),
+         arena_printf(arena, "%.1f GiB is little: large launches may not fit", gibibytes));
+}
+
+static void show_developer(struct arena *arena) {
+    const char *oclgrind = find_program(arena, "oclgrind"), *cmake = find_program(arena, "cmake");
+    const char *pocl = access("/etc/OpenCL/vendors/pocl.icd", R_OK) == 0 ? "/etc/OpenCL/vendors/pocl.icd" : NULL;
+    puts("\nFor work on Heddle itself:");
+    show(cmake, "cmake", cmake, "apt-get install cmake: builds Heddle");
+    show(oclgrind, "Oclgrind", oclgrind, "apt-get install oclgrind: random kernels are compared with it");
+    show(pocl, "PoCL", pocl, "apt-get install pocl-opencl-icd: a second opinion on random kernels");
+}
+
+static int doctor_main(struct arguments *arguments) {
+    struct arena *arena = &arguments->arena;
+    show_sources(arena);
+    show_machines(arena);
+    show_host(arena);
+    show_developer(arena);
+    return 0;
+}
+
+const struct command command_doctor = {
+    .name = "doctor",
+    .operands = "",
+    .summary = "What is installed, what is missing, and what each missing part would add",
+    .text = "",
+    .options = options,
+    .operands_min = 0,
+    .operands_max = 0,
+    .main = doctor_main,
+};

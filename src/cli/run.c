@@ -1,0 +1,178 @@
+#include "base/file.h"
+#include "cli/commands.h"
+#include "cli/summary.h"
+#include "device/result.h"
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const struct option options[] = {
+    {"functional", 0, NULL, "run without timing; the only mode of this version"},
+    OPTION_GPU,
+    OPTION_SET,
+    {"output", 'o', "FILE", "write the result as JSON; '-': to standard output, and nothing else there"},
+    {"dump", 0, "NAME=FILE", "write a buffer after the run, NumPy's format if FILE ends in .npy; may be repeated"},
+    {"max-instructions", 0, "N", "give a launch up after N warp instructions; 0: never"},
+    {"seed", 0, "N", "seed of random fills that give none; default 1"},
+    {"lines", 0, "N", "source lines to show; default 8"},
+    {"quiet", 'q', NULL, "show errors and what the kernel printed, no summary"},
+    {"verbose", 'v', NULL, "say what is being done"},
+    OPTION_END,
+};
+
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+struct session {
+    struct arguments *arguments;
+    struct machine machine;
+    struct launch_file file;
+    struct run run;
+    uint64_t lines;
+    bool quiet, verbose, to_stdout;
+};
+
+static enum status prepare(struct session *s, struct report *report) {
+    struct arguments *arguments = s->arguments;
+    struct arena *arena = &arguments->arena;
+    const char *path = NULL, *limit = arguments_value(arguments, "max-instructions");
+    char *text = NULL;
+    size_t length = 0;
+    struct run_options run_options = {.files = &file_access_host};
+    enum status status = arguments_machine(arguments, &s->machine, report);
+    if (!status && limit)
+        status = machine_set(&s->machine, arena_printf(arena, "functional.max_instructions=%s", limit),
+                             "--max-instructions", report);
+    if (!status)
+        status = arguments_number(arguments, "seed", 1, (UINT64_C(1) << 53) - 1, &run_options.seed, report);
+    if (!status)
+        status = arguments_number(arguments, "lines", 8, 1000000, &s->lines, report);
+    if (!status)
+        status = find_launch_file(arena, arguments->operands[0], &path, report);
+    if (!status)
+        status = file_read(path, LAUNCH_FILE_LIMIT_BYTES, arena, &text, &length, report);
+    if (!status)
+        status = launch_file_parse(arena, path, text, length, &s->file, report);
+    if (!status && s->verbose)
+        fprintf(stderr, "%s: module %s, %u buffers, %u launches, machine %s\n", path, s->file.module,
+                s->file.buffer_count, s->file.launch_count, s->machine.name);
+    if (!status)
+        status = run_open(&s->run, &s->file, &s->machine, &run_options, report);
+    return status;
+}
+
+/* Launches done, once a second, on a terminal only. */
+static void show_progress(const struct session *s, double *last, bool end) {
+    double now = seconds_now();
+    if (s->quiet || s->file.launch_count < 2 || !isatty(STDERR_FILENO) || (!end && now - *last < 1))
+        return;
+    if (end && *last >= now - 1 && s->run.done < s->file.launch_count)
+        return;
+    fprintf(stderr, end ? "\r\033[K" : "\rlaunch %u of %u", s->run.done, s->file.launch_count);
+    *last = now;
+}
+
+static enum status launch_all(struct session *s, struct report *report) {
+    enum status status = STATUS_OK;
+    double last = seconds_now();
+    while (!status && s->run.done < s->file.launch_count) {
+        if (s->verbose)
+            fprintf(stderr, "launch %u: %s\n", s->run.done + 1, s->file.launches[s->run.done].kernel);
+        status = run_next(&s->run, report);
+        if (!s->verbose)
+            show_progress(s, &last, false);
+        const struct launch_result *result = &s->run.results[s->run.done - 1];
+        if (result->output && !s->to_stdout)
+            fwrite(result->output, 1, result->output_bytes, stdout);
+    }
+    show_progress(s, &last, true);
+    return status;
+}
+
+static enum status dump_all(struct session *s, struct report *report) {
+    enum status status = STATUS_OK;
+    for (unsigned i = 0; i < s->arguments->given.count; i++) {
+        const struct argument *given = &s->arguments->given.items[i];
+        if (strcmp(given->option->name, "dump") != 0)
+            continue;
+        const char *equals = strchr(given->value, '=');
+        enum status one = STATUS_OK;
+        if (!equals || equals == given->value || !equals[1])
+            one = report_add(report, STATUS_INVALID, "--dump takes NAME=FILE, such as y=y.npy, not '%s'", given->value);
+        else
+            one = run_dump(&s->run, arena_strndup(&s->arguments->arena, given->value, (size_t)(equals - given->value)),
+                           equals + 1, report);
+        status = status ? status : one;
+    }
+    return status;
+}
+
+static enum status write_result(struct session *s, bool complete, double seconds, struct report *report) {
+    const char *path = arguments_value(s->arguments, "output");
+    if (!path)
+        return STATUS_OK;
+    const struct param_description *lanes = param_find(&s->machine.params, "host.lanes");
+    struct result_host host = {seconds, param_text(&s->machine.params, lanes)};
+    char *text = NULL;
+    size_t length = 0;
+    enum status status = result_write(&s->run, complete, &host, &s->arguments->arena, &text, &length, report);
+    if (status)
+        return status;
+    if (!s->to_stdout)
+        return file_write(path, text, length, report);
+    return fwrite(text, 1, length, stdout) == length
+               ? STATUS_OK
+               : report_add(report, STATUS_SYSTEM, "the result could not be written to standard output");
+}
+
+/* The worst of two outcomes: a failure to write counts more than wrong results, a stop more than either. */
+static enum status worse(enum status a, enum status b) {
+    static const unsigned char rank[] = {0, 1, 2, 4, 3};
+    return rank[a] >= rank[b] ? a : b;
+}
+
+static int run_main(struct arguments *arguments) {
+    struct session s = {.arguments = arguments};
+    struct report report = {0};
+    const char *output = arguments_value(arguments, "output");
+    s.quiet = arguments_has(arguments, "quiet");
+    s.verbose = arguments_has(arguments, "verbose");
+    s.to_stdout = output && strcmp(output, "-") == 0;
+    enum status status = prepare(&s, &report);
+    if (!status) {
+        if (!arguments_has(arguments, "functional") && !s.quiet)
+            fputs("note: this version runs kernels functionally, without timing; --functional says so and drops this line\n",
+                  stderr);
+        double start = seconds_now();
+        status = launch_all(&s, &report);
+        double seconds = seconds_now() - start;
+        bool complete = status == STATUS_OK;
+        if (complete)
+            status = run_check(&s.run, &report);
+        if (complete)
+            status = worse(status, dump_all(&s, &report));
+        status = worse(status, write_result(&s, complete, seconds, &report));
+        if (!s.quiet && !s.to_stdout)
+            summary_print(&s.run, seconds, (unsigned)s.lines, stdout);
+    }
+    fflush(stdout);
+    run_close(&s.run);
+    machine_close(&s.machine);
+    return finish(status, &report);
+}
+
+const struct command command_run = {
+    .name = "run",
+    .operands = "LAUNCH",
+    .summary = "Run a launch file: kernels, sizes, arguments, expected results",
+    .text = "LAUNCH is a .yaml file, its name without .yaml, or a folder with a file of its name. docs/launch-files.md\n"
+            "says what stands in it; 'heddle init KERNEL.cl' writes one.",
+    .options = options,
+    .operands_min = 1,
+    .operands_max = 1,
+    .main = run_main,
+};

@@ -1,0 +1,181 @@
+#include "cli/summary.h"
+#include "cli/commands.h"
+#include "device/lines.h"
+#include "device/result.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { SOURCE_WIDTH = 56, NAME_WIDTH = 28 };
+
+/* Launches of one kernel and shape share a row. */
+struct row {
+    const struct launch *launch;
+    unsigned launches;
+    struct run_stats stats;
+};
+
+static const char *sizes_text(struct arena *arena, const uint32_t sizes[3]) {
+    if (sizes[2] > 1)
+        return arena_printf(arena, "%u x %u x %u", sizes[0], sizes[1], sizes[2]);
+    if (sizes[1] > 1)
+        return arena_printf(arena, "%u x %u", sizes[0], sizes[1]);
+    return arena_printf(arena, "%u", sizes[0]);
+}
+
+static const char *percent(struct arena *arena, double part, double whole) {
+    return whole > 0 ? arena_printf(arena, "%.1f %%", 100 * part / whole) : "-";
+}
+
+static bool same_shape(const struct launch *a, const struct launch *b) {
+    return a->kernel == b->kernel && memcmp(a->grid, b->grid, sizeof a->grid) == 0 &&
+           memcmp(a->block, b->block, sizeof a->block) == 0;
+}
+
+static unsigned collect_rows(const struct run *run, struct row *rows) {
+    unsigned count = 0;
+    for (unsigned i = 0; i < run->done; i++) {
+        unsigned k = 0;
+        while (k < count && !same_shape(rows[k].launch, &run->launches[i]))
+            k++;
+        if (k == count)
+            rows[count++] = (struct row){.launch = &run->launches[i]};
+        rows[k].launches++;
+        stat_merge(&rows[k].stats, &run->results[i].stats, run_stats_table);
+    }
+    return count;
+}
+
+static void print_row(FILE *to, struct arena *arena, const char *name, const char *grid, const char *block,
+                      const struct run_stats *stats) {
+    fprintf(to, "  %-*s %12s %12s %15s %16s %10s %10s %12s\n", NAME_WIDTH, name, grid, block,
+            with_commas(arena, stats->warp_instructions), with_commas(arena, stats->thread_instructions),
+            percent(arena, (double)stats->active_lanes, (double)stats->lane_slots), with_commas(arena, stats->branches),
+            with_commas(arena, stats->divergent_branches));
+}
+
+static void print_launches(const struct run *run, struct arena *arena, FILE *to) {
+    struct row *rows = ARENA_ARRAY(arena, struct row, run->done);
+    unsigned count = collect_rows(run, rows);
+    fprintf(to, "  %-*s %12s %12s %15s %16s %10s %10s %12s\n", NAME_WIDTH, "kernel", "grid", "block", "warp instr.",
+            "thread instr.", "SIMD eff.", "branches", "divergent");
+    for (unsigned i = 0; i < count; i++) {
+        const char *name = bind_source_name(arena, rows[i].launch->kernel->name);
+        if (rows[i].launches > 1)
+            name = arena_printf(arena, "%s, %u launches", name, rows[i].launches);
+        print_row(to, arena, name, sizes_text(arena, rows[i].launch->grid), sizes_text(arena, rows[i].launch->block),
+                  &rows[i].stats);
+    }
+    if (count > 1) {
+        struct run_stats total;
+        result_total(run, &total);
+        print_row(to, arena, "total", "", "", &total);
+    }
+}
+
+static int by_work(const void *a, const void *b) {
+    const struct line_stats *left = a, *right = b;
+    if (left->sum.threads != right->sum.threads)
+        return left->sum.threads > right->sum.threads ? -1 : 1;
+    if (left->file != right->file)
+        return left->file < right->file ? -1 : 1;
+    return (left->line > right->line) - (left->line < right->line);
+}
+
+/* The text without its indentation, tabs as blanks, cut to the column. */
+static const char *trimmed(struct arena *arena, const char *text) {
+    text += strspn(text, " \t");
+    char *copy = arena_strdup(arena, text);
+    unsigned width = 0;
+    for (char *c = copy; *c; c++) {
+        width += ((unsigned char)*c & 0xc0) != 0x80;
+        if (width > SOURCE_WIDTH) {
+            *c = 0;
+            return arena_printf(arena, "%.*s…", (int)(c - copy) - ((unsigned char)c[-1] < 0x80), copy);
+        }
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = ' ';
+    }
+    return copy;
+}
+
+static void print_lines(struct run *run, struct arena *arena, unsigned limit, FILE *to) {
+    struct inst_stats *sum = ARENA_ARRAY(arena, struct inst_stats, run->module->code_count);
+    uint64_t all = 0;
+    for (unsigned i = 0; i < run->done; i++)
+        for (uint32_t pc = 0; run->results[i].instructions && pc < run->module->code_count; pc++) {
+            const struct inst_stats *one = &run->results[i].instructions[pc];
+            sum[pc].issues += one->issues;
+            sum[pc].lanes += one->lanes;
+            sum[pc].threads += one->threads;
+            sum[pc].divergent += one->divergent;
+            all += one->threads;
+        }
+    unsigned count;
+    struct line_stats *lines = lines_collect(run->module, sum, arena, &count);
+    if (!count || !limit)
+        return;
+    qsort(lines, count, sizeof *lines, by_work);
+    unsigned shown = count < limit ? count : limit;
+    fprintf(to, "\n  %-20s %-*s %16s %8s %10s %12s\n", "line", SOURCE_WIDTH, "source", "thread instr.", "share",
+            "SIMD eff.", "divergent");
+    for (unsigned i = 0; i < shown; i++) {
+        const struct line_stats *line = &lines[i];
+        const char *text = trimmed(arena, run_source_line(run, line->file, line->line));
+        unsigned width = text_width(text);
+        const char *name = arena_printf(arena, "%s:%u", lines_file_name(run->module, line->file), line->line);
+        fprintf(to, "  %-20s %s%*s %16s %8s %10s %12s\n", name, text,
+                (int)(width < SOURCE_WIDTH ? SOURCE_WIDTH - width : 0), "", with_commas(arena, line->sum.threads),
+                percent(arena, (double)line->sum.threads, (double)all),
+                percent(arena, (double)line->sum.lanes, (double)line->sum.issues * run->machine->warp_size),
+                with_commas(arena, line->sum.divergent));
+    }
+    if (shown < count)
+        fprintf(to, "  and %u more lines; --lines %u shows all\n", count - shown, count);
+}
+
+static void print_checks(const struct run *run, struct arena *arena, FILE *to) {
+    static const char *const kinds[] = {"equals", "hash", "sum"};
+    for (unsigned i = 0; run->checked && i < run->file->check_count; i++) {
+        const struct launch_check *check = &run->file->checks[i];
+        const struct check_result *result = &run->checks[i];
+        fprintf(to, "%s  check %s %s: ", i ? "" : "\n", run->file->buffers[check->buffer].name, kinds[check->kind]);
+        if (check->kind != LAUNCH_CHECK_EQUALS)
+            fprintf(to, "%s\n", result->passed ? "as expected" : "NOT as expected");
+        else if (result->passed)
+            fprintf(to, "all %s elements as expected\n", with_commas(arena, result->compared));
+        else
+            fprintf(to, "%s of %s elements NOT as expected\n", with_commas(arena, result->mismatches),
+                    with_commas(arena, result->compared));
+    }
+}
+
+static void print_next_step(const struct run *run, FILE *to) {
+    struct run_stats total;
+    result_total(run, &total);
+    const char *name = run->file->name;
+    if (run->failed)
+        fprintf(to, "\nNext: heddle run %s --dump %s=out.npy to look at what was computed.\n", name,
+                run->file->buffers[run->file->checks[0].buffer].name);
+    else if (run->file->buffer_count && run->file->check_count == 0)
+        fprintf(to, "\nNext: nothing was checked. Add to %s:\n  check:\n    - {buffer: %s, equals: {value: 0}}\n", name,
+                run->file->buffers[0].name);
+    else if (total.divergent_branches)
+        fprintf(to, "\nNext: heddle show %s --cfg shows where lanes part and where they meet again.\n", name);
+    else
+        fprintf(to, "\nNext: heddle run %s -o result.json keeps every count, per line and per instruction.\n", name);
+}
+
+void summary_print(struct run *run, double seconds, unsigned lines, FILE *to) {
+    struct arena arena = {0};
+    struct run_stats total;
+    result_total(run, &total);
+    fprintf(to, "%s on %s, functional\n\n", run->file->name, run->machine->name);
+    print_launches(run, &arena, to);
+    print_lines(run, &arena, lines, to);
+    print_checks(run, &arena, to);
+    fprintf(to, "\n  %.3f s, %.1f million warp instructions a second\n", seconds,
+            seconds > 0 ? (double)total.warp_instructions / seconds * 1e-6 : 0);
+    if (run->checked)
+        print_next_step(run, to);
+    arena_free(&arena);
+}

@@ -1,0 +1,324 @@
+#include "device/device.h"
+
+#include <setjmp.h>
+#include <string.h>
+#include <xmmintrin.h>
+
+#include "base/bits.h"
+#include "device/machine.h"
+#include "device/show.h"
+#include "emulate/emulate.h"
+#include "exec/print.h"
+#include "isa/analysis.h"
+#include "isa/occupancy.h"
+#include "ptx/ptx.h"
+
+struct program {
+    struct module *module;
+    uint64_t image_address;
+    struct linked **linked; /* per function, when first launched */
+    struct program *next;
+};
+
+struct device {
+    struct arena arena;
+    jmp_buf escape; /* out of memory inside a call of this API */
+    const struct machine *machine;
+    const struct divergence_ops *mechanism;
+    const struct lanes *lanes;
+    struct memory memory;
+    struct program *programs;
+    uint64_t launches;
+    bool stopped; /* a launch stopped in the middle: memory is not to be trusted */
+};
+
+/* Runs the rest of the function with `device->arena` guarded: when the host is out of memory it returns. */
+#define GUARD(device, report)                                                                                          \
+    do {                                                                                                               \
+        (device)->arena.escape = &(device)->escape;                                                                    \
+        if (setjmp((device)->escape)) return report_add(report, STATUS_SYSTEM, "the host is out of memory");           \
+    } while (0)
+
+const struct stat_description run_stats_table[] = {
+#define STAT(field, unit_, help_) {.name = #field, .unit = unit_, .help = help_, .offset = offsetof(struct run_stats, field)},
+#define RATIO(name_, numerator_, denominator_, scale_, unit_, help_)                                                   \
+    {.name = #name_,                                                                                                   \
+     .unit = unit_,                                                                                                    \
+     .help = help_,                                                                                                    \
+     .numerator = offsetof(struct run_stats, numerator_),                                                              \
+     .denominator = offsetof(struct run_stats, denominator_),                                                          \
+     .scale = scale_,                                                                                                  \
+     .is_ratio = 1},
+#include "emulate/run_stats.def"
+#undef STAT
+#undef RATIO
+    {.name = NULL}};
+
+static enum status device_setup(struct device *device, struct report *report) {
+    static const char *const levels[] = {"auto", "v1", "v3", "v4"};
+    const struct machine *machine = device->machine;
+    device->lanes = lanes_find(levels[machine->host_lanes]);
+    if (!device->lanes)
+        return report_add(report, STATUS_INVALID, "host.lanes=%s: this CPU does not run that level; use auto", levels[machine->host_lanes]);
+    device->mechanism = divergence_find(machine->divergence_mechanism);
+    if (!device->mechanism) {
+        report_add(report, STATUS_INVALID, "divergence.mechanism=%s: no such mechanism; there are:", machine->divergence_mechanism);
+        for (const struct divergence_ops *const *known = divergence_all(); *known; known++)
+            report_add(report, STATUS_INVALID, "  %s: %s", (*known)->name, (*known)->help);
+        return STATUS_INVALID;
+    }
+    return memory_create(&device->memory, &device->arena, machine->memory_capacity_bytes, report);
+}
+
+enum status device_create(struct device **out, const struct machine *machine, struct report *report) {
+    struct arena arena = {0};
+    struct device *device = ARENA_NEW(&arena, struct device);
+    device->arena = arena;
+    device->machine = machine;
+    const enum status status = device_setup(device, report);
+    if (status == STATUS_OK) *out = device;
+    else device_destroy(device);
+    return status;
+}
+
+void device_destroy(struct device *device) {
+    if (!device) return;
+    for (struct program *program = device->programs; program; program = program->next) module_free(program->module);
+    memory_destroy(&device->memory);
+    struct arena arena = device->arena; /* holds the device itself */
+    arena_free(&arena);
+}
+
+const char *device_lanes(const struct device *device) { return lanes_name(device->lanes); }
+
+/* ---- programs ---- */
+
+static uint64_t symbol_address(const struct program *program, const struct symbol *symbol) {
+    if (symbol->kind == SYMBOL_FUNCTION) return CODE_ADDRESS(symbol->function->first_pc);
+    if (symbol->space == SPACE_SHARED) return symbol->offset;
+    return program->image_address + symbol->offset;
+}
+
+/* Initial values and the addresses among them. */
+static void fill_image(struct device *device, const struct program *program) {
+    const struct module *module = program->module;
+    for (unsigned i = 0; i < module->variable_count; i++) {
+        const struct symbol *symbol = module->variables[i];
+        if (symbol->space != SPACE_GLOBAL && symbol->space != SPACE_CONST) continue;
+        uint8_t *memory = memory_host(&device->memory, program->image_address + symbol->offset);
+        if (symbol->init_bytes) memcpy(memory, symbol->init, symbol->init_bytes);
+        for (unsigned k = 0; k < symbol->relocation_count; k++) {
+            const struct relocation *relocation = &symbol->relocations[k];
+            uint64_t value = symbol_address(program, relocation->symbol) + (uint64_t)relocation->addend;
+            if (relocation->generic && relocation->symbol->space == SPACE_SHARED) value += SHARED_WINDOW;
+            memcpy(memory + relocation->offset, &value, relocation->bytes < 8 ? relocation->bytes : 8);
+        }
+    }
+}
+
+static enum status place_image(struct device *device, struct program *program, struct report *report) {
+    if (!program->module->image_bytes) return STATUS_OK;
+    const char *name = arena_printf(&device->arena, "variables of %s", program->module->name);
+    const enum status status =
+        memory_allocate(&device->memory, name, program->module->image_bytes, &program->image_address, report);
+    if (status == STATUS_OK) fill_image(device, program);
+    return status;
+}
+
+enum status device_load(struct device *device, const char *name, const char *text, size_t length, struct program **out,
+                        struct report *report) {
+    GUARD(device, report);
+    struct module *module = NULL;
+    enum status status = ptx_load(name, text, length, &module, report);
+    if (status != STATUS_OK) return status;
+    struct program *program = ARENA_NEW(&device->arena, struct program);
+    program->module = module;
+    program->linked = ARENA_ARRAY(&device->arena, struct linked *, module->function_count);
+    program->next = device->programs;
+    device->programs = program; /* from here on device_destroy frees the module */
+    status = exec_check(module, report);
+    if (status == STATUS_OK) status = analyse(module, report);
+    if (status == STATUS_OK) status = place_image(device, program, report);
+    if (status == STATUS_OK) *out = program;
+    return status;
+}
+
+const struct module *program_module(const struct program *program) { return program->module; }
+
+/* ---- memory ---- */
+
+enum status device_alloc(struct device *device, const char *name, uint64_t bytes, uint64_t *address, struct report *report) {
+    GUARD(device, report);
+    return memory_allocate(&device->memory, name, bytes, address, report);
+}
+
+void *device_memory(struct device *device, uint64_t address, uint64_t bytes) {
+    const struct allocation *found = memory_find(&device->memory, address);
+    if (found && bytes <= found->end - address) return memory_host(&device->memory, address);
+    return NULL;
+}
+
+/* ---- launches ---- */
+
+static enum status check_launch(const struct device *device, const struct launch *launch, struct report *report) {
+    const struct machine *machine = device->machine;
+    const struct function *kernel = launch->kernel;
+    uint64_t threads = 1, blocks = 1;
+    for (unsigned i = 0; i < 3; i++) {
+        if (!launch->grid[i] || !launch->block[i])
+            return report_add(report, STATUS_INVALID, "kernel '%s': grid and block sizes must be at least 1", kernel->name);
+        threads *= launch->block[i];
+        if (threads > machine->max_block_threads)
+            return report_add(report, STATUS_INVALID, "kernel '%s': a block of %llu threads is more than sm.max_block_threads = %u",
+                              kernel->name, (unsigned long long)threads, (unsigned)machine->max_block_threads);
+        if (blocks > UINT64_MAX / launch->grid[i] / machine->max_block_threads)
+            return report_add(report, STATUS_INVALID, "kernel '%s': the grid has too many blocks", kernel->name);
+        blocks *= launch->grid[i];
+        if (kernel->required_ntid[i] && kernel->required_ntid[i] != launch->block[i])
+            return report_add(report, STATUS_INVALID, "kernel '%s' requires blocks of %u x %u x %u threads", kernel->name,
+                              (unsigned)kernel->required_ntid[0], (unsigned)kernel->required_ntid[1],
+                              (unsigned)kernel->required_ntid[2]);
+    }
+    const uint64_t shared = bits_round_up(kernel->shared_bytes, 16) + launch->dynamic_shared_bytes;
+    if (shared > machine->shared_bytes)
+        return report_add(report, STATUS_INVALID, "kernel '%s' needs %llu bytes of shared memory; an SM has %llu (sm.shared_bytes)",
+                          kernel->name, (unsigned long long)shared, (unsigned long long)machine->shared_bytes);
+    return STATUS_OK;
+}
+
+/* Blocks the whole machine holds at a time, at least one. */
+static uint32_t resident_blocks(const struct device *device, const struct launch *launch, uint64_t blocks) {
+    const struct machine *machine = device->machine;
+    const uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
+    const struct occupancy_limits limits = machine_occupancy_limits(machine);
+    const struct occupancy_kernel kernel = {
+        .threads_per_block = threads,
+        .registers_per_thread = launch->kernel->live_registers,
+        .shared_bytes = (uint32_t)bits_round_up(launch->kernel->shared_bytes, 16) + launch->dynamic_shared_bytes};
+    const struct occupancy occupancy = occupancy_compute(&limits, &kernel);
+    const uint64_t all = (uint64_t)(occupancy.blocks ? occupancy.blocks : 1) * machine->sm_count;
+    return (uint32_t)(all < blocks ? all : blocks);
+}
+
+/* Differences along the code become counts; what instructions are says what was counted. */
+static void collect(const struct module *module, const struct exec_counts *counts, const struct emulate_stats *emulated,
+                    unsigned warp_size, struct launch_result *result) {
+    struct run_stats *stats = &result->stats;
+    int64_t issues = 0, lanes = 0;
+    for (uint32_t pc = 0; pc < module->code_count; pc++) {
+        const struct inst *inst = &module->code[pc];
+        struct inst_stats *out = &result->instructions[pc];
+        issues += counts->issues[pc], lanes += counts->lanes[pc];
+        out->issues = (uint64_t)issues, out->lanes = (uint64_t)lanes;
+        out->threads = inst->guard >= 0 ? counts->threads[pc] : out->lanes;
+        out->divergent = emulated->divergent[pc];
+        stats->warp_instructions += out->issues;
+        stats->thread_instructions += out->threads;
+        stats->active_lanes += out->lanes;
+        if (inst->op == OP_BRA && inst->guard >= 0) stats->branches += out->issues;
+        if (inst->op == OP_BRX) stats->branches += out->issues;
+        if (inst->op == OP_LD) stats->memory_reads += out->issues;
+        if (inst->op == OP_ST) stats->memory_writes += out->issues;
+        if (inst->op == OP_ATOM || inst->op == OP_RED) stats->atomics += out->issues;
+        if (inst->op == OP_BAR) stats->barriers += out->issues;
+        if (inst->op == OP_CALL) stats->calls += out->issues;
+    }
+    stats->lane_slots = stats->warp_instructions * warp_size;
+    stats->full_groups = emulated->full_groups;
+    stats->divergent_branches = emulated->branches_parted;
+    stats->blocks = emulated->blocks;
+    stats->threads = emulated->threads;
+}
+
+static void gather_output(struct exec_output *output, struct launch_result *result) {
+    output_sort(output);
+    for (unsigned i = 0; i < output->count; i++) result->output_bytes += output->items[i].bytes;
+    if (!result->output_bytes) return;
+    result->output = arena_alloc(&result->arena, result->output_bytes + 1);
+    size_t at = 0;
+    for (unsigned i = 0; i < output->count; i++) {
+        memcpy(result->output + at, output->items[i].text, output->items[i].bytes);
+        at += output->items[i].bytes;
+    }
+}
+
+static struct exec_launch describe(const struct device *device, const struct launch *launch) {
+    struct exec_launch out = {.dynamic_shared_bytes = launch->dynamic_shared_bytes,
+                              .params = launch->params,
+                              .sm_count = device->machine->sm_count,
+                              .warps_per_sm = device->machine->max_warps,
+                              .launch_index = device->launches,
+                              .stack_bytes = device->machine->stack_bytes};
+    for (unsigned i = 0; i < 3; i++) {
+        out.grid[i] = launch->grid[i], out.block[i] = launch->block[i];
+        out.envreg[3 + i] = launch->global_offset[i]; /* NVIDIA's OpenCL convention */
+        out.envreg[6 + i] = launch->grid[i];
+    }
+    out.envreg[9] = launch->work_dim;
+    return out;
+}
+
+/* Everything of one launch lives in `arena`. */
+static enum status run_launch(struct device *device, const struct launch *launch, struct arena *arena,
+                              struct launch_result *result, struct report *report) {
+    struct program *program = (struct program *)(uintptr_t)launch->program;
+    const struct module *module = program->module;
+    struct linked **linked = &program->linked[launch->kernel->index];
+    if (!*linked) {
+        const enum status status =
+            exec_link(&device->arena, module, launch->kernel, device->lanes, program->image_address, linked, report);
+        if (status != STATUS_OK) return status;
+    }
+    const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    const struct machine *machine = device->machine;
+    const struct exec_launch description = describe(device, launch);
+    struct exec_counts counts = {.issues = ARENA_ARRAY(arena, int64_t, module->code_count + 1u),
+                                 .lanes = ARENA_ARRAY(arena, int64_t, module->code_count + 1u),
+                                 .threads = ARENA_ARRAY(arena, uint64_t, module->code_count)};
+    struct exec_output output = {.arena = arena};
+    const struct emulate_options options = {.mechanism = device->mechanism,
+                                            .warp_size = machine->warp_size,
+                                            .turn_issues = machine->turn_issues,
+                                            .warp_issues = machine->warp_issues,
+                                            .livelock_turns = machine->livelock_turns,
+                                            .max_instructions = machine->max_instructions,
+                                            .resident_blocks = resident_blocks(device, launch, blocks)};
+    struct emulate_stats emulated = {.divergent = ARENA_ARRAY(arena, uint64_t, module->code_count)};
+    result->kernel = launch->kernel->name;
+    result->instructions = ARENA_ARRAY(&result->arena, struct inst_stats, module->code_count);
+    /* The process we live in may flush denormals or round otherwise. */
+    const unsigned before = _mm_getcsr();
+    _mm_setcsr(0x1f80);
+    const enum status status = emulate(arena, *linked, &description, blocks, &device->memory, &counts, &output, &options,
+                                       &emulated, report);
+    _mm_setcsr(before);
+    collect(module, &counts, &emulated, machine->warp_size, result);
+    gather_output(&output, result);
+    return status;
+}
+
+enum status device_launch(struct device *device, const struct launch *launch, struct launch_result *result, struct report *report) {
+    *result = (struct launch_result){.kernel = launch->kernel->name};
+    if (device->stopped)
+        return report_add(report, STATUS_STOPPED, "kernel '%s' was not launched: an earlier launch stopped in the middle", launch->kernel->name);
+    enum status status = check_launch(device, launch, report);
+    if (status != STATUS_OK) return status;
+    struct arena arena = {.escape = &device->escape};
+    result->arena.escape = &device->escape;
+    device->arena.escape = &device->escape;
+    if (setjmp(device->escape)) {
+        device->stopped = true;
+        arena_free(&arena);
+        return report_add(report, STATUS_SYSTEM, "kernel '%s': the host is out of memory", launch->kernel->name);
+    }
+    status = run_launch(device, launch, &arena, result, report);
+    device->stopped = status != STATUS_OK;
+    device->launches++;
+    arena_free(&arena);
+    return status;
+}
+
+void launch_result_free(struct launch_result *result) {
+    arena_free(&result->arena);
+    *result = (struct launch_result){0};
+}

@@ -1,0 +1,69 @@
+/* The one public API above the model: load, allocate, copy, launch, result.
+ * Single-threaded for the caller; two devices in one process know nothing of each other. */
+#ifndef HEDDLE_DEVICE_DEVICE_H
+#define HEDDLE_DEVICE_DEVICE_H
+
+#include "base/stat.h"
+#include "base/status.h"
+#include "isa/module.h"
+
+struct machine; /* device/machine.h: the parameters of a machine */
+struct device;
+struct program; /* a module on a device */
+
+enum status device_create(struct device **out, const struct machine *machine, struct report *report);
+void device_destroy(struct device *device);
+/* Level of the lane code in use: "v1", "v3", "v4". */
+const char *device_lanes(const struct device *device);
+
+/* Parses, analyses, places the module's variables. `name` is what messages and results call it.
+ * Lives until the device is destroyed. */
+enum status device_load(struct device *device, const char *name, const char *text, size_t length,
+                        struct program **out, struct report *report);
+const struct module *program_module(const struct program *program);
+
+/* Device memory; addresses are deterministic and 256-byte aligned. Contents start at zero. */
+enum status device_alloc(struct device *device, const char *name, uint64_t bytes, uint64_t *address, struct report *report);
+/* Direct view of an allocated range, NULL when it is not inside one allocation. */
+void *device_memory(struct device *device, uint64_t address, uint64_t bytes);
+
+struct launch {
+    const struct program *program;
+    const struct function *kernel;
+    uint32_t grid[3], block[3];  /* blocks, threads; every entry at least 1 */
+    uint32_t dynamic_shared_bytes; /* beyond the module's own */
+    const void *params;          /* kernel->param_bytes bytes, laid out as kernel->params say */
+    uint32_t global_offset[3], work_dim; /* OpenCL's %envreg3..5, %envreg9 */
+};
+
+struct run_stats {
+#define STAT(field, unit, help) uint64_t field;
+#define RATIO(name, numerator, denominator, scale, unit, help)
+#include "emulate/run_stats.def"
+#undef STAT
+#undef RATIO
+};
+extern const struct stat_description run_stats_table[];
+
+/* Per static instruction, index = PC. */
+struct inst_stats {
+    uint64_t issues;  /* groups issued */
+    uint64_t lanes;   /* active lanes before the guard */
+    uint64_t threads; /* thread instructions */
+    uint64_t divergent; /* issues after which the group's lanes parted */
+};
+
+struct launch_result {
+    const char *kernel;
+    struct run_stats stats;
+    struct inst_stats *instructions; /* module->code_count of them */
+    char *output;                    /* what printf wrote, in order of block, thread, sequence; NULL: nothing */
+    size_t output_bytes;
+    struct arena arena;              /* holds the two above */
+};
+
+/* STATUS_STOPPED with a report when a thread faults, deadlocks, or a limit is met; the device then refuses more work. */
+enum status device_launch(struct device *device, const struct launch *launch, struct launch_result *result, struct report *report);
+void launch_result_free(struct launch_result *result);
+
+#endif

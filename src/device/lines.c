@@ -1,0 +1,63 @@
+#include "device/lines.h"
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_lines(const void *a, const void *b) {
+    const struct line_stats *left = a, *right = b;
+    if (left->file != right->file)
+        return left->file < right->file ? -1 : 1;
+    return (left->line > right->line) - (left->line < right->line);
+}
+
+void lines_of(const struct module *module, uint32_t pc, unsigned *file, uint32_t *line) {
+    const struct function *function = module_function_at(module, pc);
+    uint32_t first = function ? function->first_pc : pc;
+    for (uint32_t at = pc;; at--) {
+        const struct inst *inst = &module->code[at];
+        if (inst->file && inst->line) {
+            *file = inst->file;
+            *line = inst->line;
+            return;
+        }
+        if (at == first)
+            break;
+    }
+    *file = 0;
+    *line = module->code[pc].text_line;
+}
+
+struct line_stats *lines_collect(const struct module *module, const struct inst_stats *instructions, struct arena *arena,
+                                 unsigned *count) {
+    struct line_stats *lines = ARENA_ARRAY(arena, struct line_stats, module->code_count);
+    unsigned used = 0;
+    for (uint32_t pc = 0; pc < module->code_count; pc++) {
+        if (!instructions[pc].issues)
+            continue;
+        struct line_stats *entry = &lines[used++];
+        lines_of(module, pc, &entry->file, &entry->line);
+        entry->instructions = 1;
+        entry->sum = instructions[pc];
+    }
+    if (used)
+        qsort(lines, used, sizeof *lines, compare_lines);
+    *count = 0;
+    for (unsigned i = 0; i < used; i++) {
+        struct line_stats *last = *count ? &lines[*count - 1] : NULL;
+        if (!last || compare_lines(last, &lines[i]) != 0) {
+            lines[(*count)++] = lines[i];
+            continue;
+        }
+        last->instructions++;
+        last->sum.issues += lines[i].sum.issues;
+        last->sum.lanes += lines[i].sum.lanes;
+        last->sum.threads += lines[i].sum.threads;
+        last->sum.divergent += lines[i].sum.divergent;
+    }
+    return lines;
+}
+
+const char *lines_file_name(const struct module *module, unsigned file) {
+    const char *name = file && file < module->file_count ? module->files[file] : module->name;
+    const char *slash = *name == '/' ? strrchr(name, '/') : NULL;
+    return slash ? slash + 1 : name;
+}

@@ -1,0 +1,23 @@
+/* Counts per static instruction gathered by source line. */
+#ifndef HEDDLE_DEVICE_LINES_H
+#define HEDDLE_DEVICE_LINES_H
+
+#include "device/device.h"
+
+struct line_stats {
+    unsigned file; /* index in module->files; 0: a line of the module's own text */
+    uint32_t line;
+    uint32_t instructions; /* static ones */
+    struct inst_stats sum;
+};
+
+/* The lines that issued something, by file and line. An instruction without a position belongs to the line before it
+ * in its function; a module without positions is counted by its own lines. */
+struct line_stats *lines_collect(const struct module *module, const struct inst_stats *instructions, struct arena *arena,
+                                 unsigned *count);
+/* The file's name as results show it: without folders of a host. */
+const char *lines_file_name(const struct module *module, unsigned file);
+/* Position of an instruction by the same rule. */
+void lines_of(const struct module *module, uint32_t pc, unsigned *file, uint32_t *line);
+
+#endif

@@ -1,0 +1,199 @@
+#include "device/machine.h"
+#include "base/file.h"
+#include "device/words.h"
+#include "device/yaml.h"
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FILE_LIMIT_BYTES = 1 << 20, BASE_DEPTH_MAX = 8 };
+
+const struct param_description machine_params[] = {
+#define PARAM(field, ...) PARAM_ENTRY(struct machine, field, __VA_ARGS__)
+#include "device/machine_params.def"
+#undef PARAM
+    PARAM_END,
+};
+
+/* The folder with the shipped machines; NULL when there is none. */
+static const char *configs_folder(void) {
+    static const char *const candidates[] = {
+#ifdef HEDDLE_CONFIGS_SOURCE
+        HEDDLE_CONFIGS_SOURCE,
+#endif
+#ifdef HEDDLE_CONFIGS_INSTALLED
+        HEDDLE_CONFIGS_INSTALLED,
+#endif
+        "/usr/share/heddle/configs",
+    };
+    const char *chosen = getenv("HEDDLE_CONFIGS");
+    if (chosen && *chosen)
+        return chosen;
+    for (unsigned i = 0; i < sizeof candidates / sizeof candidates[0]; i++)
+        if (access(candidates[i], R_OK | X_OK) == 0)
+            return candidates[i];
+    return NULL;
+}
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool has_ending(const char *name, const char *ending) {
+    size_t length = strlen(name), ending_length = strlen(ending);
+    return length > ending_length && strcmp(name + length - ending_length, ending) == 0;
+}
+
+const char *const *machine_list(struct arena *arena) {
+    struct {
+        const char **items;
+        unsigned count, capacity;
+    } names = {0};
+    const char *folder = configs_folder();
+    DIR *dir = folder ? opendir(folder) : NULL;
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        if (has_ending(entry->d_name, ".yaml"))
+            *ARENA_PUSH(arena, &names) = arena_strndup(arena, entry->d_name, strlen(entry->d_name) - 5);
+    if (dir)
+        closedir(dir);
+    if (names.count)
+        qsort(names.items, names.count, sizeof *names.items, compare_names);
+    *ARENA_PUSH(arena, &names) = NULL;
+    return names.items;
+}
+
+static enum status read_machine(struct machine *machine, const char *gpu, unsigned depth, struct report *report);
+
+/* One key of the file: a value, or {value, origin}. */
+static enum status read_key(struct machine *machine, const struct yaml *yaml, const struct yaml_node *key,
+                            const struct yaml_node *node, const char *file_origin, struct report *report) {
+    static const char *const keys[] = {"value", "origin", NULL};
+    const char *origin = file_origin;
+    const struct yaml_node *value = node;
+    if (node->kind == YAML_MAP) {
+        enum status status = yaml_known_keys(yaml, node, "a value with its origin", keys, report);
+        if (status)
+            return status;
+        value = yaml_get(node, "value");
+        const struct yaml_node *own = yaml_get(node, "origin");
+        if (!value || (own && own->kind != YAML_SCALAR))
+            return yaml_error(yaml, node, report, "'%s' needs {value: ..., origin: \"...\"}", key->text);
+        origin = own ? own->text : file_origin;
+    }
+    if (value->kind != YAML_SCALAR)
+        return yaml_error(yaml, value, report, "'%s' takes one value, not a list", key->text);
+    struct report inner = {0};
+    const char *where = arena_printf(&machine->arena, "%s:%u:%u", yaml->name, value->line, value->column);
+    const char *full = arena_printf(&machine->arena, "%s: %s", machine->name, origin);
+    enum status status = param_assign(&machine->params, key->text, value->text, full, where, &inner);
+    if (status)
+        report_add(report, status, "%s", report_text(&inner));
+    report_free(&inner);
+    return status;
+}
+
+static enum status read_text(struct machine *machine, const char *name, const char *file, const char *text,
+                             size_t length, unsigned depth, struct report *report) {
+    struct yaml yaml;
+    enum status status = yaml_parse(&machine->arena, file, text, length, &yaml, report);
+    if (status)
+        return status;
+    if (yaml.root->kind != YAML_MAP)
+        return yaml_error(&yaml, yaml.root, report, "a machine is written as lines of 'key: value'");
+    const struct yaml_node *base = yaml_get(yaml.root, "base"), *origin = yaml_get(yaml.root, "origin");
+    const struct yaml_node *about = yaml_get(yaml.root, "about");
+    const struct yaml_node *words[] = {base, origin, about};
+    for (unsigned i = 0; i < 3; i++)
+        if (words[i] && words[i]->kind != YAML_SCALAR)
+            return yaml_error(&yaml, words[i], report, "base, origin and about are plain text");
+    if (base && depth == BASE_DEPTH_MAX)
+        return yaml_error(&yaml, base, report, "the machines build on each other in a circle, or too deeply");
+    if (base)
+        status = read_machine(machine, base->text, depth + 1, report);
+    if (status)
+        return status;
+    machine->name = name;
+    machine->about = about ? about->text : "";
+    for (unsigned i = 0; i < yaml.root->count; i++) {
+        const struct yaml_node *key = yaml.root->keys[i], *node = yaml.root->items[i];
+        if (node == base || node == origin || node == about)
+            continue;
+        enum status one = read_key(machine, &yaml, key, node, origin ? origin->text : "no origin given", report);
+        status = one ? one : status;
+    }
+    return status;
+}
+
+static enum status read_machine(struct machine *machine, const char *gpu, unsigned depth, struct report *report) {
+    const char *path = gpu, *folder = configs_folder();
+    if (!strchr(gpu, '/') && !has_ending(gpu, ".yaml")) {
+        const char *const *known = machine_list(&machine->arena);
+        bool found = false;
+        for (unsigned i = 0; known[i]; i++)
+            found |= strcmp(known[i], gpu) == 0;
+        if (!folder || !known[0])
+            return report_add(report, STATUS_SYSTEM,
+                              "machine '%s': the folder with the shipped machines is not found; set HEDDLE_CONFIGS to it",
+                              gpu);
+        const char *near = words_suggest(gpu, known);
+        if (!found && near)
+            return report_add(report, STATUS_INVALID, "there is no machine '%s'; did you mean '%s'?", gpu, near);
+        if (!found)
+            return report_add(report, STATUS_INVALID, "there is no machine '%s'; shipped are %s, or give a .yaml file",
+                              gpu, words_join(&machine->arena, known));
+        path = arena_printf(&machine->arena, "%s/%s.yaml", folder, gpu);
+    }
+    char *text = NULL;
+    size_t length = 0;
+    enum status status = file_read(path, FILE_LIMIT_BYTES, &machine->arena, &text, &length, report);
+    if (status)
+        return status;
+    const char *last = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    size_t name_length = has_ending(last, ".yaml") ? strlen(last) - 5 : strlen(last);
+    const char *name = arena_strndup(&machine->arena, last, name_length);
+    return read_text(machine, name, path == gpu ? gpu : last, text, length, depth, report);
+}
+
+static enum status start(struct machine *machine, struct report *report) {
+    *machine = (struct machine){.name = "default", .about = ""};
+    return param_create(&machine->params, machine_params, machine, &machine->arena, report);
+}
+
+enum status machine_open(struct machine *machine, const char *gpu, struct report *report) {
+    enum status status = start(machine, report);
+    return status ? status : read_machine(machine, gpu ? gpu : MACHINE_DEFAULT, 0, report);
+}
+
+enum status machine_open_text(struct machine *machine, const char *name, const char *text, size_t length,
+                              struct report *report) {
+    enum status status = start(machine, report);
+    return status ? status : read_text(machine, name, name, text, length, 0, report);
+}
+
+enum status machine_set(struct machine *machine, const char *setting, const char *origin, struct report *report) {
+    const char *equals = strchr(setting, '=');
+    if (!equals || equals == setting)
+        return report_add(report, STATUS_INVALID, "%s: '%s' is not KEY=VALUE; 'heddle config show' lists the keys", origin,
+                          setting);
+    const char *key = arena_strndup(&machine->arena, setting, (size_t)(equals - setting));
+    return param_assign(&machine->params, key, equals + 1, origin, origin, report);
+}
+
+enum status machine_check(const struct machine *machine, struct report *report) {
+    enum status status = STATUS_OK;
+    if ((uint64_t)machine->max_warps * machine->warp_size < machine->max_threads)
+        status = report_add(report, STATUS_INVALID,
+                            "machine '%s': sm.max_threads is %u, but sm.max_warps times sm.warp_size holds only %llu",
+                            machine->name, machine->max_threads,
+                            (unsigned long long)machine->max_warps * machine->warp_size);
+    if (machine->max_block_threads > machine->max_threads)
+        status = report_add(report, STATUS_INVALID,
+                            "machine '%s': sm.max_block_threads is %u, but an SM holds only %u (sm.max_threads)",
+                            machine->name, machine->max_block_threads, machine->max_threads);
+    return status;
+}
+
+void machine_close(struct machine *machine) { arena_free(&machine->arena); }
+
+bool machine_is_host_key(const struct param_description *param) { return strncmp(param->key, "host.", 5) == 0; }

@@ -1,0 +1,44 @@
+/* The parameters of a machine: defaults, a configuration file, settings on top, each value with its origin. */
+#ifndef HEDDLE_DEVICE_MACHINE_H
+#define HEDDLE_DEVICE_MACHINE_H
+
+#include "base/arena.h"
+#include "base/param.h"
+#include "base/status.h"
+
+#define MACHINE_DEFAULT "gtx480"
+
+/* The order of the choices of host.lanes. */
+enum machine_lanes { MACHINE_LANES_AUTO, MACHINE_LANES_V1, MACHINE_LANES_V3, MACHINE_LANES_V4 };
+
+/* Zero-initialise, then machine_open. Holds pointers into itself: never copied or moved. */
+struct machine {
+#define PARAM PARAM_FIELD
+#include "device/machine_params.def"
+#undef PARAM
+    const char *name;  /* "gtx480", or the file's name without folder and ending */
+    const char *about; /* one line */
+    struct param_set params;
+    struct arena arena;
+};
+
+extern const struct param_description machine_params[];
+
+/* `gpu` is the name of a shipped machine or the path of a configuration file (it has a '/' or ends in .yaml);
+ * NULL: MACHINE_DEFAULT. machine_close is right after a failure too. */
+enum status machine_open(struct machine *machine, const char *gpu, struct report *report);
+/* The same from text, for tests; `base` and other names are still looked up. */
+enum status machine_open_text(struct machine *machine, const char *name, const char *text, size_t length,
+                              struct report *report);
+/* "KEY=VALUE"; origin and where are what it is called in results and in messages ("--set"). */
+enum status machine_set(struct machine *machine, const char *setting, const char *origin, struct report *report);
+/* What no single key can say: values that contradict each other. Call it when all are set. */
+enum status machine_check(const struct machine *machine, struct report *report);
+void machine_close(struct machine *machine);
+
+/* Names of the shipped machines in alphabetical order, NULL-terminated; empty when their folder is not found. */
+const char *const *machine_list(struct arena *arena);
+/* A key that begins with "host.": not part of what a result depends on. */
+bool machine_is_host_key(const struct param_description *param);
+
+#endif

@@ -1,0 +1,312 @@
+#include "device/result.h"
+#include "device/lines.h"
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+#include <xxhash.h>
+
+#ifndef HEDDLE_VERSION
+#define HEDDLE_VERSION "unknown"
+#endif
+
+static const uint64_t INTEGER_MAX = (UINT64_C(1) << 53) - 1; /* what every reader of JSON keeps exact */
+
+static json_t *count_of(uint64_t value) { return json_integer((json_int_t)(value < INTEGER_MAX ? value : INTEGER_MAX)); }
+
+/* Bytes of one valid UTF-8 character, 0 when it is none. */
+static size_t utf8_length(const unsigned char *text, size_t left) {
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (text[0] < 0x80)
+        return 1;
+    size_t length = text[0] >= 0xf0 && text[0] < 0xf8 ? 4 : text[0] >= 0xe0 ? 3 : text[0] >= 0xc0 ? 2 : 0;
+    if (length == 0 || length > left || text[0] >= 0xf8)
+        return 0;
+    uint32_t code = text[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+        code = code << 6 | (text[i] & 0x3f);
+    }
+    return code >= least[length] && code <= 0x10ffff && !(code >= 0xd800 && code < 0xe000) ? length : 0;
+}
+
+/* What is not UTF-8, and NUL, becomes U+FFFD. */
+static const char *clean_text(struct arena *arena, const char *bytes, size_t length) {
+    char *clean = arena_alloc(arena, length * 3 + 1);
+    size_t used = 0;
+    for (size_t i = 0; i < length;) {
+        size_t valid = bytes[i] ? utf8_length((const unsigned char *)bytes + i, length - i) : 0;
+        if (valid)
+            memcpy(clean + used, bytes + i, valid);
+        else
+            memcpy(clean + used, "\xef\xbf\xbd", 3);
+        used += valid ? valid : 3;
+        i += valid ? valid : 1;
+    }
+    clean[used] = 0;
+    return clean;
+}
+
+static json_t *text_of(struct arena *arena, const char *text) {
+    return json_string(clean_text(arena, text, strlen(text)));
+}
+
+static json_t *hash_of(uint64_t hash) {
+    char text[17];
+    snprintf(text, sizeof text, "%016llx", (unsigned long long)hash);
+    return json_string(text);
+}
+
+static json_t *sizes_of(const uint32_t sizes[3]) {
+    json_t *list = json_array();
+    for (unsigned i = 0; i < 3; i++)
+        json_array_append_new(list, count_of(sizes[i]));
+    return list;
+}
+
+static void add_stats(json_t *into, const struct run_stats *stats) {
+    for (const struct stat_description *stat = run_stats_table; stat->name; stat++)
+        json_object_set_new(into, stat->name,
+                            stat->is_ratio ? json_real(stat_ratio(stats, stat)) : count_of(stat_counter(stats, stat)));
+}
+
+static void add_inst_stats(json_t *into, const struct inst_stats *stats, uint32_t warp_size) {
+    json_object_set_new(into, "warp_instructions", count_of(stats->issues));
+    json_object_set_new(into, "thread_instructions", count_of(stats->threads));
+    json_object_set_new(into, "active_lanes", count_of(stats->lanes));
+    json_object_set_new(into, "simd_efficiency",
+                        json_real(stats->issues ? (double)stats->lanes / ((double)stats->issues * warp_size) : 0));
+    json_object_set_new(into, "divergent", count_of(stats->divergent));
+}
+
+static json_t *lines_json(struct run *run, const struct inst_stats *instructions, struct arena *arena) {
+    json_t *list = json_array();
+    unsigned count;
+    struct line_stats *lines = lines_collect(run->module, instructions, arena, &count);
+    for (unsigned i = 0; i < count; i++) {
+        json_t *line = json_object();
+        json_object_set_new(line, "file", text_of(arena, lines_file_name(run->module, lines[i].file)));
+        json_object_set_new(line, "line", count_of(lines[i].line));
+        json_object_set_new(line, "text", text_of(arena, run_source_line(run, lines[i].file, lines[i].line)));
+        json_object_set_new(line, "instructions", count_of(lines[i].instructions));
+        add_inst_stats(line, &lines[i].sum, run->machine->warp_size);
+        json_array_append_new(list, line);
+    }
+    return list;
+}
+
+static json_t *instructions_json(struct run *run, const struct inst_stats *instructions, struct arena *arena) {
+    json_t *list = json_array();
+    for (uint32_t pc = 0; pc < run->module->code_count; pc++) {
+        if (!instructions[pc].issues)
+            continue;
+        char text[512];
+        unsigned file;
+        uint32_t line;
+        lines_of(run->module, pc, &file, &line);
+        json_t *entry = json_object();
+        json_object_set_new(entry, "pc", count_of(pc));
+        json_object_set_new(entry, "text",
+                            text_of(arena, inst_text(run->module, &run->module->code[pc], text, sizeof text)));
+        json_object_set_new(entry, "file", text_of(arena, lines_file_name(run->module, file)));
+        json_object_set_new(entry, "line", count_of(line));
+        add_inst_stats(entry, &instructions[pc], run->machine->warp_size);
+        json_array_append_new(list, entry);
+    }
+    return list;
+}
+
+static json_t *launch_json(struct run *run, unsigned i, struct arena *arena) {
+    const struct launch *launch = &run->launches[i];
+    const struct launch_result *result = &run->results[i];
+    json_t *out = json_object();
+    json_object_set_new(out, "kernel", text_of(arena, launch->kernel->name));
+    json_object_set_new(out, "grid", sizes_of(launch->grid));
+    json_object_set_new(out, "block", sizes_of(launch->block));
+    json_object_set_new(out, "registers", count_of(launch->kernel->live_registers));
+    json_object_set_new(out, "shared_bytes", count_of((uint64_t)run->module->shared_bytes + launch->dynamic_shared_bytes));
+    add_stats(out, &result->stats);
+    if (result->instructions) {
+        json_object_set_new(out, "lines", lines_json(run, result->instructions, arena));
+        json_object_set_new(out, "instructions", instructions_json(run, result->instructions, arena));
+    }
+    if (result->output)
+        json_object_set_new(out, "output", json_string(clean_text(arena, result->output, result->output_bytes)));
+    return out;
+}
+
+void result_total(const struct run *run, struct run_stats *total) {
+    *total = (struct run_stats){0};
+    for (unsigned i = 0; i < run->done; i++)
+        stat_merge(total, &run->results[i].stats, run_stats_table);
+}
+
+static json_t *total_json(struct run *run, struct arena *arena) {
+    struct run_stats stats;
+    result_total(run, &stats);
+    struct inst_stats *sum = ARENA_ARRAY(arena, struct inst_stats, run->module->code_count);
+    bool same_kernel = run->done > 0;
+    for (unsigned i = 0; i < run->done; i++) {
+        same_kernel &= run->launches[i].kernel == run->launches[0].kernel;
+        const struct inst_stats *one = run->results[i].instructions;
+        for (uint32_t pc = 0; one && pc < run->module->code_count; pc++) {
+            sum[pc].issues += one[pc].issues;
+            sum[pc].lanes += one[pc].lanes;
+            sum[pc].threads += one[pc].threads;
+            sum[pc].divergent += one[pc].divergent;
+        }
+    }
+    json_t *out = json_object();
+    json_object_set_new(out, "kernel", same_kernel ? text_of(arena, run->launches[0].kernel->name) : json_null());
+    json_object_set_new(out, "launches", count_of(run->done));
+    add_stats(out, &stats);
+    json_object_set_new(out, "lines", lines_json(run, sum, arena));
+    return out;
+}
+
+static json_t *param_json(const struct param_set *params, const struct param_description *param, struct arena *arena) {
+    const char *field = (const char *)params->values + param->offset;
+    switch (param->kind) {
+    case PARAM_U32: return count_of(*(const uint32_t *)(const void *)field);
+    case PARAM_U64: return count_of(*(const uint64_t *)(const void *)field);
+    case PARAM_BOOL: return json_boolean(*(const bool *)field);
+    case PARAM_F64: return json_real(*(const double *)(const void *)field);
+    case PARAM_TEXT:
+    case PARAM_CHOICE: break;
+    }
+    return text_of(arena, param_text(params, param));
+}
+
+static json_t *machine_json(const struct machine *machine, struct arena *arena) {
+    json_t *out = json_object(), *parameters = json_object();
+    json_object_set_new(out, "name", text_of(arena, machine->name));
+    json_object_set_new(out, "about", text_of(arena, machine->about));
+    json_object_set_new(out, "parameters", parameters);
+    for (const struct param_description *param = machine_params; param->key; param++) {
+        if (machine_is_host_key(param))
+            continue;
+        json_t *entry = json_object();
+        json_object_set_new(entry, "value", param_json(&machine->params, param, arena));
+        json_object_set_new(entry, "unit", json_string(param->unit));
+        json_object_set_new(entry, "origin", text_of(arena, param_origin(&machine->params, param)));
+        json_object_set_new(parameters, param->key, entry);
+    }
+    return out;
+}
+
+static json_t *units_json(void) {
+    json_t *out = json_object();
+    for (const struct stat_description *stat = run_stats_table; stat->name; stat++)
+        json_object_set_new(out, stat->name, json_string(stat->unit));
+    json_object_set_new(out, "instructions", json_string("instructions"));
+    json_object_set_new(out, "divergent", json_string("branches"));
+    json_object_set_new(out, "registers", json_string("registers"));
+    json_object_set_new(out, "shared_bytes", json_string("bytes"));
+    json_object_set_new(out, "wall_seconds", json_string("seconds"));
+    json_object_set_new(out, "warp_instructions_per_second", json_string("instructions per second"));
+    return out;
+}
+
+static json_t *buffers_json(const struct run *run, struct arena *arena) {
+    json_t *out = json_object();
+    for (unsigned i = 0; i < run->file->buffer_count; i++) {
+        const struct launch_buffer *buffer = &run->file->buffers[i];
+        uint64_t bytes = run->buffers[i].count * element_bytes(buffer->element);
+        const void *data = device_memory(run->device, run->buffers[i].address, bytes);
+        json_t *entry = json_object();
+        json_object_set_new(entry, "type", json_string(element_names[buffer->element]));
+        json_object_set_new(entry, "count", count_of(run->buffers[i].count));
+        json_object_set_new(entry, "hash", hash_of(XXH64(data, bytes, 0)));
+        json_object_set_new(out, clean_text(arena, buffer->name, strlen(buffer->name)), entry);
+    }
+    return out;
+}
+
+static json_t *checks_json(const struct run *run, struct arena *arena) {
+    static const char *const kinds[] = {"equals", "hash", "sum"};
+    json_t *list = json_array();
+    for (unsigned i = 0; run->checked && i < run->file->check_count; i++) {
+        const struct launch_check *check = &run->file->checks[i];
+        const struct check_result *result = &run->checks[i];
+        json_t *entry = json_object(), *first = json_array();
+        json_object_set_new(entry, "buffer", text_of(arena, run->file->buffers[check->buffer].name));
+        json_object_set_new(entry, "kind", json_string(kinds[check->kind]));
+        json_object_set_new(entry, "passed", json_boolean(result->passed));
+        json_object_set_new(entry, "compared", count_of(result->compared));
+        json_object_set_new(entry, "mismatches", count_of(result->mismatches));
+        for (unsigned k = 0; k < result->shown; k++) {
+            json_t *mismatch = json_object();
+            json_object_set_new(mismatch, "index", count_of(result->first[k].index));
+            json_object_set_new(mismatch, "got", json_string(result->first[k].got));
+            json_object_set_new(mismatch, "expected", json_string(result->first[k].expected));
+            json_array_append_new(first, mismatch);
+        }
+        json_object_set_new(entry, "first", first);
+        json_array_append_new(list, entry);
+    }
+    return list;
+}
+
+static json_t *host_json(const struct run *run, const struct result_host *host) {
+    struct run_stats total;
+    result_total(run, &total);
+    json_t *out = json_object();
+    json_object_set_new(out, "wall_seconds", json_real(host->wall_seconds));
+    json_object_set_new(out, "warp_instructions_per_second",
+                        json_real(host->wall_seconds > 0 ? (double)total.warp_instructions / host->wall_seconds : 0));
+    json_object_set_new(out, "threads", json_integer(1));
+    json_object_set_new(out, "lanes", json_string(host->lanes));
+    return out;
+}
+
+static json_t *module_json(const struct run *run, struct arena *arena) {
+    const char *slash = strrchr(run->file->module, '/');
+    json_t *out = json_object();
+    json_object_set_new(out, "name", text_of(arena, slash ? slash + 1 : run->file->module));
+    json_object_set_new(out, "hash", hash_of(run->module_hash));
+    json_object_set_new(out, "source_hash", hash_of(run->source_hash));
+    return out;
+}
+
+struct sink {
+    struct arena *arena;
+    char *items;
+    unsigned count, capacity;
+};
+
+static int write_chunk(const char *bytes, size_t length, void *data) {
+    struct sink *sink = data;
+    if (length > UINT32_MAX / 4 - sink->count)
+        return -1;
+    for (size_t i = 0; i < length; i++)
+        *ARENA_PUSH(sink->arena, sink) = bytes[i];
+    return 0;
+}
+
+enum status result_write(struct run *run, bool complete, const struct result_host *host, struct arena *arena,
+                         char **text, size_t *length, struct report *report) {
+    json_t *root = json_object(), *launches = json_array();
+    json_object_set_new(root, "schema", json_string(RESULT_SCHEMA));
+    json_object_set_new(root, "complete", json_boolean(complete));
+    json_object_set_new(root, "heddle", json_string(HEDDLE_VERSION));
+    json_object_set_new(root, "mode", json_string("functional"));
+    json_object_set_new(root, "seed", count_of(run->options.seed));
+    json_object_set_new(root, "machine", machine_json(run->machine, arena));
+    json_object_set_new(root, "module", module_json(run, arena));
+    json_object_set_new(root, "units", units_json());
+    json_object_set_new(root, "launches", launches);
+    for (unsigned i = 0; i < run->done; i++)
+        json_array_append_new(launches, launch_json(run, i, arena));
+    json_object_set_new(root, "total", total_json(run, arena));
+    json_object_set_new(root, "buffers", buffers_json(run, arena));
+    json_object_set_new(root, "checks", checks_json(run, arena));
+    json_object_set_new(root, "host", host_json(run, host));
+    struct sink sink = {.arena = arena};
+    int failed = json_dump_callback(root, write_chunk, &sink, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+    json_decref(root);
+    if (failed || write_chunk("\n", 2, &sink))
+        return report_add(report, STATUS_SYSTEM, "the result file could not be made: no memory, or it is larger than 1 GiB");
+    *text = sink.items;
+    *length = sink.count - 1;
+    return STATUS_OK;
+}

@@ -1,0 +1,62 @@
+/* A launch file carried out on a device: load, fill, launch, check, dump. */
+#ifndef HEDDLE_DEVICE_RUN_H
+#define HEDDLE_DEVICE_RUN_H
+
+#include "device/bind.h"
+#include "device/check.h"
+#include "device/machine.h"
+
+struct run_options {
+    uint64_t seed; /* of random fills that give none: buffer k of the file uses seed + k */
+    const struct file_access *files;
+};
+
+/* Text of one of the module's source files, split into lines. */
+struct run_source {
+    bool tried;
+    const char **lines; /* lines[0] is line 1 */
+    unsigned line_count;
+};
+
+/* Zero-initialise, then run_open. */
+struct run {
+    struct arena arena;
+    const struct launch_file *file;
+    const struct machine *machine;
+    struct run_options options;
+    struct device *device;
+    struct program *program;
+    const struct module *module;
+    struct compiled compiled;
+    bool is_compiled;             /* from a source; compiled says what the compiler knew */
+    uint64_t module_hash;         /* xxHash64 of the PTX that was loaded */
+    uint64_t source_hash;         /* xxHash64 of the file that `module:` names */
+    struct bind_buffer *buffers;
+    struct launch *launches;
+    struct launch_result *results; /* of the launches done so far */
+    unsigned done;
+    struct check_result *checks;
+    bool checked, failed; /* all checks were made; one was not passed */
+    struct run_source *sources; /* by index in module->files; [0]: the module's own text */
+};
+
+/* Loads the module, places and fills the buffers, checks the arguments of every launch. */
+enum status run_open(struct run *run, const struct launch_file *file, const struct machine *machine,
+                     const struct run_options *options, struct report *report);
+/* Runs the next launch. */
+enum status run_next(struct run *run, struct report *report);
+/* Makes every check. STATUS_WRONG with the first mismatches in the report when one fails. */
+enum status run_check(struct run *run, struct report *report);
+/* Writes a buffer out; NumPy's format when the path ends in .npy, else the raw bytes. */
+enum status run_dump(struct run *run, const char *buffer, const char *path, struct report *report);
+void run_close(struct run *run);
+
+/* The module of a launch file alone, as run_open would load it: compiled where it is a source. */
+enum status run_load_text(const struct launch_file *file, struct arena *arena, struct compiled *compiled,
+                          bool *is_compiled, const char **text, size_t *length, uint64_t *source_hash,
+                          struct report *report);
+
+/* A line of source, "" when it is not at hand. file is an index in module->files, 0 the module's own text. */
+const char *run_source_line(struct run *run, unsigned file, uint32_t line);
+
+#endif

@@ -1,0 +1,204 @@
+/* A stack per warp, reconvergence at immediate post-dominators [000 §3.2].
+ *
+ * An entry is (PC, lanes, where they reconverge). The top runs. Lanes that part leave an entry for the meeting point
+ * below and one per side above, the taken side on top; an entry that reaches its reconvergence PC at its call depth is
+ * popped. Where lanes meet only at the exit of their function, the meeting entry has no PC yet: the lanes that return
+ * first leave it the address, and it goes on there when all have come. */
+#include "base/bits.h"
+#include "divergence/divergence.h"
+
+struct entry {
+    uint32_t pc, lanes;
+    uint32_t reconverge;       /* NO_PC: the exit of the function at `reconverge_depth` */
+    uint32_t reconverge_depth;
+    uint32_t depth;            /* calls that have not returned */
+    uint32_t resume;           /* pc is NO_PC: where lanes that have returned from the function go on */
+};
+
+/* Every divergence leaves at least one lane behind, so 2 x 32 entries hold all of one call depth; calls that
+ * diverge at every depth can need more, up to one meeting entry per depth and lane. */
+enum { ENTRIES_PER_LANE = 2 };
+
+struct stack {
+    struct entry *entries;
+    unsigned count, capacity;
+};
+
+struct pdom {
+    struct arena *arena;
+    const struct inst *code;
+    struct stack *stacks;
+};
+
+static void *pdom_create(struct arena *arena, const struct inst *code, unsigned warps, unsigned warp_size) {
+    struct pdom *pdom = ARENA_NEW(arena, struct pdom);
+    pdom->arena = arena, pdom->code = code;
+    pdom->stacks = ARENA_ARRAY(arena, struct stack, warps);
+    for (unsigned i = 0; i < warps; i++) {
+        pdom->stacks[i].capacity = ENTRIES_PER_LANE * warp_size + 2;
+        pdom->stacks[i].entries = ARENA_ARRAY(arena, struct entry, pdom->stacks[i].capacity);
+    }
+    return pdom;
+}
+
+static void pdom_start(void *self, unsigned warp, uint32_t pc, uint32_t lanes) {
+    struct stack *stack = &((struct pdom *)self)->stacks[warp];
+    stack->entries[0] = (struct entry){.pc = pc, .lanes = lanes, .reconverge = NO_PC, .resume = NO_PC};
+    stack->count = lanes ? 1 : 0;
+}
+
+static bool pdom_offer(void *self, unsigned warp, struct group *out) {
+    const struct stack *stack = &((struct pdom *)self)->stacks[warp];
+    if (!stack->count) return false;
+    const struct entry *top = &stack->entries[stack->count - 1];
+    out->pc = top->pc;
+    out->lanes = top->lanes;
+    out->stop_pc = top->depth == top->reconverge_depth ? top->reconverge : NO_PC;
+    return true;
+}
+
+/* Only recursion that diverges at every depth outgrows the first capacity; the arena keeps the old block. */
+static void push(struct pdom *pdom, struct stack *stack, struct entry entry) {
+    if (stack->count == stack->capacity)
+        stack->entries = arena_grow(pdom->arena, stack->entries, stack->count, &stack->capacity, sizeof *stack->entries);
+    stack->entries[stack->count++] = entry;
+}
+
+/* Lanes have returned from the function at `depth`: the entry that waits for its exit learns where to go on. */
+static void returned(struct stack *stack, uint32_t depth, uint32_t pc) {
+    for (unsigned i = stack->count; i-- > 0;)
+        if (stack->entries[i].pc == NO_PC && stack->entries[i].depth == depth) {
+            stack->entries[i].resume = pc;
+            return;
+        }
+}
+
+/* Pops what has no lanes left or has arrived. */
+static void settle(struct stack *stack) {
+    while (stack->count) {
+        struct entry *top = &stack->entries[stack->count - 1];
+        if (!top->lanes) {
+            stack->count--;
+            continue;
+        }
+        if (top->pc == NO_PC) {
+            top->pc = top->resume, top->resume = NO_PC;
+            top->depth--;
+        }
+        if (stack->count == 1) return;
+        if (top->reconverge == NO_PC) {
+            if (top->depth >= top->reconverge_depth) return;
+            returned(stack, top->reconverge_depth, top->pc);
+        } else if (top->pc != top->reconverge || top->depth != top->reconverge_depth) return;
+        stack->count--;
+    }
+}
+
+/* The lanes of the top go to several places and meet at `reconverge`, all at `depth` of calls. */
+static void part(struct pdom *pdom, struct stack *stack, const uint32_t *pcs, const uint32_t *lanes, unsigned count,
+                 uint32_t reconverge, uint32_t reconverge_depth, uint32_t depth) {
+    struct entry *top = &stack->entries[stack->count - 1];
+    if (stack->count > 1 && top->reconverge == reconverge && top->reconverge_depth == reconverge_depth)
+        stack->count--; /* the entry below already waits there: a loop adds nothing */
+    else
+        top->pc = reconverge, top->depth = reconverge_depth, top->resume = NO_PC;
+    for (unsigned i = 0; i < count; i++)
+        if (pcs[i] != reconverge || depth != reconverge_depth)
+            push(pdom, stack, (struct entry){pcs[i], lanes[i], reconverge, reconverge_depth, depth, NO_PC});
+}
+
+/* Lanes with their own next PCs: the lowest PC on top. */
+static void go_multi(struct pdom *pdom, struct stack *stack, const struct executed *executed, uint32_t reconverge,
+                     uint32_t reconverge_depth, uint32_t depth) {
+    uint32_t pcs[LANES_MAX], lanes[LANES_MAX], rest = executed->lanes;
+    unsigned count = 0;
+    while (rest) {
+        uint32_t highest = 0, here = 0;
+        for (BITS_EACH(lane, rest))
+            if (executed->next[lane] >= highest) {
+                here = executed->next[lane] == highest && here ? here | UINT32_C(1) << lane : UINT32_C(1) << lane;
+                highest = executed->next[lane];
+            }
+        pcs[count] = highest, lanes[count++] = here;
+        rest &= ~here;
+    }
+    struct entry *top = &stack->entries[stack->count - 1];
+    if (count == 1) top->pc = pcs[0], top->depth = depth;
+    else part(pdom, stack, pcs, lanes, count, reconverge, reconverge_depth, depth);
+}
+
+static void remove_lanes(struct stack *stack, uint32_t lanes) {
+    for (unsigned i = 0; i < stack->count; i++) stack->entries[i].lanes &= ~lanes;
+}
+
+/* Some lanes call or return, the others go on: those that left run first, all of them meet at the next instruction. */
+static void go_elsewhere(struct pdom *pdom, struct stack *stack, const struct executed *executed, uint32_t depth) {
+    const uint32_t here = stack->entries[stack->count - 1].depth;
+    struct executed leaving = *executed;
+    leaving.lanes = executed->taken;
+    if (executed->taken == executed->lanes) {
+        go_multi(pdom, stack, &leaving, executed->pc + 1, here, depth);
+        return;
+    }
+    struct entry *top = &stack->entries[stack->count - 1];
+    if (executed->flow == FLOW_RETURN) {
+        /* lanes that stay finish the function, then all meet where it returns */
+        const uint32_t staying = executed->lanes & ~executed->taken, next = executed->pc + 1;
+        part(pdom, stack, &next, &staying, 1, NO_PC, here, here);
+        returned(stack, here, executed->next[bits_first(executed->taken)]);
+        return;
+    }
+    top->pc = executed->pc + 1;
+    push(pdom, stack, (struct entry){0, executed->taken, executed->pc + 1, here, depth, NO_PC});
+    go_multi(pdom, stack, &leaving, executed->pc + 1, here, depth);
+}
+
+static void pdom_issued(void *self, unsigned warp, const struct executed *executed) {
+    struct pdom *pdom = self;
+    struct stack *stack = &pdom->stacks[warp];
+    struct entry *top = &stack->entries[stack->count - 1];
+    switch (executed->flow) {
+    case FLOW_BRANCH:
+        if (executed->taken == executed->lanes) top->pc = executed->target;
+        else if (!executed->taken) top->pc = executed->pc + 1;
+        else {
+            const uint32_t pcs[2] = {executed->pc + 1, executed->target};
+            const uint32_t lanes[2] = {executed->lanes & ~executed->taken, executed->taken};
+            part(pdom, stack, pcs, lanes, 2, pdom->code[executed->pc].reconverge, top->depth, top->depth);
+        }
+        break;
+    case FLOW_MULTI: go_multi(pdom, stack, executed, pdom->code[executed->pc].reconverge, top->depth, top->depth); break;
+    case FLOW_CALL: go_elsewhere(pdom, stack, executed, top->depth + 1); break;
+    case FLOW_RETURN: go_elsewhere(pdom, stack, executed, top->depth - 1); break;
+    case FLOW_EXIT:
+        top->pc = executed->pc + 1;
+        remove_lanes(stack, executed->taken);
+        break;
+    case FLOW_NEXT:
+    case FLOW_BARRIER: top->pc = executed->pc + 1; break;
+    case FLOW_FAULT: break;
+    }
+    settle(stack);
+}
+
+static uint32_t pdom_alive(const void *self, unsigned warp) {
+    const struct stack *stack = &((const struct pdom *)self)->stacks[warp];
+    return stack->count ? stack->entries[0].lanes : 0;
+}
+
+static void pdom_where(const void *self, unsigned warp, uint32_t pcs[LANES_MAX]) {
+    const struct stack *stack = &((const struct pdom *)self)->stacks[warp];
+    for (unsigned i = 0; i < stack->count; i++)
+        for (BITS_EACH(lane, stack->entries[i].lanes)) pcs[lane] = stack->entries[i].pc == NO_PC ? stack->entries[i].resume : stack->entries[i].pc;
+}
+
+const struct divergence_ops divergence_pdom = {
+    .name = "pdom",
+    .help = "a stack per warp; lanes that part meet at the branch's immediate post-dominator",
+    .create = pdom_create,
+    .start = pdom_start,
+    .offer = pdom_offer,
+    .issued = pdom_issued,
+    .alive = pdom_alive,
+    .where = pdom_where,
+};

@@ -1,0 +1,268 @@
+#include "emulate/emulate.h"
+
+#include "base/bits.h"
+#include "emulate/barrier.h"
+#include "exec/step.h"
+
+/* A warp as the mechanism knows it: `warp_size` consecutive threads. Frames hold 32. */
+struct warp {
+    bool done;
+    bool waits; /* at `barrier`, having issued `pc` with `lanes` */
+    uint32_t barrier, pc, lanes;
+};
+
+/* A block under way. */
+struct resident {
+    bool busy;
+    struct exec *exec;
+    void *control; /* the mechanism's state */
+    struct warp *warps;
+    unsigned next_warp, warps_left;
+    uint32_t alive;
+    uint64_t block;
+    struct barrier barriers[BARRIERS];
+};
+
+struct run {
+    struct arena *arena;
+    const struct linked *linked;
+    const struct exec_launch *launch;
+    struct memory *memory;
+    struct exec_counts *counts;
+    struct exec_output *output;
+    const struct emulate_options *options;
+    struct emulate_stats *stats;
+    struct report *report;
+    unsigned warp_count, warps_per_frame;
+    uint64_t issued;
+};
+
+static unsigned frame_of(const struct run *run, unsigned warp) { return warp / run->warps_per_frame; }
+
+static void create_resident(struct run *run, struct resident *resident) {
+    resident->exec = exec_create(run->arena, run->linked, run->launch, run->memory, run->counts, run->output);
+    resident->warps = ARENA_ARRAY(run->arena, struct warp, run->warp_count);
+    resident->control =
+        run->options->mechanism->create(run->arena, run->linked->module->code, run->warp_count, run->options->warp_size);
+}
+
+static void start_block(struct run *run, struct resident *resident, uint64_t block) {
+    exec_start(resident->exec, block);
+    resident->busy = true;
+    resident->block = block;
+    resident->next_warp = resident->warps_left = 0;
+    resident->alive = 0;
+    for (unsigned i = 0; i < BARRIERS; i++) resident->barriers[i] = (struct barrier){0};
+    for (unsigned w = 0; w < run->warp_count; w++) {
+        const unsigned first = w % run->warps_per_frame * run->options->warp_size;
+        const uint32_t lanes = exec_warp_lanes(resident->exec, frame_of(run, w)) & (bits_low(run->options->warp_size) << first);
+        resident->warps[w] = (struct warp){.done = lanes == 0};
+        resident->warps_left += lanes != 0;
+        resident->alive += bits_count(lanes);
+        run->options->mechanism->start(resident->control, w, run->linked->kernel->first_pc, lanes);
+    }
+}
+
+static void release_barrier(struct run *run, struct resident *resident, unsigned id) {
+    struct barrier *barrier = &resident->barriers[id];
+    for (unsigned w = 0; w < run->warp_count; w++) {
+        struct warp *warp = &resident->warps[w];
+        if (!warp->waits || warp->barrier != id) continue;
+        exec_barrier_result(resident->exec, frame_of(run, w), warp->pc, warp->lanes, barrier->true_count,
+                            barrier->true_count == barrier->arrived, barrier->true_count != 0);
+        warp->waits = false;
+    }
+    *barrier = (struct barrier){0};
+}
+
+static void arrive(struct run *run, struct resident *resident, unsigned w, const struct executed *executed) {
+    struct barrier *barrier = &resident->barriers[executed->barrier];
+    barrier->arrived += bits_count(executed->taken);
+    barrier->true_count += bits_count(executed->predicate);
+    barrier->expected = executed->expected;
+    if (run->linked->module->code[executed->pc].mode != MODE_ARRIVE) {
+        struct warp *warp = &resident->warps[w];
+        warp->waits = true;
+        warp->barrier = executed->barrier, warp->pc = executed->pc, warp->lanes = executed->taken;
+    }
+    if (barrier_is_met(barrier, resident->alive)) release_barrier(run, resident, executed->barrier);
+}
+
+/* Fewer threads are alive: a barrier may have become full. */
+static void end_threads(struct run *run, struct resident *resident, unsigned w, const struct executed *executed) {
+    const unsigned ended = bits_count(executed->taken);
+    run->stats->threads += ended;
+    resident->alive -= ended;
+    if (!run->options->mechanism->alive(resident->control, w)) {
+        resident->warps[w].done = true;
+        resident->warps_left--;
+    }
+    for (unsigned i = 0; i < BARRIERS; i++)
+        if (!resident->barriers[i].expected && barrier_is_met(&resident->barriers[i], resident->alive))
+            release_barrier(run, resident, i);
+}
+
+/* ---- reports ---- */
+
+static enum status report_fault(struct run *run, const struct resident *resident) {
+    const struct exec_fault *fault = exec_fault(resident->exec);
+    const struct module *module = run->linked->module;
+    const uint32_t *grid = run->launch->grid, *block = run->launch->block;
+    const uint32_t thread = LANES_MAX * fault->warp + fault->lane;
+    char where[256], text[256];
+    return report_add(run->report, STATUS_STOPPED,
+                      "%s: kernel '%s' stopped: %s\n  in block (%u, %u, %u), thread (%u, %u, %u), at PC %u: %s",
+                      module_where(module, fault->pc, where, sizeof where), run->linked->kernel->name, fault->message,
+                      (unsigned)(resident->block % grid[0]), (unsigned)(resident->block / grid[0] % grid[1]),
+                      (unsigned)(resident->block / grid[0] / grid[1]), thread % block[0], thread / block[0] % block[1],
+                      thread / block[0] / block[1], (unsigned)fault->pc,
+                      inst_text(module, &module->code[fault->pc], text, sizeof text));
+}
+
+static void report_warps(struct run *run, const struct resident *resident) {
+    enum { SHOWN = 8 };
+    const struct module *module = run->linked->module;
+    unsigned shown = 0, more = 0;
+    for (unsigned w = 0; w < run->warp_count; w++) {
+        const struct warp *warp = &resident->warps[w];
+        if (warp->done) continue;
+        if (shown++ >= SHOWN) {
+            more++;
+            continue;
+        }
+        char where[256];
+        uint32_t pcs[LANES_MAX] = {0};
+        run->options->mechanism->where(resident->control, w, pcs);
+        const uint32_t alive = run->options->mechanism->alive(resident->control, w);
+        if (warp->waits) {
+            const struct barrier *barrier = &resident->barriers[warp->barrier];
+            report_add(run->report, STATUS_STOPPED, "  block %llu, warp %u: lanes 0x%08x wait at barrier %u (%s): %u of %u threads have come",
+                       (unsigned long long)resident->block, w, (unsigned)warp->lanes, (unsigned)warp->barrier,
+                       module_where(module, warp->pc, where, sizeof where), (unsigned)barrier->arrived,
+                       (unsigned)(barrier->expected ? barrier->expected : resident->alive));
+            const uint32_t others = alive & ~warp->lanes;
+            if (others)
+                report_add(run->report, STATUS_STOPPED, "    lanes 0x%08x of the same warp parted from them before and stand at %s; they run only after the others",
+                           (unsigned)others, module_where(module, pcs[bits_first(others)], where, sizeof where));
+        } else
+            report_add(run->report, STATUS_STOPPED, "  block %llu, warp %u: runs at %s", (unsigned long long)resident->block, w,
+                       module_where(module, pcs[bits_first(alive)], where, sizeof where));
+    }
+    if (more) report_add(run->report, STATUS_STOPPED, "  and %u more warps", more);
+}
+
+static enum status report_deadlock(struct run *run, const struct resident *resident) {
+    report_add(run->report, STATUS_STOPPED, "kernel '%s' makes no progress: every warp of block %llu waits", run->linked->kernel->name,
+               (unsigned long long)resident->block);
+    report_warps(run, resident);
+    return STATUS_STOPPED;
+}
+
+static enum status report_livelock(struct run *run, const struct resident *resident) {
+    report_add(run->report, STATUS_STOPPED,
+               "kernel '%s' makes no progress: %llu turns without a store to global memory, an atomic that changed memory or the "
+               "end of a thread (functional.livelock_turns)",
+               run->linked->kernel->name, (unsigned long long)run->options->livelock_turns);
+    report_warps(run, resident);
+    return STATUS_STOPPED;
+}
+
+/* ---- running ---- */
+
+static void count_parting(struct run *run, const struct executed *executed) {
+    bool parted = executed->flow == FLOW_BRANCH && executed->taken && executed->taken != executed->lanes;
+    if (executed->flow == FLOW_MULTI || executed->flow == FLOW_CALL) {
+        const uint32_t next = executed->next[bits_first(executed->taken)];
+        for (BITS_EACH(lane, executed->taken)) parted |= executed->next[lane] != next;
+    }
+    if (!parted) return;
+    run->stats->branches_parted++;
+    run->stats->divergent[executed->pc]++;
+}
+
+/* Runs one warp until it waits, ends, or has had its share. */
+static enum status run_warp(struct run *run, struct resident *resident, unsigned w) {
+    const struct divergence_ops *mechanism = run->options->mechanism;
+    const uint32_t full = bits_low(run->options->warp_size) << (w % run->warps_per_frame * run->options->warp_size);
+    const unsigned frame = frame_of(run, w);
+    struct warp *warp = &resident->warps[w];
+    struct group group;
+    struct executed executed;
+    uint64_t left = run->options->warp_issues;
+    while (left && !warp->waits && !warp->done && mechanism->offer(resident->control, w, &group)) {
+        const uint32_t limit = left < UINT32_MAX ? (uint32_t)left : UINT32_MAX;
+        exec_run(resident->exec, frame, &group, mechanism->alive(resident->control, w), limit, &executed);
+        left -= executed.issues;
+        run->issued += executed.issues;
+        if (executed.lanes == full) run->stats->full_groups += executed.issues;
+        if (executed.flow == FLOW_FAULT) return report_fault(run, resident);
+        mechanism->issued(resident->control, w, &executed);
+        switch (executed.flow) {
+        case FLOW_BRANCH:
+        case FLOW_MULTI:
+        case FLOW_CALL: count_parting(run, &executed); break;
+        case FLOW_EXIT: end_threads(run, resident, w, &executed); break;
+        case FLOW_BARRIER: arrive(run, resident, w, &executed); break;
+        default: break;
+        }
+    }
+    return STATUS_OK;
+}
+
+/* One turn of a block; ends early when the block does. */
+static enum status run_turn(struct run *run, struct resident *resident) {
+    const uint64_t until = run->issued + run->options->turn_issues;
+    unsigned idle = 0;
+    while (resident->warps_left && run->issued < until) {
+        const unsigned w = resident->next_warp;
+        resident->next_warp = w + 1 == run->warp_count ? 0 : w + 1;
+        if (resident->warps[w].done || resident->warps[w].waits) {
+            if (++idle > run->warp_count) return report_deadlock(run, resident);
+            continue;
+        }
+        idle = 0;
+        const enum status status = run_warp(run, resident, w);
+        if (status != STATUS_OK) return status;
+    }
+    if (run->options->max_instructions && run->issued > run->options->max_instructions) {
+        report_add(run->report, STATUS_STOPPED, "kernel '%s' was stopped after %llu warp instructions (--max-instructions)",
+                   run->linked->kernel->name, (unsigned long long)run->issued);
+        report_warps(run, resident);
+        return STATUS_STOPPED;
+    }
+    return STATUS_OK;
+}
+
+enum status emulate(struct arena *arena, const struct linked *linked, const struct exec_launch *launch, uint64_t blocks,
+                    struct memory *memory, struct exec_counts *counts, struct exec_output *output,
+                    const struct emulate_options *options, struct emulate_stats *stats, struct report *report) {
+    struct run run = {.arena = arena, .linked = linked, .launch = launch, .memory = memory, .counts = counts,
+                      .output = output, .options = options, .stats = stats, .report = report,
+                      .warps_per_frame = LANES_MAX / options->warp_size};
+    const uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
+    run.warp_count = (threads + LANES_MAX - 1) / LANES_MAX * run.warps_per_frame;
+    struct resident *residents = ARENA_ARRAY(arena, struct resident, options->resident_blocks);
+    uint64_t next_block = 0, idle_turns = 0;
+    /* A block that ends within its turn makes room at once, so only long blocks need more than one place. */
+    for (unsigned place = 0, busy = 0; next_block < blocks || busy; place = (place + 1) % options->resident_blocks) {
+        struct resident *resident = &residents[place];
+        for (;;) {
+            if (!resident->busy) {
+                if (next_block == blocks) break;
+                if (!resident->exec) create_resident(&run, resident);
+                start_block(&run, resident, next_block++);
+                busy++;
+            }
+            const uint64_t progress = counts->progress;
+            const enum status status = run_turn(&run, resident);
+            if (status != STATUS_OK) return status;
+            idle_turns = counts->progress == progress ? idle_turns + 1 : 0;
+            if (idle_turns >= options->livelock_turns) return report_livelock(&run, resident);
+            if (resident->warps_left) break;
+            resident->busy = false;
+            busy--;
+            stats->blocks++;
+        }
+    }
+    return STATUS_OK;
+}

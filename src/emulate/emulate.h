@@ -1,0 +1,30 @@
+/* The functional run of a launch: executor and mechanism, no time.
+ *
+ * Resident blocks take turns, warps within a block too, so that threads that wait for each other by spinning end. */
+#ifndef HEDDLE_EMULATE_EMULATE_H
+#define HEDDLE_EMULATE_EMULATE_H
+
+#include "divergence/divergence.h"
+#include "exec/exec.h"
+
+struct emulate_options {
+    const struct divergence_ops *mechanism;
+    unsigned warp_size;        /* a power of two, at most 32 */
+    uint64_t turn_issues;      /* what a block issues before the next has its turn */
+    uint64_t warp_issues;      /* what a warp issues before the next of its block has its turn */
+    uint64_t livelock_turns;   /* turns without progress before the run is given up */
+    uint64_t max_instructions; /* 0: no limit */
+    uint32_t resident_blocks;  /* blocks under way at a time, at least 1 */
+};
+
+struct emulate_stats {
+    uint64_t full_groups, branches_parted, threads, blocks;
+    uint64_t *divergent; /* per PC: issues after which lanes parted */
+};
+
+/* Blocks 0 to `blocks` - 1 run to their end, or STATUS_STOPPED with the reason in the report. */
+enum status emulate(struct arena *arena, const struct linked *linked, const struct exec_launch *launch, uint64_t blocks,
+                    struct memory *memory, struct exec_counts *counts, struct exec_output *output,
+                    const struct emulate_options *options, struct emulate_stats *stats, struct report *report);
+
+#endif

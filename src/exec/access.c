@@ -1,0 +1,217 @@
+/* Memory lane by lane: every space, every fault, every width. lanes.c comes here when its fast path cannot. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bits.h"
+#include "exec/scalar.h"
+#include "exec/state.h"
+
+bool exec_fail(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(exec->fault.message, sizeof exec->fault.message, format, args);
+    va_end(args);
+    exec->fault.warp = warp;
+    exec->fault.lane = lane;
+    exec->fault.pc = (uint32_t)(step - exec->linked->steps);
+    return false;
+}
+
+uint64_t exec_read(const struct exec *exec, unsigned warp, const struct row *row, unsigned lane) {
+    if (!row->present) return 0;
+    const uint8_t *values = exec_row(exec, warp, row);
+    uint64_t value = 0;
+    if (row->bytes == 0) {
+        uint32_t word;
+        memcpy(&word, values, sizeof word);
+        return (word >> lane & 1) ^ row->negated;
+    }
+    memcpy(&value, values + (size_t)row->bytes * lane, row->bytes);
+    return value;
+}
+
+void exec_write(struct exec *exec, unsigned warp, const struct row *row, unsigned lane, uint64_t value) {
+    if (!row->present) return;
+    uint8_t *values = exec_row(exec, warp, row);
+    if (row->bytes == 0) {
+        uint32_t word;
+        memcpy(&word, values, sizeof word);
+        word = (word & ~(UINT32_C(1) << lane)) | (value ? UINT32_C(1) << lane : 0);
+        memcpy(values, &word, sizeof word);
+        return;
+    }
+    memcpy(values + (size_t)row->bytes * lane, &value, row->bytes);
+}
+
+uint64_t exec_address(const struct exec *exec, unsigned warp, unsigned lane, const struct step *step) {
+    const struct address *address = &step->address;
+    uint64_t value = address->offset;
+    if (address->row.present) {
+        value += exec_read(exec, warp, &address->row, lane);
+        if (address->row.bytes == 4) value = (uint32_t)value;
+    }
+    if (address->in_frame) value += exec->frame_pointers[32 * warp + lane];
+    return value;
+}
+
+static uint8_t *fail_access(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, const char *space,
+                            uint64_t address, uint32_t bytes, uint64_t limit) {
+    exec_fail(exec, warp, lane, step, "%s of %u bytes at %s address 0x%" PRIx64 ", which has only 0x%" PRIx64 " bytes",
+              op_name(step->inst->op), bytes, space, address, limit);
+    return NULL;
+}
+
+static uint8_t *translate_global(struct exec *exec, unsigned warp, unsigned lane, const struct step *step,
+                                 uint64_t address, uint32_t bytes) {
+    const struct allocation *found = memory_find(exec->memory, address);
+    if (found && bytes <= found->end - address) {
+        exec->sites[step - exec->linked->steps] = (struct site){found->start, found->end};
+        return memory_host(exec->memory, address);
+    }
+    const struct allocation *near = found ? found : memory_nearest(exec->memory, address);
+    if (near)
+        exec_fail(exec, warp, lane, step,
+                  "%s of %u bytes at address 0x%" PRIx64 " outside every allocation; the nearest is '%s', 0x%" PRIx64
+                  " to 0x%" PRIx64,
+                  op_name(step->inst->op), bytes, address, near->name, near->start, near->end);
+    else
+        exec_fail(exec, warp, lane, step, "%s of %u bytes at address 0x%" PRIx64 ": nothing is allocated",
+                  op_name(step->inst->op), bytes, address);
+    return NULL;
+}
+
+uint8_t *exec_translate(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, uint64_t address,
+                        uint32_t bytes) {
+    if (address & (bytes - 1)) {
+        exec_fail(exec, warp, lane, step, "%s of %u bytes at address 0x%" PRIx64 " is misaligned",
+                  op_name(step->inst->op), bytes, address);
+        return NULL;
+    }
+    enum space space = step->address.space;
+    if (space == SPACE_GENERIC && address < GLOBAL_BASE) {
+        if (address - SHARED_WINDOW < WINDOW_BYTES) space = SPACE_SHARED, address -= SHARED_WINDOW;
+        else if (address - LOCAL_WINDOW < WINDOW_BYTES) space = SPACE_LOCAL, address -= LOCAL_WINDOW;
+    }
+    switch (space) {
+    case SPACE_SHARED:
+        if (address > exec->shared_bytes || bytes > exec->shared_bytes - address)
+            return fail_access(exec, warp, lane, step, "shared", address, bytes, exec->shared_bytes);
+        return exec->shared + address;
+    case SPACE_LOCAL:
+        if (address > exec->local_bytes || bytes > exec->local_bytes - address)
+            return fail_access(exec, warp, lane, step, "local", address, bytes, exec->local_bytes);
+        if (address + bytes > exec->local_touched) exec->local_touched = (uint32_t)(address + bytes);
+        return exec->local + (size_t)exec->local_bytes * (32 * warp + lane) + address;
+    case SPACE_PARAM: {
+        const uint32_t limit = exec->linked->kernel->param_bytes;
+        if (address > limit || bytes > limit - address)
+            return fail_access(exec, warp, lane, step, "parameter", address, bytes, limit);
+        return exec->uniform + exec->linked->uniform_bytes + address;
+    }
+    default: return translate_global(exec, warp, lane, step, address, bytes);
+    }
+}
+
+/* A value of the access's type as the register holds it. */
+static uint64_t extend_loaded(const struct step *step, uint64_t value) {
+    if (!type_is_signed(step->inst->type) || step->access_bytes == 8) return value;
+    const uint64_t sign = UINT64_C(1) << (8 * step->access_bytes - 1);
+    return (value ^ sign) - sign;
+}
+
+bool exec_load_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
+    const uint32_t bytes = step->access_bytes;
+    for (BITS_EACH(lane, lanes)) {
+        const uint64_t address = exec_address(exec, warp, lane, step);
+        const uint8_t *memory = exec_translate(exec, warp, lane, step, address, bytes * step->dst_count);
+        if (!memory) return false;
+        for (unsigned k = 0; k < step->dst_count; k++) {
+            uint64_t value = 0;
+            memcpy(&value, memory + (size_t)k * bytes, bytes);
+            exec_write(exec, warp, &step->rows[k], lane, extend_loaded(step, value));
+        }
+    }
+    return true;
+}
+
+bool exec_store_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
+    const uint32_t bytes = step->access_bytes, count = step->src_count - 1u;
+    for (BITS_EACH(lane, lanes)) {
+        const uint64_t address = exec_address(exec, warp, lane, step);
+        uint8_t *memory = exec_translate(exec, warp, lane, step, address, bytes * count);
+        if (!memory) return false;
+        for (unsigned k = 0; k < count; k++) {
+            const uint64_t value = exec_read(exec, warp, &step->rows[1 + k], lane);
+            memcpy(memory + (size_t)k * bytes, &value, bytes);
+        }
+    }
+    return true;
+}
+
+bool exec_atomic_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
+    const struct inst *inst = step->inst;
+    const uint32_t bytes = step->access_bytes;
+    const struct row *sources = step->rows + step->dst_count;
+    for (BITS_EACH(lane, lanes)) {
+        uint8_t *memory = exec_translate(exec, warp, lane, step, exec_address(exec, warp, lane, step), bytes);
+        if (!memory) return false;
+        uint64_t old = 0, mask = bytes == 8 ? UINT64_MAX : (UINT64_C(1) << (8 * bytes)) - 1;
+        memcpy(&old, memory, bytes);
+        const uint64_t b = exec_read(exec, warp, &sources[1], lane) & mask;
+        const uint64_t c = exec_read(exec, warp, &sources[2], lane) & mask;
+        const uint64_t new = scalar_atomic(inst->atom, inst->type, (inst->flags & FLAG_FTZ) != 0, old, b, c);
+        memcpy(memory, &new, bytes);
+        /* A compare-and-swap that fails, or a value that stays, is a spin: not progress. */
+        if (new != old) exec->counts->progress++;
+        if (step->dst_count) exec_write(exec, warp, &step->rows[0], lane, old);
+    }
+    return true;
+}
+
+bool exec_scalar_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
+    const struct inst *inst = step->inst;
+    const struct row *sources = step->rows + step->dst_count;
+    for (BITS_EACH(lane, lanes)) {
+        uint64_t value[4] = {0, 0, 0, 0};
+        for (unsigned k = 0; k < step->src_count && k < 4; k++) value[k] = exec_read(exec, warp, &sources[k], lane);
+        const unsigned carry = inst->flags & FLAG_CARRY_IN ? (unsigned)exec_read(exec, warp, &step->carry, lane) : 0;
+        const struct scalar result = scalar_evaluate(inst, value[0], value[1], value[2], value[3], carry);
+        exec_write(exec, warp, &step->rows[0], lane, result.d);
+        if (step->dst_count > 1) exec_write(exec, warp, &step->rows[1], lane, result.d2);
+        if (inst->flags & FLAG_CARRY_OUT) exec_write(exec, warp, &step->carry, lane, result.d2);
+    }
+    return true;
+}
+
+/* Parts of equal width, the first the lowest bits. Sources are read before any destination is written. */
+bool exec_move_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
+    const struct row *sources = step->rows + step->dst_count;
+    const unsigned parts = step->dst_count > step->src_count ? step->dst_count : step->src_count;
+    const unsigned bits = 8 * type_bytes(step->inst->type) / parts;
+    const uint64_t mask = bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+    for (BITS_EACH(lane, lanes)) {
+        uint64_t whole = 0;
+        if (step->src_count == 1) whole = exec_read(exec, warp, &sources[0], lane);
+        else
+            for (unsigned k = 0; k < parts; k++) whole |= (exec_read(exec, warp, &sources[k], lane) & mask) << (bits * k);
+        if (step->dst_count == 1) exec_write(exec, warp, &step->rows[0], lane, whole);
+        else
+            for (unsigned k = 0; k < parts; k++) exec_write(exec, warp, &step->rows[k], lane, whole >> (bits * k) & mask);
+    }
+    return true;
+}
+
+bool exec_clock_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint64_t clock) {
+    const enum special special = step->inst->src[0].reg;
+    if (special == SPECIAL_CLOCK_HI || special == SPECIAL_GLOBALTIMER_HI) clock >>= 32;
+    for (BITS_EACH(lane, lanes)) exec_write(exec, warp, &step->rows[0], lane, clock);
+    return true;
+}
+
+bool exec_local_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
+    for (BITS_EACH(lane, lanes))
+        exec_write(exec, warp, &step->rows[0], lane, step->address.offset + exec->frame_pointers[32 * warp + lane]);
+    return true;
+}

@@ -1,0 +1,16 @@
+/* The address map that a kernel sees. Everything fits 32 bits where the 32-bit target needs it:
+ * windows of shared and local memory below GLOBAL_BASE, device memory from there up. */
+#ifndef HEDDLE_EXEC_ADDRESS_H
+#define HEDDLE_EXEC_ADDRESS_H
+
+#include <stdint.h>
+
+#define LOCAL_WINDOW UINT64_C(0x01000000)
+#define SHARED_WINDOW UINT64_C(0x02000000)
+#define WINDOW_BYTES UINT64_C(0x01000000)
+#define GLOBAL_BASE UINT64_C(0x10000000)
+/* A function's address as a value: not in any window, so that calling data or reading code faults. */
+#define CODE_BASE UINT64_C(0x08000000)
+#define CODE_ADDRESS(pc) (CODE_BASE + (uint64_t)(pc) * 8)
+
+#endif

@@ -1,0 +1,143 @@
+#include "exec/exec.h"
+
+#include <string.h>
+
+#include "base/bits.h"
+#include "exec/lanes.h"
+
+const struct lanes *lanes_find(const char *name) {
+    const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+                    __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+    const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                    __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                    __builtin_cpu_supports("avx512vl");
+    /* v4 brings nothing over v3 and lowers the clock of some hosts */
+    if (strcmp(name, "auto") == 0) return v3 ? &lanes_v3 : &lanes_v1;
+    if (strcmp(name, "v1") == 0) return &lanes_v1;
+    if (strcmp(name, "v3") == 0) return v3 ? &lanes_v3 : NULL;
+    if (strcmp(name, "v4") == 0) return v4 ? &lanes_v4 : NULL;
+    return NULL;
+}
+
+const char *lanes_name(const struct lanes *lanes) { return lanes->name; }
+
+static void fill_row(uint8_t *block, const struct row *row, uint64_t value) {
+    for (unsigned lane = 0; row->present && lane < LANES_MAX; lane++)
+        memcpy(block + row->offset + (size_t)row->bytes * lane, &value, row->bytes);
+}
+
+/* Constants, what the launch decides, and after them the parameter block. */
+static uint8_t *create_uniform(struct arena *arena, const struct linked *linked, const struct exec_launch *launch) {
+    uint8_t *uniform = arena_alloc_aligned(arena, linked->uniform_bytes + linked->kernel->param_bytes + 64u, 64);
+    if (linked->uniform_bytes) memcpy(uniform, linked->uniform, linked->uniform_bytes);
+    if (linked->kernel->param_bytes) memcpy(uniform + linked->uniform_bytes, launch->params, linked->kernel->param_bytes);
+    const struct row *specials = linked->specials;
+    for (unsigned i = 0; i < 3; i++) {
+        fill_row(uniform, &specials[SPECIAL_NTID_X + i], launch->block[i]);
+        fill_row(uniform, &specials[SPECIAL_NCTAID_X + i], launch->grid[i]);
+    }
+    fill_row(uniform, &specials[SPECIAL_NWARPID], launch->warps_per_sm);
+    fill_row(uniform, &specials[SPECIAL_NSMID], launch->sm_count);
+    fill_row(uniform, &specials[SPECIAL_GRIDID], launch->launch_index);
+    fill_row(uniform, &specials[SPECIAL_DYNAMIC_SMEM_SIZE], launch->dynamic_shared_bytes);
+    fill_row(uniform, &specials[SPECIAL_TOTAL_SMEM_SIZE],
+             bits_round_up(linked->shared_bytes, 16) + launch->dynamic_shared_bytes);
+    fill_row(uniform, &specials[SPECIAL_WARPSZ], LANES_MAX);
+    for (unsigned i = 0; i < 32; i++) fill_row(uniform, &specials[SPECIAL_ENVREG0 + i], launch->envreg[i]);
+    for (unsigned i = 0; i < linked->param_row_count; i++) {
+        const struct param_row *param = &linked->param_rows[i];
+        uint64_t value = 0;
+        memcpy(&value, (const uint8_t *)launch->params + param->param_offset, param->param_bytes);
+        const uint64_t sign = UINT64_C(1) << (8 * param->param_bytes - 1);
+        if (param->is_signed && param->param_bytes < 8) value = (value ^ sign) - sign;
+        const struct row row = {.bytes = param->row_bytes, .present = true, .offset = param->row_offset};
+        fill_row(uniform, &row, value);
+    }
+    return uniform;
+}
+
+struct exec *exec_create(struct arena *arena, const struct linked *linked, const struct exec_launch *launch,
+                         struct memory *memory, struct exec_counts *counts, struct exec_output *output) {
+    struct exec *exec = ARENA_NEW(arena, struct exec);
+    exec->linked = linked, exec->launch = launch, exec->memory = memory, exec->counts = counts, exec->output = output;
+    exec->threads = launch->block[0] * launch->block[1] * launch->block[2];
+    exec->warps = (exec->threads + LANES_MAX - 1) / LANES_MAX;
+    const size_t slots = (size_t)exec->warps * LANES_MAX;
+    exec->uniform = create_uniform(arena, linked, launch);
+    exec->frames = arena_alloc_aligned(arena, (size_t)exec->warps * linked->frame_bytes, 64);
+    exec->shared_bytes = linked->shared_bytes;
+    if (launch->dynamic_shared_bytes)
+        exec->shared_bytes = (uint32_t)bits_round_up(linked->shared_bytes, 16) + launch->dynamic_shared_bytes;
+    exec->shared = arena_alloc_aligned(arena, exec->shared_bytes + 64u, 64);
+    const uint32_t stack = linked->has_recursion ? launch->stack_bytes : 0;
+    exec->local_bytes = (uint32_t)bits_round_up(linked->local_bytes + stack, 16);
+    exec->local = arena_alloc_aligned(arena, slots * exec->local_bytes, 64);
+    exec->frame_pointers = ARENA_ARRAY(arena, uint32_t, slots);
+    exec->depths = ARENA_ARRAY(arena, uint32_t, slots);
+    exec->print_counts = ARENA_ARRAY(arena, uint32_t, slots);
+    exec->sites = ARENA_ARRAY(arena, struct site, linked->module->code_count);
+    if (linked->has_calls) {
+        /* what a real call keeps on its stack besides locals: return address and frame pointer */
+        exec->depth_limit = linked->has_recursion ? stack / 16 : linked->call_depth;
+        exec->activations = arena_calloc(arena, slots, exec->depth_limit * sizeof(struct activation));
+        exec->save_limit = stack;
+        exec->saves = arena_calloc(arena, slots, exec->save_limit);
+        exec->save_used = ARENA_ARRAY(arena, uint32_t, slots);
+    }
+    return exec;
+}
+
+unsigned exec_warps(const struct exec *exec) { return exec->warps; }
+
+uint32_t exec_warp_lanes(const struct exec *exec, unsigned warp) { return bits_low(exec->threads - LANES_MAX * warp); }
+
+static void start_warp(struct exec *exec, unsigned warp, const uint32_t block[3]) {
+    const struct linked *linked = exec->linked;
+    uint8_t *frame = exec_frame(exec, warp);
+    for (unsigned i = 0; i < linked->zero_count; i++) memset(frame + linked->zeros[i].offset, 0, linked->zeros[i].bytes);
+    for (unsigned i = 0; i < 3; i++) fill_row(frame, &linked->specials[SPECIAL_CTAID_X + i], block[i]);
+    fill_row(frame, &linked->specials[SPECIAL_WARPID], warp);
+    fill_row(frame, &linked->specials[SPECIAL_SMID], exec->block % exec->launch->sm_count);
+    for (unsigned i = 0; i < 3; i++) {
+        const struct row *row = &linked->specials[SPECIAL_TID_X + i];
+        if (!row->present) continue;
+        const uint32_t below = i == 0 ? 1 : i == 1 ? exec->launch->block[0] : exec->launch->block[0] * exec->launch->block[1];
+        for (uint32_t lane = 0; lane < LANES_MAX; lane++) {
+            const uint32_t id = (LANES_MAX * warp + lane) / below % exec->launch->block[i];
+            memcpy(frame + row->offset + 4u * lane, &id, 4);
+        }
+    }
+}
+
+void exec_start(struct exec *exec, uint64_t block) {
+    const uint32_t *grid = exec->launch->grid;
+    const uint32_t place[3] = {(uint32_t)(block % grid[0]), (uint32_t)(block / grid[0] % grid[1]),
+                               (uint32_t)(block / grid[0] / grid[1])};
+    const size_t slots = (size_t)exec->warps * LANES_MAX;
+    exec->block = block;
+    for (unsigned warp = 0; warp < exec->warps; warp++) start_warp(exec, warp, place);
+    memset(exec->shared, 0, exec->shared_bytes);
+    for (size_t thread = 0; exec->local_touched && thread < slots; thread++)
+        memset(exec->local + thread * exec->local_bytes, 0, exec->local_touched);
+    exec->local_touched = exec->linked->has_calls ? (uint32_t)bits_round_up(exec->linked->kernel->local_bytes, 16) : 0;
+    memset(exec->frame_pointers, 0, slots * sizeof *exec->frame_pointers);
+    memset(exec->depths, 0, slots * sizeof *exec->depths);
+    memset(exec->print_counts, 0, slots * sizeof *exec->print_counts);
+    if (exec->save_used) memset(exec->save_used, 0, slots * sizeof *exec->save_used);
+}
+
+void exec_run(struct exec *exec, unsigned warp, const struct group *group, uint32_t alive, uint32_t limit,
+              struct executed *out) {
+    exec->linked->lanes->run(exec, warp, group, alive, limit, out);
+}
+
+void exec_barrier_result(struct exec *exec, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t arrived_true, bool all,
+                         bool any) {
+    const struct step *step = &exec->linked->steps[pc];
+    if (step->dst_count == 0) return;
+    const enum mode mode = step->inst->mode;
+    const uint64_t value = mode == MODE_RED_POPC ? arrived_true : mode == MODE_RED_AND ? all : any;
+    for (BITS_EACH(lane, lanes)) exec_write(exec, warp, &step->rows[0], lane, value);
+}
+
+const struct exec_fault *exec_fault(const struct exec *exec) { return &exec->fault; }

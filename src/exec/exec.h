@@ -1,0 +1,71 @@
+/* The functional machine: executes groups of threads, knows no cycle and no mechanism. */
+#ifndef HEDDLE_EXEC_EXEC_H
+#define HEDDLE_EXEC_EXEC_H
+
+#include "base/status.h"
+#include "exec/memory.h"
+#include "isa/executor.h"
+#include "isa/module.h"
+
+struct linked; /* exec/step.h */
+struct lanes;  /* the lane code of one instruction-set level */
+struct exec;
+
+/* Lane code: "v1", "v3", "v4" or "auto" (the best this CPU runs). NULL: unknown name, or the CPU lacks it. */
+const struct lanes *lanes_find(const char *name);
+const char *lanes_name(const struct lanes *lanes);
+
+/* Lays out registers and turns instructions into steps. Everything the executor cannot do is listed in the report.
+ * Variables of the module's image start at image_address. */
+enum status exec_link(struct arena *arena, const struct module *module, const struct function *kernel,
+                      const struct lanes *lanes, uint64_t image_address, struct linked **out, struct report *report);
+/* Checks every function of the module at once, so that a module is refused when it is loaded. */
+enum status exec_check(const struct module *module, struct report *report);
+uint32_t linked_shared_bytes(const struct linked *linked);
+
+/* What the launch, not the thread, decides. */
+struct exec_launch {
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_shared_bytes;
+    const void *params;
+    uint32_t envreg[32];
+    uint32_t sm_count, warps_per_sm;
+    uint64_t launch_index;
+    uint32_t stack_bytes; /* local memory for recursion, per thread */
+};
+
+/* Counted while running; issues and lanes are kept as differences along the code (see exec_counts). */
+struct exec_counts {
+    int64_t *issues, *lanes; /* code_count + 1 each: entry k is added at PC k and all that follow */
+    uint64_t *threads;       /* guarded instructions only */
+    uint64_t progress;       /* global stores and atomics issued, threads ended */
+};
+
+struct exec_output; /* printf records of a launch, exec/print.h */
+
+/* Runs the warps of one block at a time. `counts` and `output` are shared by all executors of a launch. */
+struct exec *exec_create(struct arena *arena, const struct linked *linked, const struct exec_launch *launch,
+                         struct memory *memory, struct exec_counts *counts, struct exec_output *output);
+/* The block of that linear index begins: registers, shared and local memory are zero. */
+void exec_start(struct exec *exec, uint64_t block);
+unsigned exec_warps(const struct exec *exec);
+/* Lanes of that warp that hold threads. */
+uint32_t exec_warp_lanes(const struct exec *exec, unsigned warp);
+
+/* Issues from group->pc on: stops after control flow, before group->stop_pc, or after `limit` instructions.
+ * `alive`: lanes of the warp that have not ended. */
+void exec_run(struct exec *exec, unsigned warp, const struct group *group, uint32_t alive, uint32_t limit,
+              struct executed *out);
+/* The result of a finished bar.red at pc goes to the lanes that waited. */
+void exec_barrier_result(struct exec *exec, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t arrived_true,
+                         bool all, bool any);
+
+/* After FLOW_FAULT. */
+struct exec_fault {
+    char message[256];
+    uint32_t pc;
+    unsigned warp, lane;
+};
+const struct exec_fault *exec_fault(const struct exec *exec);
+
+#endif

@@ -1,0 +1,452 @@
+/* Vector lanes and the loop around them. Compiled once per instruction-set level (LANES_LEVEL 1, 3, 4), always at -O3:
+ * loops over 32 lanes become vector code. Nothing here may depend on the level but speed. */
+#include "exec/lanes.h"
+
+#include <string.h>
+
+#include "base/bits.h"
+#include "exec/approx.h"
+#include "exec/softfloat.h"
+
+/* Rows hold bits; operations see them as numbers of several types. */
+#define ROW_TYPE(name, ctype) typedef ctype name __attribute__((may_alias))
+ROW_TYPE(u16, uint16_t);
+ROW_TYPE(s16, int16_t);
+ROW_TYPE(u32, uint32_t);
+ROW_TYPE(s32, int32_t);
+ROW_TYPE(u64, uint64_t);
+ROW_TYPE(s64, int64_t);
+ROW_TYPE(f32, float);
+ROW_TYPE(f64, double);
+typedef int8_t s8;
+
+/* No lane depends on another: d is the same row as a source, or apart from it. */
+#ifdef __clang__
+#define EACH_LANE(i) _Pragma("clang loop vectorize(assume_safety)") for (unsigned i = 0; i < LANES_MAX; i++)
+#else
+#define EACH_LANE(i) _Pragma("GCC ivdep") for (unsigned i = 0; i < LANES_MAX; i++)
+#endif
+
+/* Bit i at entry i: a mask word compared with this becomes a vector of lane masks. */
+static const uint32_t lane_bit[LANES_MAX] __attribute__((aligned(64))) = {
+    1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,  1u << 8,  1u << 9,  1u << 10,
+    1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15, 1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21,
+    1u << 22, 1u << 23, 1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31};
+static const uint64_t lane_bit_wide[LANES_MAX] __attribute__((aligned(64))) = {
+    1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,  1u << 8,  1u << 9,  1u << 10,
+    1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15, 1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21,
+    1u << 22, 1u << 23, 1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31};
+
+/* The bit table as wide as the value, so that mask and value vectors match. */
+#define ACTIVE(D, lanes, i) (sizeof(D) == 8 ? ((lanes) & lane_bit_wide[i]) != 0 : ((lanes) & lane_bit[i]) != 0)
+
+static inline float canonical_f32(float x) { return x == x ? x : __builtin_nanf("0x3fffff"); }
+static inline double canonical_f64(double x) { return x == x ? x : __builtin_nan(""); }
+
+#if LANES_LEVEL >= 3
+static inline float fused_f32(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+static inline double fused_f64(double a, double b, double c) { return __builtin_fma(a, b, c); }
+#else
+/* The product is exact in double; the sum is rounded to odd, so that rounding it to float rounds once. */
+static inline float fused_f32(float a, float b, float c) {
+    const double product = (double)a * b, sum = product + c;
+    const double back = sum - product, error = (product - (sum - back)) + (c - back);
+    uint64_t bits;
+    memcpy(&bits, &sum, sizeof bits);
+    const int inexact = error != 0.0 && error == error && (bits & 1) == 0;
+    const uint64_t away = (error > 0.0) == (sum > 0.0) ? 1 : UINT64_MAX;
+    bits += inexact ? away : 0;
+    double odd;
+    memcpy(&odd, &bits, sizeof odd);
+    return (float)odd;
+}
+static inline double fused_f64(double a, double b, double c) {
+    uint64_t x, y, z;
+    memcpy(&x, &a, sizeof x), memcpy(&y, &b, sizeof y), memcpy(&z, &c, sizeof z);
+    const uint64_t bits = soft_fma(FLOAT_F64, x, y, z, ROUND_RN);
+    double result;
+    memcpy(&result, &bits, sizeof result);
+    return result;
+}
+#endif
+
+/* A NaN loses; -0 is less than +0. */
+#define EXTREME(name, T, U, before, zeros, canonical)                                                                  \
+    static inline T name(T a, T b) {                                                                                   \
+        U x, y;                                                                                                        \
+        memcpy(&x, &a, sizeof x), memcpy(&y, &b, sizeof y);                                                            \
+        const U both = x zeros y;                                                                                      \
+        T equal;                                                                                                       \
+        memcpy(&equal, &both, sizeof equal);                                                                           \
+        T result = a before b ? a : b;                                                                                 \
+        result = a == b ? equal : result;                                                                              \
+        result = a != a ? b : result;                                                                                  \
+        result = b != b ? a : result;                                                                                  \
+        return canonical(result);                                                                                      \
+    }
+EXTREME(min_f32, float, uint32_t, <, |, canonical_f32)
+EXTREME(max_f32, float, uint32_t, >, &, canonical_f32)
+EXTREME(min_f64, double, uint64_t, <, |, canonical_f64)
+EXTREME(max_f64, double, uint64_t, >, &, canonical_f64)
+
+static inline int32_t truncate_f32(float a) {
+    const float inside = a >= -2147483648.0f && a < 2147483648.0f ? a : 0.0f;
+    return a >= 2147483648.0f ? INT32_MAX : a < -2147483648.0f ? INT32_MIN : (int32_t)inside;
+}
+/* NaN from f64 gives the sign bit alone, as the PTX ISA says. */
+static inline int32_t truncate_f64(double a) {
+    const double inside = a > -2147483649.0 && a < 2147483648.0 ? a : 0.0;
+    return a >= 2147483648.0 ? INT32_MAX : a > -2147483649.0 ? (int32_t)inside : INT32_MIN;
+}
+
+#define UNUSED_ROWS (void)a_row, (void)b_row, (void)c_row, (void)step
+#define LANE_HEAD(id)                                                                                                  \
+    static void lane_##id(void *d_row, const void *a_row, const void *b_row, const void *c_row, uint32_t lanes,        \
+                          const struct step *step)
+/* Full groups store, others blend. */
+#define LANE_BODY(D, reads, expression)                                                                                \
+    UNUSED_ROWS;                                                                                                       \
+    D *d = d_row;                                                                                                      \
+    if (lanes == UINT32_MAX) EACH_LANE(i) {                                                                            \
+            reads d[i] = (expression);                                                                                 \
+        }                                                                                                              \
+    else EACH_LANE(i) {                                                                                                \
+            reads const D r = (expression);                                                                            \
+            d[i] = ACTIVE(D, lanes, i) ? r : d[i];                                                                     \
+        }
+
+#define LANE1(id, op, types, mode, flags, D, A, expression)                                                            \
+    LANE_HEAD(id) {                                                                                                    \
+        const A *a_in = a_row;                                                                                         \
+        LANE_BODY(D, const A a = a_in[i];, expression)                                                                 \
+    }
+#define LANE2(id, op, types, mode, flags, D, A, B, expression)                                                         \
+    LANE_HEAD(id) {                                                                                                    \
+        const A *a_in = a_row;                                                                                         \
+        const B *b_in = b_row;                                                                                         \
+        LANE_BODY(D, const A a = a_in[i]; const B b = b_in[i];, expression)                                            \
+    }
+#define LANE3(id, op, types, mode, flags, D, A, B, C, expression)                                                      \
+    LANE_HEAD(id) {                                                                                                    \
+        const A *a_in = a_row;                                                                                         \
+        const B *b_in = b_row;                                                                                         \
+        const C *c_in = c_row;                                                                                         \
+        LANE_BODY(D, const A a = a_in[i]; const B b = b_in[i]; const C c = c_in[i];, expression)                       \
+    }
+#define CONVERT(id, to, from, rounding, flags, D, A, expression) LANE1(id, CVT, to, NONE, flags, D, A, expression)
+
+static void set_predicate(uint32_t *d, const uint32_t *c, uint32_t lanes, const struct step *step, uint32_t value) {
+    if (step->inst->boolop != BOOL_NONE) {
+        const uint32_t other = *c ^ (step->rows[3].negated ? UINT32_MAX : 0);
+        value = step->inst->boolop == BOOL_AND  ? value & other
+                : step->inst->boolop == BOOL_OR ? value | other
+                                                : value ^ other;
+    }
+    *d = (*d & ~lanes) | (value & lanes);
+}
+
+#define COMPARE(id, types, compare, T, expression)                                                                     \
+    LANE_HEAD(id) {                                                                                                    \
+        const T *a_in = a_row;                                                                                         \
+        const T *b_in = b_row;                                                                                         \
+        if (sizeof(T) == 8) {                                                                                          \
+            uint64_t value = 0;                                                                                        \
+            for (unsigned i = 0; i < LANES_MAX; i++) {                                                                 \
+                const T a = a_in[i], b = b_in[i];                                                                      \
+                value |= (expression) ? lane_bit_wide[i] : 0;                                                          \
+            }                                                                                                          \
+            set_predicate(d_row, c_row, lanes, step, (uint32_t)value);                                                 \
+        } else {                                                                                                       \
+            uint32_t value = 0;                                                                                        \
+            for (unsigned i = 0; i < LANES_MAX; i++) {                                                                 \
+                const T a = a_in[i], b = b_in[i];                                                                      \
+                value |= (expression) ? lane_bit[i] : 0;                                                               \
+            }                                                                                                          \
+            set_predicate(d_row, c_row, lanes, step, value);                                                           \
+        }                                                                                                              \
+    }
+#define SELECT(id, types, T)                                                                                           \
+    LANE_HEAD(id) {                                                                                                    \
+        const T *a_in = a_row;                                                                                         \
+        const T *b_in = b_row;                                                                                         \
+        const uint32_t chosen = *(const uint32_t *)c_row ^ (step->rows[3].negated ? UINT32_MAX : 0);                   \
+        LANE_BODY(T, const T a = a_in[i]; const T b = b_in[i];, ACTIVE(T, chosen, i) ? a : b)                          \
+    }
+#define WORDS(id, op, expression)                                                                                      \
+    LANE_HEAD(id) {                                                                                                    \
+        UNUSED_ROWS;                                                                                                   \
+        const uint32_t a = *(const uint32_t *)a_row, b = *(const uint32_t *)b_row;                                     \
+        uint32_t *d = d_row;                                                                                           \
+        (void)b;                                                                                                       \
+        *d = (*d & ~lanes) | ((expression) & lanes);                                                                   \
+    }
+#include "exec/lanes.def"
+#undef LANE1
+#undef LANE2
+#undef LANE3
+#undef CONVERT
+#undef COMPARE
+#undef SELECT
+#undef WORDS
+
+enum { ABSENT = 255 };
+#define T(type) (UINT64_C(1) << TYPE_##type)
+#define ENTRY(id, op_, types_, from, mode_, compare_, rounding_, flags_, d, a, b, c)                                   \
+    {.run = lane_##id,                                                                                                 \
+     .op = OP_##op_,                                                                                                   \
+     .types = (types_),                                                                                                \
+     .source_types = (from),                                                                                           \
+     .mode = MODE_##mode_,                                                                                             \
+     .compare = CMP_##compare_,                                                                                        \
+     .rounding = ROUND_##rounding_,                                                                                    \
+     .flags = (flags_),                                                                                                \
+     .bytes = {d, a, b, c}},
+#define LANE1(id, op, types, mode, flags, D, A, e)                                                                     \
+    ENTRY(id, op, types, 0, mode, NONE, RN, flags, sizeof(D), sizeof(A), ABSENT, ABSENT)
+#define LANE2(id, op, types, mode, flags, D, A, B, e)                                                                  \
+    ENTRY(id, op, types, 0, mode, NONE, RN, flags, sizeof(D), sizeof(A), sizeof(B), ABSENT)
+#define LANE3(id, op, types, mode, flags, D, A, B, C, e)                                                               \
+    ENTRY(id, op, types, 0, mode, NONE, RN, flags, sizeof(D), sizeof(A), sizeof(B), sizeof(C))
+#define CONVERT(id, to, from, rounding, flags, D, A, e)                                                                \
+    ENTRY(id, CVT, to, from, NONE, NONE, rounding, flags, sizeof(D), sizeof(A), ABSENT, ABSENT)
+#define COMPARE(id, types, compare, T_, e) ENTRY(id, SETP, types, 0, NONE, compare, RN, 0, 0, sizeof(T_), sizeof(T_), 0)
+#define SELECT(id, types, T_) ENTRY(id, SELP, types, 0, NONE, NONE, RN, 0, sizeof(T_), sizeof(T_), sizeof(T_), 0)
+#define WORDS(id, op, e) ENTRY(id, op, T(PRED), 0, NONE, NONE, RN, 0, 0, 0, 0, ABSENT)
+static const struct lane_entry entries[] = {
+#include "exec/lanes.def"
+};
+
+/* ---- memory ---- */
+
+/* Addresses of all lanes; those of idle lanes mean nothing. */
+static inline void lane_addresses(uint64_t *out, const struct step *step, const uint8_t *row) {
+    const uint64_t offset = step->address.offset;
+    if (!step->address.row.present) {
+        for (unsigned i = 0; i < LANES_MAX; i++) out[i] = offset;
+    } else if (step->address.row.bytes == 8) {
+        const u64 *a = (const u64 *)row;
+        for (unsigned i = 0; i < LANES_MAX; i++) out[i] = a[i] + offset;
+    } else {
+        const u32 *a = (const u32 *)row;
+        for (unsigned i = 0; i < LANES_MAX; i++) out[i] = (uint32_t)(a[i] + offset);
+    }
+}
+
+/* Do all active lanes lie in [low, high), aligned to size (a power of two)? Addresses stay far below 2^63, so a
+ * difference out of range shows as a sign bit. */
+static inline bool lanes_inside(const uint64_t *addresses, uint32_t lanes, uint64_t low, uint64_t high, uint32_t size) {
+    if (high - low < size) return false;
+    const uint64_t last = high - size, odd = size - 1;
+    uint64_t outside = 0, misaligned = 0;
+    if (lanes == UINT32_MAX) {
+        for (unsigned i = 0; i < LANES_MAX; i++) {
+            outside |= (addresses[i] - low) | (last - addresses[i]) | addresses[i];
+            misaligned |= addresses[i];
+        }
+    } else {
+        for (unsigned i = 0; i < LANES_MAX; i++) {
+            const uint64_t on = lanes & lane_bit_wide[i] ? UINT64_MAX : 0;
+            outside |= ((addresses[i] - low) | (last - addresses[i]) | addresses[i]) & on;
+            misaligned |= addresses[i] & on;
+        }
+    }
+    return !(outside >> 63) && !(misaligned & odd);
+}
+
+/* Where the fast path may look: shared memory, or the allocation this instruction used last. NULL: nowhere. */
+static inline uint8_t *fast_window(const struct exec *exec, const struct step *step, uint64_t *low, uint64_t *high) {
+    if (step->address.space == SPACE_SHARED) {
+        *low = 0, *high = exec->shared_bytes;
+        return exec->shared;
+    }
+    if (step->address.space == SPACE_LOCAL || step->address.space == SPACE_PARAM) return NULL;
+    const struct site *site = &exec->sites[step - exec->linked->steps];
+    *low = site->low, *high = site->high;
+    return exec->memory->host - GLOBAL_BASE;
+}
+
+#define GATHER(T)                                                                                                      \
+    do {                                                                                                               \
+        T *d = (T *)d_row;                                                                                             \
+        if (lanes == UINT32_MAX)                                                                                       \
+            for (unsigned i = 0; i < LANES_MAX; i++) d[i] = *(const T *)(const void *)(window + addresses[i]);         \
+        else                                                                                                           \
+            for (uint32_t rest = lanes; rest; rest &= rest - 1) {                                                      \
+                const unsigned i = bits_first(rest);                                                                   \
+                d[i] = *(const T *)(const void *)(window + addresses[i]);                                              \
+            }                                                                                                          \
+    } while (0)
+#define SCATTER(T)                                                                                                     \
+    do {                                                                                                               \
+        const T *b = (const T *)b_row;                                                                                 \
+        if (lanes == UINT32_MAX)                                                                                       \
+            for (unsigned i = 0; i < LANES_MAX; i++) *(T *)(void *)(window + addresses[i]) = b[i];                     \
+        else                                                                                                           \
+            for (uint32_t rest = lanes; rest; rest &= rest - 1) {                                                      \
+                const unsigned i = bits_first(rest);                                                                   \
+                *(T *)(void *)(window + addresses[i]) = b[i];                                                          \
+            }                                                                                                          \
+    } while (0)
+
+static bool run_load(struct exec *exec, unsigned warp, uint8_t *const *bases, const struct step *step, uint32_t lanes) {
+    if (step->run == NULL) return exec_load_step(exec, warp, step, lanes);
+    uint64_t low, high, addresses[LANES_MAX] __attribute__((aligned(64)));
+    uint8_t *window = fast_window(exec, step, &low, &high);
+    lane_addresses(addresses, step, bases[step->address.row.base] + step->address.row.offset);
+    const uint32_t size = step->access_bytes * (uint32_t)step->dst_count;
+    if (!window || !lanes_inside(addresses, lanes, low, high, size)) return exec_load_step(exec, warp, step, lanes);
+    for (unsigned k = 0; k < step->dst_count; k++, window += step->access_bytes) {
+        uint8_t *d_row = bases[0] + step->rows[k].offset;
+        if (step->access_bytes == 4) GATHER(u32);
+        else if (step->access_bytes == 8) GATHER(u64);
+        else GATHER(u16);
+    }
+    return true;
+}
+
+static bool run_store(struct exec *exec, unsigned warp, uint8_t *const *bases, const struct step *step, uint32_t lanes) {
+    if (step->address.space != SPACE_SHARED && step->address.space != SPACE_LOCAL) exec->counts->progress++;
+    if (step->run == NULL) return exec_store_step(exec, warp, step, lanes);
+    uint64_t low, high, addresses[LANES_MAX] __attribute__((aligned(64)));
+    uint8_t *window = fast_window(exec, step, &low, &high);
+    lane_addresses(addresses, step, bases[step->address.row.base] + step->address.row.offset);
+    const unsigned count = step->src_count - 1u;
+    if (!window || !lanes_inside(addresses, lanes, low, high, step->access_bytes * count))
+        return exec_store_step(exec, warp, step, lanes);
+    for (unsigned k = 0; k < count; k++, window += step->access_bytes) {
+        const struct row *row = &step->rows[1 + k];
+        const uint8_t *b_row = bases[row->base] + row->offset;
+        if (step->access_bytes == 4) SCATTER(u32);
+        else if (step->access_bytes == 8) SCATTER(u64);
+        else SCATTER(u16);
+    }
+    return true;
+}
+
+/* ---- the loop ---- */
+
+static bool run_other(struct exec *exec, unsigned warp, uint8_t *const *bases, const struct step *step, uint32_t lanes,
+                      uint32_t active, uint32_t alive, uint64_t clock) {
+    switch ((enum kind)step->kind) {
+    case KIND_LOAD: return run_load(exec, warp, bases, step, lanes);
+    case KIND_STORE: return run_store(exec, warp, bases, step, lanes);
+    case KIND_SCALAR: return exec_scalar_step(exec, warp, step, lanes);
+    case KIND_MOVE: return exec_move_step(exec, warp, step, lanes);
+    case KIND_ATOMIC: return exec_atomic_step(exec, warp, step, lanes);
+    case KIND_WARP: return exec_warp_step(exec, warp, step, lanes, active, alive);
+    case KIND_CLOCK: return exec_clock_step(exec, warp, step, lanes, clock);
+    case KIND_LOCAL: return exec_local_step(exec, warp, step, lanes);
+    default: return true;
+    }
+}
+
+/* lanes: where the guard holds; active: the group's. */
+static void run_control(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint32_t active,
+                        struct executed *out) {
+    out->taken = lanes;
+    switch ((enum kind)step->kind) {
+    case KIND_BRANCH:
+        out->flow = FLOW_BRANCH;
+        out->target = step->target;
+        return;
+    case KIND_BRANCH_INDEXED: {
+        const uint32_t pc = (uint32_t)(step - exec->linked->steps);
+        out->flow = FLOW_MULTI;
+        for (unsigned i = 0; i < LANES_MAX; i++) out->next[i] = pc + 1;
+        for (BITS_EACH(lane, lanes)) {
+            const uint64_t index = exec_read(exec, warp, &step->rows[0], lane);
+            if (index >= step->inst->target_count) {
+                exec_fail(exec, warp, lane, step, "brx.idx index %u is not below its %u targets", (unsigned)index,
+                          (unsigned)step->inst->target_count);
+                out->flow = FLOW_FAULT;
+                return;
+            }
+            out->next[lane] = step->inst->targets[index];
+        }
+        return;
+    }
+    case KIND_CALL:
+        if (step->intrinsic != INTRINSIC_NONE) {
+            out->flow = !lanes || exec_intrinsic_step(exec, warp, step, lanes) ? FLOW_NEXT : FLOW_FAULT;
+            return;
+        }
+        out->flow = !lanes ? FLOW_NEXT : exec_call_step(exec, warp, step, lanes, out) ? FLOW_CALL : FLOW_FAULT;
+        return;
+    case KIND_RETURN:
+        out->flow = lanes ? FLOW_RETURN : FLOW_NEXT;
+        exec_return_step(exec, warp, step, lanes, out);
+        return;
+    case KIND_EXIT:
+        out->flow = FLOW_EXIT;
+        exec->counts->progress++;
+        return;
+    case KIND_BARRIER: {
+        out->flow = lanes ? FLOW_BARRIER : FLOW_NEXT;
+        if (!lanes) return;
+        const unsigned first = bits_first(lanes);
+        const struct row *rows = step->rows + step->dst_count;
+        out->barrier = (uint32_t)exec_read(exec, warp, &rows[0], first);
+        out->expected = rows[1].present ? (uint32_t)exec_read(exec, warp, &rows[1], first) : 0;
+        out->predicate = 0;
+        for (BITS_EACH(lane, lanes)) out->predicate |= (uint32_t)exec_read(exec, warp, &rows[2], lane) << lane;
+        if (out->barrier < 16) return;
+        exec_fail(exec, warp, first, step, "barrier %u: a block has barriers 0 to 15", (unsigned)out->barrier);
+        out->flow = FLOW_FAULT;
+        return;
+    }
+    default:
+        out->flow = lanes ? FLOW_FAULT : FLOW_NEXT;
+        if (lanes) exec_fail(exec, warp, bits_first(lanes), step, "trap");
+        (void)active;
+        return;
+    }
+}
+
+static void run(struct exec *exec, unsigned warp, const struct group *group, uint32_t alive, uint32_t limit,
+                struct executed *out) {
+    const struct step *const steps = exec->linked->steps;
+    uint8_t *const bases[2] = {exec_frame(exec, warp), exec->uniform};
+    const uint32_t active = group->lanes, stop = group->stop_pc, first = group->pc;
+    uint32_t pc = first;
+    out->flow = FLOW_NEXT;
+    out->lanes = active;
+    for (;;) {
+        const struct step *step = &steps[pc];
+        uint32_t lanes = active;
+        if (step->guarded) {
+            lanes &= *(const uint32_t *)(const void *)(bases[0] + step->guard_offset) ^ step->guard_flip;
+            exec->counts->threads[pc] += bits_count(lanes);
+        }
+        if (step->kind == KIND_LANES) {
+            step->run(bases[step->base[0]] + step->offset[0], bases[step->base[1]] + step->offset[1],
+                      bases[step->base[2]] + step->offset[2], bases[step->base[3]] + step->offset[3], lanes, step);
+        } else if (step->kind < KIND_CONTROL) {
+            if (lanes && !run_other(exec, warp, bases, step, lanes, active, alive, exec->clock + (pc - first))) {
+                out->flow = FLOW_FAULT;
+                break;
+            }
+        } else {
+            run_control(exec, warp, step, lanes, active, out);
+            break;
+        }
+        if (pc + 1 == stop || pc + 1 - first >= limit) break;
+        pc++;
+    }
+    out->pc = pc;
+    out->issues = pc + 1 - first;
+    const int64_t width = bits_count(active);
+    exec->counts->issues[first]++, exec->counts->issues[pc + 1]--;
+    exec->counts->lanes[first] += width, exec->counts->lanes[pc + 1] -= width;
+    exec->clock += out->issues;
+}
+
+#define LEVEL_NAME_(level) lanes_v##level
+#define LEVEL_NAME(level) LEVEL_NAME_(level)
+#define LEVEL_TEXT_(level) "v" #level
+#define LEVEL_TEXT(level) LEVEL_TEXT_(level)
+const struct lanes LEVEL_NAME(LANES_LEVEL) = {
+    .name = LEVEL_TEXT(LANES_LEVEL),
+    .entries = entries,
+    .count = sizeof entries / sizeof entries[0],
+    .run = run,
+};

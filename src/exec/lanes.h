@@ -1,0 +1,29 @@
+/* The lane code of one instruction-set level: lanes.c is compiled once per level and chosen when a device is made. */
+#ifndef HEDDLE_EXEC_LANES_H
+#define HEDDLE_EXEC_LANES_H
+
+#include "exec/state.h"
+
+/* What a lane function serves, for the linker's choice. */
+struct lane_entry {
+    lane_function *run;
+    uint64_t types, source_types; /* bit per enum type; source_types 0: not a conversion */
+    uint16_t op, flags;
+    uint8_t mode, compare, rounding;
+    uint8_t bytes[4]; /* of rows d, a, b, c; 0: predicate word; 255: absent */
+};
+
+struct lanes {
+    const char *name;
+    const struct lane_entry *entries;
+    unsigned count;
+    void (*run)(struct exec *exec, unsigned warp, const struct group *group, uint32_t alive, uint32_t limit,
+                struct executed *out);
+};
+
+extern const struct lanes lanes_v1, lanes_v3, lanes_v4;
+
+/* The lane function for the instruction with these rows, NULL: none. */
+lane_function *lanes_select(const struct lanes *lanes, const struct inst *inst, const struct row *rows);
+
+#endif

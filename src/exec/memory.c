@@ -1,0 +1,72 @@
+#include "exec/memory.h"
+
+#include <inttypes.h>
+
+#include "base/bits.h"
+#include "base/memory.h"
+
+enum { ALIGNMENT = 256, RESERVE_LEAST_BYTES = 64 << 20 };
+
+enum status memory_create(struct memory *memory, struct arena *arena, uint64_t capacity_bytes, struct report *report) {
+    /* Where the host allows less address space (valgrind, ulimit -v), the device has less: what fits still runs. */
+    *memory = (struct memory){.arena = arena, .capacity_bytes = capacity_bytes};
+    while (!(memory->host = memory_reserve(memory->capacity_bytes)) && memory->capacity_bytes > RESERVE_LEAST_BYTES)
+        memory->capacity_bytes /= 2;
+    memory->is_cut = memory->capacity_bytes < capacity_bytes;
+    if (!memory->host)
+        return report_add(report, STATUS_SYSTEM,
+                          "cannot reserve %" PRIu64 " bytes of address space for device memory; lower memory.capacity_bytes",
+                          capacity_bytes);
+    return STATUS_OK;
+}
+
+void memory_destroy(struct memory *memory) {
+    if (memory->host) memory_release(memory->host, memory->capacity_bytes);
+    memory->host = NULL;
+}
+
+enum status memory_allocate(struct memory *memory, const char *name, uint64_t bytes, uint64_t *address, struct report *report) {
+    const uint64_t room = memory->capacity_bytes - memory->used_bytes;
+    if (bytes > room || bits_round_up(bytes, ALIGNMENT) > room) {
+        if (memory->is_cut)
+            return report_add(report, STATUS_SYSTEM,
+                              "'%s' needs %" PRIu64 " bytes, but only %" PRIu64 " are left of the address space this host gave for device memory",
+                              name, bytes, room);
+        return report_add(report, STATUS_INVALID,
+                          "'%s' needs %" PRIu64 " bytes, but only %" PRIu64 " of the device's memory are left; raise memory.capacity_bytes",
+                          name, bytes, room);
+    }
+    uint8_t *start = memory->host + memory->used_bytes;
+    if (bytes && !memory_commit(start, bytes))
+        return report_add(report, STATUS_SYSTEM, "the host has no %" PRIu64 " bytes for '%s'", bytes, name);
+    *address = GLOBAL_BASE + memory->used_bytes;
+    struct allocation *allocation = ARENA_PUSH(memory->arena, &memory->allocations);
+    *allocation = (struct allocation){*address, *address + bytes, arena_strdup(memory->arena, name)};
+    memory->used_bytes += bits_round_up(bytes ? bytes : 1, ALIGNMENT);
+    return STATUS_OK;
+}
+
+const struct allocation *memory_find(const struct memory *memory, uint64_t address) {
+    unsigned low = 0, high = memory->allocations.count;
+    while (low < high) {
+        const unsigned middle = (low + high) / 2;
+        const struct allocation *allocation = &memory->allocations.items[middle];
+        if (address < allocation->start) high = middle;
+        else if (address >= allocation->end) low = middle + 1;
+        else return allocation;
+    }
+    return NULL;
+}
+
+const struct allocation *memory_nearest(const struct memory *memory, uint64_t address) {
+    const struct allocation *best = NULL;
+    uint64_t best_distance = UINT64_MAX;
+    for (unsigned i = 0; i < memory->allocations.count; i++) {
+        const struct allocation *allocation = &memory->allocations.items[i];
+        const uint64_t distance = address < allocation->start ? allocation->start - address
+                                  : address >= allocation->end ? address - allocation->end
+                                                               : 0;
+        if (distance < best_distance) best = allocation, best_distance = distance;
+    }
+    return best;
+}

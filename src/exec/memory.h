@@ -1,0 +1,37 @@
+/* Device memory: one range of addresses from GLOBAL_BASE up, committed allocation by allocation. */
+#ifndef HEDDLE_EXEC_MEMORY_H
+#define HEDDLE_EXEC_MEMORY_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "exec/address.h"
+
+struct allocation {
+    uint64_t start, end; /* device addresses; end is one past the last byte asked for */
+    const char *name;
+};
+
+struct memory {
+    uint8_t *host; /* of address GLOBAL_BASE */
+    uint64_t capacity_bytes, used_bytes;
+    bool is_cut; /* the host gave less address space than the device has memory */
+    struct {
+        struct allocation *items;
+        unsigned count, capacity;
+    } allocations; /* by address */
+    struct arena *arena;
+};
+
+enum status memory_create(struct memory *memory, struct arena *arena, uint64_t capacity_bytes, struct report *report);
+void memory_destroy(struct memory *memory);
+enum status memory_allocate(struct memory *memory, const char *name, uint64_t bytes, uint64_t *address, struct report *report);
+/* The allocation that holds the address, or NULL. */
+const struct allocation *memory_find(const struct memory *memory, uint64_t address);
+/* The allocation whose end or start lies nearest; NULL when there is none. */
+const struct allocation *memory_nearest(const struct memory *memory, uint64_t address);
+
+static inline uint8_t *memory_host(const struct memory *memory, uint64_t address) {
+    return memory->host + (address - GLOBAL_BASE);
+}
+
+#endif

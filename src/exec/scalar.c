@@ -1,0 +1,403 @@
+/* Integers, bits, selection, conversion for one thread; floating point is in scalar_float.c. */
+#include "exec/scalar.h"
+
+#include "exec/address.h"
+#include "exec/scalar_float.h"
+
+static unsigned type_bits(enum type type) { return 8 * type_bytes(type); }
+
+static uint64_t low_bits(uint64_t value, unsigned bits) { return bits >= 64 ? value : value & ((UINT64_C(1) << bits) - 1); }
+
+static int64_t sign_extend(uint64_t value, unsigned bits) {
+    if (bits >= 64) return (int64_t)value;
+    const uint64_t sign = UINT64_C(1) << (bits - 1);
+    return (int64_t)((low_bits(value, bits) ^ sign) - sign);
+}
+
+/* value as a number of that type, in 64 bits. */
+static uint64_t extend(uint64_t value, enum type type) {
+    return type_is_signed(type) ? (uint64_t)sign_extend(value, type_bits(type)) : low_bits(value, type_bits(type));
+}
+
+static bool less(uint64_t a, uint64_t b, bool is_signed) { return is_signed ? (int64_t)a < (int64_t)b : a < b; }
+
+static int64_t clamp_signed(int64_t value, unsigned bits) {
+    const int64_t high = (int64_t)((UINT64_C(1) << (bits - 1)) - 1);
+    return value > high ? high : value < -high - 1 ? -high - 1 : value;
+}
+
+__extension__ typedef unsigned __int128 u128;
+__extension__ typedef __int128 s128;
+
+/* Full product of two `bits`-wide numbers. */
+static u128 product(uint64_t a, uint64_t b, enum type type) {
+    if (type_is_signed(type)) return (u128)((s128)sign_extend(a, type_bits(type)) * sign_extend(b, type_bits(type)));
+    return (u128)low_bits(a, type_bits(type)) * low_bits(b, type_bits(type));
+}
+
+static uint64_t product_part(const struct inst *inst, uint64_t a, uint64_t b) {
+    const u128 full = product(a, b, inst->type);
+    return inst->mode == MODE_HI ? (uint64_t)(full >> type_bits(inst->type)) : (uint64_t)full;
+}
+
+/* x + y + carry in `bits` bits; d2 is the carry out. */
+static struct scalar add_carry(uint64_t x, uint64_t y, unsigned carry, unsigned bits) {
+    const u128 sum = (u128)low_bits(x, bits) + low_bits(y, bits) + carry;
+    return (struct scalar){low_bits((uint64_t)sum, bits), (uint64_t)(sum >> bits) & 1};
+}
+
+static struct scalar subtract_borrow(uint64_t x, uint64_t y, unsigned borrow, unsigned bits) {
+    const u128 difference = (u128)low_bits(x, bits) - low_bits(y, bits) - borrow;
+    return (struct scalar){low_bits((uint64_t)difference, bits), (uint64_t)(difference >> bits) & 1};
+}
+
+static struct scalar int_add(const struct inst *inst, uint64_t a, uint64_t b, unsigned carry, bool subtract) {
+    const unsigned bits = type_bits(inst->type);
+    if (inst->flags & FLAG_SAT) {
+        const int64_t x = sign_extend(a, bits), y = sign_extend(b, bits);
+        return (struct scalar){low_bits((uint64_t)clamp_signed(subtract ? x - y : x + y, bits), bits), 0};
+    }
+    return subtract ? subtract_borrow(a, b, carry, bits) : add_carry(a, b, carry, bits);
+}
+
+static struct scalar int_mad(const struct inst *inst, uint64_t a, uint64_t b, uint64_t c, unsigned carry) {
+    const unsigned bits = inst->mode == MODE_WIDE ? 2 * type_bits(inst->type) : type_bits(inst->type);
+    const uint64_t part = product_part(inst, a, b);
+    if (inst->flags & FLAG_SAT) {
+        const int64_t sum = sign_extend(part, bits) + sign_extend(c, bits);
+        return (struct scalar){low_bits((uint64_t)clamp_signed(sum, bits), bits), 0};
+    }
+    return add_carry(part, c, carry, bits);
+}
+
+static uint64_t int_mul24(const struct inst *inst, uint64_t a, uint64_t b) {
+    const bool is_signed = type_is_signed(inst->type);
+    const int64_t x = is_signed ? sign_extend(a, 24) : (int64_t)low_bits(a, 24);
+    const int64_t y = is_signed ? sign_extend(b, 24) : (int64_t)low_bits(b, 24);
+    const uint64_t full = (uint64_t)(x * y);
+    return low_bits(inst->mode == MODE_HI ? full >> 16 : full, 32);
+}
+
+static uint64_t int_mad24(const struct inst *inst, uint64_t a, uint64_t b, uint64_t c) {
+    const uint64_t part = int_mul24(inst, a, b);
+    if (inst->flags & FLAG_SAT) return low_bits((uint64_t)clamp_signed(sign_extend(part, 32) + sign_extend(c, 32), 32), 32);
+    return low_bits(part + c, 32);
+}
+
+/* The PTX ISA leaves division by zero open; all ones is what its hardware gives. The overflowing
+ * quotient wraps. */
+static uint64_t int_divide(enum type type, uint64_t a, uint64_t b, bool remainder) {
+    const uint64_t x = extend(a, type), y = extend(b, type);
+    if (y == 0) return remainder ? low_bits(x, type_bits(type)) : low_bits(UINT64_MAX, type_bits(type));
+    if (!type_is_signed(type)) return remainder ? x % y : x / y;
+    if ((int64_t)y == -1) return remainder ? 0 : low_bits(0 - x, type_bits(type));
+    const int64_t result = remainder ? (int64_t)x % (int64_t)y : (int64_t)x / (int64_t)y;
+    return low_bits((uint64_t)result, type_bits(type));
+}
+
+static uint64_t int_sad(enum type type, uint64_t a, uint64_t b, uint64_t c) {
+    const uint64_t x = extend(a, type), y = extend(b, type);
+    return low_bits(c + (less(x, y, type_is_signed(type)) ? y - x : x - y), type_bits(type));
+}
+
+static uint64_t dot_product(const struct inst *inst, uint64_t a, uint64_t b, uint64_t c) {
+    int64_t sum = 0;
+    const bool four = inst->op == OP_DP4A;
+    const unsigned first = inst->mode == MODE_HI ? 2 : 0, wide = four ? 8 : 16;
+    for (unsigned i = 0; i < (four ? 4u : 2u); i++) {
+        const uint64_t x = a >> (wide * i), y = b >> (8 * (i + (four ? 0 : first)));
+        sum += (type_is_signed(inst->type) ? sign_extend(x, wide) : (int64_t)low_bits(x, wide)) *
+               (type_is_signed(inst->stype) ? sign_extend(y, 8) : (int64_t)low_bits(y, 8));
+    }
+    return low_bits(c + (uint64_t)sum, 32);
+}
+
+static uint64_t count_leading_zeros(uint64_t value, unsigned bits) {
+    unsigned n = 0;
+    while (n < bits && !(value >> (bits - 1 - n) & 1)) n++;
+    return n;
+}
+
+static uint64_t bit_find(const struct inst *inst, uint64_t a) {
+    const unsigned bits = type_bits(inst->type);
+    uint64_t x = extend(a, inst->type);
+    if (type_is_signed(inst->type) && (int64_t)x < 0) x = ~x;
+    const uint64_t zeros = count_leading_zeros(low_bits(x, bits), bits);
+    if (zeros == bits) return UINT32_MAX;
+    return inst->mode == MODE_SHIFTAMT ? zeros : bits - 1 - zeros;
+}
+
+static uint64_t bit_reverse(uint64_t a, unsigned bits) {
+    uint64_t d = 0;
+    for (unsigned i = 0; i < bits; i++) d |= (a >> i & 1) << (bits - 1 - i);
+    return d;
+}
+
+static uint64_t bit_field_extract(enum type type, uint64_t a, uint64_t b, uint64_t c) {
+    const unsigned msb = type_bits(type) - 1, pos = (unsigned)b & 0xff, len = (unsigned)c & 0xff;
+    uint64_t sign = 0, d = 0;
+    if (type_is_signed(type) && len != 0) sign = a >> (pos + len - 1 < msb ? pos + len - 1 : msb) & 1;
+    for (unsigned i = 0; i <= msb; i++) d |= (i < len && pos + i <= msb ? a >> (pos + i) & 1 : sign) << i;
+    return d;
+}
+
+static uint64_t bit_field_insert(enum type type, uint64_t a, uint64_t b, uint64_t c, uint64_t e) {
+    const unsigned msb = type_bits(type) - 1, pos = (unsigned)c & 0xff, len = (unsigned)e & 0xff;
+    uint64_t d = b;
+    for (unsigned i = 0; i < len && pos + i <= msb; i++)
+        d = (d & ~(UINT64_C(1) << (pos + i))) | (a >> i & 1) << (pos + i);
+    return d;
+}
+
+static uint64_t funnel_shift(enum mode mode, uint64_t a, uint64_t b, uint64_t c) {
+    const bool clamp = mode == MODE_LEFT_CLAMP || mode == MODE_RIGHT_CLAMP;
+    const bool left = mode == MODE_LEFT_CLAMP || mode == MODE_LEFT_WRAP;
+    const unsigned n = clamp ? (c > 32 ? 32u : (unsigned)c) : (unsigned)c & 31;
+    const uint64_t both = b << 32 | low_bits(a, 32);
+    return low_bits(left ? (both << n) >> 32 : both >> n, 32);
+}
+
+/* For left shifts by 32 the high word of both << 32 is the low word of a: (both << n) >> 32 keeps it. */
+
+static uint64_t permute(enum mode mode, uint64_t a, uint64_t b, uint64_t c) {
+    /* [mode][c & 3]: the selector nibbles, byte 0 lowest */
+    static const uint16_t selectors[6][4] = {
+        {0x3210, 0x4321, 0x5432, 0x6543}, /* f4e */
+        {0x5670, 0x6701, 0x7012, 0x0123}, /* b4e */
+        {0x0000, 0x1111, 0x2222, 0x3333}, /* rc8 */
+        {0x3210, 0x3211, 0x3222, 0x3333}, /* ecl */
+        {0x0000, 0x1110, 0x2210, 0x3210}, /* ecr */
+        {0x1010, 0x3232, 0x1010, 0x3232}, /* rc16 */
+    };
+    const uint64_t bytes = low_bits(b, 32) << 32 | low_bits(a, 32);
+    const uint64_t selector = mode == MODE_NONE ? c : selectors[mode - MODE_F4E][c & 3];
+    uint64_t d = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        const unsigned pick = (unsigned)(selector >> (4 * i)) & 0xf;
+        uint64_t byte = bytes >> (8 * (pick & 7)) & 0xff;
+        if (pick & 8) byte = byte & 0x80 ? 0xff : 0;
+        d |= byte << (8 * i);
+    }
+    return d;
+}
+
+static uint64_t logic3(uint64_t a, uint64_t b, uint64_t c, uint64_t table) {
+    uint64_t d = 0;
+    for (unsigned i = 0; i < 8; i++)
+        if (table >> i & 1) d |= (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
+    return low_bits(d, 32);
+}
+
+static uint64_t shift(const struct inst *inst, uint64_t a, uint64_t b) {
+    const unsigned bits = type_bits(inst->type);
+    const uint64_t n = low_bits(b, 32);
+    if (inst->op == OP_SHL) return n >= bits ? 0 : low_bits(a << n, bits);
+    const uint64_t x = extend(a, inst->type);
+    if (type_is_signed(inst->type)) return low_bits((uint64_t)((int64_t)x >> (n >= bits ? bits - 1 : n)), bits);
+    return n >= bits ? 0 : x >> n;
+}
+
+static uint64_t bit_mask(enum mode mode, uint64_t a, uint64_t b) {
+    const unsigned from = (unsigned)a & 31, width = (unsigned)b & 31, sum = from + width;
+    if (mode == MODE_CLAMP && a >= 32) return 0;
+    uint32_t above = sum >= 32 ? 0 : UINT32_MAX << sum;
+    if (mode == MODE_CLAMP && b >= 32) above = 0;
+    else if (sum < 32 && width == 0) above = UINT32_MAX;
+    return (UINT32_MAX << from) & ~above;
+}
+
+static uint64_t sign_zero_extend(const struct inst *inst, uint64_t a, uint64_t b) {
+    const unsigned width = (unsigned)b & 31;
+    if (inst->mode == MODE_CLAMP && b >= 32) return a;
+    const uint32_t mask = UINT32_MAX << width;
+    const bool sign = type_is_signed(inst->type) && width != 0 && (a >> (width - 1) & 1);
+    return ((uint32_t)a & ~mask) | (sign ? mask : 0);
+}
+
+static uint64_t find_nth_set(uint64_t mask, uint64_t base, uint64_t nth) {
+    const int64_t offset = sign_extend(nth, 32);
+    if (base > 31) return UINT32_MAX;
+    if (offset == 0) return mask >> base & 1 ? base : UINT32_MAX;
+    int64_t count = offset > 0 ? offset - 1 : -offset - 1;
+    for (int64_t pos = (int64_t)base; pos >= 0 && pos < 32; pos += offset > 0 ? 1 : -1) {
+        if (!(mask >> pos & 1)) continue;
+        if (count-- == 0) return (uint64_t)pos;
+    }
+    return UINT32_MAX;
+}
+
+static bool int_compare(const struct inst *inst, enum type type, uint64_t a, uint64_t b) {
+    const uint64_t x = extend(a, type), y = extend(b, type);
+    switch ((enum compare)inst->compare) {
+    case CMP_EQ: return x == y;
+    case CMP_NE: return x != y;
+    case CMP_LT: return less(x, y, type_is_signed(type));
+    case CMP_LE: return !less(y, x, type_is_signed(type));
+    case CMP_GT: return less(y, x, type_is_signed(type));
+    case CMP_GE: return !less(x, y, type_is_signed(type));
+    case CMP_LO: return x < y;
+    case CMP_LS: return x <= y;
+    case CMP_HI: return x > y;
+    case CMP_HS: return x >= y;
+    default: return false;
+    }
+}
+
+static bool combine(const struct inst *inst, bool value, uint64_t c) {
+    switch ((enum boolop)inst->boolop) {
+    case BOOL_AND: return value && c != 0;
+    case BOOL_OR: return value || c != 0;
+    case BOOL_XOR: return value != (c != 0);
+    default: return value;
+    }
+}
+
+static bool is_pair(enum type type) { return type == TYPE_F16X2 || type == TYPE_BF16X2; }
+
+static struct scalar set_predicates(const struct inst *inst, uint64_t a, uint64_t b, uint64_t c) {
+    const enum type type = inst->type;
+    if (is_pair(type))
+        return (struct scalar){combine(inst, float_compare(inst, type, a & 0xffff, b & 0xffff), c),
+                               combine(inst, float_compare(inst, type, a >> 16 & 0xffff, b >> 16 & 0xffff), c)};
+    const bool value = type_is_float(type) ? float_compare(inst, type, a, b) : int_compare(inst, type, a, b);
+    return (struct scalar){combine(inst, value, c), combine(inst, !value, c)};
+}
+
+static uint64_t set_value(const struct inst *inst, uint64_t a, uint64_t b, uint64_t c) {
+    const enum type type = inst->stype;
+    const uint64_t one = float_one(inst->type), yes = one ? one : low_bits(UINT64_MAX, type_bits(inst->type));
+    if (is_pair(type)) {
+        const bool low = combine(inst, float_compare(inst, type, a & 0xffff, b & 0xffff), c);
+        const bool high = combine(inst, float_compare(inst, type, a >> 16 & 0xffff, b >> 16 & 0xffff), c);
+        const uint64_t half = one ? one & 0xffff : 0xffff;
+        return (low ? half : 0) | (high ? half << 16 : 0);
+    }
+    const bool value = type_is_float(type) ? float_compare(inst, type, a, b) : int_compare(inst, type, a, b);
+    return combine(inst, value, c) ? yes : 0;
+}
+
+/* Clamped to the range of `to`; the value is a number of type `from` in 64 bits. */
+static uint64_t int_saturate(uint64_t value, enum type from, enum type to) {
+    const unsigned bits = type_bits(to);
+    const bool negative = type_is_signed(from) && (int64_t)value < 0;
+    if (type_is_signed(to)) {
+        const int64_t high = (int64_t)((UINT64_C(1) << (bits - 1)) - 1);
+        if (negative) return (int64_t)value < -high - 1 ? (uint64_t)(-high - 1) : value;
+        return value > (uint64_t)high ? (uint64_t)high : value;
+    }
+    if (negative) return 0;
+    const uint64_t high = low_bits(UINT64_MAX, bits);
+    return value > high ? high : value;
+}
+
+/* The result keeps its sign in 64 bits: the destination register may be wider than the type. */
+static uint64_t convert(const struct inst *inst, uint64_t a, uint64_t b) {
+    const enum type to = inst->type, from = inst->stype;
+    if (type_is_float(to) || type_is_float(from)) return float_convert(inst, a, b);
+    uint64_t value = extend(a, from);
+    if (inst->flags & FLAG_SAT) value = int_saturate(value, from, to);
+    return extend(value, to);
+}
+
+static uint64_t convert_pack(const struct inst *inst, uint64_t a, uint64_t b, uint64_t c) {
+    const unsigned bits = type_bits(inst->type);
+    const uint64_t high = low_bits(int_saturate(extend(a, inst->stype), inst->stype, inst->type), bits);
+    const uint64_t low = low_bits(int_saturate(extend(b, inst->stype), inst->stype, inst->type), bits);
+    return low_bits(c << (2 * bits) | high << bits | low, 32);
+}
+
+static uint64_t int_extreme(enum type type, uint64_t a, uint64_t b, bool largest) {
+    const uint64_t x = extend(a, type), y = extend(b, type);
+    return low_bits(less(x, y, type_is_signed(type)) != largest ? x : y, type_bits(type));
+}
+
+static uint64_t in_space(const struct inst *inst, uint64_t a) {
+    switch ((enum space)inst->space) {
+    case SPACE_SHARED: return a - SHARED_WINDOW < WINDOW_BYTES;
+    case SPACE_LOCAL: return a - LOCAL_WINDOW < WINDOW_BYTES;
+    default: return a >= GLOBAL_BASE;
+    }
+}
+
+static uint64_t convert_address(const struct inst *inst, uint64_t a) {
+    const uint64_t window = inst->space == SPACE_SHARED ? SHARED_WINDOW : inst->space == SPACE_LOCAL ? LOCAL_WINDOW : 0;
+    return low_bits(inst->mode == MODE_TO ? a - window : a + window, type_bits(inst->type));
+}
+
+static struct scalar evaluate_integer(const struct inst *inst, uint64_t a, uint64_t b, uint64_t c, uint64_t e, unsigned carry) {
+    const enum type type = inst->type;
+    const unsigned bits = type_bits(type);
+#define VALUE(expression) return (struct scalar){(expression), 0}
+    switch ((enum op)inst->op) {
+    case OP_ADD: return int_add(inst, a, b, carry, false);
+    case OP_SUB: return int_add(inst, a, b, carry, true);
+    case OP_MUL: VALUE(low_bits(product_part(inst, a, b), inst->mode == MODE_WIDE ? 2 * bits : bits));
+    case OP_MAD: return int_mad(inst, a, b, c, carry);
+    case OP_MUL24: VALUE(int_mul24(inst, a, b));
+    case OP_MAD24: VALUE(int_mad24(inst, a, b, c));
+    case OP_DIV: VALUE(int_divide(type, a, b, false));
+    case OP_REM: VALUE(int_divide(type, a, b, true));
+    case OP_ABS: VALUE(low_bits(sign_extend(a, bits) < 0 ? 0 - a : a, bits));
+    case OP_NEG: VALUE(low_bits(0 - a, bits));
+    case OP_MIN: VALUE(int_extreme(type, a, b, false));
+    case OP_MAX: VALUE(int_extreme(type, a, b, true));
+    case OP_SAD: VALUE(int_sad(type, a, b, c));
+    case OP_DP4A:
+    case OP_DP2A: VALUE(dot_product(inst, a, b, c));
+    case OP_AND: VALUE(a & b);
+    case OP_OR: VALUE(a | b);
+    case OP_XOR: VALUE(a ^ b);
+    case OP_NOT: VALUE(type == TYPE_PRED ? !a : low_bits(~a, bits));
+    case OP_CNOT: VALUE(low_bits(a, bits) == 0);
+    case OP_LOP3: VALUE(logic3(a, b, c, e));
+    case OP_SHL:
+    case OP_SHR: VALUE(shift(inst, a, b));
+    case OP_SHF: VALUE(funnel_shift(inst->mode, a, b, c));
+    case OP_PRMT: VALUE(permute(inst->mode, a, b, c));
+    case OP_POPC: VALUE((uint64_t)__builtin_popcountll(low_bits(a, bits)));
+    case OP_CLZ: VALUE(count_leading_zeros(low_bits(a, bits), bits));
+    case OP_BFIND: VALUE(bit_find(inst, a));
+    case OP_BREV: VALUE(bit_reverse(a, bits));
+    case OP_BFE: VALUE(bit_field_extract(type, a, b, c));
+    case OP_BFI: VALUE(bit_field_insert(type, a, b, c, e));
+    case OP_BMSK: VALUE(bit_mask(inst->mode, a, b));
+    case OP_SZEXT: VALUE(sign_zero_extend(inst, a, b));
+    case OP_FNS: VALUE(find_nth_set(a, b, c));
+    case OP_SELP: VALUE(c ? a : b);
+    case OP_SLCT: VALUE(inst->stype == TYPE_F32 ? (float_not_negative(inst, c) ? a : b) : sign_extend(c, 32) >= 0 ? a : b);
+    case OP_MOV: VALUE(a);
+    case OP_CVT: VALUE(convert(inst, a, b));
+    case OP_CVT_PACK: VALUE(convert_pack(inst, a, b, c));
+    case OP_CVTA: VALUE(convert_address(inst, a));
+    case OP_ISSPACEP: VALUE(in_space(inst, a));
+    case OP_SETP: return set_predicates(inst, a, b, c);
+    case OP_SET: VALUE(set_value(inst, a, b, c));
+    default: VALUE(0);
+    }
+#undef VALUE
+}
+
+struct scalar scalar_evaluate(const struct inst *inst, uint64_t a, uint64_t b, uint64_t c, uint64_t e, unsigned carry) {
+    if (type_is_float(inst->type) && inst->op != OP_SETP && inst->op != OP_SET && inst->op != OP_CVT &&
+        inst->op != OP_MOV && inst->op != OP_SELP && inst->op != OP_SLCT)
+        return (struct scalar){float_evaluate(inst, a, b, c), 0};
+    return evaluate_integer(inst, a, b, c, e, carry);
+}
+
+uint64_t scalar_atomic(enum atom atom, enum type type, bool ftz, uint64_t memory, uint64_t b, uint64_t c) {
+    const unsigned bits = type_bits(type);
+    switch (atom) {
+    case ATOM_ADD: return type_is_float(type) ? float_atomic_add(type, ftz, memory, b) : low_bits(memory + b, bits);
+    case ATOM_MIN: return type_is_float(type) ? float_atomic_extreme(type, memory, b, false) : int_extreme(type, memory, b, false);
+    case ATOM_MAX: return type_is_float(type) ? float_atomic_extreme(type, memory, b, true) : int_extreme(type, memory, b, true);
+    case ATOM_AND: return memory & b;
+    case ATOM_OR: return memory | b;
+    case ATOM_XOR: return memory ^ b;
+    case ATOM_EXCH: return b;
+    case ATOM_CAS: return memory == b ? c : memory;
+    case ATOM_INC: return memory >= b ? 0 : memory + 1;
+    case ATOM_DEC: return memory == 0 || memory > b ? b : memory - 1;
+    case ATOM_NONE: break;
+    }
+    return memory;
+}

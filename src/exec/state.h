@@ -1,0 +1,83 @@
+/* The inside of an executor, shared by the files of exec/. */
+#ifndef HEDDLE_EXEC_STATE_H
+#define HEDDLE_EXEC_STATE_H
+
+#include "exec/exec.h"
+#include "exec/step.h"
+
+/* What a warp's frame begins with: rows that the block decides. */
+enum { FRAME_HEADER_BYTES = 64 };
+
+/* The allocation a static memory instruction used last: checked before all others. */
+struct site {
+    uint64_t low, high;
+};
+
+/* One call that has not returned, of one thread. */
+struct activation {
+    uint32_t call_pc, frame_pointer, saved_bytes;
+};
+
+struct exec {
+    const struct linked *linked;
+    const struct exec_launch *launch;
+    struct memory *memory;
+    struct exec_counts *counts;
+    struct exec_output *output;
+    uint8_t *uniform;
+    uint8_t *frames; /* warp w: frames + w * linked->frame_bytes */
+    unsigned warps, threads; /* of a block */
+    uint8_t *shared;
+    uint32_t shared_bytes;
+    uint8_t *local; /* thread t: local + t * local_bytes */
+    uint32_t local_bytes, local_touched; /* touched: bytes of each thread's that a block may have written */
+    uint32_t *frame_pointers; /* of each thread */
+    struct activation *activations; /* thread t: activations + t * depth_limit */
+    uint32_t *depths;
+    uint32_t depth_limit;
+    uint8_t *saves; /* registers of suspended recursive calls; thread t: saves + t * save_limit */
+    uint32_t *save_used, save_limit;
+    uint32_t *print_counts; /* records written, of each thread */
+    struct site *sites;
+    uint64_t block; /* linear index */
+    uint64_t clock; /* instructions issued */
+    struct exec_fault fault;
+};
+
+static inline uint8_t *exec_frame(const struct exec *exec, unsigned warp) {
+    return exec->frames + (size_t)warp * exec->linked->frame_bytes;
+}
+static inline uint8_t *exec_row(const struct exec *exec, unsigned warp, const struct row *row) {
+    return (row->base == BASE_FRAME ? exec_frame(exec, warp) : exec->uniform) + row->offset;
+}
+
+/* Always false, so that a failing step can return it. */
+bool exec_fail(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* Host memory behind `bytes` at an address of that space for one thread, or NULL after exec_fail. */
+uint8_t *exec_translate(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, uint64_t address,
+                        uint32_t bytes);
+/* Address of the instruction for one lane. */
+uint64_t exec_address(const struct exec *exec, unsigned warp, unsigned lane, const struct step *step);
+/* One value of a row, zero-extended; predicates as 0 or 1 after negation. */
+uint64_t exec_read(const struct exec *exec, unsigned warp, const struct row *row, unsigned lane);
+void exec_write(struct exec *exec, unsigned warp, const struct row *row, unsigned lane, uint64_t value);
+
+/* Everything but vector lanes; false: a fault. `lanes` are those whose guard holds, never 0. */
+bool exec_scalar_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
+bool exec_move_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
+bool exec_load_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
+bool exec_store_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
+bool exec_atomic_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
+/* active: lanes of the group; alive: lanes of the warp that have not ended. */
+bool exec_warp_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint32_t active, uint32_t alive);
+bool exec_clock_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint64_t clock);
+bool exec_local_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
+
+/* Calls and returns fill out->next for the lanes; false: a fault. */
+bool exec_call_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, struct executed *out);
+void exec_return_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, struct executed *out);
+bool exec_intrinsic_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
+
+#endif

@@ -1,0 +1,114 @@
+/* A kernel linked for execution: one flat record per instruction, and where registers live.
+ *
+ * Registers of a warp's 32 threads lie together, register after register, one row of 32 values each: the warp's
+ * frame. A predicate's row is one word. Values that no thread changes (immediates, special registers that the launch
+ * or the lane decides, kernel parameters) are rows too, in the launch's uniform block. So every operand is a row, and
+ * an operation runs over 32 lanes in place. */
+#ifndef HEDDLE_EXEC_STEP_H
+#define HEDDLE_EXEC_STEP_H
+
+#include "isa/module.h"
+
+enum base { BASE_FRAME, BASE_UNIFORM };
+
+struct row {
+    uint8_t base;  /* enum base */
+    uint8_t bytes; /* of one value; 0: a predicate word, and absent when `present` is false */
+    bool negated;  /* predicates */
+    bool present;
+    uint32_t offset;
+};
+
+struct step;
+/* d, a, b, c: rows; only `lanes` of d are written. */
+typedef void lane_function(void *d, const void *a, const void *b, const void *c, uint32_t lanes, const struct step *step);
+
+enum kind {
+    KIND_LANES,  /* a vector lane function */
+    KIND_SCALAR, /* scalar_evaluate, lane by lane */
+    KIND_MOVE,   /* mov that packs or unpacks */
+    KIND_LOAD,
+    KIND_STORE,
+    KIND_ATOMIC,
+    KIND_WARP,    /* votes, shuffles, matches */
+    KIND_CLOCK,   /* mov from a clock */
+    KIND_LOCAL,   /* the address of a local variable: depends on the thread's call depth */
+    KIND_NOTHING, /* fences, hints, sleeps */
+    /* from here on a straight run ends */
+    KIND_CONTROL,
+    KIND_BRANCH = KIND_CONTROL,
+    KIND_BRANCH_INDEXED,
+    KIND_CALL,
+    KIND_RETURN,
+    KIND_EXIT,
+    KIND_BARRIER,
+    KIND_TRAP,
+};
+
+/* How a memory instruction finds its address: (row) + offset, in a space. */
+struct address {
+    struct row row; /* absent: the address is the offset alone */
+    uint64_t offset;
+    uint8_t space;  /* SPACE_GENERIC, GLOBAL, SHARED, LOCAL; PARAM: the kernel's parameter block */
+    bool in_frame;  /* LOCAL: relative to the thread's frame */
+};
+
+enum intrinsic { INTRINSIC_NONE, INTRINSIC_PRINTF, INTRINSIC_ASSERT };
+
+struct step {
+    lane_function *run;
+    uint8_t kind;
+    uint8_t dst_count, src_count;
+    uint8_t access_bytes; /* memory: bytes of one element */
+    bool guarded;
+    uint8_t base[4]; /* rows of d, a, b, c */
+    uint32_t offset[4];
+    uint32_t guard_offset, guard_flip; /* the guard holds in lanes of word ^ flip */
+    uint32_t target;
+    const struct inst *inst;
+    const struct row *rows; /* destinations, then sources */
+    struct address address;
+    struct row carry;       /* predicate row of the carry flag */
+    const struct function *function; /* that the instruction belongs to */
+    uint8_t intrinsic;
+};
+
+/* Bytes of a frame that must be zero when threads start: what may be read before it is written. */
+struct zero_range {
+    uint32_t offset, bytes;
+};
+
+struct function_layout {
+    bool reachable, is_recursive;
+    struct row *registers;
+};
+
+/* A value of the kernel's parameter block spread over a row when a launch starts. */
+struct param_row {
+    uint32_t row_offset, param_offset;
+    uint8_t param_bytes, row_bytes;
+    bool is_signed;
+};
+
+struct linked {
+    const struct module *module;
+    const struct function *kernel;
+    const struct lanes *lanes;
+    struct step *steps; /* index = PC; steps of unreachable functions have run == NULL */
+    struct function_layout *layouts;
+    uint32_t frame_bytes;
+    struct zero_range *zeros;
+    unsigned zero_count;
+    uint8_t *uniform; /* template of the uniform block */
+    uint32_t uniform_bytes;
+    struct row specials[SPECIAL_COUNT]; /* absent: not used by the kernel */
+    struct param_row *param_rows;
+    unsigned param_row_count;
+    uint32_t shared_bytes;  /* static */
+    uint32_t local_bytes;   /* per thread: the kernel's own frame and, without recursion, all that calls add */
+    bool has_calls;
+    bool has_recursion;     /* or calls through pointers: depth is not known, the launch's stack_bytes limit it */
+    uint32_t call_depth;    /* without recursion: the deepest chain of calls */
+};
+
+#endif

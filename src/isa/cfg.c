@@ -1,0 +1,209 @@
+/* Basic blocks. A block starts at the entry, at a branch target and after an instruction that may send lanes
+ * elsewhere or end them; a call comes back to the next instruction and ends no block. */
+#include "isa/flow.h"
+
+#include <string.h>
+
+static bool is_noreturn_call(const struct inst *inst) {
+    return inst->op == OP_CALL && inst->call && inst->call->callee && inst->call->callee->is_noreturn;
+}
+
+bool inst_ends_block(const struct inst *inst) {
+    switch (inst->op) {
+    case OP_BRA:
+    case OP_BRX:
+    case OP_RET:
+    case OP_EXIT:
+    case OP_TRAP:
+        return true;
+    default:
+        return is_noreturn_call(inst);
+    }
+}
+
+static const uint32_t *inst_targets(const struct inst *inst, uint32_t *count) {
+    if (inst->op == OP_BRA) {
+        *count = 1;
+        return &inst->target;
+    }
+    *count = inst->op == OP_BRX ? inst->target_count : 0;
+    return inst->targets;
+}
+
+/* A target may be the function's end: a label before the closing brace, which is the exit. */
+static enum status check_targets(const struct module *module, const struct function *function, uint32_t pc,
+                                 struct report *report) {
+    uint32_t count;
+    const uint32_t *targets = inst_targets(&module->code[pc], &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (targets[i] < function->first_pc || targets[i] > function->end_pc) {
+            char where[256];
+            return report_add(report, STATUS_INVALID,
+                              "%s: branch in '%s' goes to PC %u, outside the function's %u..%u; "
+                              "branch only to labels of the same function",
+                              module_where(module, pc, where, sizeof where), function->name, targets[i],
+                              function->first_pc, function->end_pc);
+        }
+    return STATUS_OK;
+}
+
+static enum status mark_leaders(const struct module *module, const struct function *function, uint8_t *leader,
+                                struct report *report) {
+    leader[0] = 1;
+    for (uint32_t pc = function->first_pc; pc < function->end_pc; pc++) {
+        const struct inst *inst = &module->code[pc];
+        if (!inst_ends_block(inst))
+            continue;
+        enum status status = check_targets(module, function, pc, report);
+        if (status)
+            return status;
+        leader[pc + 1 - function->first_pc] = 1;
+        uint32_t count;
+        const uint32_t *targets = inst_targets(inst, &count);
+        for (uint32_t i = 0; i < count; i++)
+            leader[targets[i] - function->first_pc] = 1;
+    }
+    return STATUS_OK;
+}
+
+/* The blocks between leaders; block_of[i] = block of instruction i, and of the end: the virtual exit. */
+static void cut_blocks(const struct function *function, struct cfg *cfg, const uint8_t *leader, uint32_t *block_of,
+                       struct arena *arena) {
+    uint32_t length = function->end_pc - function->first_pc;
+    for (uint32_t i = 0; i < length; i++)
+        cfg->block_count += leader[i];
+    cfg->blocks = ARENA_ARRAY(arena, struct block, cfg->block_count);
+    uint32_t block = 0;
+    for (uint32_t i = 0; i < length; i++) {
+        if (leader[i]) {
+            if (i)
+                cfg->blocks[block++].end_pc = function->first_pc + i;
+            cfg->blocks[block].first_pc = function->first_pc + i;
+            cfg->blocks[block].loop_head = cfg->blocks[block].post_dominator = NO_PC;
+        }
+        block_of[i] = block;
+    }
+    cfg->blocks[block].end_pc = function->end_pc;
+    block_of[length] = cfg->block_count;
+}
+
+/* Successors of the block without duplicates, written to `to`: the next block first, then targets, then the exit.
+ * seen[v] == stamp marks what was written. Falling off the end of the function is the exit too. */
+static uint32_t list_successors(const struct module *module, const struct function *function, const struct cfg *cfg,
+                                uint32_t block, const uint32_t *block_of, uint32_t *seen, uint32_t *to) {
+    const struct inst *inst = &module->code[cfg->blocks[block].end_pc - 1];
+    bool ends = inst_ends_block(inst), goes_on = !ends || inst->guard >= 0;
+    uint32_t stamp = block + 1, count = 0, target_count;
+    const uint32_t *targets = inst_targets(inst, &target_count);
+    if (goes_on) {
+        seen[block + 1] = stamp;
+        to[count++] = block + 1;
+    }
+    for (uint32_t i = 0; i < target_count; i++) {
+        uint32_t node = block_of[targets[i] - function->first_pc];
+        if (seen[node] != stamp) {
+            seen[node] = stamp;
+            to[count++] = node;
+        }
+    }
+    if (ends && inst->op != OP_BRA && inst->op != OP_BRX && seen[cfg->block_count] != stamp)
+        to[count++] = cfg->block_count;
+    return count;
+}
+
+static enum status link_blocks(struct module *module, struct function *function, struct cfg *cfg,
+                               const uint32_t *block_of, struct arena *scratch, struct report *report) {
+    uint32_t *seen = ARENA_ARRAY(scratch, uint32_t, cfg->block_count + 1);
+    uint32_t *list = ARENA_ARRAY(scratch, uint32_t, cfg->block_count + 2);
+    uint32_t edges = 0;
+    for (uint32_t b = 0; b < cfg->block_count; b++) {
+        struct block *block = &cfg->blocks[b];
+        uint32_t count = list_successors(module, function, cfg, b, block_of, seen, list);
+        edges += count;
+        if (edges > CFG_EDGES_MAX)
+            return report_add(report, STATUS_INVALID,
+                              "%s:%u: control flow of '%s' has more than %u edges; split the function or its brx tables",
+                              module->name, function->text_line, function->name, CFG_EDGES_MAX);
+        block->successors = arena_copy(&module->arena, list, count * sizeof *list);
+        block->successor_count = count;
+        for (uint32_t i = 0; i < count; i++)
+            if (list[i] < cfg->block_count)
+                cfg->blocks[list[i]].predecessor_count++;
+    }
+    for (uint32_t b = 0; b < cfg->block_count; b++) {
+        struct block *block = &cfg->blocks[b];
+        block->predecessors = ARENA_ARRAY(&module->arena, uint32_t, block->predecessor_count);
+        block->predecessor_count = 0;
+    }
+    for (uint32_t b = 0; b < cfg->block_count; b++)
+        for (uint32_t i = 0; i < cfg->blocks[b].successor_count; i++) {
+            uint32_t to = cfg->blocks[b].successors[i];
+            if (to < cfg->block_count)
+                cfg->blocks[to].predecessors[cfg->blocks[to].predecessor_count++] = b;
+        }
+    return STATUS_OK;
+}
+
+static void mark_reachable(struct cfg *cfg, struct arena *scratch) {
+    uint32_t *stack = ARENA_ARRAY(scratch, uint32_t, cfg->block_count), depth = 0;
+    stack[depth++] = 0;
+    cfg->blocks[0].reachable = true;
+    while (depth) {
+        const struct block *block = &cfg->blocks[stack[--depth]];
+        for (uint32_t i = 0; i < block->successor_count; i++) {
+            uint32_t to = block->successors[i];
+            if (to < cfg->block_count && !cfg->blocks[to].reachable) {
+                cfg->blocks[to].reachable = true;
+                stack[depth++] = to;
+            }
+        }
+    }
+}
+
+enum status cfg_build(struct module *module, struct function *function, struct cfg *cfg, struct arena *scratch,
+                      struct report *report) {
+    if (function->first_pc >= function->end_pc)
+        return STATUS_OK;
+    uint32_t length = function->end_pc - function->first_pc;
+    uint8_t *leader = ARENA_ARRAY(scratch, uint8_t, (size_t)length + 1);
+    uint32_t *block_of = ARENA_ARRAY(scratch, uint32_t, (size_t)length + 1);
+    enum status status = mark_leaders(module, function, leader, report);
+    if (status)
+        return status;
+    cut_blocks(function, cfg, leader, block_of, &module->arena);
+    status = link_blocks(module, function, cfg, block_of, scratch, report);
+    if (status)
+        return status;
+    mark_reachable(cfg, scratch);
+    return STATUS_OK;
+}
+
+struct graph cfg_graph(const struct cfg *cfg, struct arena *arena) {
+    struct graph graph = {.node_count = cfg->block_count + 1};
+    uint32_t edges = 0;
+    for (uint32_t b = 0; b < cfg->block_count; b++)
+        edges += cfg->blocks[b].successor_count;
+    graph.start = ARENA_ARRAY(arena, uint32_t, (size_t)graph.node_count + 1);
+    graph.to = ARENA_ARRAY(arena, uint32_t, edges);
+    uint32_t at = 0;
+    for (uint32_t b = 0; b < cfg->block_count; b++) {
+        const struct block *block = &cfg->blocks[b];
+        graph.start[b] = at;
+        memcpy(graph.to + at, block->successors, block->successor_count * sizeof *graph.to);
+        at += block->successor_count;
+    }
+    graph.start[cfg->block_count] = graph.start[graph.node_count] = at;
+    return graph;
+}
+
+uint32_t cfg_block_at(const struct cfg *cfg, uint32_t pc) {
+    uint32_t low = 0, high = cfg->block_count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (cfg->blocks[middle].first_pc <= pc)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}

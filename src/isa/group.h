@@ -1,0 +1,14 @@
+/* What goes down the pipeline in one issue: one PC and at most one thread per lane.
+ * The only word that pipeline, executor and divergence mechanism share. */
+#ifndef HEDDLE_ISA_GROUP_H
+#define HEDDLE_ISA_GROUP_H
+
+#include "isa/inst.h"
+
+struct group {
+    uint32_t pc;
+    uint32_t lanes;   /* active lanes, never 0 when offered; lane i is thread i of the warp */
+    uint32_t stop_pc; /* a straight run ends before this PC (NO_PC: only at control flow) */
+};
+
+#endif

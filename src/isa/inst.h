@@ -1,0 +1,154 @@
+/* One instruction, whatever language it came from. Executor, control-flow analysis, timing, traces and
+ * reports see only this form. */
+#ifndef HEDDLE_ISA_INST_H
+#define HEDDLE_ISA_INST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { LANES_MAX = 32 };      /* lanes of a group at most: masks are uint32_t */
+#define NO_PC UINT32_MAX      /* no target; as a reconvergence PC: the virtual exit of the function */
+
+enum op {
+#define OP(id, name, unit, meaning) OP_##id,
+#include "isa/ops.def"
+#undef OP
+    OP_COUNT
+};
+
+/* Lists of names, several to a line. */
+/* clang-format off */
+enum unit { UNIT_ALU, UNIT_FP32, UNIT_FP64, UNIT_HALF, UNIT_INT64, UNIT_SFU, UNIT_MEMORY, UNIT_CONTROL, UNIT_WARP };
+
+enum type {
+    TYPE_NONE, TYPE_PRED,
+    TYPE_B8, TYPE_U8, TYPE_S8,
+    TYPE_B16, TYPE_U16, TYPE_S16, TYPE_F16, TYPE_BF16,
+    TYPE_B32, TYPE_U32, TYPE_S32, TYPE_F32, TYPE_F16X2, TYPE_BF16X2, TYPE_TF32,
+    TYPE_B64, TYPE_U64, TYPE_S64, TYPE_F64,
+    TYPE_B128,
+    TYPE_COUNT
+};
+
+enum space { SPACE_GENERIC, SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_CONST, SPACE_PARAM, SPACE_REG };
+
+enum rounding { /* ROUND_DEFAULT: none written (rn for floats) */
+    ROUND_DEFAULT, ROUND_RN, ROUND_RZ, ROUND_RM, ROUND_RP, ROUND_RNA,
+    ROUND_RNI, ROUND_RZI, ROUND_RMI, ROUND_RPI, /* to integral value */
+};
+
+enum compare {
+    CMP_NONE, CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE, CMP_LO, CMP_LS, CMP_HI, CMP_HS,
+    CMP_EQU, CMP_NEU, CMP_LTU, CMP_LEU, CMP_GTU, CMP_GEU, CMP_NUM, CMP_NAN,
+};
+enum boolop { BOOL_NONE, BOOL_AND, BOOL_OR, BOOL_XOR };
+
+/* A detail that belongs to one or two operations only. */
+enum mode {
+    MODE_NONE,
+    MODE_LO, MODE_HI, MODE_WIDE,                                    /* mul, mad, mul24, dp2a */
+    MODE_LEFT_CLAMP, MODE_LEFT_WRAP, MODE_RIGHT_CLAMP, MODE_RIGHT_WRAP, /* shf */
+    MODE_CLAMP, MODE_WRAP,                                          /* bmsk, szext */
+    MODE_F4E, MODE_B4E, MODE_RC8, MODE_ECL, MODE_ECR, MODE_RC16,    /* prmt */
+    MODE_SHIFTAMT,                                                  /* bfind */
+    MODE_TO,                                                        /* cvta.to */
+    MODE_ALL, MODE_ANY, MODE_UNI, MODE_BALLOT,                      /* vote, match */
+    MODE_UP, MODE_DOWN, MODE_BFLY, MODE_IDX,                        /* shfl */
+    MODE_SYNC, MODE_ARRIVE, MODE_RED_POPC, MODE_RED_AND, MODE_RED_OR, /* bar */
+    MODE_FINITE, MODE_INFINITE, MODE_NUMBER, MODE_NOTANUMBER, MODE_NORMAL, MODE_SUBNORMAL, /* testp */
+};
+
+enum atom { ATOM_NONE, ATOM_ADD, ATOM_MIN, ATOM_MAX, ATOM_AND, ATOM_OR, ATOM_XOR, ATOM_EXCH, ATOM_CAS, ATOM_INC, ATOM_DEC };
+enum scope { SCOPE_NONE, SCOPE_CTA, SCOPE_CLUSTER, SCOPE_GPU, SCOPE_SYS };
+enum order { ORDER_WEAK, ORDER_RELAXED, ORDER_ACQUIRE, ORDER_RELEASE, ORDER_ACQ_REL, ORDER_SC, ORDER_VOLATILE };
+enum cache { CACHE_DEFAULT, CACHE_CA, CACHE_CG, CACHE_CS, CACHE_LU, CACHE_CV, CACHE_WB, CACHE_WT, CACHE_NC };
+/* clang-format on */
+
+enum inst_flag {
+    FLAG_FTZ = 1 << 0,
+    FLAG_SAT = 1 << 1,
+    FLAG_APPROX = 1 << 2,    /* .approx; division also .full (FLAG_FULL) */
+    FLAG_FULL = 1 << 3,
+    FLAG_CARRY_IN = 1 << 4,  /* addc, subc, madc */
+    FLAG_CARRY_OUT = 1 << 5, /* .cc */
+    FLAG_UNI = 1 << 6,       /* bra.uni, call.uni */
+    FLAG_NAN = 1 << 7,       /* min.NaN, max.NaN */
+    FLAG_XORSIGN = 1 << 8,   /* min/max.xorsign.abs */
+    FLAG_ABS = 1 << 9,       /* redux.abs */
+    FLAG_RELU = 1 << 10,
+    FLAG_SYNC = 1 << 11,     /* the .sync form: has a member mask */
+    FLAG_ALIGNED = 1 << 12,
+    FLAG_NOFTZ = 1 << 13,
+};
+
+/* Registers that are not the program's. X, Y, Z follow each other. */
+/* clang-format off */
+enum special {
+    SPECIAL_TID_X, SPECIAL_TID_Y, SPECIAL_TID_Z, SPECIAL_NTID_X, SPECIAL_NTID_Y, SPECIAL_NTID_Z,
+    SPECIAL_CTAID_X, SPECIAL_CTAID_Y, SPECIAL_CTAID_Z, SPECIAL_NCTAID_X, SPECIAL_NCTAID_Y, SPECIAL_NCTAID_Z,
+    SPECIAL_LANEID, SPECIAL_WARPID, SPECIAL_NWARPID, SPECIAL_SMID, SPECIAL_NSMID, SPECIAL_GRIDID,
+    SPECIAL_LANEMASK_EQ, SPECIAL_LANEMASK_LE, SPECIAL_LANEMASK_LT, SPECIAL_LANEMASK_GE, SPECIAL_LANEMASK_GT,
+    SPECIAL_CLOCK, SPECIAL_CLOCK_HI, SPECIAL_CLOCK64, SPECIAL_GLOBALTIMER, SPECIAL_GLOBALTIMER_LO, SPECIAL_GLOBALTIMER_HI,
+    SPECIAL_DYNAMIC_SMEM_SIZE, SPECIAL_TOTAL_SMEM_SIZE, SPECIAL_WARPSZ,
+    SPECIAL_ENVREG0, SPECIAL_ENVREG_LAST = SPECIAL_ENVREG0 + 31,
+    SPECIAL_COUNT
+};
+/* clang-format on */
+
+enum operand_kind {
+    OPERAND_NONE,    /* a sink '_' as destination, an absent optional source */
+    OPERAND_REG,     /* register `reg` of the function; negated: !p of a predicate */
+    OPERAND_IMM,     /* the bits in `imm`, already in the width and format of the operation's type */
+    OPERAND_SPECIAL, /* enum special in `reg`; sources of mov and cvt only */
+    OPERAND_ADDRESS, /* memory address or symbol value: (reg if has_reg) + (symbol if set) + imm as a signed offset */
+};
+
+struct symbol;
+
+struct operand {
+    uint8_t kind;
+    bool negated, has_reg;
+    uint32_t reg;
+    uint64_t imm;
+    const struct symbol *symbol;
+};
+
+struct call {
+    const struct function *callee;    /* NULL: through the address in src[0] */
+    const struct function *prototype; /* shape of an indirect call, or the callee */
+    const struct symbol **returns, **arguments; /* .param variables of the caller, in order */
+    unsigned return_count, argument_count;
+};
+
+struct inst {
+    uint16_t op;
+    uint16_t flags;
+    uint8_t type, stype; /* operation's type; source type where it differs (cvt, set, dp4a) */
+    uint8_t rounding, compare, boolop, mode, atom, space, scope, order, cache;
+    uint8_t dst_count, src_count;
+    bool guard_negated;
+    int32_t guard; /* predicate register, -1: none */
+    struct operand *dst, *src;
+    uint32_t target;           /* bra: PC */
+    uint32_t reconverge;       /* filled by isa/cfg: PC where the lanes that part here meet, NO_PC: at the function's exit */
+    const struct call *call;
+    const uint32_t *targets;   /* brx */
+    uint32_t target_count;
+    uint32_t text_line, text_column; /* in the module's text */
+    uint16_t file;             /* index in module->files, 0: none */
+    uint32_t line, column;     /* source position of .loc */
+};
+
+/* The tables behind the names. */
+const char *op_name(enum op op);
+const char *op_meaning(enum op op);
+enum unit op_unit(const struct inst *inst); /* by operation and type */
+unsigned type_bytes(enum type type);        /* 0 for TYPE_NONE, 1 for PRED */
+const char *type_name(enum type type);      /* "u32", without the dot */
+bool type_is_float(enum type type);         /* f16 bf16 f16x2 bf16x2 tf32 f32 f64 */
+bool type_is_signed(enum type type);        /* s8 s16 s32 s64 */
+const char *space_name(enum space space);
+const char *special_name(enum special special); /* "%tid.x" */
+static inline bool op_is_control(enum op op) { return op >= OP_BRA && op <= OP_TRAP; }
+
+#endif

@@ -1,0 +1,222 @@
+/* One instruction as a line of text, close to PTX, with PCs for labels. */
+#include "isa/module.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct line {
+    char *text;
+    unsigned size, length;
+};
+
+static void put(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(struct line *line, const char *format, ...) {
+    if (line->length + 1 >= line->size)
+        return;
+    va_list args;
+    va_start(args, format);
+    int written = vsnprintf(line->text + line->length, line->size - line->length, format, args);
+    va_end(args);
+    unsigned room = line->size - line->length - 1;
+    line->length += written < 0 ? 0 : (unsigned)written < room ? (unsigned)written : room;
+}
+
+static void put_word(struct line *line, const char *const *words, unsigned value) {
+    if (words[value])
+        put(line, ".%s", words[value]);
+}
+
+static const char *const rounding_words[] = {
+    [ROUND_DEFAULT] = NULL, [ROUND_RN] = "rn", [ROUND_RZ] = "rz", [ROUND_RM] = "rm", [ROUND_RP] = "rp",
+    [ROUND_RNA] = "rna", [ROUND_RNI] = "rni", [ROUND_RZI] = "rzi", [ROUND_RMI] = "rmi", [ROUND_RPI] = "rpi"};
+static const char *const compare_words[] = {
+    [CMP_NONE] = NULL, [CMP_EQ] = "eq", [CMP_NE] = "ne", [CMP_LT] = "lt", [CMP_LE] = "le", [CMP_GT] = "gt",
+    [CMP_GE] = "ge", [CMP_LO] = "lo", [CMP_LS] = "ls", [CMP_HI] = "hi", [CMP_HS] = "hs", [CMP_EQU] = "equ",
+    [CMP_NEU] = "neu", [CMP_LTU] = "ltu", [CMP_LEU] = "leu", [CMP_GTU] = "gtu", [CMP_GEU] = "geu",
+    [CMP_NUM] = "num", [CMP_NAN] = "nan"};
+static const char *const bool_words[] = {
+    [BOOL_NONE] = NULL, [BOOL_AND] = "and", [BOOL_OR] = "or", [BOOL_XOR] = "xor"};
+static const char *const mode_words[] = {
+    [MODE_NONE] = NULL, [MODE_LO] = "lo", [MODE_HI] = "hi", [MODE_WIDE] = "wide", [MODE_LEFT_CLAMP] = "l.clamp",
+    [MODE_LEFT_WRAP] = "l.wrap", [MODE_RIGHT_CLAMP] = "r.clamp", [MODE_RIGHT_WRAP] = "r.wrap", [MODE_CLAMP] = "clamp",
+    [MODE_WRAP] = "wrap", [MODE_F4E] = "f4e", [MODE_B4E] = "b4e", [MODE_RC8] = "rc8", [MODE_ECL] = "ecl",
+    [MODE_ECR] = "ecr", [MODE_RC16] = "rc16", [MODE_SHIFTAMT] = "shiftamt", [MODE_TO] = "to", [MODE_ALL] = "all",
+    [MODE_ANY] = "any", [MODE_UNI] = "uni", [MODE_BALLOT] = "ballot", [MODE_UP] = "up", [MODE_DOWN] = "down",
+    [MODE_BFLY] = "bfly", [MODE_IDX] = "idx", [MODE_SYNC] = "sync", [MODE_ARRIVE] = "arrive",
+    [MODE_RED_POPC] = "red.popc", [MODE_RED_AND] = "red.and", [MODE_RED_OR] = "red.or", [MODE_FINITE] = "finite",
+    [MODE_INFINITE] = "infinite", [MODE_NUMBER] = "number", [MODE_NOTANUMBER] = "notanumber",
+    [MODE_NORMAL] = "normal", [MODE_SUBNORMAL] = "subnormal"};
+static const char *const atom_words[] = {
+    [ATOM_NONE] = NULL, [ATOM_ADD] = "add", [ATOM_MIN] = "min", [ATOM_MAX] = "max", [ATOM_AND] = "and",
+    [ATOM_OR] = "or", [ATOM_XOR] = "xor", [ATOM_EXCH] = "exch", [ATOM_CAS] = "cas", [ATOM_INC] = "inc",
+    [ATOM_DEC] = "dec"};
+static const char *const order_words[] = {
+    [ORDER_WEAK] = NULL, [ORDER_RELAXED] = "relaxed", [ORDER_ACQUIRE] = "acquire", [ORDER_RELEASE] = "release",
+    [ORDER_ACQ_REL] = "acq_rel", [ORDER_SC] = "sc", [ORDER_VOLATILE] = "volatile"};
+static const char *const scope_words[] = {
+    [SCOPE_NONE] = NULL, [SCOPE_CTA] = "cta", [SCOPE_CLUSTER] = "cluster", [SCOPE_GPU] = "gpu", [SCOPE_SYS] = "sys"};
+static const char *const cache_words[] = {
+    [CACHE_DEFAULT] = NULL, [CACHE_CA] = "ca", [CACHE_CG] = "cg", [CACHE_CS] = "cs", [CACHE_LU] = "lu",
+    [CACHE_CV] = "cv", [CACHE_WB] = "wb", [CACHE_WT] = "wt", [CACHE_NC] = "nc"};
+
+static void put_flags(struct line *line, const struct inst *inst) {
+    static const struct {
+        uint16_t flag;
+        const char *word;
+    } words[] = {{FLAG_SYNC, "sync"}, {FLAG_UNI, "uni"}, {FLAG_APPROX, "approx"}, {FLAG_FULL, "full"},
+                 {FLAG_FTZ, "ftz"}, {FLAG_NOFTZ, "noftz"}, {FLAG_NAN, "NaN"}, {FLAG_XORSIGN, "xorsign"},
+                 {FLAG_ABS, "abs"}, {FLAG_RELU, "relu"}, {FLAG_SAT, "sat"}, {FLAG_CARRY_OUT, "cc"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (inst->flags & words[i].flag)
+            put(line, ".%s", words[i].word);
+}
+
+static bool is_memory(enum op op) {
+    return op == OP_LD || op == OP_ST || op == OP_ATOM || op == OP_RED || op == OP_PREFETCH || op == OP_CVTA ||
+           op == OP_ISSPACEP;
+}
+
+static void put_opcode(struct line *line, const struct inst *inst) {
+    put(line, "%s%s", op_name((enum op)inst->op), inst->flags & FLAG_CARRY_IN ? "c" : "");
+    put_word(line, rounding_words, inst->rounding);
+    put_word(line, mode_words, inst->mode);
+    put_word(line, compare_words, inst->compare);
+    put_word(line, bool_words, inst->boolop);
+    put_flags(line, inst);
+    put_word(line, order_words, inst->order);
+    put_word(line, scope_words, inst->scope);
+    if (is_memory((enum op)inst->op) && inst->space != SPACE_GENERIC)
+        put(line, ".%s", space_name((enum space)inst->space));
+    put_word(line, atom_words, inst->atom);
+    put_word(line, cache_words, inst->cache);
+    unsigned vector = inst->op == OP_LD ? inst->dst_count : inst->op == OP_ST ? inst->src_count - 1u : 1;
+    if (vector > 1)
+        put(line, ".v%u", vector);
+    bool types = inst->type != TYPE_NONE && !op_is_control((enum op)inst->op) && inst->op != OP_ISSPACEP;
+    if (types)
+        put(line, ".%s", type_name((enum type)inst->type));
+    bool second = inst->op == OP_CVT || inst->op == OP_CVT_PACK || inst->op == OP_SET || inst->op == OP_SLCT ||
+                  inst->op == OP_DP4A || inst->op == OP_DP2A;
+    if (second)
+        put(line, ".%s", type_name((enum type)inst->stype));
+}
+
+static void put_register(struct line *line, const struct function *function, uint32_t reg) {
+    if (function && reg < function->reg_count)
+        put(line, "%s", function->reg_names[reg]);
+    else
+        put(line, "%%%u", reg);
+}
+
+static void put_operand(struct line *line, const struct function *function, const struct inst *inst,
+                        const struct operand *operand) {
+    bool is_address = is_memory((enum op)inst->op) && inst->op != OP_CVTA;
+    int64_t offset = (int64_t)operand->imm;
+    switch (operand->kind) {
+    case OPERAND_NONE: put(line, "_"); break;
+    case OPERAND_REG:
+        put(line, "%s", operand->negated ? "!" : "");
+        put_register(line, function, operand->reg);
+        break;
+    case OPERAND_IMM:
+        put(line, operand->imm < 10 ? "%" PRIu64 : "0x%" PRIx64, operand->imm);
+        break;
+    case OPERAND_SPECIAL: put(line, "%s", special_name((enum special)operand->reg)); break;
+    default:
+        put(line, "%s", is_address ? "[" : "");
+        if (operand->has_reg)
+            put_register(line, function, operand->reg);
+        if (operand->symbol)
+            put(line, "%s", operand->symbol->name);
+        if (offset != 0 || (!operand->has_reg && !operand->symbol))
+            put(line, operand->has_reg || operand->symbol ? "%+" PRId64 : "%" PRId64, offset);
+        put(line, "%s", is_address ? "]" : "");
+        break;
+    }
+}
+
+static void put_list(struct line *line, const struct function *function, const struct inst *inst,
+                     const struct operand *operands, unsigned count, bool vector) {
+    put(line, "%s", vector ? "{" : "");
+    for (unsigned i = 0; i < count; i++) {
+        put(line, "%s", i > 0 ? ", " : "");
+        put_operand(line, function, inst, &operands[i]);
+    }
+    put(line, "%s", vector ? "}" : "");
+}
+
+static void put_symbols(struct line *line, const struct symbol *const *symbols, unsigned count) {
+    put(line, "(");
+    for (unsigned i = 0; i < count; i++)
+        put(line, "%s%s", i > 0 ? ", " : "", symbols[i]->name);
+    put(line, ")");
+}
+
+static void put_call(struct line *line, const struct function *function, const struct inst *inst) {
+    const struct call *call = inst->call;
+    put(line, " ");
+    if (call->return_count > 0) {
+        put_symbols(line, call->returns, call->return_count);
+        put(line, ", ");
+    }
+    if (call->callee)
+        put(line, "%s", call->callee->name);
+    else
+        put_list(line, function, inst, inst->src, 1, false);
+    if (call->argument_count > 0) {
+        put(line, ", ");
+        put_symbols(line, call->arguments, call->argument_count);
+    }
+}
+
+static void put_operands(struct line *line, const struct function *function, const struct inst *inst) {
+    bool pair = inst->dst_count == 2 && (inst->op == OP_SETP || inst->op == OP_SHFL || inst->op == OP_MATCH ||
+                                         inst->op == OP_ELECT);
+    if (inst->dst_count + inst->src_count > 0)
+        put(line, " ");
+    if (pair) {
+        put_list(line, function, inst, inst->dst, 1, false);
+        put(line, "|");
+        put_list(line, function, inst, inst->dst + 1, 1, false);
+    } else {
+        put_list(line, function, inst, inst->dst, inst->dst_count, inst->dst_count > 1);
+    }
+    put(line, "%s", inst->dst_count > 0 && inst->src_count > 0 ? ", " : "");
+    if (inst->op == OP_ST) {
+        put_list(line, function, inst, inst->src, 1, false);
+        put(line, ", ");
+        put_list(line, function, inst, inst->src + 1, inst->src_count - 1u, inst->src_count > 2);
+    } else {
+        bool packs = inst->op == OP_MOV && inst->src_count > 1;
+        unsigned count = inst->src_count;
+        if (inst->op == OP_BAR && inst->mode == MODE_SYNC && count > 1 && inst->src[1].kind == OPERAND_NONE)
+            count = 1; /* all threads of the block */
+        put_list(line, function, inst, inst->src, count, packs);
+    }
+}
+
+const char *inst_text(const struct module *module, const struct inst *inst, char *buffer, unsigned size) {
+    struct line line = {.text = buffer, .size = size};
+    if (size == 0)
+        return buffer;
+    buffer[0] = '\0';
+    bool inside = inst >= module->code && inst < module->code + module->code_count;
+    const struct function *function = inside ? module_function_at(module, (uint32_t)(inst - module->code)) : NULL;
+    if (inst->guard >= 0) {
+        put(&line, "@%s", inst->guard_negated ? "!" : "");
+        put_register(&line, function, (uint32_t)inst->guard);
+        put(&line, " ");
+    }
+    put_opcode(&line, inst);
+    if (inst->op == OP_CALL)
+        put_call(&line, function, inst);
+    else
+        put_operands(&line, function, inst);
+    if (inst->op == OP_BRA)
+        put(&line, " %u", inst->target);
+    for (uint32_t i = 0; i < inst->target_count; i++)
+        put(&line, "%s%u", i == 0 ? ", {" : ", ", inst->targets[i]);
+    put(&line, "%s;", inst->target_count > 0 ? "}" : "");
+    return buffer;
+}

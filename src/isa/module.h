@@ -1,0 +1,103 @@
+/* What a front end produces: code, functions, variables. Read-only once loaded. */
+#ifndef HEDDLE_ISA_MODULE_H
+#define HEDDLE_ISA_MODULE_H
+
+#include "base/arena.h"
+#include "isa/inst.h"
+
+/* A name in memory: a variable of the module, a function's local, parameter or shared variable, a function. */
+enum symbol_kind { SYMBOL_VARIABLE, SYMBOL_FUNCTION };
+enum linkage { LINKAGE_LOCAL, LINKAGE_VISIBLE, LINKAGE_EXTERN, LINKAGE_WEAK, LINKAGE_COMMON };
+
+/* The address of `symbol` + addend goes to byte `offset` of an initialiser, `bytes` wide.
+ * generic: as a generic address (PTX generic()). */
+struct relocation {
+    uint32_t offset, bytes;
+    const struct symbol *symbol;
+    int64_t addend;
+    bool generic;
+};
+
+struct symbol {
+    const char *name;
+    enum symbol_kind kind;
+    enum linkage linkage;
+    uint8_t space;      /* GLOBAL, CONST, SHARED, LOCAL, PARAM */
+    uint8_t type;       /* element type */
+    uint32_t align;
+    uint64_t bytes;     /* 0: unsized (extern .shared x[]) */
+    uint32_t vector;    /* elements of a .v2/.v4 type, else 1 */
+    const uint8_t *init; /* NULL: zero */
+    uint64_t init_bytes;
+    const struct relocation *relocations;
+    unsigned relocation_count;
+    /* LOCAL, and PARAM with in_frame: byte offset in the owner's frame (local_bytes below).
+     * PARAM without in_frame: byte offset in the kernel's parameter block.
+     * SHARED: byte offset in the block's shared memory. Variables that no kernel reaches together may overlap.
+     * Unsized ones (bytes 0) have offset 0 here: they lie at the launched kernel's shared_bytes, rounded up to 16.
+     * GLOBAL and CONST: offset in the module's image, see module->image_bytes. */
+    uint64_t offset;
+    bool in_frame; /* PARAM: of a call or of a device function, not of a kernel's launch */
+    const struct function *function; /* SYMBOL_FUNCTION: the function; else the owner, NULL for module scope */
+    /* parameters of kernels only: .ptr .space .align */
+    bool is_pointer;
+    uint8_t pointer_space;
+    uint32_t pointer_align;
+    uint32_t text_line;
+};
+
+struct function {
+    const char *name;
+    uint32_t index; /* in module->functions */
+    bool is_entry, is_defined, is_noreturn;
+    enum linkage linkage;
+    uint32_t first_pc, end_pc; /* its instructions in module->code, [first, end) */
+    const struct symbol **params, **returns;
+    unsigned param_count, return_count;
+    uint32_t param_bytes;      /* kernels: size of the parameter block */
+    const uint8_t *reg_types;  /* enum type of each register */
+    const char **reg_names;
+    uint32_t reg_count;
+    uint32_t local_bytes;      /* frame: .local variables, and for calls the .param variables */
+    uint32_t local_align;
+    uint32_t shared_bytes;     /* static shared memory its code, and all it can call, uses: [0, shared_bytes) */
+    uint32_t required_ntid[3], max_ntid[3]; /* 0: not given */
+    uint32_t min_nctapersm, max_nreg;
+    uint32_t text_line;
+    const struct symbol *symbol; /* its address as a value */
+    /* filled by isa/analysis */
+    uint32_t live_registers;   /* estimate of physical 32-bit registers */
+    const struct cfg *cfg;
+};
+
+struct module {
+    struct arena arena; /* owns everything below */
+    const char *name;   /* as the user knows the file */
+    const char *text;   /* the source text, for messages and listings; NUL-terminated */
+    unsigned version_major, version_minor, sm, address_bytes; /* 7.5, 75, 8 */
+    bool debug;
+    struct inst *code;
+    uint32_t code_count;
+    struct function **functions;
+    unsigned function_count;
+    const struct symbol **variables; /* module scope, and shared/const/global ones inside functions */
+    unsigned variable_count;
+    const char **files; /* files[0] = "" */
+    unsigned file_count;
+    /* one image for .global and .const variables, laid out by the front end; the device places it */
+    uint64_t image_bytes;
+    uint32_t image_align;
+    uint32_t shared_bytes; /* the largest function->shared_bytes */
+};
+
+/* The defined kernel or function of that name, or NULL. */
+const struct function *module_find(const struct module *module, const char *name);
+/* The function whose code holds pc. */
+const struct function *module_function_at(const struct module *module, uint32_t pc);
+/* "file.cl:12" or "name.ptx:140" when the instruction has no source position; writes at most size bytes. */
+const char *module_where(const struct module *module, uint32_t pc, char *buffer, unsigned size);
+/* One instruction as text, as a listing shows it. */
+const char *inst_text(const struct module *module, const struct inst *inst, char *buffer, unsigned size);
+void module_free(struct module *module);
+
+#endif

@@ -1,0 +1,111 @@
+/* The forms of instructions: which words and operands a mnemonic takes, and what they become. */
+#ifndef HEDDLE_PTX_FORMS_H
+#define HEDDLE_PTX_FORMS_H
+
+#include "ptx/parser.h"
+
+enum group {
+    GROUP_RN, GROUP_RZ, GROUP_RMRP, GROUP_RNA, GROUP_INTEGRAL, GROUP_FTZ, GROUP_SAT, GROUP_CC, GROUP_UNI, GROUP_NAN,
+    GROUP_XORSIGN, GROUP_ABS, GROUP_RELU, GROUP_SYNC, GROUP_ALIGNED, GROUP_NOFTZ, GROUP_APPROX, GROUP_FULL,
+    GROUP_EQUALITY, GROUP_ORDERED, GROUP_UNSIGNED, GROUP_UNORDERED, GROUP_BOOL, GROUP_LO, GROUP_HI, GROUP_WIDE,
+    GROUP_WRAP, GROUP_DIRECTION, GROUP_PRMT, GROUP_SHIFTAMT, GROUP_TO, GROUP_ALL, GROUP_ANY, GROUP_VOTE_UNI,
+    GROUP_BALLOT, GROUP_SHFL, GROUP_BAR_RED, GROUP_TESTP, GROUP_ATOM, GROUP_ATOM_EXCHANGE, GROUP_SCOPE, GROUP_GL,
+    GROUP_WEAK, GROUP_RELAXED, GROUP_ACQUIRE, GROUP_RELEASE, GROUP_ACQ_REL, GROUP_SC, GROUP_VOLATILE, GROUP_CACHE_LD,
+    GROUP_NC, GROUP_CACHE_ST, GROUP_GLOBAL, GROUP_SHARED, GROUP_LOCAL, GROUP_CONST, GROUP_PARAM, GROUP_VECTOR,
+    GROUP_LEVEL, GROUP_HINT, GROUP_PROXY, GROUP_EVENT_MASK, GROUP_COUNT
+};
+_Static_assert(GROUP_COUNT <= 64, "groups are bits of a uint64_t");
+
+enum slot {
+    SLOT_FLAG, SLOT_HINT, SLOT_ROUNDING, SLOT_PRECISION, SLOT_COMPARE, SLOT_BOOL, SLOT_MODE, SLOT_WRAP, SLOT_ATOM,
+    SLOT_SCOPE, SLOT_ORDER, SLOT_CACHE, SLOT_SPACE, SLOT_VECTOR, SLOT_LEVEL, SLOT_COUNT
+};
+
+enum { WORDS_MAX = 16, OPERANDS_MAX = 8, PARTS_MAX = 32, TYPES_MAX = 3 };
+
+struct statement;
+struct build;
+typedef bool lower_function(struct parser *parser, struct statement *statement, struct build *build);
+
+struct form {
+    const char *mnemonic; /* the first word, and words that must follow it, joined by dots */
+    uint16_t op, flags;
+    uint32_t types, second_types; /* sets of enum type */
+    uint32_t needed;              /* set of enum slot */
+    uint64_t groups;
+    const char *operands;
+    lower_function *lower;
+};
+
+/* An opcode taken apart by a form. */
+struct match {
+    const struct form *form;
+    uint64_t groups;
+    uint32_t slots; /* the slots that were given */
+    uint16_t flags;
+    uint16_t value[SLOT_COUNT];
+    uint8_t types[TYPES_MAX];
+    unsigned type_count;
+};
+
+enum raw_kind {
+    RAW_NONE, RAW_REGISTER, RAW_CONSTANT, RAW_SPECIAL, RAW_SYMBOL, RAW_ADDRESS, RAW_VECTOR, RAW_PAIR, RAW_SINK, RAW_NAME
+};
+
+/* An operand as written. */
+struct raw {
+    uint8_t kind, type; /* type of the register */
+    bool negated, has_register, is_warp_size;
+    uint32_t reg;       /* register, or enum special */
+    const struct token *token;
+    struct constant constant;
+    const struct symbol *symbol;
+    int64_t offset;         /* of a symbol or address */
+    unsigned first, count;  /* RAW_VECTOR, RAW_PAIR: in statement->parts */
+};
+
+struct statement {
+    const struct token *start, *mnemonic;
+    const struct token *words[WORDS_MAX];
+    unsigned word_count;
+    int32_t guard;
+    bool guard_negated;
+    struct match match;
+    struct raw operands[OPERANDS_MAX];
+    unsigned operand_count;
+    struct raw parts[PARTS_MAX];
+    unsigned part_count;
+};
+
+/* The instruction under construction. */
+struct build {
+    struct inst inst;
+    struct operand dst[PARTS_MAX], src[PARTS_MAX];
+};
+
+/* forms.c */
+bool forms_match(struct parser *parser, struct statement *statement);
+/* The opcode as written, without blanks. */
+const char *forms_opcode_text(struct parser *parser, const struct statement *statement);
+/* The group a special register is refused with, or NULL. */
+const char *forms_refused_special(const char *text);
+
+/* operand.c */
+bool operand_parse_all(struct parser *parser, struct statement *statement);
+bool operand_is_register_of(const struct raw *raw, enum type type, bool wider);
+
+/* lower.c: one operand by the letters of forms.def */
+bool lower_plain(struct parser *parser, struct statement *statement, struct build *build);
+bool lower_count(struct parser *parser, struct statement *statement, unsigned least, unsigned most);
+bool lower_destination(struct parser *parser, struct statement *statement, struct build *build, const struct raw *raw,
+                       enum type type, bool wider);
+bool lower_source(struct parser *parser, struct statement *statement, struct build *build, const struct raw *raw,
+                  enum type type, bool wider);
+bool lower_predicate(struct parser *parser, struct statement *statement, struct build *build, const struct raw *raw);
+bool lower_mismatch(struct parser *parser, struct statement *statement, const struct raw *raw, enum type type);
+
+lower_function lower_mov, lower_cvt, lower_cvt_pack, lower_cvta, lower_isspacep;                  /* lower_move.c */
+lower_function lower_ld, lower_st, lower_prefetch, lower_atom, lower_membar;                      /* lower_memory.c */
+lower_function lower_bar, lower_redux, lower_bra, lower_brx, lower_call, lower_pmevent;           /* lower_control.c */
+
+#endif

@@ -1,0 +1,111 @@
+/* Machines: shipped files load, every value has an origin, and mistakes are named. */
+#include "device/machine.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void shipped_machines_load_and_cite(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    const char *const *names = machine_list(&arena);
+    unsigned count = 0;
+    for (; names[count]; count++) {
+        struct machine machine = {0};
+        struct report report = {0};
+        if (machine_open(&machine, names[count], &report) || machine_check(&machine, &report))
+            fail_msg("%s: %s", names[count], report_text(&report));
+        assert_string_equal(machine.name, names[count]);
+        assert_true(machine.about[0]);
+        for (const struct param_description *param = machine_params; param->key; param++) {
+            const char *origin = param_origin(&machine.params, param);
+            assert_null(strstr(origin, "no origin given"));
+            /* what sets occupancy is a fact of the card: it must not silently be a default */
+            if (strncmp(param->key, "sm.", 3) == 0 && strcmp(origin, "default") == 0)
+                fail_msg("%s leaves %s to its default", names[count], param->key);
+        }
+        machine_close(&machine);
+        report_free(&report);
+    }
+    assert_true(count >= 4);
+    arena_free(&arena);
+}
+
+static void settings_win_and_say_so(void **state) {
+    (void)state;
+    struct machine machine = {0};
+    assert_int_equal(machine_open(&machine, NULL, NULL), STATUS_OK);
+    assert_string_equal(machine.name, MACHINE_DEFAULT);
+    assert_int_equal(machine.sm_count, 15);
+    assert_int_equal(machine_set(&machine, "sm.count=30", "--set", NULL), STATUS_OK);
+    assert_int_equal(machine_set(&machine, "sm.shared_bytes=16 KiB", "--set", NULL), STATUS_OK);
+    assert_int_equal(machine_set(&machine, "host.lanes=v3", "--set", NULL), STATUS_OK);
+    assert_int_equal(machine.sm_count, 30);
+    assert_int_equal(machine.shared_bytes, 16384);
+    assert_int_equal(machine.host_lanes, MACHINE_LANES_V3);
+    assert_string_equal(param_origin(&machine.params, param_find(&machine.params, "sm.count")), "--set");
+    machine_close(&machine);
+}
+
+static void a_file_builds_on_another(void **state) {
+    (void)state;
+    static const char text[] = "base: gtx480\nabout: wider\norigin: mine\nsm.count: {value: 99, origin: a guess}\nsm.max_blocks: 16\n";
+    struct machine machine = {0};
+    struct report report = {0};
+    if (machine_open_text(&machine, "wide", text, sizeof text - 1, &report))
+        fail_msg("%s", report_text(&report));
+    assert_int_equal(machine.sm_count, 99);
+    assert_int_equal(machine.max_warps, 48);
+    assert_string_equal(machine.name, "wide");
+    assert_string_equal(param_origin(&machine.params, param_find(&machine.params, "sm.count")), "wide: a guess");
+    assert_string_equal(param_origin(&machine.params, param_find(&machine.params, "sm.max_blocks")), "wide: mine");
+    assert_non_null(strstr(param_origin(&machine.params, param_find(&machine.params, "sm.max_warps")), "gtx480: "));
+    machine_close(&machine);
+}
+
+static void refused(const char *text, const char *words) {
+    struct machine machine = {0};
+    struct report report = {0};
+    enum status status = machine_open_text(&machine, "m.yaml", text, strlen(text), &report);
+    if (!status)
+        status = machine_check(&machine, &report);
+    assert_int_equal(status, STATUS_INVALID);
+    if (!strstr(report_text(&report), words))
+        fail_msg("expected '%s' in: %s", words, report_text(&report));
+    machine_close(&machine);
+    report_free(&report);
+}
+
+static void mistakes_are_named(void **state) {
+    (void)state;
+    refused("sm.cuont: 3\n", "m.yaml:1:11: unknown key 'sm.cuont'; did you mean 'sm.count'?");
+    refused("sm.count: many\n", "m.yaml:1:11: 'sm.count' cannot be 'many'");
+    refused("sm.count: 0\n", "whole number from 1 to 1024");
+    refused("sm.count: [1, 2]\n", "one value, not a list");
+    refused("sm.count: {valeu: 3}\n", "did you mean 'value'?");
+    refused("host.lanes: v2\n", "auto, v1, v3 or v4");
+    refused("base: gtx48\n", "did you mean 'gtx480'?");
+    refused("- 1\n", "key: value");
+    refused("sm.max_warps: 2\n", "sm.max_warps times sm.warp_size");
+    struct machine machine = {0};
+    struct report report = {0};
+    assert_int_equal(machine_open(&machine, NULL, NULL), STATUS_OK);
+    assert_int_equal(machine_set(&machine, "sm.count", "--set", &report), STATUS_INVALID);
+    assert_non_null(strstr(report_text(&report), "KEY=VALUE"));
+    machine_close(&machine);
+    report_free(&report);
+}
+
+int main(void) {
+    setenv("HEDDLE_CONFIGS", HEDDLE_SOURCE_DIR "/configs", 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shipped_machines_load_and_cite),
+        cmocka_unit_test(settings_win_and_say_so),
+        cmocka_unit_test(a_file_builds_on_another),
+        cmocka_unit_test(mistakes_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
