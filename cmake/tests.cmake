@@ -1,7 +1,8 @@
 # Every tests/unit/test_X.c is one CTest named X; other folders of tests/ register their own.
 pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
-if(NOT CMOCKA_FOUND)
-  message(STATUS "cmocka is not installed: the tests are not built")
+pkg_check_modules(MPFR IMPORTED_TARGET mpfr)
+if(NOT CMOCKA_FOUND OR NOT MPFR_FOUND)
+  message(STATUS "cmocka or MPFR is not installed: the tests are not built")
   return()
 endif()
 get_filename_component(HEDDLE_REFERENCE_DIR ${PROJECT_SOURCE_DIR}/../shared/reference ABSOLUTE)
@@ -11,7 +12,7 @@ get_filename_component(HEDDLE_REFERENCE_DIR ${PROJECT_SOURCE_DIR}/../shared/refe
 function(heddle_test name)
   cmake_parse_arguments(arg "" "" "LIBS" ${ARGN})
   add_executable(test_${name} ${arg_UNPARSED_ARGUMENTS})
-  target_link_libraries(test_${name} PRIVATE heddle_core PkgConfig::CMOCKA ${arg_LIBS})
+  target_link_libraries(test_${name} PRIVATE heddle_core PkgConfig::CMOCKA PkgConfig::MPFR gmp ${arg_LIBS})
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(test_${name} PRIVATE
     HEDDLE_REFERENCE_DIR="${HEDDLE_REFERENCE_DIR}" HEDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")

@@ -1,9 +1,9 @@
 // Steps of the Collatz sequence (halve if even, else 3v + 1) until it reaches 1. The classic of divergence.
 //
-// Two branches part the lanes of a warp. Inside the loop odd and even values go different ways: the warp walks both
-// sides one after the other, with the lanes of the other side switched off, and meets again at c++. And the loop runs
-// as long as the slowest of the 32 lanes needs; lanes that are done wait at its end. The summary shows both: fewer
-// than half of the lanes are busy on average.
+// The loop runs as long as the slowest of a warp's 32 lanes needs; lanes that are done wait at its end, switched off.
+// So only about half of the lanes are busy on average, and each time some but not all leave, the branch at the head of
+// the loop counts as divergent. The `if` inside is no branch at all: `heddle show examples/collatz --listing` shows
+// that the compiler computes both sides and selects one (selp).
 
 __kernel void collatz(__global int *out, uint base, int n) {
     int i = get_global_id(0);

@@ -115,11 +115,9 @@ static enum status write_result(struct session *s, bool complete, double seconds
     const char *path = arguments_value(s->arguments, "output");
     if (!path)
         return STATUS_OK;
-    const struct param_description *lanes = param_find(&s->machine.params, "host.lanes");
-    struct result_host host = {seconds, param_text(&s->machine.params, lanes)};
     char *text = NULL;
     size_t length = 0;
-    enum status status = result_write(&s->run, complete, &host, &s->arguments->arena, &text, &length, report);
+    enum status status = result_write(&s->run, complete, seconds, &s->arguments->arena, &text, &length, report);
     if (status)
         return status;
     if (!s->to_stdout)

@@ -1,11 +1,10 @@
 #include "cli/summary.h"
 #include "cli/commands.h"
+#include "cli/table.h"
 #include "device/lines.h"
 #include "device/result.h"
 #include <stdlib.h>
 #include <string.h>
-
-enum { SOURCE_WIDTH = 56, NAME_WIDTH = 28 };
 
 /* Launches of one kernel and shape share a row. */
 struct row {
@@ -45,31 +44,40 @@ static unsigned collect_rows(const struct run *run, struct row *rows) {
     return count;
 }
 
-static void print_row(FILE *to, struct arena *arena, const char *name, const char *grid, const char *block,
-                      const struct run_stats *stats) {
-    fprintf(to, "  %-*s %12s %12s %15s %16s %10s %10s %12s\n", NAME_WIDTH, name, grid, block,
-            with_commas(arena, stats->warp_instructions), with_commas(arena, stats->thread_instructions),
-            percent(arena, (double)stats->active_lanes, (double)stats->lane_slots), with_commas(arena, stats->branches),
-            with_commas(arena, stats->divergent_branches));
+static void add_row(struct table *table, const char *name, const char *grid, const char *block,
+                    const struct run_stats *stats) {
+    struct arena *arena = table->arena;
+    table_add(table, name);
+    table_add(table, grid);
+    table_add(table, block);
+    table_add(table, with_commas(arena, stats->warp_instructions));
+    table_add(table, with_commas(arena, stats->thread_instructions));
+    table_add(table, percent(arena, (double)stats->active_lanes, (double)stats->lane_slots));
+    table_add(table, with_commas(arena, stats->branches));
+    table_add(table, with_commas(arena, stats->divergent_branches));
 }
 
 static void print_launches(const struct run *run, struct arena *arena, FILE *to) {
+    static const char *const heading[] = {"kernel",        "grid",      "block",    "warp instr.",
+                                          "thread instr.", "SIMD eff.", "branches", "divergent"};
     struct row *rows = ARENA_ARRAY(arena, struct row, run->done);
     unsigned count = collect_rows(run, rows);
-    fprintf(to, "  %-*s %12s %12s %15s %16s %10s %10s %12s\n", NAME_WIDTH, "kernel", "grid", "block", "warp instr.",
-            "thread instr.", "SIMD eff.", "branches", "divergent");
+    struct table table = {.arena = arena, .columns = 8, .left = 1, .elastic = 0};
+    for (unsigned i = 0; i < table.columns; i++)
+        table_add(&table, heading[i]);
     for (unsigned i = 0; i < count; i++) {
         const char *name = bind_source_name(arena, rows[i].launch->kernel->name);
         if (rows[i].launches > 1)
             name = arena_printf(arena, "%s, %u launches", name, rows[i].launches);
-        print_row(to, arena, name, sizes_text(arena, rows[i].launch->grid), sizes_text(arena, rows[i].launch->block),
-                  &rows[i].stats);
+        add_row(&table, name, sizes_text(arena, rows[i].launch->grid), sizes_text(arena, rows[i].launch->block),
+                &rows[i].stats);
     }
     if (count > 1) {
         struct run_stats total;
         result_total(run, &total);
-        print_row(to, arena, "total", "", "", &total);
+        add_row(&table, "total", "", "", &total);
     }
+    table_print(&table, to);
 }
 
 static int by_work(const void *a, const void *b) {
@@ -81,26 +89,18 @@ static int by_work(const void *a, const void *b) {
     return (left->line > right->line) - (left->line < right->line);
 }
 
-/* The text without its indentation, tabs as blanks, cut to the column. */
+/* The text without its indentation, control characters as blanks. */
 static const char *trimmed(struct arena *arena, const char *text) {
-    text += strspn(text, " \t");
-    char *copy = arena_strdup(arena, text);
-    unsigned width = 0;
-    for (char *c = copy; *c; c++) {
-        width += ((unsigned char)*c & 0xc0) != 0x80;
-        if (width > SOURCE_WIDTH) {
-            *c = 0;
-            return arena_printf(arena, "%.*s…", (int)(c - copy) - ((unsigned char)c[-1] < 0x80), copy);
-        }
+    char *copy = arena_strdup(arena, text + strspn(text, " \t"));
+    for (char *c = copy; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f)
             *c = ' ';
-    }
     return copy;
 }
 
-static void print_lines(struct run *run, struct arena *arena, unsigned limit, FILE *to) {
+/* Counts per instruction over all launches. */
+static struct inst_stats *sum_instructions(const struct run *run, struct arena *arena, uint64_t *threads) {
     struct inst_stats *sum = ARENA_ARRAY(arena, struct inst_stats, run->module->code_count);
-    uint64_t all = 0;
     for (unsigned i = 0; i < run->done; i++)
         for (uint32_t pc = 0; run->results[i].instructions && pc < run->module->code_count; pc++) {
             const struct inst_stats *one = &run->results[i].instructions[pc];
@@ -108,27 +108,34 @@ static void print_lines(struct run *run, struct arena *arena, unsigned limit, FI
             sum[pc].lanes += one->lanes;
             sum[pc].threads += one->threads;
             sum[pc].divergent += one->divergent;
-            all += one->threads;
+            *threads += one->threads;
         }
+    return sum;
+}
+
+static void print_lines(struct run *run, struct arena *arena, unsigned limit, FILE *to) {
+    static const char *const heading[] = {"line", "source", "thread instr.", "share", "SIMD eff.", "divergent"};
+    uint64_t all = 0;
     unsigned count;
-    struct line_stats *lines = lines_collect(run->module, sum, arena, &count);
+    struct line_stats *lines = lines_collect(run->module, sum_instructions(run, arena, &all), arena, &count);
     if (!count || !limit)
         return;
     qsort(lines, count, sizeof *lines, by_work);
     unsigned shown = count < limit ? count : limit;
-    fprintf(to, "\n  %-20s %-*s %16s %8s %10s %12s\n", "line", SOURCE_WIDTH, "source", "thread instr.", "share",
-            "SIMD eff.", "divergent");
+    struct table table = {.arena = arena, .columns = 6, .left = 3, .elastic = 1};
+    for (unsigned i = 0; i < table.columns; i++)
+        table_add(&table, heading[i]);
     for (unsigned i = 0; i < shown; i++) {
         const struct line_stats *line = &lines[i];
-        const char *text = trimmed(arena, run_source_line(run, line->file, line->line));
-        unsigned width = text_width(text);
-        const char *name = arena_printf(arena, "%s:%u", lines_file_name(run->module, line->file), line->line);
-        fprintf(to, "  %-20s %s%*s %16s %8s %10s %12s\n", name, text,
-                (int)(width < SOURCE_WIDTH ? SOURCE_WIDTH - width : 0), "", with_commas(arena, line->sum.threads),
-                percent(arena, (double)line->sum.threads, (double)all),
-                percent(arena, (double)line->sum.lanes, (double)line->sum.issues * run->machine->warp_size),
-                with_commas(arena, line->sum.divergent));
+        table_add(&table, arena_printf(arena, "%s:%u", lines_file_name(run->module, line->file), line->line));
+        table_add(&table, trimmed(arena, run_source_line(run, line->file, line->line)));
+        table_add(&table, with_commas(arena, line->sum.threads));
+        table_add(&table, percent(arena, (double)line->sum.threads, (double)all));
+        table_add(&table, percent(arena, (double)line->sum.lanes, (double)line->sum.issues * run->machine->warp_size));
+        table_add(&table, with_commas(arena, line->sum.divergent));
     }
+    fputc('\n', to);
+    table_print(&table, to);
     if (shown < count)
         fprintf(to, "  and %u more lines; --lines %u shows all\n", count - shown, count);
 }

@@ -144,7 +144,7 @@ static const char *buffer_text(const struct guess *g, unsigned i) {
     const struct compile_arg *arg = source_arg(g, i);
     const char *name = buffer_name(g, i);
     if (!arg) {
-        uint64_t count = g->threads * g->access_bytes / 4;
+        uint64_t count = g->threads * g->access_bytes / 4 * 2; /* some kernels look further than their own element */
         return arena_printf(g->arena,
                             "  # PTX does not say what a pointer points to: set type and count.\n"
                             "  %s: {type: f32, count: %llu, fill: {value: 0}}\n",
@@ -158,8 +158,9 @@ static const char *buffer_text(const struct guess *g, unsigned i) {
     enum element element = element_of(arg);
     uint64_t count = g->threads * components_of(arg);
     const char *fill = "{value: 0}";
-    if (arg->is_const || arg->space == COMPILE_CONSTANT)
-        fill = arg->element == COMPILE_ELEMENT_FLOAT ? "{random: {seed: 1, min: 0, max: 1}}" : "{index: {modulo: 97}}";
+    if (arg->is_const || arg->space == COMPILE_CONSTANT) /* small integers are good indices, too */
+        fill = arg->element == COMPILE_ELEMENT_FLOAT ? arena_printf(g->arena, "{random: {seed: %u, min: 0, max: 1}}", i + 1)
+                                                     : "{index: {modulo: 97}}";
     return arena_printf(g->arena, "  %s: {type: %s, count: %llu, fill: %s}\n", name, element_names[element],
                         (unsigned long long)count, fill);
 }

@@ -247,15 +247,15 @@ static json_t *checks_json(const struct run *run, struct arena *arena) {
     return list;
 }
 
-static json_t *host_json(const struct run *run, const struct result_host *host) {
+static json_t *host_json(const struct run *run, double seconds) {
     struct run_stats total;
     result_total(run, &total);
     json_t *out = json_object();
-    json_object_set_new(out, "wall_seconds", json_real(host->wall_seconds));
+    json_object_set_new(out, "wall_seconds", json_real(seconds));
     json_object_set_new(out, "warp_instructions_per_second",
-                        json_real(host->wall_seconds > 0 ? (double)total.warp_instructions / host->wall_seconds : 0));
+                        json_real(seconds > 0 ? (double)total.warp_instructions / seconds : 0));
     json_object_set_new(out, "threads", json_integer(1));
-    json_object_set_new(out, "lanes", json_string(host->lanes));
+    json_object_set_new(out, "lanes", json_string(device_lanes(run->device)));
     return out;
 }
 
@@ -283,8 +283,8 @@ static int write_chunk(const char *bytes, size_t length, void *data) {
     return 0;
 }
 
-enum status result_write(struct run *run, bool complete, const struct result_host *host, struct arena *arena,
-                         char **text, size_t *length, struct report *report) {
+enum status result_write(struct run *run, bool complete, double wall_seconds, struct arena *arena, char **text,
+                         size_t *length, struct report *report) {
     json_t *root = json_object(), *launches = json_array();
     json_object_set_new(root, "schema", json_string(RESULT_SCHEMA));
     json_object_set_new(root, "complete", json_boolean(complete));
@@ -300,7 +300,7 @@ enum status result_write(struct run *run, bool complete, const struct result_hos
     json_object_set_new(root, "total", total_json(run, arena));
     json_object_set_new(root, "buffers", buffers_json(run, arena));
     json_object_set_new(root, "checks", checks_json(run, arena));
-    json_object_set_new(root, "host", host_json(run, host));
+    json_object_set_new(root, "host", host_json(run, wall_seconds));
     struct sink sink = {.arena = arena};
     int failed = json_dump_callback(root, write_chunk, &sink, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
     json_decref(root);

@@ -6,16 +6,10 @@
 
 #define RESULT_SCHEMA "heddle-result-1"
 
-/* What depends on the host and the time of day; it stands under `host` and nowhere else. */
-struct result_host {
-    double wall_seconds;
-    const char *lanes;
-};
-
 /* The document with a newline at its end, in the arena. The same run gives the same bytes up to `host`, which comes
- * last. `complete` false: the run was cut short. */
-enum status result_write(struct run *run, bool complete, const struct result_host *host, struct arena *arena,
-                         char **text, size_t *length, struct report *report);
+ * last and holds all that depends on the computer and the time of day. `complete` false: the run was cut short. */
+enum status result_write(struct run *run, bool complete, double wall_seconds, struct arena *arena, char **text,
+                         size_t *length, struct report *report);
 /* Counters of all launches done, added up. */
 void result_total(const struct run *run, struct run_stats *total);
 

@@ -1,8 +1,8 @@
 /* An estimate of the physical registers a kernel takes, which limits how many of its blocks share an SM.
  *
- * Live ranges are coloured greedily in the order of their first points, lowest register first, 64-bit values in
- * aligned pairs and 128-bit ones in aligned quads as the hardware wants them. R1 is the stack pointer of the ABI
- * and taken everywhere, so the smallest kernel needs two registers.
+ * Live ranges are coloured greedily, lowest register first, 64-bit values in aligned pairs and 128-bit ones in aligned
+ * quads as the hardware wants them; in the order of their first points and again with the wide ones first, and the
+ * better result counts. R1 is the stack pointer of the ABI and taken everywhere, so the smallest kernel needs two.
  *
  * What a real compiler does differently, in both directions:
  * - it reorders instructions, to hide latency (more registers) or to lower pressure (fewer);
@@ -46,6 +46,14 @@ static int compare_ranges(const void *left, const void *right) {
     return a->reg < b->reg ? -1 : a->reg > b->reg;
 }
 
+/* All wide ones before the narrow ones, which then fill what is left. */
+static int compare_wide_first(const void *left, const void *right) {
+    const struct range *a = left, *b = right;
+    if (a->units != b->units)
+        return a->units > b->units ? -1 : 1;
+    return compare_ranges(left, right);
+}
+
 /* Bits first..last of one word of a set, for the word that holds point `at`; moves `at` past the word. */
 static uint64_t word_mask(uint32_t *at, uint32_t last) {
     uint32_t low = *at % 64, high = last / 64 == *at / 64 ? last % 64 : 63;
@@ -80,30 +88,7 @@ static void take(struct colouring *colouring, uint32_t colour, const struct rang
         colouring->used = colour + 1;
 }
 
-/* A single register beside one that is taken leaves whole pairs for those who need them. */
-static bool colour_single(struct colouring *colouring, const struct range *range) {
-    uint32_t lowest = COLOURS_MAX;
-    for (uint32_t colour = 0; colour < colouring->used; colour++) {
-        if (!is_free(colouring, colour, range))
-            continue;
-        if (lowest == COLOURS_MAX)
-            lowest = colour;
-        if (!is_free(colouring, colour ^ 1, range)) {
-            lowest = colour;
-            break;
-        }
-    }
-    if (lowest == COLOURS_MAX)
-        lowest = colouring->used;
-    if (lowest == COLOURS_MAX)
-        return false;
-    take(colouring, lowest, range);
-    return true;
-}
-
 static bool colour_range(struct colouring *colouring, const struct range *range) {
-    if (range->units == 1)
-        return colour_single(colouring, range);
     for (uint32_t colour = 0; colour + range->units <= COLOURS_MAX; colour += range->units) {
         uint32_t part = 0;
         while (part < range->units && is_free(colouring, colour + part, range))
@@ -141,11 +126,22 @@ static struct range *gather_ranges(const struct function *function, const struct
         for (uint32_t s = 0; s < ranges[i].segment_count; s++)
             if (sorted[ranges[i].segment + s].first < ranges[i].first)
                 ranges[i].first = sorted[ranges[i].segment + s].first;
-    qsort(ranges, *count, sizeof *ranges, compare_ranges);
     return ranges;
 }
 
-/* Units used, 0 when it was not worth the try. */
+/* Units used by the ranges coloured in that order; 0: more than COLOURS_MAX. */
+static uint32_t colour_in_order(struct colouring *colouring, const struct range *ranges, uint32_t count) {
+    memset(colouring->taken, 0, sizeof colouring->taken);
+    colouring->taken[STACK_POINTER] = ARENA_ARRAY(colouring->scratch, uint64_t, colouring->words);
+    memset(colouring->taken[STACK_POINTER], 0xff, colouring->words * sizeof(uint64_t));
+    colouring->used = STACK_POINTER + 1;
+    for (uint32_t i = 0; i < count; i++)
+        if (ranges[i].units && !colour_range(colouring, &ranges[i]))
+            return 0;
+    return colouring->used;
+}
+
+/* The better of two orders, 0 when it was not worth the try. */
 static uint32_t colour(const struct function *function, const struct liveness *liveness, uint32_t live_units,
                        struct arena *scratch) {
     if (!liveness->complete || live_units > COLOURED_UNITS_MAX)
@@ -155,14 +151,14 @@ static uint32_t colour(const struct function *function, const struct liveness *l
     colouring->segments = ARENA_ARRAY(scratch, struct live_segment, liveness->count);
     colouring->scratch = scratch;
     colouring->words = liveness->point_count / 64 + 1;
-    const struct range *ranges = gather_ranges(function, liveness, colouring->segments, &count, scratch);
-    colouring->taken[STACK_POINTER] = ARENA_ARRAY(scratch, uint64_t, colouring->words);
-    memset(colouring->taken[STACK_POINTER], 0xff, colouring->words * sizeof(uint64_t));
-    colouring->used = STACK_POINTER + 1;
-    for (uint32_t i = 0; i < count; i++)
-        if (ranges[i].units && !colour_range(colouring, &ranges[i]))
-            return 0;
-    return colouring->used;
+    struct range *ranges = gather_ranges(function, liveness, colouring->segments, &count, scratch);
+    if (!count)
+        return STACK_POINTER + 1;
+    qsort(ranges, count, sizeof *ranges, compare_ranges);
+    uint32_t by_start = colour_in_order(colouring, ranges, count);
+    qsort(ranges, count, sizeof *ranges, compare_wide_first);
+    uint32_t by_width = colour_in_order(colouring, ranges, count);
+    return !by_width || (by_start && by_start < by_width) ? by_start : by_width;
 }
 
 static void find_peak(const struct function *function, const struct liveness *liveness, struct register_need *need) {

@@ -183,6 +183,10 @@ bool lower_call(struct parser *parser, struct statement *statement, struct build
     if (parser_peek(parser, '(') &&
         (!parse_arguments(parser, &returns) || !parser_expect(parser, ',', "after the returned parameters")))
         return false;
+    while (parser_peek(parser, TOKEN_NAME) && parser->at[1].kind == ':') { /* clang puts debug labels here */
+        parser_advance(parser);
+        parser_advance(parser);
+    }
     if (!parser_expect_name(parser, "a function", &callee.token) || !lower_callee(parser, build, &callee))
         return false;
     if (parser_peek(parser, ',') && parser->at[1].kind == '(') {

@@ -189,22 +189,38 @@ static void pairs_are_aligned(void **state) {
     build_free(&b);
 }
 
-static void fragmentation_costs_a_register(void **state) {
+static void alignment_costs_registers(void **state) {
     (void)state;
-    static const uint8_t types[] = {TYPE_B32, TYPE_B32, TYPE_B32, TYPE_B64, TYPE_B32};
+    static const uint8_t types[] = {TYPE_B64, TYPE_B64};
     struct builder b = {0};
-    build_function(&b, "f", 5, types);
-    build_op(&b, -1, 0, 0, NULL);            /* R0 */
-    build_op(&b, -1, 1, 0, NULL);            /* R2 */
-    build_op(&b, -1, 2, 0, NULL);            /* R3 */
-    build_op(&b, -1, 4, 1, (uint32_t[]){1}); /* R2 is free again and taken */
-    build_op(&b, -1, 1, 2, (uint32_t[]){0, 4}); /* R0 and R2 free: R0 */
-    build_op(&b, -1, 3, 0, NULL);            /* R2 is free, R3 not: R4:R5 */
-    build_op(&b, -1, 0, 3, (uint32_t[]){1, 2, 3});
+    build_function(&b, "f", 2, types);
+    build_op(&b, -1, 0, 0, NULL); /* R2:R3 */
+    build_op(&b, -1, 1, 0, NULL); /* R4:R5; nothing can use R0 */
+    build_op(&b, -1, 0, 2, (uint32_t[]){0, 1});
     build_inst(&b, OP_RET, -1);
     const struct register_need *need = &analysed(&b)->cfg->registers;
     assert_int_equal(need->live_units, 4);
     assert_int_equal(need->coloured, 6);
+    build_free(&b);
+}
+
+/* In the order of first points two words take R2 and R3 and the pair has to go to R4:R5. */
+static void wide_ones_first_where_that_is_better(void **state) {
+    (void)state;
+    static const uint8_t types[] = {TYPE_B32, TYPE_B32, TYPE_B32, TYPE_B64, TYPE_B32};
+    struct builder b = {0};
+    build_function(&b, "f", 5, types);
+    build_op(&b, -1, 0, 0, NULL);
+    build_op(&b, -1, 1, 0, NULL);
+    build_op(&b, -1, 2, 0, NULL);
+    build_op(&b, -1, 4, 1, (uint32_t[]){1});
+    build_op(&b, -1, 1, 2, (uint32_t[]){0, 4});
+    build_op(&b, -1, 3, 0, NULL);
+    build_op(&b, -1, 0, 3, (uint32_t[]){1, 2, 3});
+    build_inst(&b, OP_RET, -1);
+    const struct register_need *need = &analysed(&b)->cfg->registers;
+    assert_int_equal(need->live_units, 4);
+    assert_int_equal(need->coloured, 5);
     build_free(&b);
 }
 
@@ -336,7 +352,8 @@ int main(void) {
         cmocka_unit_test(registers_used_by_addresses_and_guards_are_read),
         cmocka_unit_test(straight_code_takes_its_peak_and_the_stack_pointer),
         cmocka_unit_test(pairs_are_aligned),
-        cmocka_unit_test(fragmentation_costs_a_register),
+        cmocka_unit_test(alignment_costs_registers),
+        cmocka_unit_test(wide_ones_first_where_that_is_better),
         cmocka_unit_test(complementary_guards_do_not_reach_back_to_the_entry),
         cmocka_unit_test(empty_kernel_takes_two),
         cmocka_unit_test(beyond_what_can_be_coloured_the_peak_is_reported),

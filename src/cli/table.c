@@ -1,0 +1,62 @@
+#include "cli/table.h"
+#include "cli/commands.h"
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { WIDTH_DEFAULT = 110, ELASTIC_MIN = 24, ELASTIC_MAX = 72 };
+
+void table_add(struct table *table, const char *text) { *ARENA_PUSH(table->arena, table) = text; }
+
+static unsigned terminal_width(FILE *to) {
+    struct winsize size;
+    if (isatty(fileno(to)) && ioctl(fileno(to), TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
+        return size.ws_col;
+    return WIDTH_DEFAULT;
+}
+
+/* The first `width` characters, the last replaced when something is left out. */
+static const char *cut(struct arena *arena, const char *text, unsigned width) {
+    if (text_width(text) <= width)
+        return text;
+    unsigned seen = 0;
+    const char *end = text;
+    for (; *end; end++) {
+        seen += ((unsigned char)*end & 0xc0) != 0x80;
+        if (seen == width)
+            break;
+    }
+    return arena_printf(arena, "%.*s…", (int)(end - text), text);
+}
+
+static void print_cell(FILE *to, const char *text, unsigned width, bool left, bool last) {
+    unsigned used = text_width(text), blanks = used < width ? width - used : 0;
+    if (left)
+        fprintf(to, "  %s%*s", text, last ? 0 : (int)blanks, "");
+    else
+        fprintf(to, "  %*s%s", (int)blanks, "", text);
+}
+
+void table_print(const struct table *table, FILE *to) {
+    unsigned widths[TABLE_COLUMNS_MAX] = {0}, all = 0;
+    for (unsigned i = 0; i < table->count; i++) {
+        unsigned width = text_width(table->items[i]), column = i % table->columns;
+        widths[column] = width > widths[column] ? width : widths[column];
+    }
+    for (unsigned column = 0; column < table->columns; column++)
+        all += widths[column] + 2;
+    unsigned terminal = terminal_width(to);
+    if (table->elastic >= 0) {
+        unsigned *elastic = &widths[table->elastic], others = all - *elastic;
+        unsigned room = terminal > others + ELASTIC_MIN ? terminal - others : ELASTIC_MIN;
+        room = room < ELASTIC_MAX ? room : ELASTIC_MAX;
+        *elastic = *elastic < room ? *elastic : room;
+    }
+    for (unsigned i = 0; i < table->count; i++) {
+        unsigned column = i % table->columns;
+        bool last = column + 1 == table->columns;
+        const char *text = (int)column == table->elastic ? cut(table->arena, table->items[i], widths[column]) : table->items[i];
+        print_cell(to, text, widths[column], table->left >> column & 1, last);
+        if (last)
+            fputc('\n', to);
+    }
+}

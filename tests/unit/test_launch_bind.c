@@ -1,0 +1,166 @@
+/* Arguments of a launch against the kernel's signature: laid out where the kernel reads them, or refused by name. */
+#include "device/bind.h"
+#include "device/init_file.h"
+#include "device/machine.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char ptx[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".shared .align 4 .b8 fixed[40];\n"
+    ".visible .entry all(.param .u64 .ptr .global .align 4 y, .param .u64 plain, .param .f32 a, .param .u32 n,\n"
+    "  .param .u64 .ptr .shared .align 4 s, .param .align 16 .b8 v[16], .param .f64 d, .param .u8 c) { ret; }\n"
+    ".visible .entry _Z5twicePfi(.param .u64 p, .param .u32 q) .reqntid 64 { ret; }\n"
+    ".visible .entry _ZN2ns4deepEv() { ret; }\n"
+    ".visible .entry _Z4samei(.param .u32 p) { ret; }\n"
+    ".visible .entry _Z4samef(.param .f32 p) { ret; }\n";
+
+struct fixture {
+    struct machine machine;
+    struct device *device;
+    struct program *program;
+    const struct module *module;
+    struct arena arena;
+    struct report report;
+};
+
+static int start(void **state) {
+    struct fixture *f = calloc(1, sizeof *f);
+    *state = f;
+    if (machine_open(&f->machine, NULL, &f->report) || device_create(&f->device, &f->machine, &f->report) ||
+        device_load(f->device, "k.ptx", ptx, sizeof ptx - 1, &f->program, &f->report))
+        fail_msg("%s", report_text(&f->report));
+    f->module = program_module(f->program);
+    return 0;
+}
+
+static int stop(void **state) {
+    struct fixture *f = *state;
+    device_destroy(f->device);
+    machine_close(&f->machine);
+    arena_free(&f->arena);
+    report_free(&f->report);
+    free(f);
+    return 0;
+}
+
+static enum status bind(struct fixture *f, const char *launch, struct launch *out) {
+    static const struct bind_buffer buffers[] = {{0x1000, 8}, {0x2000, 8}};
+    struct launch_file file;
+    const char *text = arena_printf(
+        &f->arena, "module: k.ptx\nbuffers: {x: {type: f32, count: 8}, z: {type: f64, count: 8}}\nlaunches:\n  - %s\n", launch);
+    report_free(&f->report);
+    f->report = (struct report){0};
+    enum status status = launch_file_parse(&f->arena, "k.yaml", text, strlen(text), &file, &f->report);
+    assert_int_equal(status, STATUS_OK);
+    return bind_launch(&file, 0, f->module, NULL, buffers, &f->arena, out, &f->report);
+}
+
+static void refused(struct fixture *f, const char *launch, const char *words) {
+    struct launch out;
+    assert_int_equal(bind(f, launch, &out), STATUS_INVALID);
+    if (!strstr(report_text(&f->report), words))
+        fail_msg("expected '%s' in: %s", words, report_text(&f->report));
+}
+
+#define SHAPE "grid: [2, 3], block: 32, "
+
+static void arguments_lie_where_the_kernel_reads_them(void **state) {
+    struct fixture *f = *state;
+    struct launch launch;
+    if (bind(f,
+             "{kernel: all, " SHAPE "dynamic_shared: 4, args: [{buffer: z, offset: 2}, x, {f32: 1.5}, {i32: -2}, {local: 100}, "
+             "{f32: [1, 2, 3, 4]}, {f64: 0.25}, {u8: 200}]}",
+             &launch))
+        fail_msg("%s", report_text(&f->report));
+    const unsigned char *params = launch.params;
+    const struct symbol *const *symbols = launch.kernel->params;
+    assert_int_equal(*(const uint64_t *)(const void *)(params + symbols[0]->offset), 0x2010);
+    assert_int_equal(*(const uint64_t *)(const void *)(params + symbols[1]->offset), 0x1000);
+    assert_true(*(const float *)(const void *)(params + symbols[2]->offset) == 1.5F);
+    assert_int_equal(*(const int32_t *)(const void *)(params + symbols[3]->offset), -2);
+    /* the module's own 40 bytes end at 48, 4 are asked for, the next multiple of 16 follows */
+    assert_int_equal(*(const uint64_t *)(const void *)(params + symbols[4]->offset), 64);
+    assert_memory_equal(params + symbols[5]->offset, ((const float[]){1, 2, 3, 4}), 16);
+    assert_true(*(const double *)(const void *)(params + symbols[6]->offset) == 0.25);
+    assert_int_equal(params[symbols[7]->offset], 200);
+    assert_int_equal(launch.dynamic_shared_bytes, 64 + 100 - 48);
+    assert_int_equal(launch.grid[1], 3);
+    assert_int_equal(launch.work_dim, 2);
+}
+
+#define ALL(y, plain, a, n, s, v, d, c)                                                                                \
+    "{kernel: all, " SHAPE "args: [" y ", " plain ", " a ", " n ", " s ", " v ", " d ", " c "]}"
+
+static void misfits_are_named(void **state) {
+    struct fixture *f = *state;
+    refused(f, "{kernel: all, " SHAPE "args: [x]}",
+            "takes 8 arguments, but 1 are given: all(global pointer, u64, f32, u32, shared pointer, 16 bytes, f64, u8)");
+    refused(f, ALL("{i32: 1}", "x", "{f32: 1}", "{i32: 1}", "{local: 4}", "{bytes: \"00\"}", "{f64: 1}", "{u8: 1}"),
+            "argument 1 of all (global pointer) takes the name of a buffer, not 4 bytes of i32");
+    refused(f, ALL("x", "x", "{i32: 1}", "{f32: 1}", "{local: 4}", "{f32: [1, 2, 3, 4]}", "{f64: 1}", "{u8: 1}"),
+            "argument 3 of all (f32) takes {f32: ...}, not i32");
+    assert_non_null(strstr(report_text(&f->report), "argument 4 of all (u32) takes {i32: ...} or {u32: ...}, not f32"));
+    refused(f, ALL("x", "x", "x", "{i32: 1}", "x", "{f32: [1, 2, 3]}", "{f32: 1}", "{i32: 1}"),
+            "argument 3 of all (f32) takes {f32: ...}, not a buffer");
+    const char *said = report_text(&f->report);
+    assert_non_null(strstr(said, "argument 5 of all (shared pointer) takes {local: BYTES}, not a buffer"));
+    assert_non_null(strstr(said, "argument 6 of all (16 bytes) takes a vector"));
+    assert_non_null(strstr(said, "argument 7 of all (f64) takes {f64: ...}, not 4 bytes of f32"));
+    assert_non_null(strstr(said, "argument 8 of all (u8) takes {i8: ...} or {u8: ...}, not 4 bytes of i32"));
+    refused(f, ALL("{local: 4}", "x", "{f32: 1}", "{i32: 1}", "{local: 4}", "{f32: [1, 2, 3, 4]}", "{f64: 1}", "{u8: 1}"),
+            "takes the name of a buffer, not shared memory");
+    refused(f, ALL("{buffer: x, offset: 8}", "x", "{f32: 1}", "{i32: 1}", "{local: 4}", "{f32: [1, 2, 3, 4]}", "{f64: 1}", "{u8: 1}"),
+            "offset 8 lies behind the 8 elements of 'x'");
+}
+
+static void kernels_are_found_by_both_names(void **state) {
+    struct fixture *f = *state;
+    struct launch launch;
+    assert_int_equal(bind(f, "{kernel: twice, grid: 1, block: 64, args: [x, {i32: 1}]}", &launch), STATUS_OK);
+    assert_string_equal(launch.kernel->name, "_Z5twicePfi");
+    assert_int_equal(bind(f, "{kernel: _Z5twicePfi, grid: 1, block: 64, args: [x, {i32: 1}]}", &launch), STATUS_OK);
+    assert_int_equal(bind(f, "{kernel: deep, grid: 1, block: 1}", &launch), STATUS_OK);
+    refused(f, "{kernel: same, grid: 1, block: 1, args: [{i32: 1}]}", "several kernels of k.ptx are called 'same'");
+    refused(f, "{kernel: al, grid: 1, block: 1}", "did you mean 'all'?");
+    refused(f, "{kernel: unrelated_name, grid: 1, block: 1}", "it has all, _Z5twicePfi");
+}
+
+static void the_block_a_kernel_asks_for_is_kept(void **state) {
+    struct fixture *f = *state;
+    refused(f, "{kernel: twice, grid: 1, block: 32, args: [x, {i32: 1}]}", "block: [64, 1, 1]");
+}
+
+/* What `heddle init` writes must be a launch file that fits the kernel. */
+static void a_first_launch_file_fits(void **state) {
+    struct fixture *f = *state;
+    struct bind_buffer buffers[8] = {{0x1000, 1}, {0x2000, 1}};
+    for (unsigned i = 0; i < f->module->function_count; i++) {
+        const struct function *kernel = f->module->functions[i];
+        const char *text = init_file_text(f->module, NULL, kernel, "it's a path/k.ptx", &f->arena);
+        struct launch_file file;
+        struct launch launch;
+        if (launch_file_parse(&f->arena, "k.yaml", text, strlen(text), &file, &f->report) ||
+            bind_launch(&file, 0, f->module, NULL, buffers, &f->arena, &launch, &f->report))
+            fail_msg("%s\n%s", text, report_text(&f->report));
+        assert_ptr_equal(launch.kernel, kernel);
+        assert_string_equal(file.module, "it's a path/k.ptx");
+    }
+}
+
+int main(void) {
+    setenv("HEDDLE_CONFIGS", HEDDLE_SOURCE_DIR "/configs", 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(arguments_lie_where_the_kernel_reads_them, start, stop),
+        cmocka_unit_test_setup_teardown(misfits_are_named, start, stop),
+        cmocka_unit_test_setup_teardown(kernels_are_found_by_both_names, start, stop),
+        cmocka_unit_test_setup_teardown(the_block_a_kernel_asks_for_is_kept, start, stop),
+        cmocka_unit_test_setup_teardown(a_first_launch_file_fits, start, stop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
