@@ -61,8 +61,9 @@ enum status find_launch_file(struct arena *arena, const char *typed, const char 
             *path = candidates[i];
             return STATUS_OK;
         }
-    return report_add(report, STATUS_INVALID, "there is no launch file '%s' (nor %s, nor %s); 'heddle init KERNEL.cl' writes one",
-                      typed, candidates[1], candidates[2]);
+    return report_add(report, STATUS_INVALID,
+                      "there is no launch file '%s' (nor %s, nor %s); 'heddle init KERNEL.cl' writes one", typed,
+                      candidates[1], candidates[2]);
 }
 
 const char *with_commas(struct arena *arena, uint64_t value) {

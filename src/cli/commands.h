@@ -38,7 +38,7 @@ struct arguments {
         struct argument {
             const struct option *option;
             const char *value; /* "" for an option without argument */
-        } *items;
+        } * items;
         unsigned count, capacity;
     } given;
 };
@@ -53,9 +53,12 @@ enum status arguments_number(const struct arguments *arguments, const char *opti
 /* The machine of --gpu and every --set, checked. */
 enum status arguments_machine(const struct arguments *arguments, struct machine *machine, struct report *report);
 /* For the tables of commands that have these. */
-#define OPTION_GPU {"gpu", 0, "NAME|FILE", "machine: a shipped one ('heddle config list') or a file; default " MACHINE_DEFAULT}
-#define OPTION_SET {"set", 0, "KEY=VALUE", "change one key of the machine; may be given several times"}
-#define OPTION_END {NULL, 0, NULL, NULL}
+#define OPTION_GPU                                                                                                     \
+    { "gpu", 0, "NAME|FILE", "machine: a shipped one ('heddle config list') or a file; default " MACHINE_DEFAULT }
+#define OPTION_SET                                                                                                     \
+    { "set", 0, "KEY=VALUE", "change one key of the machine; may be given several times" }
+#define OPTION_END                                                                                                     \
+    { NULL, 0, NULL, NULL }
 
 /* Prints the report on standard error and turns the status into the program's: 0 done, 1 wrong results, 2 usage or
  * bad input, 3 the model stopped. */

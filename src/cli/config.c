@@ -7,7 +7,8 @@ static const struct option options[] = {OPTION_GPU, OPTION_SET, OPTION_END};
 static enum status list_machines(struct arguments *arguments, struct report *report) {
     const char *const *names = machine_list(&arguments->arena);
     if (!names[0])
-        return report_add(report, STATUS_SYSTEM, "the folder with the shipped machines is not found; set HEDDLE_CONFIGS to it");
+        return report_add(report, STATUS_SYSTEM,
+                          "the folder with the shipped machines is not found; set HEDDLE_CONFIGS to it");
     for (unsigned i = 0; names[i]; i++) {
         struct machine machine = {0};
         enum status status = machine_open(&machine, names[i], report);
@@ -64,8 +65,9 @@ static int config_main(struct arguments *arguments) {
     else if (strcmp(verb, "check") == 0 && has_file)
         status = check_machine(arguments->operands[1], &report);
     else
-        status = report_add(&report, STATUS_INVALID, "usage: heddle config list, heddle config show [--gpu NAME|FILE], "
-                                                     "heddle config check NAME|FILE");
+        status = report_add(&report, STATUS_INVALID,
+                            "usage: heddle config list, heddle config show [--gpu NAME|FILE], "
+                            "heddle config check NAME|FILE");
     return finish(status, &report);
 }
 

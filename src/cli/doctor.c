@@ -29,7 +29,8 @@ static void show_sources(struct arena *arena) {
     puts("Kernels (.ptx needs nothing):");
     show(tools.clang, "clang 19", tools.clang_version ? tools.clang_version : tools.clang,
          "apt-get install clang-19: runs .cl files, and simple .cu files");
-    show(tools.libclc64, "libclc", tools.libclc64, "apt-get install libclc-19: OpenCL's built-in functions for .cl files");
+    show(tools.libclc64, "libclc", tools.libclc64,
+         "apt-get install libclc-19: OpenCL's built-in functions for .cl files");
     show(tools.share, "Heddle's own builtins", tools.share, "share/heddle of the source tree; set HEDDLE_SHARE to it");
     show(tools.nvcc, "nvcc (optional)", tools.nvcc_version ? tools.nvcc_version : tools.nvcc,
          "NVIDIA's CUDA toolkit: .cu files that use its headers");
@@ -53,8 +54,10 @@ static void show_host(struct arena *arena) {
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE), processors = sysconf(_SC_NPROCESSORS_ONLN);
     double gibibytes = (double)pages * (double)page / (1024.0 * 1024 * 1024);
     puts("\nThis computer:");
-    show(true, "lanes", arena_printf(arena, "v1%s%s (x86-64 levels the CPU has; --set host.lanes=v1 forces one)", v3 ? ", v3" : "",
-                                     v4 ? ", v4" : ""), "");
+    show(true, "lanes",
+         arena_printf(arena, "v1%s%s (x86-64 levels the CPU has; --set host.lanes=v1 forces one)", v3 ? ", v3" : "",
+                      v4 ? ", v4" : ""),
+         "");
     show(gibibytes >= 2, "memory", arena_printf(arena, "%.1f GiB, %ld processors", gibibytes, processors),
          arena_printf(arena, "%.1f GiB is little: large launches may not fit", gibibytes));
 }

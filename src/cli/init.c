@@ -62,8 +62,9 @@ static enum status write_text(struct arguments *arguments, struct device *device
     const struct module *module = program_module(program);
     const struct function *kernel = choose_kernel(module, wanted);
     if (!kernel)
-        return report_add(report, STATUS_INVALID, wanted ? "%s has no kernel '%s'; 'heddle show %s' lists them"
-                                                         : "%s has no kernel: mark one with __kernel",
+        return report_add(report, STATUS_INVALID,
+                          wanted ? "%s has no kernel '%s'; 'heddle show %s' lists them"
+                                 : "%s has no kernel: mark one with __kernel",
                           kernel_path, wanted, kernel_path);
     const char *module_path = strcmp(output, "-") == 0 ? kernel_path : path_from(arena, output, kernel_path);
     /* the device goes when this returns: the text must not point into the module */
@@ -79,8 +80,8 @@ static int init_main(struct arguments *arguments) {
     output = output ? output : default_output(arena, kernel_path);
     bool to_stdout = strcmp(output, "-") == 0;
     if (!to_stdout && !arguments_has(arguments, "force") && access(output, F_OK) == 0)
-        return finish(report_add(&report, STATUS_INVALID, "%s is there already; --force writes over it, -o names another",
-                                 output),
+        return finish(report_add(&report, STATUS_INVALID,
+                                 "%s is there already; --force writes over it, -o names another", output),
                       &report);
     struct machine machine = {0};
     struct device *device = NULL;

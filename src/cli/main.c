@@ -98,8 +98,8 @@ static enum status unknown_option(const struct command *command, const char *typ
     if (nearest.best)
         return report_add(report, STATUS_INVALID, "heddle %s has no option '--%s'; did you mean '--%s'?", command->name,
                           name, nearest.best);
-    return report_add(report, STATUS_INVALID, "heddle %s has no option '--%s'; 'heddle help %s' lists them", command->name,
-                      name, command->name);
+    return report_add(report, STATUS_INVALID, "heddle %s has no option '--%s'; 'heddle help %s' lists them",
+                      command->name, name, command->name);
 }
 
 /* One option at argv[*i]; its argument may be the next word. */

@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "cli/summary.h"
 #include "device/result.h"
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -27,14 +28,56 @@ static double seconds_now(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+struct dump {
+    unsigned buffer;
+    const char *path;
+};
+
 struct session {
     struct arguments *arguments;
+    struct dump *dumps;
+    unsigned dump_count;
     struct machine machine;
     struct launch_file file;
     struct run run;
     uint64_t lines;
     bool quiet, verbose, to_stdout;
 };
+
+/* Whether a file can be written there is asked before the run, not after it. */
+static enum status check_writable(struct arena *arena, const char *option, const char *path, struct report *report) {
+    const char *folder = file_dir(arena, path);
+    if (strcmp(path, "-") == 0 || access(folder[0] ? folder : ".", W_OK | X_OK) == 0)
+        return STATUS_OK;
+    return report_add(report, STATUS_INVALID, "--%s: '%s' cannot be written: %s", option, path, strerror(errno));
+}
+
+static enum status read_dump(struct session *s, const char *text, struct report *report) {
+    struct arena *arena = &s->arguments->arena;
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || !equals[1])
+        return report_add(report, STATUS_INVALID, "--dump takes NAME=FILE, such as y=y.npy, not '%s'", text);
+    const char *name = arena_strndup(arena, text, (size_t)(equals - text));
+    struct dump *dump = &s->dumps[s->dump_count++];
+    *dump = (struct dump){launch_file_buffer(&s->file, name), equals + 1};
+    if (dump->buffer < s->file.buffer_count)
+        return check_writable(arena, "dump", dump->path, report);
+    const char *list = "";
+    for (unsigned i = 0; i < s->file.buffer_count; i++)
+        list = arena_printf(arena, "%s%s%s", list, i ? ", " : "", s->file.buffers[i].name);
+    return report_add(report, STATUS_INVALID, "--dump: there is no buffer '%s'; buffers are %s", name, list);
+}
+
+static enum status read_outputs(struct session *s, struct report *report) {
+    const struct arguments *arguments = s->arguments;
+    const char *output = arguments_value(arguments, "output");
+    enum status status = output ? check_writable(&s->arguments->arena, "output", output, report) : STATUS_OK;
+    s->dumps = ARENA_ARRAY(&s->arguments->arena, struct dump, arguments->given.count);
+    for (unsigned i = 0; !status && i < arguments->given.count; i++)
+        if (strcmp(arguments->given.items[i].option->name, "dump") == 0)
+            status = read_dump(s, arguments->given.items[i].value, report);
+    return status;
+}
 
 static enum status prepare(struct session *s, struct report *report) {
     struct arguments *arguments = s->arguments;
@@ -57,6 +100,8 @@ static enum status prepare(struct session *s, struct report *report) {
         status = file_read(path, LAUNCH_FILE_LIMIT_BYTES, arena, &text, &length, report);
     if (!status)
         status = launch_file_parse(arena, path, text, length, &s->file, report);
+    if (!status)
+        status = read_outputs(s, report);
     if (!status && s->verbose)
         fprintf(stderr, "%s: module %s, %u buffers, %u launches, machine %s\n", path, s->file.module,
                 s->file.buffer_count, s->file.launch_count, s->machine.name);
@@ -95,17 +140,8 @@ static enum status launch_all(struct session *s, struct report *report) {
 
 static enum status dump_all(struct session *s, struct report *report) {
     enum status status = STATUS_OK;
-    for (unsigned i = 0; i < s->arguments->given.count; i++) {
-        const struct argument *given = &s->arguments->given.items[i];
-        if (strcmp(given->option->name, "dump") != 0)
-            continue;
-        const char *equals = strchr(given->value, '=');
-        enum status one = STATUS_OK;
-        if (!equals || equals == given->value || !equals[1])
-            one = report_add(report, STATUS_INVALID, "--dump takes NAME=FILE, such as y=y.npy, not '%s'", given->value);
-        else
-            one = run_dump(&s->run, arena_strndup(&s->arguments->arena, given->value, (size_t)(equals - given->value)),
-                           equals + 1, report);
+    for (unsigned i = 0; i < s->dump_count; i++) {
+        enum status one = run_dump(&s->run, s->dumps[i].buffer, s->dumps[i].path, report);
         status = status ? status : one;
     }
     return status;
@@ -143,7 +179,8 @@ static int run_main(struct arguments *arguments) {
     enum status status = prepare(&s, &report);
     if (!status) {
         if (!arguments_has(arguments, "functional") && !s.quiet)
-            fputs("note: this version runs kernels functionally, without timing; --functional says so and drops this line\n",
+            fputs("note: this version runs kernels functionally, without timing; --functional says so and drops this "
+                  "line\n",
                   stderr);
         double start = seconds_now();
         status = launch_all(&s, &report);
@@ -167,8 +204,9 @@ const struct command command_run = {
     .name = "run",
     .operands = "LAUNCH",
     .summary = "Run a launch file: kernels, sizes, arguments, expected results",
-    .text = "LAUNCH is a .yaml file, its name without .yaml, or a folder with a file of its name. docs/launch-files.md\n"
-            "says what stands in it; 'heddle init KERNEL.cl' writes one.",
+    .text =
+        "LAUNCH is a .yaml file, its name without .yaml, or a folder with a file of its name. docs/launch-files.md\n"
+        "says what stands in it; 'heddle init KERNEL.cl' writes one.",
     .options = options,
     .operands_min = 1,
     .operands_max = 1,

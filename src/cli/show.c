@@ -33,7 +33,8 @@ static bool block_size(const char *text, uint32_t *threads) {
     return false;
 }
 
-static enum status read_options(const struct arguments *arguments, struct show_options *options, struct report *report) {
+static enum status read_options(const struct arguments *arguments, struct show_options *options,
+                                struct report *report) {
     static const struct {
         const char *name;
         enum show_form form;
@@ -49,7 +50,8 @@ static enum status read_options(const struct arguments *arguments, struct show_o
     options->kernel = arguments_value(arguments, "kernel");
     const char *block = arguments_value(arguments, "block");
     if (block && !block_size(block, &options->block_threads))
-        return report_add(report, STATUS_INVALID, "--block takes a number of threads such as 256 or 16x16, not '%s'", block);
+        return report_add(report, STATUS_INVALID, "--block takes a number of threads such as 256 or 16x16, not '%s'",
+                          block);
     uint64_t shared;
     enum status status = arguments_number(arguments, "shared", 0, UINT32_MAX, &shared, report);
     options->dynamic_shared_bytes = (uint32_t)shared;
@@ -87,7 +89,8 @@ static const struct option options_table[] = {
     {"dot", 0, NULL, "the control-flow graph for Graphviz"},
     {"registers", 0, NULL, "registers declared and live, block by block"},
     {"kernel", 'k', "NAME", "only this kernel or function"},
-    {"block", 'b', "N|NxM|NxMxK", "threads of a block, for occupancy; default: what the launch file or kernel says, else 256"},
+    {"block", 'b', "N|NxM|NxMxK",
+     "threads of a block, for occupancy; default: what the launch file or kernel says, else 256"},
     {"shared", 0, "BYTES", "dynamic shared memory of a block, for occupancy"},
     OPTION_GPU,
     OPTION_SET,

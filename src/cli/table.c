@@ -54,7 +54,8 @@ void table_print(const struct table *table, FILE *to) {
     for (unsigned i = 0; i < table->count; i++) {
         unsigned column = i % table->columns;
         bool last = column + 1 == table->columns;
-        const char *text = (int)column == table->elastic ? cut(table->arena, table->items[i], widths[column]) : table->items[i];
+        const char *text =
+            (int)column == table->elastic ? cut(table->arena, table->items[i], widths[column]) : table->items[i];
         print_cell(to, text, widths[column], table->left >> column & 1, last);
         if (last)
             fputc('\n', to);

@@ -10,8 +10,8 @@ enum { TABLE_COLUMNS_MAX = 12 };
 struct table {
     struct arena *arena;
     unsigned columns;
-    unsigned left;  /* bit i: column i is text, set to the left; the others are numbers, set to the right */
-    int elastic;    /* the column that is cut when the table is wider than the terminal; -1: none */
+    unsigned left;      /* bit i: column i is text, set to the left; the others are numbers, set to the right */
+    int elastic;        /* the column that is cut when the table is wider than the terminal; -1: none */
     const char **items; /* row by row; the first row is the heading */
     unsigned count, capacity;
 };

@@ -77,8 +77,8 @@ static enum status unknown_kernel(const struct binder *b, const struct module *m
     if (near)
         return yaml_error(&b->file->yaml, b->step->kernel_at, b->report, "%s has no kernel '%s'; did you mean '%s'?",
                           module->name, b->step->kernel, near);
-    return yaml_error(&b->file->yaml, b->step->kernel_at, b->report, "%s has no kernel '%s'; it has %.400s", module->name,
-                      b->step->kernel, list);
+    return yaml_error(&b->file->yaml, b->step->kernel_at, b->report, "%s has no kernel '%s'; it has %.400s",
+                      module->name, b->step->kernel, list);
 }
 
 static const char *source_arg(struct arena *arena, const struct compile_arg *arg) {
@@ -137,7 +137,8 @@ static enum status wrong_argument(const struct binder *b, unsigned i, const char
     const char *wanted = is_shared_pointer(param) ? "{local: BYTES}"
                          : param->is_pointer      ? "the name of a buffer"
                                                   : fitting_types(param);
-    return yaml_error(&b->file->yaml, b->step->args[i].at, b->report, "%s takes %s, not %s", arg_name(b, i), wanted, given);
+    return yaml_error(&b->file->yaml, b->step->args[i].at, b->report, "%s takes %s, not %s", arg_name(b, i), wanted,
+                      given);
 }
 
 static enum status bind_buffer(const struct binder *b, unsigned i) {
@@ -162,8 +163,9 @@ static enum status bind_buffer(const struct binder *b, unsigned i) {
 static enum status bind_local(struct binder *b, unsigned i) {
     const struct launch_arg *arg = &b->step->args[i];
     const struct symbol *param = b->kernel->params[i];
-    bool fits = param->is_pointer ? is_shared_pointer(param)
-                                  : !type_is_float(param->type) && param->bytes == type_bytes(param->type) && param->bytes >= 4;
+    bool fits = param->is_pointer
+                    ? is_shared_pointer(param)
+                    : !type_is_float(param->type) && param->bytes == type_bytes(param->type) && param->bytes >= 4;
     if (!fits)
         return wrong_argument(b, i, "shared memory");
     uint64_t align = param->pointer_align > 16 ? param->pointer_align : 16;
@@ -188,8 +190,7 @@ static enum status bind_values(const struct binder *b, unsigned i) {
         return wrong_argument(b, i, given);
     /* .b types hold anything; half precision is always passed as .b16 */
     if (arg->kind == LAUNCH_ARG_VALUES && is_plain && param->bytes >= 4 &&
-        (type_is_float(param->type) ? !given_float
-                                    : given_float && param->type != TYPE_B32 && param->type != TYPE_B64))
+        (type_is_float(param->type) ? !given_float : given_float && param->type != TYPE_B32 && param->type != TYPE_B64))
         return wrong_argument(b, i, element_names[arg->element]);
     memcpy(b->params + param->offset, arg->bytes, arg->byte_count);
     return STATUS_OK;
@@ -223,12 +224,14 @@ static enum status check_block(const struct binder *b) {
     for (unsigned i = 0; required[0] && i < 3; i++)
         if (block[i] != (required[i] ? required[i] : 1))
             return yaml_error(&b->file->yaml, b->step->at, b->report, "%s has to be launched with block: [%u, %u, %u]",
-                              b->step->kernel, required[0], required[1] ? required[1] : 1, required[2] ? required[2] : 1);
+                              b->step->kernel, required[0], required[1] ? required[1] : 1,
+                              required[2] ? required[2] : 1);
     uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
     uint64_t allowed = (uint64_t)max[0] * (max[1] ? max[1] : 1) * (max[2] ? max[2] : 1);
     if (max[0] && threads > allowed)
-        return yaml_error(&b->file->yaml, b->step->at, b->report, "%s was compiled for at most %llu threads a block, not %llu",
-                          b->step->kernel, (unsigned long long)allowed, (unsigned long long)threads);
+        return yaml_error(&b->file->yaml, b->step->at, b->report,
+                          "%s was compiled for at most %llu threads a block, not %llu", b->step->kernel,
+                          (unsigned long long)allowed, (unsigned long long)threads);
     return STATUS_OK;
 }
 

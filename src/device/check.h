@@ -13,7 +13,7 @@ struct check_mismatch {
 
 struct check_result {
     bool passed;
-    uint64_t compared, mismatches; /* elements; hash and sum: one comparison */
+    uint64_t compared, mismatches;                       /* elements; hash and sum: one comparison */
     struct check_mismatch first[CHECK_MISMATCHES_SHOWN]; /* index counts from the buffer's start */
     unsigned shown;
 };

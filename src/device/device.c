@@ -264,11 +264,7 @@ static enum status run_launch(struct device *device, const struct launch *launch
     struct program *program = (struct program *)(uintptr_t)launch->program;
     const struct module *module = program->module;
     struct linked **linked = &program->linked[launch->kernel->index];
-    if (!*linked) {
-        const enum status status =
-            exec_link(&device->arena, module, launch->kernel, device->lanes, program->image_address, linked, report);
-        if (status != STATUS_OK) return status;
-    }
+    if (!*linked) *linked = exec_link(&device->arena, module, launch->kernel, device->lanes, program->image_address);
     const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     const struct machine *machine = device->machine;
     const struct exec_launch description = describe(device, launch);

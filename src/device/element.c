@@ -41,7 +41,9 @@ struct number number_integer(wide_integer value) {
     return (struct number){.is_integer = true, .integer = value, .real = (double)value, .real32 = (float)value};
 }
 
-struct number number_real(double value) { return (struct number){.real = value, .real32 = (float)value}; }
+struct number number_real(double value) {
+    return (struct number){.real = value, .real32 = (float)value};
+}
 
 bool number_parse(const char *text, struct number *out) {
     bool negative = *text == '-';

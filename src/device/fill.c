@@ -208,12 +208,12 @@ static enum status load_file(struct fill_cursor *cursor, const struct fill_sourc
     unsigned size = element_bytes(cursor->element);
     const char *type = element_names[cursor->element];
     if (is_npy && !npy_matches(&npy, cursor->element))
-        return yaml_error(source->yaml, fill->at, report, "%s holds elements of NumPy type '%s', not %s ('%s')", fill->path,
-                          npy.descr, type, npy_descr(cursor->element));
+        return yaml_error(source->yaml, fill->at, report, "%s holds elements of NumPy type '%s', not %s ('%s')",
+                          fill->path, npy.descr, type, npy_descr(cursor->element));
     uint64_t available = (is_npy ? npy.data_bytes : bytes) / size;
     if (is_npy && npy.count > available)
-        return yaml_error(source->yaml, fill->at, report, "%s is cut off: %llu of its %llu elements are there", fill->path,
-                          (unsigned long long)available, (unsigned long long)npy.count);
+        return yaml_error(source->yaml, fill->at, report, "%s is cut off: %llu of its %llu elements are there",
+                          fill->path, (unsigned long long)available, (unsigned long long)npy.count);
     if (!is_npy && bytes % size)
         return yaml_error(source->yaml, fill->at, report, "%s has %zu bytes, which is no whole number of %s elements",
                           fill->path, bytes, type);

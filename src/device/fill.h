@@ -20,17 +20,17 @@ enum fill_kind { FILL_ZERO, FILL_VALUE, FILL_INDEX, FILL_RANDOM, FILL_FILE, FILL
 
 struct fill {
     enum fill_kind kind;
-    const struct yaml_node *at; /* for messages; NULL for FILL_ZERO */
-    struct number value;        /* FILL_VALUE */
+    const struct yaml_node *at;  /* for messages; NULL for FILL_ZERO */
+    struct number value;         /* FILL_VALUE */
     struct number scale, offset; /* FILL_INDEX: (i * scale + offset) mod modulo; modulo 0: none */
-    uint64_t modulo;            /* FILL_INDEX, FILL_XORSHIFT32 */
-    struct number min, max;     /* FILL_RANDOM */
+    uint64_t modulo;             /* FILL_INDEX, FILL_XORSHIFT32 */
+    struct number min, max;      /* FILL_RANDOM */
     uint64_t seed;
     bool has_seed;
-    const char *path;           /* FILL_FILE, as written */
+    const char *path;            /* FILL_FILE, as written */
     const struct number *values; /* FILL_VALUES */
     uint64_t value_count;
-    uint32_t state;             /* FILL_XORSHIFT32 */
+    uint32_t state; /* FILL_XORSHIFT32 */
     uint64_t skip;
 };
 

@@ -75,12 +75,15 @@ static bool is_one_of(const char *name, const char *const *words) {
 
 /* A value for an integer argument, and why. */
 static uint64_t guess_integer(const struct guess *g, const struct compile_arg *arg, const char **why) {
-    static const char *const sizes[] = {"n", "size", "count", "len", "length", "num", "total", "elements", "nelem", "n_elements",
-                                        "num_elements", "numelements", "global_size", "limit", "end", "items", NULL};
-    static const char *const first[] = {"w", "width", "nx", "cols", "columns", "ncols", "sx", "dimx", "pitch", "stride", "ld", NULL};
+    static const char *const sizes[] = {
+        "n",          "size",         "count",       "len",         "length", "num", "total", "elements", "nelem",
+        "n_elements", "num_elements", "numelements", "global_size", "limit",  "end", "items", NULL};
+    static const char *const first[] = {"w",  "width", "nx",    "cols",   "columns", "ncols",
+                                        "sx", "dimx",  "pitch", "stride", "ld",      NULL};
     static const char *const second[] = {"h", "height", "ny", "rows", "nrows", "sy", "dimy", NULL};
     static const char *const third[] = {"d", "depth", "nz", "sz", "dimz", NULL};
-    static const char *const trips[] = {"steps", "iters", "iterations", "maxit", "max_iter", "maxiter", "loops", "repeat", "m", "k", NULL};
+    static const char *const trips[] = {"steps", "iters",  "iterations", "maxit", "max_iter", "maxiter",
+                                        "loops", "repeat", "m",          "k",     NULL};
     *why = "";
     if (!arg) {
         *why = "PTX does not name its arguments: a guess";
@@ -132,7 +135,8 @@ static bool is_pointer(const struct guess *g, unsigned i) {
 static bool is_local(const struct guess *g, unsigned i) {
     const struct symbol *param = g->kernel->params[i];
     const struct compile_arg *arg = source_arg(g, i);
-    return (arg && arg->is_pointer && arg->space == COMPILE_LOCAL) || (param->is_pointer && param->pointer_space == SPACE_SHARED);
+    return (arg && arg->is_pointer && arg->space == COMPILE_LOCAL) ||
+           (param->is_pointer && param->pointer_space == SPACE_SHARED);
 }
 
 static const char *buffer_name(const struct guess *g, unsigned i) {
@@ -159,8 +163,9 @@ static const char *buffer_text(const struct guess *g, unsigned i) {
     uint64_t count = g->threads * components_of(arg);
     const char *fill = "{value: 0}";
     if (arg->is_const || arg->space == COMPILE_CONSTANT) /* small integers are good indices, too */
-        fill = arg->element == COMPILE_ELEMENT_FLOAT ? arena_printf(g->arena, "{random: {seed: %u, min: 0, max: 1}}", i + 1)
-                                                     : "{index: {modulo: 97}}";
+        fill = arg->element == COMPILE_ELEMENT_FLOAT
+                   ? arena_printf(g->arena, "{random: {seed: %u, min: 0, max: 1}}", i + 1)
+                   : "{index: {modulo: 97}}";
     return arena_printf(g->arena, "  %s: {type: %s, count: %llu, fill: %s}\n", name, element_names[element],
                         (unsigned long long)count, fill);
 }
@@ -214,8 +219,8 @@ static const char *arg_line(const struct guess *g, unsigned i) {
         else
             why = "a guess";
     }
-    const char *word = arg ? arena_printf(g->arena, "%s %s", arg->type_name, arg->name)
-                           : type_name(g->kernel->params[i]->type);
+    const char *word =
+        arg ? arena_printf(g->arena, "%s %s", arg->type_name, arg->name) : type_name(g->kernel->params[i]->type);
     return arena_printf(g->arena, "      %-28s # %s%s%s\n", arena_printf(g->arena, "%s%s", value, comma), word,
                         why[0] ? ": " : "", why);
 }
@@ -249,7 +254,9 @@ static const char *other_kernels(const struct guess *g) {
         if (function->is_entry && function->is_defined && function != g->kernel)
             list = arena_printf(g->arena, "%s%s%s", list, list[0] ? ", " : "", function->name);
     }
-    return list[0] ? arena_printf(g->arena, "# The module has other kernels too: %s (heddle init --kernel NAME).\n", list) : "";
+    return list[0]
+               ? arena_printf(g->arena, "# The module has other kernels too: %s (heddle init --kernel NAME).\n", list)
+               : "";
 }
 
 const char *init_file_text(const struct module *module, const struct compiled *compiled, const struct function *kernel,
@@ -270,31 +277,33 @@ const char *init_file_text(const struct module *module, const struct compiled *c
         if (!first_buffer || (arg && !arg->is_const))
             first_buffer = first_buffer && arg && arg->is_const ? first_buffer : buffer_name(&g, i);
     }
-    const char *head = arena_printf(
-        arena,
-        "# Launch file for %s, guessed from its signature:\n#   %s\n"
-        "# Sizes, fills and values below are a start; change them to what the kernel is for.\n%s"
-        "module: %s\n\n",
-        bind_source_name(arena, kernel->name), bind_signature(arena, kernel, g.source), other_kernels(&g),
-        yaml_word(arena, module_path));
-    const char *middle = buffers[0]
-                             ? arena_printf(arena,
-                                            "# Device memory. Types: i8 u8 i16 u16 f16 bf16 i32 u32 f32 i64 u64 f64. Fills: value,\n"
-                                            "# values, index, random, xorshift32, file (raw or .npy).\n"
-                                            "buffers:\n%s\n",
-                                            buffers)
-                             : "";
-    const char *launch = arena_printf(arena,
-                                      "# Run in order. grid counts blocks, block counts threads of one block: %llu threads here.\n"
-                                      "launches:\n  - kernel: %s\n    grid: %s\n    block: %s\n    args: %s%s%s\n",
-                                      (unsigned long long)g.threads, yaml_word(arena, kernel->name),
-                                      sizes_text(arena, g.grid, g.dimensions), sizes_text(arena, g.block, g.dimensions),
-                                      args[0] ? "[\n" : "[]", args, args[0] ? "    ]" : "");
-    const char *check = first_buffer
-                            ? arena_printf(arena,
-                                           "\n# What has to come out; also hash, sum, or equals: {file: expected.npy}.\n"
-                                           "# check:\n#   - {buffer: %s, equals: {value: 0}, tolerance: 1e-6}\n",
-                                           first_buffer)
-                            : "";
+    const char *head =
+        arena_printf(arena,
+                     "# Launch file for %s, guessed from its signature:\n#   %s\n"
+                     "# Sizes, fills and values below are a start; change them to what the kernel is for.\n%s"
+                     "module: %s\n\n",
+                     bind_source_name(arena, kernel->name), bind_signature(arena, kernel, g.source), other_kernels(&g),
+                     yaml_word(arena, module_path));
+    const char *middle =
+        buffers[0]
+            ? arena_printf(arena,
+                           "# Device memory. Types: i8 u8 i16 u16 f16 bf16 i32 u32 f32 i64 u64 f64. Fills: value,\n"
+                           "# values, index, random, xorshift32, file (raw or .npy).\n"
+                           "buffers:\n%s\n",
+                           buffers)
+            : "";
+    const char *launch =
+        arena_printf(arena,
+                     "# Run in order. grid counts blocks, block counts threads of one block: %llu threads here.\n"
+                     "launches:\n  - kernel: %s\n    grid: %s\n    block: %s\n    args: %s%s%s\n",
+                     (unsigned long long)g.threads, yaml_word(arena, kernel->name),
+                     sizes_text(arena, g.grid, g.dimensions), sizes_text(arena, g.block, g.dimensions),
+                     args[0] ? "[\n" : "[]", args, args[0] ? "    ]" : "");
+    const char *check =
+        first_buffer ? arena_printf(arena,
+                                    "\n# What has to come out; also hash, sum, or equals: {file: expected.npy}.\n"
+                                    "# check:\n#   - {buffer: %s, equals: {value: 0}, tolerance: 1e-6}\n",
+                                    first_buffer)
+                     : "";
     return arena_printf(arena, "%s%s%s%s", head, middle, launch, check);
 }

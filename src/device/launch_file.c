@@ -83,18 +83,26 @@ static enum status read_buffers(struct parser *p, const struct yaml_node *node) 
     return status;
 }
 
+unsigned launch_file_buffer(const struct launch_file *file, const char *name) {
+    unsigned i = 0;
+    while (i < file->buffer_count && strcmp(file->buffers[i].name, name) != 0)
+        i++;
+    return i;
+}
+
 static enum status find_buffer(const struct parser *p, const struct yaml_node *node, unsigned *out) {
     const char *name = "";
     enum status status = read_word(p, node, "the name of a buffer", &name);
     if (status)
         return status;
-    for (*out = 0; *out < p->file->buffer_count; ++*out)
-        if (strcmp(p->file->buffers[*out].name, name) == 0)
-            return STATUS_OK;
+    *out = launch_file_buffer(p->file, name);
+    if (*out < p->file->buffer_count)
+        return STATUS_OK;
     *out = 0;
     struct number number;
     if (number_parse(name, &number))
-        return yaml_error(p->yaml, node, p->report, "a number needs its type: {i32: %.30s} or {f32: %.30s}", name, name);
+        return yaml_error(p->yaml, node, p->report, "a number needs its type: {i32: %.30s} or {f32: %.30s}", name,
+                          name);
     const char *near = words_suggest(name, p->buffer_names);
     if (near)
         return yaml_error(p->yaml, node, p->report, "there is no buffer '%.60s'; did you mean '%s'?", name, near);
@@ -274,7 +282,8 @@ static enum status read_hash(const struct parser *p, const struct yaml_node *nod
         *out = *out << 4 | (uint64_t)(digit & 15);
     }
     return valid ? STATUS_OK
-                 : yaml_error(p->yaml, node, p->report, "hash is the xxHash64 of the bytes: 16 hexadecimal digits in quotes");
+                 : yaml_error(p->yaml, node, p->report,
+                              "hash is the xxHash64 of the bytes: 16 hexadecimal digits in quotes");
 }
 
 /* What is compared: exactly one of equals, hash, sum. */
@@ -366,8 +375,9 @@ static enum status read_build(const struct parser *p, const struct yaml_node *no
     /* a launch file from someone else must not be able to load a plug-in into the compiler */
     for (unsigned i = 0; !status && i < build->option_count; i++)
         if (strncmp(build->options[i], "-cl-", 4) != 0)
-            keep(&status, yaml_error(p->yaml, options->items[i], p->report,
-                                     "only options that begin with -cl- are passed on; use defines and includes for -D and -I"));
+            keep(&status,
+                 yaml_error(p->yaml, options->items[i], p->report,
+                            "only options that begin with -cl- are passed on; use defines and includes for -D and -I"));
     return status;
 }
 

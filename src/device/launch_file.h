@@ -1,5 +1,5 @@
 /* A launch file: a module, buffers, launches in order, and what is expected afterwards. docs/launch-files.md.
- * Parsing reads no other file and needs no module; what depends on those is checked by device/bind.h and device/run.h. */
+ * Parsing reads no other file and needs no module; what depends on those is checked by device/bind.h and run.h. */
 #ifndef HEDDLE_DEVICE_LAUNCH_FILE_H
 #define HEDDLE_DEVICE_LAUNCH_FILE_H
 
@@ -18,11 +18,11 @@ enum launch_arg_kind { LAUNCH_ARG_BUFFER, LAUNCH_ARG_VALUES, LAUNCH_ARG_LOCAL, L
 struct launch_arg {
     enum launch_arg_kind kind;
     const struct yaml_node *at;
-    unsigned buffer;         /* BUFFER: index in the file's buffers */
-    uint64_t offset;         /* BUFFER: first element */
-    enum element element;    /* VALUES: one number, or the components of a vector */
-    const void *bytes;       /* VALUES, BYTES: what is passed */
-    uint64_t byte_count;     /* and LOCAL: size of the shared memory */
+    unsigned buffer;      /* BUFFER: index in the file's buffers */
+    uint64_t offset;      /* BUFFER: first element */
+    enum element element; /* VALUES: one number, or the components of a vector */
+    const void *bytes;    /* VALUES, BYTES: what is passed */
+    uint64_t byte_count;  /* and LOCAL: size of the shared memory */
 };
 
 struct launch_step {
@@ -75,5 +75,7 @@ enum { LAUNCH_FILE_LIMIT_BYTES = 16 << 20, LAUNCH_BUFFERS_MAX = 4096 };
 /* Everything lives in the arena; `text` is kept. All errors of the file are reported, not only the first. */
 enum status launch_file_parse(struct arena *arena, const char *name, const char *text, size_t length,
                               struct launch_file *out, struct report *report);
+/* Index of the buffer of that name, buffer_count when there is none. */
+unsigned launch_file_buffer(const struct launch_file *file, const char *name);
 
 #endif

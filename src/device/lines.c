@@ -26,8 +26,8 @@ void lines_of(const struct module *module, uint32_t pc, unsigned *file, uint32_t
     *line = module->code[pc].text_line;
 }
 
-struct line_stats *lines_collect(const struct module *module, const struct inst_stats *instructions, struct arena *arena,
-                                 unsigned *count) {
+struct line_stats *lines_collect(const struct module *module, const struct inst_stats *instructions,
+                                 struct arena *arena, unsigned *count) {
     struct line_stats *lines = ARENA_ARRAY(arena, struct line_stats, module->code_count);
     unsigned used = 0;
     for (uint32_t pc = 0; pc < module->code_count; pc++) {

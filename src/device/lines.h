@@ -13,8 +13,8 @@ struct line_stats {
 
 /* The lines that issued something, by file and line. An instruction without a position belongs to the line before it
  * in its function; a module without positions is counted by its own lines. */
-struct line_stats *lines_collect(const struct module *module, const struct inst_stats *instructions, struct arena *arena,
-                                 unsigned *count);
+struct line_stats *lines_collect(const struct module *module, const struct inst_stats *instructions,
+                                 struct arena *arena, unsigned *count);
 /* The file's name as results show it: without folders of a host. */
 const char *lines_file_name(const struct module *module, unsigned file);
 /* Position of an instruction by the same rule. */

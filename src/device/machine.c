@@ -16,22 +16,33 @@ const struct param_description machine_params[] = {
     PARAM_END,
 };
 
+/* Installed programs find their files beside themselves, wherever the whole was moved. */
+static const char *folder_beside_program(struct arena *arena) {
+    char path[4096];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length <= 0)
+        return NULL;
+    path[length] = 0;
+    char *slash = strrchr(path, '/');
+    return slash ? arena_printf(arena, "%.*s/../share/heddle/configs", (int)(slash - path), path) : NULL;
+}
+
 /* The folder with the shipped machines; NULL when there is none. */
-static const char *configs_folder(void) {
-    static const char *const candidates[] = {
+static const char *configs_folder(struct arena *arena) {
+    const char *const candidates[] = {
+        folder_beside_program(arena),
 #ifdef HEDDLE_CONFIGS_SOURCE
         HEDDLE_CONFIGS_SOURCE,
 #endif
 #ifdef HEDDLE_CONFIGS_INSTALLED
         HEDDLE_CONFIGS_INSTALLED,
 #endif
-        "/usr/share/heddle/configs",
     };
     const char *chosen = getenv("HEDDLE_CONFIGS");
     if (chosen && *chosen)
         return chosen;
     for (unsigned i = 0; i < sizeof candidates / sizeof candidates[0]; i++)
-        if (access(candidates[i], R_OK | X_OK) == 0)
+        if (candidates[i] && access(candidates[i], R_OK | X_OK) == 0)
             return candidates[i];
     return NULL;
 }
@@ -50,7 +61,7 @@ const char *const *machine_list(struct arena *arena) {
         const char **items;
         unsigned count, capacity;
     } names = {0};
-    const char *folder = configs_folder();
+    const char *folder = configs_folder(arena);
     DIR *dir = folder ? opendir(folder) : NULL;
     for (struct dirent *entry; dir && (entry = readdir(dir));)
         if (has_ending(entry->d_name, ".yaml"))
@@ -126,16 +137,16 @@ static enum status read_text(struct machine *machine, const char *name, const ch
 }
 
 static enum status read_machine(struct machine *machine, const char *gpu, unsigned depth, struct report *report) {
-    const char *path = gpu, *folder = configs_folder();
+    const char *path = gpu, *folder = configs_folder(&machine->arena);
     if (!strchr(gpu, '/') && !has_ending(gpu, ".yaml")) {
         const char *const *known = machine_list(&machine->arena);
         bool found = false;
         for (unsigned i = 0; known[i]; i++)
             found |= strcmp(known[i], gpu) == 0;
         if (!folder || !known[0])
-            return report_add(report, STATUS_SYSTEM,
-                              "machine '%s': the folder with the shipped machines is not found; set HEDDLE_CONFIGS to it",
-                              gpu);
+            return report_add(
+                report, STATUS_SYSTEM,
+                "machine '%s': the folder with the shipped machines is not found; set HEDDLE_CONFIGS to it", gpu);
         const char *near = words_suggest(gpu, known);
         if (!found && near)
             return report_add(report, STATUS_INVALID, "there is no machine '%s'; did you mean '%s'?", gpu, near);
@@ -174,8 +185,8 @@ enum status machine_open_text(struct machine *machine, const char *name, const c
 enum status machine_set(struct machine *machine, const char *setting, const char *origin, struct report *report) {
     const char *equals = strchr(setting, '=');
     if (!equals || equals == setting)
-        return report_add(report, STATUS_INVALID, "%s: '%s' is not KEY=VALUE; 'heddle config show' lists the keys", origin,
-                          setting);
+        return report_add(report, STATUS_INVALID, "%s: '%s' is not KEY=VALUE; 'heddle config show' lists the keys",
+                          origin, setting);
     const char *key = arena_strndup(&machine->arena, setting, (size_t)(equals - setting));
     return param_assign(&machine->params, key, equals + 1, origin, origin, report);
 }

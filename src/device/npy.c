@@ -93,7 +93,9 @@ static bool take_header(struct reader *r, struct npy *out, bool *fortran) {
     return have_descr && have_order && have_shape;
 }
 
-bool npy_is(const void *bytes, size_t length) { return length >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0; }
+bool npy_is(const void *bytes, size_t length) {
+    return length >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
+}
 
 enum status npy_parse(const char *name, const void *bytes, size_t length, struct npy *out, struct report *report) {
     const unsigned char *data = bytes;
@@ -103,8 +105,8 @@ enum status npy_parse(const char *name, const void *bytes, size_t length, struct
     unsigned version = data[6];
     size_t start = version == 1 ? 10 : 12;
     if (version < 1 || version > 3 || length < start)
-        return report_add(report, STATUS_INVALID, "%s: .npy version %u is not known; save it again with numpy.save", name,
-                          version);
+        return report_add(report, STATUS_INVALID, "%s: .npy version %u is not known; save it again with numpy.save",
+                          name, version);
     size_t header = data[8] | (size_t)data[9] << 8;
     if (version > 1)
         header |= (size_t)data[10] << 16 | (size_t)data[11] << 24;
@@ -124,7 +126,8 @@ enum status npy_parse(const char *name, const void *bytes, size_t length, struct
 }
 
 const char *npy_descr(enum element element) {
-    static const char *const descr[] = {"|i1", "|u1", "<i2", "<u2", "<f2", "<u2", "<i4", "<u4", "<f4", "<i8", "<u8", "<f8"};
+    static const char *const descr[] = {"|i1", "|u1", "<i2", "<u2", "<f2", "<u2",
+                                        "<i4", "<u4", "<f4", "<i8", "<u8", "<f8"};
     return descr[element];
 }
 

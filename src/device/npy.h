@@ -11,7 +11,7 @@ struct npy {
     char descr[8]; /* as written: "<f4" */
     unsigned dimensions;
     uint64_t shape[NPY_DIMENSIONS_MAX];
-    uint64_t count; /* product of the shape */
+    uint64_t count;   /* product of the shape */
     const void *data; /* inside the bytes given, no alignment promised */
     size_t data_bytes;
 };

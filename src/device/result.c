@@ -11,7 +11,9 @@
 
 static const uint64_t INTEGER_MAX = (UINT64_C(1) << 53) - 1; /* what every reader of JSON keeps exact */
 
-static json_t *count_of(uint64_t value) { return json_integer((json_int_t)(value < INTEGER_MAX ? value : INTEGER_MAX)); }
+static json_t *count_of(uint64_t value) {
+    return json_integer((json_int_t)(value < INTEGER_MAX ? value : INTEGER_MAX));
+}
 
 /* Bytes of one valid UTF-8 character, 0 when it is none. */
 static size_t utf8_length(const unsigned char *text, size_t left) {
@@ -124,7 +126,8 @@ static json_t *launch_json(struct run *run, unsigned i, struct arena *arena) {
     json_object_set_new(out, "grid", sizes_of(launch->grid));
     json_object_set_new(out, "block", sizes_of(launch->block));
     json_object_set_new(out, "registers", count_of(launch->kernel->live_registers));
-    json_object_set_new(out, "shared_bytes", count_of((uint64_t)run->module->shared_bytes + launch->dynamic_shared_bytes));
+    json_object_set_new(out, "shared_bytes",
+                        count_of((uint64_t)run->module->shared_bytes + launch->dynamic_shared_bytes));
     add_stats(out, &result->stats);
     if (result->instructions) {
         json_object_set_new(out, "lines", lines_json(run, result->instructions, arena));
@@ -305,7 +308,8 @@ enum status result_write(struct run *run, bool complete, double wall_seconds, st
     int failed = json_dump_callback(root, write_chunk, &sink, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
     json_decref(root);
     if (failed || write_chunk("\n", 2, &sink))
-        return report_add(report, STATUS_SYSTEM, "the result file could not be made: no memory, or it is larger than 1 GiB");
+        return report_add(report, STATUS_SYSTEM,
+                          "the result file could not be made: no memory, or it is larger than 1 GiB");
     *text = sink.items;
     *length = sink.count - 1;
     return STATUS_OK;

@@ -1,7 +1,6 @@
 #include "device/run.h"
 #include "base/file.h"
 #include "device/npy.h"
-#include "device/words.h"
 #include <string.h>
 #include <xxhash.h>
 
@@ -52,9 +51,12 @@ enum status run_load_text(const struct launch_file *file, struct arena *arena, s
     for (unsigned i = 0; i < file->build.include_count; i++)
         includes[i] = file_join(arena, file->folder, file->build.includes[i]);
     struct compile_options options = {
-        .defines = file->build.defines, .define_count = file->build.define_count,
-        .includes = includes,           .include_count = file->build.include_count,
-        .extra = file->build.options,   .extra_count = file->build.option_count,
+        .defines = file->build.defines,
+        .define_count = file->build.define_count,
+        .includes = includes,
+        .include_count = file->build.include_count,
+        .extra = file->build.options,
+        .extra_count = file->build.option_count,
         .standard = file->build.standard,
     };
     status = compile_file(path, &options, arena, compiled, report);
@@ -169,16 +171,19 @@ static void describe_failure(const struct run *run, unsigned i, struct report *r
     const char *name = run->file->buffers[check->buffer].name;
     if (check->kind != LAUNCH_CHECK_EQUALS) {
         yaml_error(&run->file->yaml, check->at, report, "the %s of '%s' is %s, expected %s",
-                   check->kind == LAUNCH_CHECK_HASH ? "hash" : "sum", name, result->first[0].got, result->first[0].expected);
+                   check->kind == LAUNCH_CHECK_HASH ? "hash" : "sum", name, result->first[0].got,
+                   result->first[0].expected);
         return;
     }
     struct arena scratch = {0};
     const char *list = "";
     for (unsigned k = 0; k < result->shown; k++)
-        list = arena_printf(&scratch, "%s\n  %s[%llu] = %s, expected %s", list, name,
-                            (unsigned long long)result->first[k].index, result->first[k].got, result->first[k].expected);
+        list =
+            arena_printf(&scratch, "%s\n  %s[%llu] = %s, expected %s", list, name,
+                         (unsigned long long)result->first[k].index, result->first[k].got, result->first[k].expected);
     if (result->mismatches > result->shown)
-        list = arena_printf(&scratch, "%s\n  and %llu more", list, (unsigned long long)(result->mismatches - result->shown));
+        list = arena_printf(&scratch, "%s\n  and %llu more", list,
+                            (unsigned long long)(result->mismatches - result->shown));
     report_add(report, STATUS_WRONG, "%s:%u:%u: %llu of %llu elements of '%s' are not what was expected:%s",
                run->file->yaml.name, check->at->line, check->at->column, (unsigned long long)result->mismatches,
                (unsigned long long)result->compared, name, list);
@@ -202,23 +207,15 @@ enum status run_check(struct run *run, struct report *report) {
     return run->failed ? STATUS_WRONG : STATUS_OK;
 }
 
-enum status run_dump(struct run *run, const char *buffer, const char *path, struct report *report) {
-    const struct launch_file *file = run->file;
-    const char **names = ARENA_ARRAY(&run->arena, const char *, (size_t)file->buffer_count + 1);
-    unsigned i = 0;
-    for (; i < file->buffer_count && strcmp(file->buffers[i].name, buffer) != 0; i++)
-        names[i] = file->buffers[i].name;
-    if (i == file->buffer_count)
-        return report_add(report, STATUS_INVALID, "--dump: there is no buffer '%s'; buffers are %s", buffer,
-                          words_join(&run->arena, names));
-    enum element element = file->buffers[i].element;
-    const char *data = buffer_data(run, i);
-    size_t bytes = run->buffers[i].count * element_bytes(element);
+enum status run_dump(struct run *run, unsigned buffer, const char *path, struct report *report) {
+    enum element element = run->file->buffers[buffer].element;
+    const char *data = buffer_data(run, buffer);
+    size_t bytes = run->buffers[buffer].count * element_bytes(element);
     if (!has_ending(path, ".npy"))
         return file_write(path, data, bytes, report);
     struct arena scratch = {0};
     char *whole = arena_alloc(&scratch, bytes + NPY_HEADER_BYTES);
-    npy_header(element, run->buffers[i].count, whole);
+    npy_header(element, run->buffers[buffer].count, whole);
     memcpy(whole + NPY_HEADER_BYTES, data, bytes);
     enum status status = file_write(path, whole, bytes + NPY_HEADER_BYTES, report);
     arena_free(&scratch);

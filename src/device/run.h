@@ -28,15 +28,15 @@ struct run {
     struct program *program;
     const struct module *module;
     struct compiled compiled;
-    bool is_compiled;             /* from a source; compiled says what the compiler knew */
-    uint64_t module_hash;         /* xxHash64 of the PTX that was loaded */
-    uint64_t source_hash;         /* xxHash64 of the file that `module:` names */
+    bool is_compiled;     /* from a source; compiled says what the compiler knew */
+    uint64_t module_hash; /* xxHash64 of the PTX that was loaded */
+    uint64_t source_hash; /* xxHash64 of the file that `module:` names */
     struct bind_buffer *buffers;
     struct launch *launches;
     struct launch_result *results; /* of the launches done so far */
     unsigned done;
     struct check_result *checks;
-    bool checked, failed; /* all checks were made; one was not passed */
+    bool checked, failed;       /* all checks were made; one was not passed */
     struct run_source *sources; /* by index in module->files; [0]: the module's own text */
 };
 
@@ -48,7 +48,7 @@ enum status run_next(struct run *run, struct report *report);
 /* Makes every check. STATUS_WRONG with the first mismatches in the report when one fails. */
 enum status run_check(struct run *run, struct report *report);
 /* Writes a buffer out; NumPy's format when the path ends in .npy, else the raw bytes. */
-enum status run_dump(struct run *run, const char *buffer, const char *path, struct report *report);
+enum status run_dump(struct run *run, unsigned buffer, const char *path, struct report *report);
 void run_close(struct run *run);
 
 /* The module of a launch file alone, as run_open would load it: compiled where it is a source. */

@@ -130,7 +130,7 @@ static enum status unknown_kernel(struct show *show, struct report *report) {
 
 static void show_function(struct show *show, const struct function *function) {
     static void (*const forms[])(struct show *, const struct function *) = {
-        [SHOW_SUMMARY] = show_summary, [SHOW_LISTING] = show_listing, [SHOW_CFG] = show_cfg,
+        [SHOW_SUMMARY] = show_summary, [SHOW_LISTING] = show_listing,     [SHOW_CFG] = show_cfg,
         [SHOW_DOT] = show_dot,         [SHOW_REGISTERS] = show_registers,
     };
     forms[show->options->form](show, function);
@@ -236,7 +236,8 @@ static enum status show_module_file(const char *path, const char *ending, struct
         char *text;
         size_t length;
         enum status status = file_read(path, MODULE_LIMIT_BYTES, arena, &text, &length, report);
-        return status ? status : load_module(last_part(path), text, length, module, report);
+        return status ? status
+                      : load_module(strcmp(path, "-") == 0 ? "<stdin>" : last_part(path), text, length, module, report);
     }
     struct compiled *compiled = ARENA_NEW(arena, struct compiled);
     struct compile_options options = {0};

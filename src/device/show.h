@@ -14,10 +14,10 @@ enum show_form { SHOW_SUMMARY, SHOW_LISTING, SHOW_CFG, SHOW_DOT, SHOW_REGISTERS 
 
 struct show_options {
     enum show_form form;
-    const char *kernel;             /* only this kernel or function; NULL: all */
-    const struct machine *machine;  /* for occupancy; NULL: none is shown */
-    uint32_t block_threads;         /* for occupancy; 0: as the launch file or the kernel says, else 256 */
-    uint32_t dynamic_shared_bytes;  /* beside the kernel's own; a launch file says it itself */
+    const char *kernel;            /* only this kernel or function; NULL: all */
+    const struct machine *machine; /* for occupancy; NULL: none is shown */
+    uint32_t block_threads;        /* for occupancy; 0: as the launch file or the kernel says, else 256 */
+    uint32_t dynamic_shared_bytes; /* beside the kernel's own; a launch file says it itself */
 };
 
 /* `path` is a .ptx, .cl or .cu file, or a launch file (.yaml, .yml). Everything is loaded before the first byte is

@@ -150,8 +150,8 @@ static void dot_node(struct show *show, const struct function *function, uint32_
     const struct block *block = &function->cfg->blocks[b];
     uint32_t count = block->end_pc - block->first_pc;
     const char *what = describe(show, function->cfg, b), *where = source_range(show, block);
-    fprintf(show->out, "    f%u_b%u [label=\"B%u  pc %u..%u  %u instruction%s\\l", function->index, b, b, block->first_pc,
-            block->end_pc - 1, count, count == 1 ? "" : "s");
+    fprintf(show->out, "    f%u_b%u [label=\"B%u  pc %u..%u  %u instruction%s\\l", function->index, b, b,
+            block->first_pc, block->end_pc - 1, count, count == 1 ? "" : "s");
     if (*what || *where) {
         print_escaped(show->out, where, SIZE_MAX);
         fprintf(show->out, "%s%s\\l", *where && *what ? "  " : "", what);

@@ -74,9 +74,7 @@ static uint64_t static_shared_bytes(struct show *show, const struct function *ke
 
 /* ---- occupancy ---- */
 
-static uint32_t product(const uint32_t size[3]) {
-    return size[0] * (size[1] ? size[1] : 1) * (size[2] ? size[2] : 1);
-}
+static uint32_t product(const uint32_t size[3]) { return size[0] * (size[1] ? size[1] : 1) * (size[2] ? size[2] : 1); }
 
 static uint32_t block_threads(const struct show *show, const struct function *kernel, const char **why) {
     const struct compile_kernel *source = show->compiled ? compiled_find(show->compiled, kernel->name) : NULL;
@@ -105,7 +103,8 @@ static void print_occupancy(struct show *show, const struct function *kernel, ui
     if (kernel->max_nreg && kernel->max_nreg < most)
         most = kernel->max_nreg;
     bool spills = most && registers > most;
-    struct occupancy_kernel load = {threads, spills ? most : registers, (uint32_t)(shared < UINT32_MAX ? shared : UINT32_MAX)};
+    struct occupancy_kernel load = {threads, spills ? most : registers,
+                                    (uint32_t)(shared < UINT32_MAX ? shared : UINT32_MAX)};
     struct occupancy occupancy = occupancy_compute(&limits, &load);
     fprintf(show->out, "  occupancy     %s, blocks of %u thread%s%s%s%s: ", machine->name, threads, plural(threads),
             *why ? " (" : "", why, *why ? ")" : "");
@@ -117,8 +116,10 @@ static void print_occupancy(struct show *show, const struct function *kernel, ui
                 occupancy.warps_max ? 100.0 * occupancy.warps / occupancy.warps_max : 0.0,
                 occupancy_limit_name(occupancy.limit));
     if (spills)
-        fprintf(show->out, "                counted with %u registers, the most a thread may have: a compiler would spill the rest\n",
-                most);
+        fprintf(
+            show->out,
+            "                counted with %u registers, the most a thread may have: a compiler would spill the rest\n",
+            most);
 }
 
 static void print_occupancies(struct show *show, const struct function *kernel, uint64_t own_shared) {
@@ -191,7 +192,8 @@ static void print_register_line(struct show *show, const struct function *functi
         fprintf(show->out, "; %u without the functions it calls", need->coloured);
     if (need->live_units) {
         const char *where = show_where(show, &show->module->code[need->peak_pc]);
-        fprintf(show->out, "; at most %u live, at pc %u%s%s (", need->live_units, need->peak_pc, *where ? " " : "", where);
+        fprintf(show->out, "; at most %u live, at pc %u%s%s (", need->live_units, need->peak_pc, *where ? " " : "",
+                where);
         print_live(show, function->cfg);
         fputc(')', show->out);
     }
@@ -227,7 +229,8 @@ void show_summary(struct show *show, const struct function *function) {
     print_branches(show, cfg);
     print_register_line(show, function);
     uint64_t shared = static_shared_bytes(show, function);
-    fprintf(out, "  memory        shared %llu bytes, local %u bytes", (unsigned long long)shared, function->local_bytes);
+    fprintf(out, "  memory        shared %llu bytes, local %u bytes", (unsigned long long)shared,
+            function->local_bytes);
     if (function->is_entry)
         fprintf(out, ", parameters %u bytes", function->param_bytes);
     fputc('\n', out);
@@ -259,7 +262,7 @@ void show_registers(struct show *show, const struct function *function) {
         uint64_t width = need->live_units ? (uint64_t)block->live_peak * BAR_WIDTH / need->live_units : 0;
         memset(bar, '#', width);
         const char *range = arena_printf(&show->arena, "%u..%u", block->first_pc, block->end_pc - 1);
-        fprintf(out, "  %-6s %-13s %5u%s%s%s\n", show_block_name(show, cfg, b), range, block->live_peak, width ? " " : "",
-                bar, block->reachable ? "" : "  unreachable");
+        fprintf(out, "  %-6s %-13s %5u%s%s%s\n", show_block_name(show, cfg, b), range, block->live_peak,
+                width ? " " : "", bar, block->reachable ? "" : "  unreachable");
     }
 }

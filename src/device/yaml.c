@@ -280,7 +280,8 @@ enum status yaml_known_keys(const struct yaml *yaml, const struct yaml_node *map
             break;
         const char *near = words_suggest(key, known);
         if (near)
-            status = yaml_error(yaml, map->keys[i], report, "%s has no key '%.60s'; did you mean '%s'?", what, key, near);
+            status =
+                yaml_error(yaml, map->keys[i], report, "%s has no key '%.60s'; did you mean '%s'?", what, key, near);
         else
             status = yaml_error(yaml, map->keys[i], report, "%s has no key '%.60s'; its keys are %s", what, key,
                                 words_join(&scratch, known));

@@ -10,10 +10,10 @@ enum yaml_kind { YAML_SCALAR, YAML_LIST, YAML_MAP };
 
 struct yaml_node {
     enum yaml_kind kind;
-    unsigned line, column; /* from 1 */
-    const char *text;      /* scalar, NUL-terminated; has no NUL inside */
-    bool quoted;           /* scalar in quotes or as a block: never a number or null */
-    unsigned count;        /* list: items; map: pairs */
+    unsigned line, column;    /* from 1 */
+    const char *text;         /* scalar, NUL-terminated; has no NUL inside */
+    bool quoted;              /* scalar in quotes or as a block: never a number or null */
+    unsigned count;           /* list: items; map: pairs */
     struct yaml_node **items; /* list items; map values */
     struct yaml_node **keys;  /* map keys, scalars, all different */
 };
@@ -30,8 +30,8 @@ struct yaml {
 enum status yaml_parse(struct arena *arena, const char *name, const char *text, size_t length, struct yaml *out,
                        struct report *report);
 /* Adds "name:line:column: message", the line and a caret; returns STATUS_INVALID. */
-enum status yaml_error(const struct yaml *yaml, const struct yaml_node *at, struct report *report, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+enum status yaml_error(const struct yaml *yaml, const struct yaml_node *at, struct report *report, const char *format,
+                       ...) __attribute__((format(printf, 4, 5)));
 
 /* The value of a key, or NULL when the map has none (or the node is no map). */
 const struct yaml_node *yaml_get(const struct yaml_node *map, const char *key);

@@ -22,8 +22,19 @@ const struct lanes *lanes_find(const char *name) {
 const char *lanes_name(const struct lanes *lanes) { return lanes->name; }
 
 static void fill_row(uint8_t *block, const struct row *row, uint64_t value) {
-    for (unsigned lane = 0; row->present && lane < LANES_MAX; lane++)
-        memcpy(block + row->offset + (size_t)row->bytes * lane, &value, row->bytes);
+    if (!row->present) return;
+    uint8_t *to = block + row->offset;
+    const uint32_t word = (uint32_t)value;
+    switch (row->bytes) {
+    case 4:
+        for (unsigned lane = 0; lane < LANES_MAX; lane++) memcpy(to + 4u * lane, &word, 4);
+        break;
+    case 8:
+        for (unsigned lane = 0; lane < LANES_MAX; lane++) memcpy(to + 8u * lane, &value, 8);
+        break;
+    default:
+        for (unsigned lane = 0; lane < LANES_MAX; lane++) memcpy(to + (size_t)row->bytes * lane, &value, row->bytes);
+    }
 }
 
 /* Constants, what the launch decides, and after them the parameter block. */
@@ -56,6 +67,22 @@ static uint8_t *create_uniform(struct arena *arena, const struct linked *linked,
     return uniform;
 }
 
+/* What is the same in every block: no instruction writes these rows. */
+static void place_warp(struct exec *exec, unsigned warp) {
+    const struct linked *linked = exec->linked;
+    uint8_t *frame = exec_frame(exec, warp);
+    fill_row(frame, &linked->specials[SPECIAL_WARPID], warp);
+    for (unsigned i = 0; i < 3; i++) {
+        const struct row *row = &linked->specials[SPECIAL_TID_X + i];
+        if (!row->present) continue;
+        const uint32_t below = i == 0 ? 1 : i == 1 ? exec->launch->block[0] : exec->launch->block[0] * exec->launch->block[1];
+        for (uint32_t lane = 0; lane < LANES_MAX; lane++) {
+            const uint32_t id = (LANES_MAX * warp + lane) / below % exec->launch->block[i];
+            memcpy(frame + row->offset + 4u * lane, &id, 4);
+        }
+    }
+}
+
 struct exec *exec_create(struct arena *arena, const struct linked *linked, const struct exec_launch *launch,
                          struct memory *memory, struct exec_counts *counts, struct exec_output *output) {
     struct exec *exec = ARENA_NEW(arena, struct exec);
@@ -84,6 +111,7 @@ struct exec *exec_create(struct arena *arena, const struct linked *linked, const
         exec->saves = arena_calloc(arena, slots, exec->save_limit);
         exec->save_used = ARENA_ARRAY(arena, uint32_t, slots);
     }
+    for (unsigned warp = 0; warp < exec->warps; warp++) place_warp(exec, warp);
     return exec;
 }
 
@@ -91,22 +119,12 @@ unsigned exec_warps(const struct exec *exec) { return exec->warps; }
 
 uint32_t exec_warp_lanes(const struct exec *exec, unsigned warp) { return bits_low(exec->threads - LANES_MAX * warp); }
 
-static void start_warp(struct exec *exec, unsigned warp, const uint32_t block[3]) {
+static void start_warp(struct exec *exec, unsigned warp, const uint32_t block[3], uint32_t sm) {
     const struct linked *linked = exec->linked;
     uint8_t *frame = exec_frame(exec, warp);
     for (unsigned i = 0; i < linked->zero_count; i++) memset(frame + linked->zeros[i].offset, 0, linked->zeros[i].bytes);
     for (unsigned i = 0; i < 3; i++) fill_row(frame, &linked->specials[SPECIAL_CTAID_X + i], block[i]);
-    fill_row(frame, &linked->specials[SPECIAL_WARPID], warp);
-    fill_row(frame, &linked->specials[SPECIAL_SMID], exec->block % exec->launch->sm_count);
-    for (unsigned i = 0; i < 3; i++) {
-        const struct row *row = &linked->specials[SPECIAL_TID_X + i];
-        if (!row->present) continue;
-        const uint32_t below = i == 0 ? 1 : i == 1 ? exec->launch->block[0] : exec->launch->block[0] * exec->launch->block[1];
-        for (uint32_t lane = 0; lane < LANES_MAX; lane++) {
-            const uint32_t id = (LANES_MAX * warp + lane) / below % exec->launch->block[i];
-            memcpy(frame + row->offset + 4u * lane, &id, 4);
-        }
-    }
+    fill_row(frame, &linked->specials[SPECIAL_SMID], sm);
 }
 
 void exec_start(struct exec *exec, uint64_t block) {
@@ -115,7 +133,8 @@ void exec_start(struct exec *exec, uint64_t block) {
                                (uint32_t)(block / grid[0] / grid[1])};
     const size_t slots = (size_t)exec->warps * LANES_MAX;
     exec->block = block;
-    for (unsigned warp = 0; warp < exec->warps; warp++) start_warp(exec, warp, place);
+    const uint32_t sm = (uint32_t)(block % exec->launch->sm_count);
+    for (unsigned warp = 0; warp < exec->warps; warp++) start_warp(exec, warp, place, sm);
     memset(exec->shared, 0, exec->shared_bytes);
     for (size_t thread = 0; exec->local_touched && thread < slots; thread++)
         memset(exec->local + thread * exec->local_bytes, 0, exec->local_touched);

@@ -15,13 +15,12 @@ struct exec;
 const struct lanes *lanes_find(const char *name);
 const char *lanes_name(const struct lanes *lanes);
 
-/* Lays out registers and turns instructions into steps. Everything the executor cannot do is listed in the report.
- * Variables of the module's image start at image_address. */
-enum status exec_link(struct arena *arena, const struct module *module, const struct function *kernel,
-                      const struct lanes *lanes, uint64_t image_address, struct linked **out, struct report *report);
-/* Checks every function of the module at once, so that a module is refused when it is loaded. */
+/* STATUS_INVALID with everything in the module that the executor cannot do: it is refused when it is loaded. */
 enum status exec_check(const struct module *module, struct report *report);
-uint32_t linked_shared_bytes(const struct linked *linked);
+/* Lays out registers and turns the instructions of a checked module into steps. Variables of the module's image start
+ * at image_address. */
+struct linked *exec_link(struct arena *arena, const struct module *module, const struct function *kernel,
+                         const struct lanes *lanes, uint64_t image_address);
 
 /* What the launch, not the thread, decides. */
 struct exec_launch {

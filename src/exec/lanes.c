@@ -3,6 +3,9 @@
 #include "exec/lanes.h"
 
 #include <string.h>
+#if LANES_LEVEL >= 3
+#include <immintrin.h>
+#endif
 
 #include "base/bits.h"
 #include "exec/approx.h"
@@ -25,6 +28,13 @@ typedef int8_t s8;
 #define EACH_LANE(i) _Pragma("clang loop vectorize(assume_safety)") for (unsigned i = 0; i < LANES_MAX; i++)
 #else
 #define EACH_LANE(i) _Pragma("GCC ivdep") for (unsigned i = 0; i < LANES_MAX; i++)
+#endif
+
+/* One lane after another, without the cost of a loop: for what has no vector form. */
+#ifdef __clang__
+#define UNROLLED_LANE(i) _Pragma("clang loop unroll(full)") for (unsigned i = 0; i < LANES_MAX; i++)
+#else
+#define UNROLLED_LANE(i) _Pragma("GCC unroll 32") for (unsigned i = 0; i < LANES_MAX; i++)
 #endif
 
 /* Bit i at entry i: a mask word compared with this becomes a vector of lane masks. */
@@ -218,9 +228,14 @@ static const struct lane_entry entries[] = {
 
 /* ---- memory ---- */
 
-/* Addresses of all lanes; those of idle lanes mean nothing. */
-static inline void lane_addresses(uint64_t *out, const struct step *step, const uint8_t *row) {
+/* Addresses of all lanes; those of idle lanes mean nothing. Returns whether the active ones all lie in [low, high) and
+ * are aligned to size, a power of two. Addresses stay far below 2^63, so a difference out of range shows as a sign. */
+static inline bool lane_addresses(uint64_t *out, const struct step *step, const uint8_t *row, uint32_t lanes,
+                                  uint64_t low, uint64_t high, uint32_t size) {
     const uint64_t offset = step->address.offset;
+    if (high - low < size) return false;
+    const uint64_t last = high - size;
+    uint64_t outside = 0, bits = 0;
     if (!step->address.row.present) {
         for (unsigned i = 0; i < LANES_MAX; i++) out[i] = offset;
     } else if (step->address.row.bytes == 8) {
@@ -230,27 +245,19 @@ static inline void lane_addresses(uint64_t *out, const struct step *step, const 
         const u32 *a = (const u32 *)row;
         for (unsigned i = 0; i < LANES_MAX; i++) out[i] = (uint32_t)(a[i] + offset);
     }
-}
-
-/* Do all active lanes lie in [low, high), aligned to size (a power of two)? Addresses stay far below 2^63, so a
- * difference out of range shows as a sign bit. */
-static inline bool lanes_inside(const uint64_t *addresses, uint32_t lanes, uint64_t low, uint64_t high, uint32_t size) {
-    if (high - low < size) return false;
-    const uint64_t last = high - size, odd = size - 1;
-    uint64_t outside = 0, misaligned = 0;
     if (lanes == UINT32_MAX) {
         for (unsigned i = 0; i < LANES_MAX; i++) {
-            outside |= (addresses[i] - low) | (last - addresses[i]) | addresses[i];
-            misaligned |= addresses[i];
+            outside |= (out[i] - low) | (last - out[i]);
+            bits |= out[i];
         }
     } else {
         for (unsigned i = 0; i < LANES_MAX; i++) {
             const uint64_t on = lanes & lane_bit_wide[i] ? UINT64_MAX : 0;
-            outside |= ((addresses[i] - low) | (last - addresses[i]) | addresses[i]) & on;
-            misaligned |= addresses[i] & on;
+            outside |= ((out[i] - low) | (last - out[i])) & on;
+            bits |= out[i] & on;
         }
     }
-    return !(outside >> 63) && !(misaligned & odd);
+    return !((outside | bits) >> 63) && !(bits & (size - 1));
 }
 
 /* Where the fast path may look: shared memory, or the allocation this instruction used last. NULL: nowhere. */
@@ -265,40 +272,58 @@ static inline uint8_t *fast_window(const struct exec *exec, const struct step *s
     return exec->memory->host - GLOBAL_BASE;
 }
 
-#define GATHER(T)                                                                                                      \
+#define EACH_ACTIVE(statement)                                                                                         \
     do {                                                                                                               \
-        T *d = (T *)d_row;                                                                                             \
         if (lanes == UINT32_MAX)                                                                                       \
-            for (unsigned i = 0; i < LANES_MAX; i++) d[i] = *(const T *)(const void *)(window + addresses[i]);         \
+            for (unsigned i = 0; i < LANES_MAX; i++) statement;                                                        \
         else                                                                                                           \
             for (uint32_t rest = lanes; rest; rest &= rest - 1) {                                                      \
                 const unsigned i = bits_first(rest);                                                                   \
-                d[i] = *(const T *)(const void *)(window + addresses[i]);                                              \
+                statement;                                                                                             \
             }                                                                                                          \
     } while (0)
-#define SCATTER(T)                                                                                                     \
-    do {                                                                                                               \
-        const T *b = (const T *)b_row;                                                                                 \
-        if (lanes == UINT32_MAX)                                                                                       \
-            for (unsigned i = 0; i < LANES_MAX; i++) *(T *)(void *)(window + addresses[i]) = b[i];                     \
-        else                                                                                                           \
-            for (uint32_t rest = lanes; rest; rest &= rest - 1) {                                                      \
-                const unsigned i = bits_first(rest);                                                                   \
-                *(T *)(void *)(window + addresses[i]) = b[i];                                                          \
-            }                                                                                                          \
-    } while (0)
+#define GATHER(T) EACH_ACTIVE(((T *)d_row)[i] = *(const T *)(const void *)(window + addresses[i]))
+#define SCATTER(T) EACH_ACTIVE(*(T *)(void *)(window + addresses[i]) = ((const T *)b_row)[i])
+
+/* Whole words for all lanes: vector gathers where the level has them. */
+static inline void gather_32(void *d_row, const uint8_t *window, const uint64_t *addresses, uint32_t lanes) {
+#if LANES_LEVEL >= 3
+    if (lanes == UINT32_MAX) {
+        for (unsigned i = 0; i < LANES_MAX; i += 4)
+            _mm_storeu_si128((__m128i *)d_row + i / 4,
+                             _mm256_i64gather_epi32((const int *)(const void *)window,
+                                                    _mm256_loadu_si256((const __m256i *)(const void *)(addresses + i)), 1));
+        return;
+    }
+#endif
+    GATHER(u32);
+}
+
+static inline void gather_64(void *d_row, const uint8_t *window, const uint64_t *addresses, uint32_t lanes) {
+#if LANES_LEVEL >= 3
+    if (lanes == UINT32_MAX) {
+        for (unsigned i = 0; i < LANES_MAX; i += 4)
+            _mm256_storeu_si256((__m256i *)d_row + i / 4,
+                                _mm256_i64gather_epi64((const long long *)(const void *)window,
+                                                       _mm256_loadu_si256((const __m256i *)(const void *)(addresses + i)), 1));
+        return;
+    }
+#endif
+    GATHER(u64);
+}
 
 static bool run_load(struct exec *exec, unsigned warp, uint8_t *const *bases, const struct step *step, uint32_t lanes) {
-    if (step->run == NULL) return exec_load_step(exec, warp, step, lanes);
+    if (!step->plain) return exec_load_step(exec, warp, step, lanes);
     uint64_t low, high, addresses[LANES_MAX] __attribute__((aligned(64)));
     uint8_t *window = fast_window(exec, step, &low, &high);
-    lane_addresses(addresses, step, bases[step->address.row.base] + step->address.row.offset);
+    const uint8_t *a_row = bases[step->address.row.base] + step->address.row.offset;
     const uint32_t size = step->access_bytes * (uint32_t)step->dst_count;
-    if (!window || !lanes_inside(addresses, lanes, low, high, size)) return exec_load_step(exec, warp, step, lanes);
+    if (!window || !lane_addresses(addresses, step, a_row, lanes, low, high, size))
+        return exec_load_step(exec, warp, step, lanes);
     for (unsigned k = 0; k < step->dst_count; k++, window += step->access_bytes) {
         uint8_t *d_row = bases[0] + step->rows[k].offset;
-        if (step->access_bytes == 4) GATHER(u32);
-        else if (step->access_bytes == 8) GATHER(u64);
+        if (step->access_bytes == 4) gather_32(d_row, window, addresses, lanes);
+        else if (step->access_bytes == 8) gather_64(d_row, window, addresses, lanes);
         else GATHER(u16);
     }
     return true;
@@ -306,12 +331,12 @@ static bool run_load(struct exec *exec, unsigned warp, uint8_t *const *bases, co
 
 static bool run_store(struct exec *exec, unsigned warp, uint8_t *const *bases, const struct step *step, uint32_t lanes) {
     if (step->address.space != SPACE_SHARED && step->address.space != SPACE_LOCAL) exec->counts->progress++;
-    if (step->run == NULL) return exec_store_step(exec, warp, step, lanes);
+    if (!step->plain) return exec_store_step(exec, warp, step, lanes);
     uint64_t low, high, addresses[LANES_MAX] __attribute__((aligned(64)));
     uint8_t *window = fast_window(exec, step, &low, &high);
-    lane_addresses(addresses, step, bases[step->address.row.base] + step->address.row.offset);
+    const uint8_t *a_row = bases[step->address.row.base] + step->address.row.offset;
     const unsigned count = step->src_count - 1u;
-    if (!window || !lanes_inside(addresses, lanes, low, high, step->access_bytes * count))
+    if (!window || !lane_addresses(addresses, step, a_row, lanes, low, high, step->access_bytes * count))
         return exec_store_step(exec, warp, step, lanes);
     for (unsigned k = 0; k < count; k++, window += step->access_bytes) {
         const struct row *row = &step->rows[1 + k];
@@ -340,9 +365,8 @@ static bool run_other(struct exec *exec, unsigned warp, uint8_t *const *bases, c
     }
 }
 
-/* lanes: where the guard holds; active: the group's. */
-static void run_control(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint32_t active,
-                        struct executed *out) {
+/* lanes: where the guard holds. */
+static void run_control(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, struct executed *out) {
     out->taken = lanes;
     switch ((enum kind)step->kind) {
     case KIND_BRANCH:
@@ -388,7 +412,8 @@ static void run_control(struct exec *exec, unsigned warp, const struct step *ste
         out->barrier = (uint32_t)exec_read(exec, warp, &rows[0], first);
         out->expected = rows[1].present ? (uint32_t)exec_read(exec, warp, &rows[1], first) : 0;
         out->predicate = 0;
-        for (BITS_EACH(lane, lanes)) out->predicate |= (uint32_t)exec_read(exec, warp, &rows[2], lane) << lane;
+        if (rows[2].present)
+            for (BITS_EACH(lane, lanes)) out->predicate |= (uint32_t)exec_read(exec, warp, &rows[2], lane) << lane;
         if (out->barrier < 16) return;
         exec_fail(exec, warp, first, step, "barrier %u: a block has barriers 0 to 15", (unsigned)out->barrier);
         out->flow = FLOW_FAULT;
@@ -397,7 +422,6 @@ static void run_control(struct exec *exec, unsigned warp, const struct step *ste
     default:
         out->flow = lanes ? FLOW_FAULT : FLOW_NEXT;
         if (lanes) exec_fail(exec, warp, bits_first(lanes), step, "trap");
-        (void)active;
         return;
     }
 }
@@ -407,31 +431,33 @@ static void run(struct exec *exec, unsigned warp, const struct group *group, uin
     const struct step *const steps = exec->linked->steps;
     uint8_t *const bases[2] = {exec_frame(exec, warp), exec->uniform};
     const uint32_t active = group->lanes, stop = group->stop_pc, first = group->pc;
-    uint32_t pc = first;
+    const struct step *step = &steps[first];
+    uint32_t left = stop > first && stop - first < limit ? stop - first : limit;
     out->flow = FLOW_NEXT;
     out->lanes = active;
     for (;;) {
-        const struct step *step = &steps[pc];
         uint32_t lanes = active;
         if (step->guarded) {
             lanes &= *(const uint32_t *)(const void *)(bases[0] + step->guard_offset) ^ step->guard_flip;
-            exec->counts->threads[pc] += bits_count(lanes);
+            exec->counts->threads[step - steps] += bits_count(lanes);
         }
         if (step->kind == KIND_LANES) {
             step->run(bases[step->base[0]] + step->offset[0], bases[step->base[1]] + step->offset[1],
                       bases[step->base[2]] + step->offset[2], bases[step->base[3]] + step->offset[3], lanes, step);
         } else if (step->kind < KIND_CONTROL) {
-            if (lanes && !run_other(exec, warp, bases, step, lanes, active, alive, exec->clock + (pc - first))) {
+            const uint64_t clock = exec->clock + (uint64_t)(step - steps) - first;
+            if (lanes && !run_other(exec, warp, bases, step, lanes, active, alive, clock)) {
                 out->flow = FLOW_FAULT;
                 break;
             }
         } else {
-            run_control(exec, warp, step, lanes, active, out);
+            run_control(exec, warp, step, lanes, out);
             break;
         }
-        if (pc + 1 == stop || pc + 1 - first >= limit) break;
-        pc++;
+        if (--left == 0) break;
+        step++;
     }
+    const uint32_t pc = (uint32_t)(step - steps);
     out->pc = pc;
     out->issues = pc + 1 - first;
     const int64_t width = bits_count(active);

@@ -318,7 +318,7 @@ static bool is_clock(enum special special) {
     return special >= SPECIAL_CLOCK && special <= SPECIAL_GLOBALTIMER_HI;
 }
 
-/* Fast loads and stores move whole registers: the access is as wide as every row, which is no constant. */
+/* Whole registers go in or out: the access is as wide as every row. */
 static bool is_plain_access(const struct step *step, const struct row *rows, unsigned count) {
     if (step->access_bytes < 2 || step->address.in_frame) return false;
     for (unsigned i = 0; i < count; i++)
@@ -326,18 +326,14 @@ static bool is_plain_access(const struct step *step, const struct row *rows, uns
     return true;
 }
 
-static void plain_access(void *d, const void *a, const void *b, const void *c, uint32_t lanes, const struct step *step) {
-    (void)d, (void)a, (void)b, (void)c, (void)lanes, (void)step; /* marks a step for the fast path of lanes.c */
-}
-
 static enum kind link_kind(struct linker *linker, struct step *step) {
     const struct inst *inst = step->inst;
     switch ((enum op)inst->op) {
     case OP_LD:
-        if (is_plain_access(step, step->rows, step->dst_count)) step->run = plain_access;
+        step->plain = is_plain_access(step, step->rows, step->dst_count);
         return KIND_LOAD;
     case OP_ST:
-        if (is_plain_access(step, step->rows + 1, step->src_count - 1u)) step->run = plain_access;
+        step->plain = is_plain_access(step, step->rows + 1, step->src_count - 1u);
         return KIND_STORE;
     case OP_ATOM:
     case OP_RED: return KIND_ATOMIC;
@@ -444,12 +440,11 @@ lane_function *lanes_select(const struct lanes *lanes, const struct inst *inst, 
     return NULL;
 }
 
-enum status exec_link(struct arena *arena, const struct module *module, const struct function *kernel,
-                      const struct lanes *lanes, uint64_t image_address, struct linked **out, struct report *report) {
-    (void)report;
+struct linked *exec_link(struct arena *arena, const struct module *module, const struct function *kernel,
+                         const struct lanes *lanes, uint64_t image_address) {
     struct linked *linked = ARENA_NEW(arena, struct linked);
     *linked = (struct linked){.module = module, .kernel = kernel, .lanes = lanes, .shared_bytes = kernel->shared_bytes};
-    struct linker linker = {.arena = arena, .linked = linked, .image_address = image_address, .frame_used = FRAME_HEADER_BYTES};
+    struct linker linker = {.arena = arena, .linked = linked, .image_address = image_address};
     linked->steps = ARENA_ARRAY(arena, struct step, module->code_count);
     find_functions(&linker);
     linker.carry = frame_row(&linker, 0);
@@ -466,11 +461,8 @@ enum status exec_link(struct arena *arena, const struct module *module, const st
     linked->uniform_bytes = linker.uniform.count;
     linked->param_rows = linker.params.items, linked->param_row_count = linker.params.count;
     linked->zeros = linker.zeros.items, linked->zero_count = linker.zeros.count;
-    *out = linked;
-    return STATUS_OK;
+    return linked;
 }
-
-uint32_t linked_shared_bytes(const struct linked *linked) { return linked->shared_bytes; }
 
 /* ---- what the executor cannot do ---- */
 

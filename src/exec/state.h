@@ -5,9 +5,6 @@
 #include "exec/exec.h"
 #include "exec/step.h"
 
-/* What a warp's frame begins with: rows that the block decides. */
-enum { FRAME_HEADER_BYTES = 64 };
-
 /* The allocation a static memory instruction used last: checked before all others. */
 struct site {
     uint64_t low, high;

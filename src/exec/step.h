@@ -61,6 +61,7 @@ struct step {
     uint8_t dst_count, src_count;
     uint8_t access_bytes; /* memory: bytes of one element */
     bool guarded;
+    bool plain; /* memory: the fast path of lanes.c may try */
     uint8_t base[4]; /* rows of d, a, b, c */
     uint32_t offset[4];
     uint32_t guard_offset, guard_flip; /* the guard holds in lanes of word ^ flip */

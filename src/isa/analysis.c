@@ -12,7 +12,8 @@ static void set_reconvergence(struct module *module, const struct cfg *cfg) {
         struct inst *inst = &module->code[block->end_pc - 1];
         if (inst->op != OP_BRA && inst->op != OP_BRX)
             continue;
-        inst->reconverge = block->post_dominator < cfg->block_count ? cfg->blocks[block->post_dominator].first_pc : NO_PC;
+        inst->reconverge =
+            block->post_dominator < cfg->block_count ? cfg->blocks[block->post_dominator].first_pc : NO_PC;
     }
 }
 

@@ -14,10 +14,8 @@ bool inst_ends_block(const struct inst *inst) {
     case OP_BRX:
     case OP_RET:
     case OP_EXIT:
-    case OP_TRAP:
-        return true;
-    default:
-        return is_noreturn_call(inst);
+    case OP_TRAP: return true;
+    default: return is_noreturn_call(inst);
     }
 }
 
@@ -121,9 +119,10 @@ static enum status link_blocks(struct module *module, struct function *function,
         uint32_t count = list_successors(module, function, cfg, b, block_of, seen, list);
         edges += count;
         if (edges > CFG_EDGES_MAX)
-            return report_add(report, STATUS_INVALID,
-                              "%s:%u: control flow of '%s' has more than %u edges; split the function or its brx tables",
-                              module->name, function->text_line, function->name, CFG_EDGES_MAX);
+            return report_add(
+                report, STATUS_INVALID,
+                "%s:%u: control flow of '%s' has more than %u edges; split the function or its brx tables",
+                module->name, function->text_line, function->name, CFG_EDGES_MAX);
         block->successors = arena_copy(&module->arena, list, count * sizeof *list);
         block->successor_count = count;
         for (uint32_t i = 0; i < count; i++)

@@ -35,7 +35,7 @@ struct live_segment {
 struct liveness {
     struct live_segment *items; /* no two of one register overlap */
     unsigned count, capacity;
-    bool complete;              /* false: more segments than were kept; the sums below are right nevertheless */
+    bool complete; /* false: more segments than were kept; the sums below are right nevertheless */
     uint32_t point_count;
     uint32_t *units, *predicates; /* live at each point */
     uint64_t *unwritten;          /* bit per register: may be read before it is written */
@@ -46,7 +46,7 @@ struct liveness liveness_compute(const struct module *module, const struct funct
 uint32_t register_units(enum type type);
 /* cfg->registers and live_peak of every block. across[i], where not NULL: for every call of the function, in PC
  * order, the units that stay live across it. */
-void registers_estimate(const struct module *module, const struct function *function, struct cfg *cfg,
-                        uint32_t *across, struct arena *scratch);
+void registers_estimate(const struct module *module, const struct function *function, struct cfg *cfg, uint32_t *across,
+                        struct arena *scratch);
 
 #endif

@@ -35,7 +35,7 @@ struct strip {
     struct changed {
         bool queued;
         size_t low, high; /* words of the block's row that changed since it was last handed on: [low, high) */
-    } *changed;
+    } * changed;
     struct liveness *out;
     struct arena *scratch;
 };
@@ -305,7 +305,8 @@ static void compute_strip(struct strip *strip) {
     scan_blocks(strip);
     solve_backward(strip);
     size_t rest = bits_round_up(strip->reg_count, WORD_BITS) / WORD_BITS;
-    memcpy(strip->out->unwritten + strip->first_reg / WORD_BITS, row(strip, strip->live_in, 0), rest * sizeof(uint64_t));
+    memcpy(strip->out->unwritten + strip->first_reg / WORD_BITS, row(strip, strip->live_in, 0),
+           rest * sizeof(uint64_t));
     solve_forward(strip);
     walk_blocks(strip);
 }
@@ -322,8 +323,8 @@ struct liveness liveness_compute(const struct module *module, const struct funct
     size_t needed = ((size_t)function->reg_count + WORD_BITS - 1) / WORD_BITS;
     words = words < 1 ? 1 : words > needed ? needed : words;
     out.unwritten = ARENA_ARRAY(scratch, uint64_t, needed);
-    struct strip strip = {.module = module, .function = function, .cfg = cfg, .words = words, .out = &out,
-                          .scratch = scratch};
+    struct strip strip = {
+        .module = module, .function = function, .cfg = cfg, .words = words, .out = &out, .scratch = scratch};
     allocate_strip(&strip, scratch);
     for (size_t reg = 0; reg < function->reg_count; reg += words * WORD_BITS) {
         size_t rest = function->reg_count - reg, width = words * WORD_BITS;

@@ -26,13 +26,19 @@ struct occupancy_kernel {
 };
 
 enum occupancy_limit {
-    LIMIT_NONE, LIMIT_BLOCKS, LIMIT_WARPS, LIMIT_THREADS, LIMIT_REGISTERS, LIMIT_SHARED, LIMIT_BLOCK_SIZE,
+    LIMIT_NONE,
+    LIMIT_BLOCKS,
+    LIMIT_WARPS,
+    LIMIT_THREADS,
+    LIMIT_REGISTERS,
+    LIMIT_SHARED,
+    LIMIT_BLOCK_SIZE,
     LIMIT_COUNT
 };
 
 struct occupancy {
-    uint32_t blocks, warps; /* resident per SM; 0 blocks: the kernel cannot run with these numbers */
-    uint32_t warps_max;     /* what the SM could hold, 0: unlimited */
+    uint32_t blocks, warps;     /* resident per SM; 0 blocks: the kernel cannot run with these numbers */
+    uint32_t warps_max;         /* what the SM could hold, 0: unlimited */
     enum occupancy_limit limit; /* the first in the order above of those that allow no more */
     uint32_t by[LIMIT_COUNT];   /* blocks each limit would allow, UINT32_MAX: no limit */
 };

@@ -20,7 +20,7 @@
 
 enum {
     STACK_POINTER = 1,
-    COLOURS_MAX = 1024,   /* a thread has at most 255 on any GPU: above this nothing is worth colouring */
+    COLOURS_MAX = 1024, /* a thread has at most 255 on any GPU: above this nothing is worth colouring */
     COLOURED_UNITS_MAX = 512,
 };
 
@@ -117,7 +117,9 @@ static struct range *gather_ranges(const struct function *function, const struct
     uint32_t at = 0;
     for (uint32_t reg = 0; reg < function->reg_count; reg++)
         if (start[reg + 1] != start[reg])
-            ranges[at++] = (struct range){.reg = reg, .first = UINT32_MAX, .segment = start[reg],
+            ranges[at++] = (struct range){.reg = reg,
+                                          .first = UINT32_MAX,
+                                          .segment = start[reg],
                                           .units = register_units((enum type)function->reg_types[reg]),
                                           .segment_count = start[reg + 1] - start[reg]};
     for (unsigned i = 0; i < liveness->count; i++)
@@ -176,8 +178,8 @@ static void find_peak(const struct function *function, const struct liveness *li
             need->live[function->reg_types[liveness->items[i].reg]]++;
 }
 
-void registers_estimate(const struct module *module, const struct function *function, struct cfg *cfg,
-                        uint32_t *across, struct arena *scratch) {
+void registers_estimate(const struct module *module, const struct function *function, struct cfg *cfg, uint32_t *across,
+                        struct arena *scratch) {
     struct liveness liveness = liveness_compute(module, function, cfg, scratch);
     struct register_need *need = &cfg->registers;
     if (cfg->unwritten && liveness.unwritten)

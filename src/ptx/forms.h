@@ -9,10 +9,10 @@ enum group {
     GROUP_XORSIGN, GROUP_ABS, GROUP_RELU, GROUP_SYNC, GROUP_ALIGNED, GROUP_NOFTZ, GROUP_APPROX, GROUP_FULL,
     GROUP_EQUALITY, GROUP_ORDERED, GROUP_UNSIGNED, GROUP_UNORDERED, GROUP_BOOL, GROUP_LO, GROUP_HI, GROUP_WIDE,
     GROUP_WRAP, GROUP_DIRECTION, GROUP_PRMT, GROUP_SHIFTAMT, GROUP_TO, GROUP_ALL, GROUP_ANY, GROUP_VOTE_UNI,
-    GROUP_BALLOT, GROUP_SHFL, GROUP_BAR_RED, GROUP_TESTP, GROUP_ATOM, GROUP_ATOM_EXCHANGE, GROUP_SCOPE, GROUP_GL,
+    GROUP_BALLOT, GROUP_SHFL, GROUP_BAR_RED, GROUP_TESTP, GROUP_ATOM, GROUP_ATOM_EXCHANGE, GROUP_SCOPE, GROUP_SCOPE_GPU, GROUP_GL,
     GROUP_WEAK, GROUP_RELAXED, GROUP_ACQUIRE, GROUP_RELEASE, GROUP_ACQ_REL, GROUP_SC, GROUP_VOLATILE, GROUP_CACHE_LD,
     GROUP_NC, GROUP_CACHE_ST, GROUP_GLOBAL, GROUP_SHARED, GROUP_LOCAL, GROUP_CONST, GROUP_PARAM, GROUP_VECTOR,
-    GROUP_LEVEL, GROUP_HINT, GROUP_PROXY, GROUP_EVENT_MASK, GROUP_COUNT
+    GROUP_LEVEL, GROUP_HINT, GROUP_PREFETCH_SIZE, GROUP_PROXY, GROUP_EVENT_MASK, GROUP_COUNT
 };
 _Static_assert(GROUP_COUNT <= 64, "groups are bits of a uint64_t");
 
@@ -103,6 +103,8 @@ bool lower_source(struct parser *parser, struct statement *statement, struct bui
                   enum type type, bool wider);
 bool lower_predicate(struct parser *parser, struct statement *statement, struct build *build, const struct raw *raw);
 bool lower_mismatch(struct parser *parser, struct statement *statement, const struct raw *raw, enum type type);
+/* "'opcode'" and the problem, at the opcode. */
+bool lower_error(struct parser *parser, const struct statement *statement, const char *problem);
 
 lower_function lower_mov, lower_cvt, lower_cvt_pack, lower_cvta, lower_isspacep;                  /* lower_move.c */
 lower_function lower_ld, lower_st, lower_prefetch, lower_atom, lower_membar;                      /* lower_memory.c */

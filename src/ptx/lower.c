@@ -1,6 +1,10 @@
 /* Operands as written to operands of the instruction form: the letters of forms.def. */
 #include "ptx/forms.h"
 
+bool lower_error(struct parser *parser, const struct statement *statement, const char *problem) {
+    return parser_error(parser, statement->mnemonic, "'%s'%s", forms_opcode_text(parser, statement), problem);
+}
+
 bool lower_mismatch(struct parser *parser, struct statement *statement, const struct raw *raw, enum type type) {
     const char *opcode = forms_opcode_text(parser, statement);
     if (raw->kind == RAW_NAME)
@@ -142,8 +146,7 @@ static bool finish_modes(struct parser *parser, struct statement *statement, str
     if (inst->op == OP_MIN || inst->op == OP_MAX) {
         bool xorsign = (inst->flags & FLAG_XORSIGN) != 0, absolute = (inst->flags & FLAG_ABS) != 0;
         if (xorsign != absolute)
-            return parser_error(parser, statement->mnemonic, "'%s': .xorsign and .abs go together",
-                                forms_opcode_text(parser, statement));
+            return lower_error(parser, statement, ": .xorsign and .abs go together");
     }
     return true;
 }

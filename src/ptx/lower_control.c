@@ -46,18 +46,17 @@ bool lower_bar(struct parser *parser, struct statement *statement, struct build 
 
 bool lower_redux(struct parser *parser, struct statement *statement, struct build *build) {
     struct inst *inst = &build->inst;
-    const char *opcode = forms_opcode_text(parser, statement);
     enum type type = (enum type)inst->type;
     bool bitwise = inst->atom == ATOM_AND || inst->atom == ATOM_OR || inst->atom == ATOM_XOR;
     bool picks = inst->atom == ATOM_MIN || inst->atom == ATOM_MAX;
     bool integer = type == TYPE_U32 || type == TYPE_S32;
     bool fits = bitwise ? type == TYPE_B32 : picks ? integer || type == TYPE_F32 : inst->atom == ATOM_ADD && integer;
     if (!fits)
-        return parser_error(parser, statement->mnemonic, "there is no reduction '%s'", opcode);
+        return lower_error(parser, statement, " is no reduction");
     if ((inst->flags & FLAG_SYNC) == 0)
-        return parser_error(parser, statement->mnemonic, "'%s' lacks .sync", opcode);
+        return lower_error(parser, statement, " lacks .sync");
     if ((inst->flags & (FLAG_ABS | FLAG_NAN)) && type != TYPE_F32)
-        return parser_error(parser, statement->mnemonic, "'%s': .abs and .NaN are for .f32", opcode);
+        return lower_error(parser, statement, ": .abs and .NaN are for .f32");
     return lower_count(parser, statement, 3, 3) &&
            lower_destination(parser, statement, build, &statement->operands[0], type, false) &&
            lower_source(parser, statement, build, &statement->operands[1], type, false) &&

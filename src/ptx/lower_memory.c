@@ -41,10 +41,8 @@ static bool check_order(struct parser *parser, struct statement *statement, cons
     bool ordered = inst->order == ORDER_RELAXED || inst->order == ORDER_ACQUIRE || inst->order == ORDER_RELEASE;
     if (ordered == (inst->scope != SCOPE_NONE))
         return true;
-    return parser_error(parser, statement->mnemonic,
-                        ordered ? "'%s' lacks its scope: .cta, .cluster, .gpu or .sys"
-                                : "'%s' has a scope, but no memory order",
-                        forms_opcode_text(parser, statement));
+    return lower_error(parser, statement, ordered ? " lacks its scope: .cta, .cluster, .gpu or .sys"
+                                                  : " has a scope, but no memory order");
 }
 
 /* The registers of a load or values of a store: as many as the vector says. */
@@ -67,14 +65,10 @@ static const struct raw *vector_part(const struct statement *statement, const st
     return raw->kind == RAW_VECTOR ? &statement->parts[raw->first + i] : raw;
 }
 
-static bool check_policy(struct parser *parser, struct statement *statement) {
-    return lower_count(parser, statement, 2, 2);
-}
-
 bool lower_ld(struct parser *parser, struct statement *statement, struct build *build) {
     struct inst *inst = &build->inst;
     unsigned count;
-    if (!check_policy(parser, statement) || !check_order(parser, statement, inst))
+    if (!lower_count(parser, statement, 2, 2) || !check_order(parser, statement, inst))
         return false;
     if (statement->match.groups >> GROUP_NC & 1)
         inst->cache = CACHE_NC;
@@ -94,7 +88,7 @@ bool lower_ld(struct parser *parser, struct statement *statement, struct build *
 bool lower_st(struct parser *parser, struct statement *statement, struct build *build) {
     struct inst *inst = &build->inst;
     unsigned count;
-    if (!check_policy(parser, statement) || !check_order(parser, statement, inst) ||
+    if (!lower_count(parser, statement, 2, 2) || !check_order(parser, statement, inst) ||
         !lower_address(parser, statement, build, &statement->operands[0]))
         return false;
     const struct symbol *symbol = build->src[0].symbol;
@@ -121,7 +115,7 @@ bool lower_prefetch(struct parser *parser, struct statement *statement, struct b
 static uint32_t atom_types(enum atom atom) {
     switch (atom) {
     case ATOM_ADD:
-        return T(U32) | T(S32) | T(U64) | T(S64) | T(F32) | T(F64) | T(F16) | T(F16X2) | T(BF16) | T(BF16X2);
+        return T(U32) | T(S32) | T(U64) | T(F32) | T(F64) | T(F16) | T(F16X2) | T(BF16) | T(BF16X2);
     case ATOM_MIN:
     case ATOM_MAX:
         return T(U32) | T(S32) | T(U64) | T(S64);
@@ -129,25 +123,22 @@ static uint32_t atom_types(enum atom atom) {
     case ATOM_DEC:
         return T(U32);
     case ATOM_CAS:
-        return T(B16) | T(B32) | T(B64) | T(U32) | T(S32) | T(U64) | T(S64);
-    case ATOM_EXCH:
-        return T(B32) | T(B64) | T(U32) | T(S32) | T(U64) | T(S64) | T(F32) | T(F64);
+        return T(B16) | T(B32) | T(B64);
     default:
         return T(B32) | T(B64);
     }
 }
 
 static bool check_atom(struct parser *parser, struct statement *statement, const struct inst *inst) {
-    const char *opcode = forms_opcode_text(parser, statement);
     enum type type = (enum type)inst->type;
     if ((atom_types((enum atom)inst->atom) >> type & 1) == 0)
-        return parser_error(parser, statement->mnemonic, "type .%s is not allowed in '%s'", type_name(type), opcode);
+        return parser_error(parser, statement->mnemonic, "type .%s is not allowed in '%s'", type_name(type),
+                            forms_opcode_text(parser, statement));
     bool half = type == TYPE_F16 || type == TYPE_F16X2 || type == TYPE_BF16 || type == TYPE_BF16X2;
     if (half != ((inst->flags & FLAG_NOFTZ) != 0))
-        return parser_error(parser, statement->mnemonic,
-                            half ? "'%s' needs .noftz" : "'%s': .noftz is for 16-bit floating point", opcode);
+        return lower_error(parser, statement, half ? " needs .noftz" : ": .noftz is for 16-bit floating point");
     if (inst->op == OP_RED && (inst->order == ORDER_ACQUIRE || inst->order == ORDER_ACQ_REL))
-        return parser_error(parser, statement->mnemonic, "'%s': a reduction returns nothing to acquire", opcode);
+        return lower_error(parser, statement, ": a reduction returns nothing to acquire");
     return true;
 }
 
@@ -188,8 +179,7 @@ bool lower_membar(struct parser *parser, struct statement *statement, struct bui
     if (statement->match.groups >> GROUP_PROXY & 1) {
         /* fence.proxy.alias: both words, in this order */
         if (statement->word_count != 2)
-            return parser_error(parser, statement->mnemonic, "'%s' is not a known fence",
-                                forms_opcode_text(parser, statement));
+            return lower_error(parser, statement, " is not a known fence");
         inst->scope = SCOPE_SYS;
     }
     return lower_count(parser, statement, 0, 0);

@@ -113,6 +113,8 @@ enum cvt_rounding { CVT_NONE, CVT_FLOAT, CVT_INTEGRAL, CVT_INTEGRAL_OR_NONE, CVT
 /* Which rounding a conversion must or may have. */
 static enum cvt_rounding cvt_rule(enum type to, enum type from) {
     bool to_float = type_is_float(to), from_float = type_is_float(from);
+    if ((to == TYPE_BF16 && type_bytes(from) == 1) || (from == TYPE_BF16 && type_bytes(to) == 1))
+        return CVT_NEVER;
     if (from == TYPE_F16X2 || from == TYPE_BF16X2 || from == TYPE_TF32)
         return CVT_NEVER;
     if (to == TYPE_F16X2 || to == TYPE_BF16X2 || to == TYPE_TF32)
@@ -126,39 +128,56 @@ static enum cvt_rounding cvt_rule(enum type to, enum type from) {
     return type_bytes(to) > type_bytes(from) ? CVT_NONE : CVT_FLOAT;
 }
 
+/* True when every value of one integer type is one of the other, so that there is nothing to saturate. */
+static bool holds(enum type to, enum type from) {
+    if (type_is_signed(to) == type_is_signed(from))
+        return type_bytes(to) >= type_bytes(from);
+    return type_is_signed(to) && type_bytes(to) > type_bytes(from);
+}
+
+static bool check_cvt_flags(struct parser *parser, struct statement *statement, const struct inst *inst) {
+    enum type to = (enum type)inst->type, from = (enum type)inst->stype;
+    bool packed = to == TYPE_F16X2 || to == TYPE_BF16X2 || to == TYPE_TF32;
+    bool small = packed || to == TYPE_F16 || to == TYPE_BF16;
+    bool integers = !type_is_float(to) && !type_is_float(from);
+    if (inst->rounding == ROUND_RNA && to != TYPE_TF32)
+        return lower_error(parser, statement, ": .rna is for .tf32");
+    if (packed && (inst->rounding == ROUND_RM || inst->rounding == ROUND_RP))
+        return lower_error(parser, statement, " takes only .rn or .rz");
+    if ((inst->flags & FLAG_FTZ) && (packed || (to != TYPE_F32 && from != TYPE_F32)))
+        return lower_error(parser, statement, " takes no .ftz");
+    if ((inst->flags & FLAG_RELU) && !(small && from == TYPE_F32))
+        return lower_error(parser, statement, " takes no .relu");
+    if ((inst->flags & FLAG_SAT) &&
+        (packed || to == TYPE_BF16 || from == TYPE_BF16 || (integers && holds(to, from))))
+        return lower_error(parser, statement, " takes no .sat");
+    return true;
+}
+
 static bool check_cvt(struct parser *parser, struct statement *statement, const struct inst *inst) {
-    const char *opcode = forms_opcode_text(parser, statement);
     enum type to = (enum type)inst->type, from = (enum type)inst->stype;
     bool integral = inst->rounding >= ROUND_RNI, rounds = inst->rounding != ROUND_DEFAULT;
-    const struct token *token = statement->mnemonic;
     switch (cvt_rule(to, from)) {
     case CVT_NEVER:
-        return parser_error(parser, token, "there is no conversion '%s'", opcode);
+        return lower_error(parser, statement, " is no conversion");
     case CVT_NONE:
         if (rounds)
-            return parser_error(parser, token, "'%s' is exact and takes no rounding", opcode);
+            return lower_error(parser, statement, " is exact and takes no rounding");
         break;
     case CVT_FLOAT:
         if (!rounds || integral)
-            return parser_error(parser, token, "'%s' needs a rounding such as .rn", opcode);
+            return lower_error(parser, statement, " needs a rounding such as .rn");
         break;
     case CVT_INTEGRAL:
         if (!integral)
-            return parser_error(parser, token, "'%s' needs a rounding to integer such as .rzi", opcode);
+            return lower_error(parser, statement, " needs a rounding to integer such as .rzi");
         break;
     case CVT_INTEGRAL_OR_NONE:
         if (rounds && !integral)
-            return parser_error(parser, token, "'%s' takes only a rounding to integer such as .rni", opcode);
+            return lower_error(parser, statement, " takes only a rounding to integer such as .rni");
         break;
     }
-    bool narrow = to == TYPE_F16 || to == TYPE_BF16 || to == TYPE_F16X2 || to == TYPE_BF16X2 || to == TYPE_TF32;
-    if (inst->rounding == ROUND_RNA && to != TYPE_TF32)
-        return parser_error(parser, token, "'%s': .rna is for .tf32", opcode);
-    if ((inst->flags & FLAG_FTZ) && to != TYPE_F32 && from != TYPE_F32)
-        return parser_error(parser, token, "'%s': .ftz needs .f32 on one side", opcode);
-    if ((inst->flags & FLAG_RELU) && !(narrow && from == TYPE_F32))
-        return parser_error(parser, token, "'%s' takes no .relu", opcode);
-    return true;
+    return check_cvt_flags(parser, statement, inst);
 }
 
 bool lower_cvt(struct parser *parser, struct statement *statement, struct build *build) {
@@ -170,7 +189,7 @@ bool lower_cvt(struct parser *parser, struct statement *statement, struct build 
         return false;
     for (unsigned i = 1; i <= sources; i++) {
         const struct raw *raw = &statement->operands[i];
-        if (raw->kind == RAW_SPECIAL ? !lower_special(parser, statement, build, raw, from)
+        if (raw->kind == RAW_SPECIAL && !type_is_float(to) ? !lower_special(parser, statement, build, raw, from)
                                      : !lower_source(parser, statement, build, raw, from, true))
             return false;
     }

@@ -14,7 +14,7 @@ bool operand_is_register_of(const struct raw *raw, enum type type, bool wider) {
     bool type_is_bits = type == TYPE_B8 || type == TYPE_B16 || type == TYPE_B32 || type == TYPE_B64;
     if (wider ? reg_bytes < bytes : reg_bytes != bytes)
         return false;
-    if (reg_is_bits || (type_is_bits && (reg_bytes == bytes || !type_is_float(reg))))
+    if (reg_is_bits || type_is_bits)
         return true;
     if (type_is_float(type) || type_is_float(reg))
         return type == reg;

@@ -326,6 +326,8 @@ class Kernel:
         two = ["add_sat", "sub_sat", "hadd", "rhadd", "min", "max", "mul_hi", "rotate"]
         choice = self.pick(two + ["abs", "abs_diff", "clz", "popcount", "mad_hi", "mad_sat", "clamp", "bitselect",
                                   "mul24"])
+        if kind.base == "long" and choice in ("sub_sat", "mad_sat"):
+            choice = "add_sat"  # the oracles disagree: known/
         if choice in two:
             return f"{choice}({a}, {b})"
         if choice in ("abs", "abs_diff"):
@@ -390,7 +392,7 @@ class Kernel:
         a, b = self.expr(kind, depth - 1), self.expr(kind, depth - 1)
         if kind.is_float and r < 0.5:
             if self.chance(0.4):
-                return f"({self.pick(['isnan', 'isinf', 'isfinite', 'isnormal'])}({a}) != 0)"
+                return f"({self.pick(['isnan', 'isinf', 'isfinite'])}({a}) != 0)"
             test = self.pick(["isless", "isgreater", "isequal", "isnotequal", "islessequal", "isgreaterequal",
                               "islessgreater", "isunordered", "isordered"])
             return f"({test}({a}, {b}) != 0)"

@@ -66,7 +66,8 @@ static inline struct operand *build_operands(struct builder *b, unsigned count, 
 }
 
 /* d = op(sources) */
-static inline void build_op(struct builder *b, int32_t guard, uint32_t d, unsigned source_count, const uint32_t *sources) {
+static inline void build_op(struct builder *b, int32_t guard, uint32_t d, unsigned source_count,
+                            const uint32_t *sources) {
     struct inst *inst = build_inst(b, OP_ADD, guard);
     inst->dst = build_operands(b, 1, &d);
     inst->dst_count = 1;
@@ -110,15 +111,9 @@ static inline void build_random(struct builder *b, struct rng *rng, uint32_t mos
             continue;
         }
         switch (rng_below(rng, 8)) {
-        case 0:
-            build_inst(b, OP_RET, guard);
-            break;
-        case 1:
-            build_inst(b, OP_EXIT, guard);
-            break;
-        case 2:
-            build_inst(b, OP_TRAP, guard);
-            break;
+        case 0: build_inst(b, OP_RET, guard); break;
+        case 1: build_inst(b, OP_EXIT, guard); break;
+        case 2: build_inst(b, OP_TRAP, guard); break;
         case 3: {
             uint32_t targets[3];
             for (int t = 0; t < 3; t++)
@@ -126,8 +121,7 @@ static inline void build_random(struct builder *b, struct rng *rng, uint32_t mos
             build_brx(b, guard, 3, targets);
             break;
         }
-        default:
-            build_bra(b, guard, (uint32_t)rng_below(rng, length));
+        default: build_bra(b, guard, (uint32_t)rng_below(rng, length));
         }
     }
 }
@@ -141,18 +135,13 @@ static inline unsigned next_pcs(const struct builder *b, const struct function *
     switch (inst->op) {
     case OP_RET:
     case OP_EXIT:
-    case OP_TRAP:
-        out[count++] = exit;
-        break;
-    case OP_BRA:
-        out[count++] = inst->target;
-        break;
+    case OP_TRAP: out[count++] = exit; break;
+    case OP_BRA: out[count++] = inst->target; break;
     case OP_BRX:
         for (uint32_t i = 0; i < inst->target_count; i++)
             out[count++] = inst->targets[i];
         break;
-    default:
-        falls = true;
+    default: falls = true;
     }
     if (falls)
         out[count++] = pc + 1 == function->end_pc ? exit : pc + 1;

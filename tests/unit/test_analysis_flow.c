@@ -63,7 +63,7 @@ static void if_else_meets_after_both(void **state) {
     build_bra(&b, 0, 3); /* 0 */
     work(&b);            /* 1 else */
     build_bra(&b, -1, 4);
-    work(&b);            /* 3 then */
+    work(&b);                   /* 3 then */
     build_inst(&b, OP_RET, -1); /* 4 */
     const struct cfg *cfg = analysed(&b);
     assert_int_equal(cfg->block_count, 4);
@@ -77,11 +77,11 @@ static void loop_branch_meets_after_the_loop(void **state) {
     (void)state;
     struct builder b = {0};
     build_function(&b, "f", 1, one_predicate);
-    work(&b);           /* 0 B0 */
-    work(&b);           /* 1 B1 head */
-    build_bra(&b, 0, 4); /* 2: continue */
-    work(&b);           /* 3 B2 */
-    build_bra(&b, 0, 1); /* 4 B3 back edge */
+    work(&b);                   /* 0 B0 */
+    work(&b);                   /* 1 B1 head */
+    build_bra(&b, 0, 4);        /* 2: continue */
+    work(&b);                   /* 3 B2 */
+    build_bra(&b, 0, 1);        /* 4 B3 back edge */
     build_inst(&b, OP_RET, -1); /* 5 B4 */
     const struct cfg *cfg = analysed(&b);
     assert_int_equal(reconverge(&b, 2), 4);
@@ -100,10 +100,10 @@ static void nested_loops_have_depth_two(void **state) {
     (void)state;
     struct builder b = {0};
     build_function(&b, "f", 1, one_predicate);
-    work(&b);            /* 0 B0 outer head */
-    work(&b);            /* 1 B1 inner head and latch */
-    build_bra(&b, 0, 1); /* 2 */
-    build_bra(&b, 0, 0); /* 3 B2 outer latch */
+    work(&b);                    /* 0 B0 outer head */
+    work(&b);                    /* 1 B1 inner head and latch */
+    build_bra(&b, 0, 1);         /* 2 */
+    build_bra(&b, 0, 0);         /* 3 B2 outer latch */
     build_inst(&b, OP_EXIT, -1); /* 4 B3 */
     /* The entry is the outer head only when a branch goes to PC 0. */
     const struct cfg *cfg = analysed(&b);
@@ -137,10 +137,10 @@ static void guarded_end_goes_on_and_reaches_the_exit(void **state) {
     for (int i = 0; i < 3; i++) {
         struct builder b = {0};
         build_function(&b, "f", 1, one_predicate);
-        build_bra(&b, 0, 3);          /* 0 */
-        build_inst(&b, ends[i], 0);   /* 1 */
-        work(&b);                     /* 2 */
-        build_inst(&b, OP_RET, -1);   /* 3 */
+        build_bra(&b, 0, 3);        /* 0 */
+        build_inst(&b, ends[i], 0); /* 1 */
+        work(&b);                   /* 2 */
+        build_inst(&b, OP_RET, -1); /* 3 */
         const struct cfg *cfg = analysed(&b);
         assert_int_equal(cfg->blocks[1].successor_count, 2);
         assert_int_equal(cfg->blocks[1].successors[0], 2);
@@ -155,12 +155,12 @@ static void switch_meets_after_all_cases(void **state) {
     struct builder b = {0};
     build_function(&b, "f", 1, one_predicate);
     build_brx(&b, -1, 5, (uint32_t[]){1, 3, 5, 1, 3}); /* 0; repeated targets are one edge */
-    work(&b);             /* 1 */
-    build_bra(&b, -1, 6); /* 2 */
-    work(&b);             /* 3 falls into the next case */
-    work(&b);             /* 4 */
-    work(&b);             /* 5 */
-    build_inst(&b, OP_RET, -1); /* 6 */
+    work(&b);                                          /* 1 */
+    build_bra(&b, -1, 6);                              /* 2 */
+    work(&b);                                          /* 3 falls into the next case */
+    work(&b);                                          /* 4 */
+    work(&b);                                          /* 5 */
+    build_inst(&b, OP_RET, -1);                        /* 6 */
     const struct cfg *cfg = analysed(&b);
     assert_int_equal(cfg->blocks[0].successor_count, 3);
     assert_int_equal(reconverge(&b, 0), 6);
@@ -171,11 +171,11 @@ static void endless_loop_meets_nowhere(void **state) {
     (void)state;
     struct builder b = {0};
     build_function(&b, "f", 1, one_predicate);
-    build_bra(&b, 0, 5);  /* 0: to the ordinary end */
-    build_bra(&b, 0, 3);  /* 1: in the endless loop */
-    work(&b);             /* 2 */
-    work(&b);             /* 3 */
-    build_bra(&b, -1, 1); /* 4 */
+    build_bra(&b, 0, 5);        /* 0: to the ordinary end */
+    build_bra(&b, 0, 3);        /* 1: in the endless loop */
+    work(&b);                   /* 2 */
+    work(&b);                   /* 3 */
+    build_bra(&b, -1, 1);       /* 4 */
     build_inst(&b, OP_RET, -1); /* 5 */
     const struct cfg *cfg = analysed(&b);
     assert_int_equal(reconverge(&b, 0), 5); /* every path that ends goes through it */
@@ -190,10 +190,10 @@ static void two_entries_make_a_loop_irreducible(void **state) {
     (void)state;
     struct builder b = {0};
     build_function(&b, "f", 1, one_predicate);
-    build_bra(&b, 0, 2);  /* 0: into the middle */
-    work(&b);             /* 1 */
-    work(&b);             /* 2 */
-    build_bra(&b, 0, 1);  /* 3 */
+    build_bra(&b, 0, 2); /* 0: into the middle */
+    work(&b);            /* 1 */
+    work(&b);            /* 2 */
+    build_bra(&b, 0, 1); /* 3 */
     build_inst(&b, OP_RET, -1);
     const struct cfg *cfg = analysed(&b);
     assert_true(cfg->irreducible);

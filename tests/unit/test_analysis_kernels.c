@@ -9,19 +9,16 @@
 
 struct meeting {
     const char *kernel;
-    uint32_t branch_line, reconverge_line; /* in kernels.ptx: of the branch, of the first instruction where lanes meet */
+    uint32_t branch_line,
+        reconverge_line; /* in kernels.ptx: of the branch, of the first instruction where lanes meet */
 };
 static const struct meeting meetings[] = {
-    {"saxpy", 34, 47},
-    {"collatz", 70, 93},  {"collatz", 76, 88},  {"collatz", 86, 88},
-    {"mandel", 122, 166}, {"mandel", 123, 125}, {"mandel", 140, 146}, {"mandel", 143, 161}, {"mandel", 144, 161},
-    {"mandel", 147, 161}, {"mandel", 152, 142}, {"mandel", 159, 142},
-    {"matmul", 198, 280}, {"matmul", 278, 280},
-    {"chase", 308, 364},  {"chase", 312, 359},  {"chase", 316, 348},  {"chase", 345, 348},  {"chase", 346, 319},
-    {"chase", 349, 359},  {"chase", 357, 359},
-    {"spmv", 390, 454},   {"spmv", 399, 451},   {"spmv", 411, 424},   {"spmv", 425, 451},   {"spmv", 448, 451},
-    {"spmv", 449, 432},
-    {"bitonic", 478, 497}, {"bitonic", 493, 497},
+    {"saxpy", 34, 47},    {"collatz", 70, 93},  {"collatz", 76, 88},   {"collatz", 86, 88},   {"mandel", 122, 166},
+    {"mandel", 123, 125}, {"mandel", 140, 146}, {"mandel", 143, 161},  {"mandel", 144, 161},  {"mandel", 147, 161},
+    {"mandel", 152, 142}, {"mandel", 159, 142}, {"matmul", 198, 280},  {"matmul", 278, 280},  {"chase", 308, 364},
+    {"chase", 312, 359},  {"chase", 316, 348},  {"chase", 345, 348},   {"chase", 346, 319},   {"chase", 349, 359},
+    {"chase", 357, 359},  {"spmv", 390, 454},   {"spmv", 399, 451},    {"spmv", 411, 424},    {"spmv", 425, 451},
+    {"spmv", 448, 451},   {"spmv", 449, 432},   {"bitonic", 478, 497}, {"bitonic", 493, 497},
 };
 enum { MEETINGS = sizeof meetings / sizeof *meetings };
 

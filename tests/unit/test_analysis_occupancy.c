@@ -9,22 +9,60 @@
 #include "isa/occupancy.h"
 
 /* Compute capabilities 2.0, 7.0, 8.0, 8.6, as the CUDA programming guide lists them. */
-static const struct occupancy_limits cc20 = {
-    .warp_size = 32, .threads = 1536, .warps = 48, .blocks = 8, .threads_per_block = 1024, .registers = 32768,
-    .registers_per_block = 32768, .registers_per_thread = 63, .register_unit = 64, .register_partitions = 2,
-    .shared_bytes = 49152, .shared_bytes_per_block = 49152, .shared_unit_bytes = 128};
-static const struct occupancy_limits cc70 = {
-    .warp_size = 32, .threads = 2048, .warps = 64, .blocks = 32, .threads_per_block = 1024, .registers = 65536,
-    .registers_per_block = 65536, .registers_per_thread = 255, .register_unit = 256, .register_partitions = 4,
-    .shared_bytes = 98304, .shared_bytes_per_block = 98304, .shared_unit_bytes = 256};
-static const struct occupancy_limits cc80 = {
-    .warp_size = 32, .threads = 2048, .warps = 64, .blocks = 32, .threads_per_block = 1024, .registers = 65536,
-    .registers_per_block = 65536, .registers_per_thread = 255, .register_unit = 256, .register_partitions = 4,
-    .shared_bytes = 167936, .shared_bytes_per_block = 166912, .shared_unit_bytes = 128, .shared_reserved_bytes = 1024};
-static const struct occupancy_limits cc86 = {
-    .warp_size = 32, .threads = 1536, .warps = 48, .blocks = 16, .threads_per_block = 1024, .registers = 65536,
-    .registers_per_block = 65536, .registers_per_thread = 255, .register_unit = 256, .register_partitions = 4,
-    .shared_bytes = 102400, .shared_bytes_per_block = 101376, .shared_unit_bytes = 128, .shared_reserved_bytes = 1024};
+static const struct occupancy_limits cc20 = {.warp_size = 32,
+                                             .threads = 1536,
+                                             .warps = 48,
+                                             .blocks = 8,
+                                             .threads_per_block = 1024,
+                                             .registers = 32768,
+                                             .registers_per_block = 32768,
+                                             .registers_per_thread = 63,
+                                             .register_unit = 64,
+                                             .register_partitions = 2,
+                                             .shared_bytes = 49152,
+                                             .shared_bytes_per_block = 49152,
+                                             .shared_unit_bytes = 128};
+static const struct occupancy_limits cc70 = {.warp_size = 32,
+                                             .threads = 2048,
+                                             .warps = 64,
+                                             .blocks = 32,
+                                             .threads_per_block = 1024,
+                                             .registers = 65536,
+                                             .registers_per_block = 65536,
+                                             .registers_per_thread = 255,
+                                             .register_unit = 256,
+                                             .register_partitions = 4,
+                                             .shared_bytes = 98304,
+                                             .shared_bytes_per_block = 98304,
+                                             .shared_unit_bytes = 256};
+static const struct occupancy_limits cc80 = {.warp_size = 32,
+                                             .threads = 2048,
+                                             .warps = 64,
+                                             .blocks = 32,
+                                             .threads_per_block = 1024,
+                                             .registers = 65536,
+                                             .registers_per_block = 65536,
+                                             .registers_per_thread = 255,
+                                             .register_unit = 256,
+                                             .register_partitions = 4,
+                                             .shared_bytes = 167936,
+                                             .shared_bytes_per_block = 166912,
+                                             .shared_unit_bytes = 128,
+                                             .shared_reserved_bytes = 1024};
+static const struct occupancy_limits cc86 = {.warp_size = 32,
+                                             .threads = 1536,
+                                             .warps = 48,
+                                             .blocks = 16,
+                                             .threads_per_block = 1024,
+                                             .registers = 65536,
+                                             .registers_per_block = 65536,
+                                             .registers_per_thread = 255,
+                                             .register_unit = 256,
+                                             .register_partitions = 4,
+                                             .shared_bytes = 102400,
+                                             .shared_bytes_per_block = 101376,
+                                             .shared_unit_bytes = 128,
+                                             .shared_reserved_bytes = 1024};
 
 static void expect(const struct occupancy_limits *limits, uint32_t threads, uint32_t registers, uint32_t shared,
                    uint32_t blocks, uint32_t warps, enum occupancy_limit limit) {

@@ -21,9 +21,7 @@ static bool reads(const struct inst *inst, uint32_t reg) {
             return true;
     return false;
 }
-static bool writes(const struct inst *inst, uint32_t reg) {
-    return inst->dst_count == 1 && inst->dst[0].reg == reg;
-}
+static bool writes(const struct inst *inst, uint32_t reg) { return inst->dst_count == 1 && inst->dst[0].reg == reg; }
 
 struct search {
     uint32_t stack[128], depth;
@@ -179,8 +177,8 @@ static void pairs_are_aligned(void **state) {
     static const uint8_t types[] = {TYPE_B32, TYPE_B64};
     struct builder b = {0};
     build_function(&b, "f", 2, types);
-    build_op(&b, -1, 0, 0, NULL);                     /* R0 */
-    build_op(&b, -1, 1, 1, (uint32_t[]){0});          /* R2:R3, since R1 is the stack pointer */
+    build_op(&b, -1, 0, 0, NULL);            /* R0 */
+    build_op(&b, -1, 1, 1, (uint32_t[]){0}); /* R2:R3, since R1 is the stack pointer */
     build_op(&b, -1, 0, 2, (uint32_t[]){0, 1});
     build_inst(&b, OP_RET, -1);
     const struct register_need *need = &analysed(&b)->cfg->registers;
@@ -207,16 +205,16 @@ static void alignment_costs_registers(void **state) {
 /* In the order of first points two words take R2 and R3 and the pair has to go to R4:R5. */
 static void wide_ones_first_where_that_is_better(void **state) {
     (void)state;
-    static const uint8_t types[] = {TYPE_B32, TYPE_B32, TYPE_B32, TYPE_B64, TYPE_B32};
+    static const uint8_t types[] = {TYPE_B32, TYPE_B32, TYPE_B32, TYPE_B64, TYPE_B32, TYPE_B32};
     struct builder b = {0};
-    build_function(&b, "f", 5, types);
+    build_function(&b, "f", 6, types);
     build_op(&b, -1, 0, 0, NULL);
     build_op(&b, -1, 1, 0, NULL);
     build_op(&b, -1, 2, 0, NULL);
     build_op(&b, -1, 4, 1, (uint32_t[]){1});
-    build_op(&b, -1, 1, 2, (uint32_t[]){0, 4});
+    build_op(&b, -1, 5, 2, (uint32_t[]){0, 4});
     build_op(&b, -1, 3, 0, NULL);
-    build_op(&b, -1, 0, 3, (uint32_t[]){1, 2, 3});
+    build_op(&b, -1, 0, 3, (uint32_t[]){5, 2, 3});
     build_inst(&b, OP_RET, -1);
     const struct register_need *need = &analysed(&b)->cfg->registers;
     assert_int_equal(need->live_units, 4);

@@ -15,13 +15,13 @@ static void build_loop(struct builder *b) {
     struct function *kernel = build_function(b, "walk", 3, types);
     kernel->is_entry = true;
     kernel->reg_names = names;
-    build_op(b, -1, 0, 0, NULL);                 /* 0 */
-    build_op(b, -1, 1, 0, NULL);                 /* 1 */
-    build_op(b, -1, 2, 0, NULL);                 /* 2 */
-    build_bra(b, 0, 5);                          /* 3 */
-    build_op(b, -1, 1, 2, (uint32_t[]){1, 2});   /* 4 */
-    build_bra(b, 0, 3);                          /* 5 */
-    build_inst(b, OP_RET, -1);                   /* 6 */
+    build_op(b, -1, 0, 0, NULL);               /* 0 */
+    build_op(b, -1, 1, 0, NULL);               /* 1 */
+    build_op(b, -1, 2, 0, NULL);               /* 2 */
+    build_bra(b, 0, 5);                        /* 3 */
+    build_op(b, -1, 1, 2, (uint32_t[]){1, 2}); /* 4 */
+    build_bra(b, 0, 3);                        /* 5 */
+    build_inst(b, OP_RET, -1);                 /* 6 */
     struct report report = {0};
     b->module.address_bytes = 8;
     b->module.version_major = 8;
@@ -75,16 +75,25 @@ static void summary_counts_and_estimates(void **state) {
     (void)state;
     struct builder b = {0};
     build_loop(&b);
-    struct machine machine = {.name = "made-up", .warp_size = 32, .max_threads = 1024, .max_warps = 32, .max_blocks = 8,
-                              .max_block_threads = 512, .registers = 4096, .register_unit = 64,
-                              .max_registers_per_thread = 63, .shared_bytes = 16384, .shared_unit = 128};
+    struct machine machine = {.name = "made-up",
+                              .warp_size = 32,
+                              .max_threads = 1024,
+                              .max_warps = 32,
+                              .max_blocks = 8,
+                              .max_block_threads = 512,
+                              .registers = 4096,
+                              .register_unit = 64,
+                              .max_registers_per_thread = 63,
+                              .shared_bytes = 16384,
+                              .shared_unit = 128};
     char *text = shown(&b.module, (struct show_options){.machine = &machine, .block_threads = 128});
     assert_contains(text, "instructions  7 in 5 blocks; 1 loop\n");
     assert_contains(text, "branches      2 where threads may part\n");
     assert_contains(text, "B1    pc 3     -> B3, else B2; reconverges at B3\n");
     /* R0, R1 the stack pointer, R2:R3; 4 * 32 = 128 a warp, 32 warps: more than 4096 / 128 = 32 cannot be */
     assert_contains(text, "registers     4 a thread, estimated; at most 3 live, at pc 2 (1 b32, 1 b64); 1 predicate\n");
-    assert_contains(text, "made-up, blocks of 128 threads: 8 blocks, 32 of 32 warps per SM (100 %), limited by blocks per SM\n");
+    assert_contains(
+        text, "made-up, blocks of 128 threads: 8 blocks, 32 of 32 warps per SM (100 %), limited by blocks per SM\n");
     free(text);
     text = shown(&b.module, (struct show_options){.machine = &machine, .block_threads = 513});
     assert_contains(text, "does not fit, for threads per block\n");

@@ -53,7 +53,8 @@ static enum status bind(struct fixture *f, const char *launch, struct launch *ou
     static const struct bind_buffer buffers[] = {{0x1000, 8}, {0x2000, 8}};
     struct launch_file file;
     const char *text = arena_printf(
-        &f->arena, "module: k.ptx\nbuffers: {x: {type: f32, count: 8}, z: {type: f64, count: 8}}\nlaunches:\n  - %s\n", launch);
+        &f->arena, "module: k.ptx\nbuffers: {x: {type: f32, count: 8}, z: {type: f64, count: 8}}\nlaunches:\n  - %s\n",
+        launch);
     report_free(&f->report);
     f->report = (struct report){0};
     enum status status = launch_file_parse(&f->arena, "k.yaml", text, strlen(text), &file, &f->report);
@@ -74,7 +75,8 @@ static void arguments_lie_where_the_kernel_reads_them(void **state) {
     struct fixture *f = *state;
     struct launch launch;
     if (bind(f,
-             "{kernel: all, " SHAPE "dynamic_shared: 4, args: [{buffer: z, offset: 2}, x, {f32: 1.5}, {i32: -2}, {local: 100}, "
+             "{kernel: all, " SHAPE
+             "dynamic_shared: 4, args: [{buffer: z, offset: 2}, x, {f32: 1.5}, {i32: -2}, {local: 100}, "
              "{f32: [1, 2, 3, 4]}, {f64: 0.25}, {u8: 200}]}",
              &launch))
         fail_msg("%s", report_text(&f->report));
@@ -99,8 +101,9 @@ static void arguments_lie_where_the_kernel_reads_them(void **state) {
 
 static void misfits_are_named(void **state) {
     struct fixture *f = *state;
-    refused(f, "{kernel: all, " SHAPE "args: [x]}",
-            "takes 8 arguments, but 1 are given: all(global pointer, u64, f32, u32, shared pointer, 16 bytes, f64, u8)");
+    refused(
+        f, "{kernel: all, " SHAPE "args: [x]}",
+        "takes 8 arguments, but 1 are given: all(global pointer, u64, f32, u32, shared pointer, 16 bytes, f64, u8)");
     refused(f, ALL("{i32: 1}", "x", "{f32: 1}", "{i32: 1}", "{local: 4}", "{bytes: \"00\"}", "{f64: 1}", "{u8: 1}"),
             "argument 1 of all (global pointer) takes the name of a buffer, not 4 bytes of i32");
     refused(f, ALL("x", "x", "{i32: 1}", "{f32: 1}", "{local: 4}", "{f32: [1, 2, 3, 4]}", "{f64: 1}", "{u8: 1}"),
@@ -113,9 +116,12 @@ static void misfits_are_named(void **state) {
     assert_non_null(strstr(said, "argument 6 of all (16 bytes) takes a vector"));
     assert_non_null(strstr(said, "argument 7 of all (f64) takes {f64: ...}, not 4 bytes of f32"));
     assert_non_null(strstr(said, "argument 8 of all (u8) takes {i8: ...} or {u8: ...}, not 4 bytes of i32"));
-    refused(f, ALL("{local: 4}", "x", "{f32: 1}", "{i32: 1}", "{local: 4}", "{f32: [1, 2, 3, 4]}", "{f64: 1}", "{u8: 1}"),
+    refused(f,
+            ALL("{local: 4}", "x", "{f32: 1}", "{i32: 1}", "{local: 4}", "{f32: [1, 2, 3, 4]}", "{f64: 1}", "{u8: 1}"),
             "takes the name of a buffer, not shared memory");
-    refused(f, ALL("{buffer: x, offset: 8}", "x", "{f32: 1}", "{i32: 1}", "{local: 4}", "{f32: [1, 2, 3, 4]}", "{f64: 1}", "{u8: 1}"),
+    refused(f,
+            ALL("{buffer: x, offset: 8}", "x", "{f32: 1}", "{i32: 1}", "{local: 4}", "{f32: [1, 2, 3, 4]}", "{f64: 1}",
+                "{u8: 1}"),
             "offset 8 lies behind the 8 elements of 'x'");
 }
 

@@ -13,8 +13,9 @@ static struct check_result checked(const char *type, const char *check, const vo
     struct report report = {0};
     struct launch_file file;
     struct check_result result = {0};
-    const char *text = arena_printf(&arena, "module: k.ptx\nbuffers: {a: {type: %s, count: 1}}\n"
-                                            "launches: [{kernel: k, grid: 1, block: 1}]\ncheck: [{buffer: a, %s}]\n",
+    const char *text = arena_printf(&arena,
+                                    "module: k.ptx\nbuffers: {a: {type: %s, count: 1}}\n"
+                                    "launches: [{kernel: k, grid: 1, block: 1}]\ncheck: [{buffer: a, %s}]\n",
                                     type, check);
     if (launch_file_parse(&arena, "k.yaml", text, strlen(text), &file, &report))
         fail_msg("%s", report_text(&report));
@@ -30,7 +31,8 @@ static void equal_buffers_pass(void **state) {
     struct check_result result = checked("i32", "equals: {values: [1, 2, 3]}", (int32_t[]){1, 2, 3}, 3, STATUS_OK);
     assert_true(result.passed);
     assert_int_equal(result.compared, 3);
-    assert_true(checked("f32", "equals: {value: 1}, tolerance: 1e-3", (float[]){1.0005F, 0.9995F}, 2, STATUS_OK).passed);
+    assert_true(
+        checked("f32", "equals: {value: 1}, tolerance: 1e-3", (float[]){1.0005F, 0.9995F}, 2, STATUS_OK).passed);
     assert_true(checked("i32", "equals: {values: [2]}, first: 1, count: 1", (int32_t[]){1, 2, 3}, 3, STATUS_OK).passed);
 }
 

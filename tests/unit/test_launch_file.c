@@ -126,11 +126,15 @@ static void errors_have_a_place_and_a_way_out(void **state) {
     refused("module: k.cl\nbuffers: {a: {type: f33, count: 4}}\n" LAUNCH, "k.yaml:2:21", "there is no type 'f33'");
     refused("module: k.cl\nbuffers: {a: {type: f32}}\n" LAUNCH, "k.yaml:2:14", "needs the key 'count'");
     refused("module: k.cl\nbuffers: {a: {type: f32, count: 0}}\n" LAUNCH, "k.yaml:2:33", "at least 1");
-    refused("module: k.cl\nbuffers: {a: {type: u8, count: 1, fill: {value: 300}}}\n" LAUNCH, "k.yaml:2:49", "does not fit");
-    refused("module: k.cl\nbuffers: {a: {type: u8, count: 1, fill: {value: 1.5}}}\n" LAUNCH, "k.yaml:2:49", "does not fit");
+    refused("module: k.cl\nbuffers: {a: {type: u8, count: 1, fill: {value: 300}}}\n" LAUNCH, "k.yaml:2:49",
+            "does not fit");
+    refused("module: k.cl\nbuffers: {a: {type: u8, count: 1, fill: {value: 1.5}}}\n" LAUNCH, "k.yaml:2:49",
+            "does not fit");
     refused("module: k.cl\nbuffers: {a: {type: u8, count: 1, fill: 3}}\n" LAUNCH, "k.yaml:2:41", "{value: 3}");
-    refused("module: k.cl\nbuffers: {a: {type: u8, count: 1, fill: {value: 1, index: {}}}}\n" LAUNCH, "k.yaml:2:41", "exactly one");
-    refused("module: k.cl\nbuffers: {a: {type: u8, count: 1}, a: {type: u8, count: 1}}\n" LAUNCH, "k.yaml:2:36", "given twice");
+    refused("module: k.cl\nbuffers: {a: {type: u8, count: 1, fill: {value: 1, index: {}}}}\n" LAUNCH, "k.yaml:2:41",
+            "exactly one");
+    refused("module: k.cl\nbuffers: {a: {type: u8, count: 1}, a: {type: u8, count: 1}}\n" LAUNCH, "k.yaml:2:36",
+            "given twice");
     refused(HEAD "launches: []\n", "k.yaml:3:11", "launches is a list");
     refused(HEAD "launches: [{kernel: k, grid: 0, block: 1}]\n", "k.yaml:3:30", "at least 1");
     refused(HEAD "launches: [{kernel: k, grid: [1, 2, 3, 4], block: 1}]\n", "k.yaml:3:30", "one to three");
@@ -157,8 +161,8 @@ static void the_line_and_a_caret_are_shown(void **state) {
 
 static void all_errors_are_reported(void **state) {
     (void)state;
-    refused("module: k.cl\nbuffers: {a: {type: f33, count: 4}}\nlaunches: [{kernel: k, grid: 0, block: x}]\n", "k.yaml:2:21",
-            "k.yaml:3:40");
+    refused("module: k.cl\nbuffers: {a: {type: f33, count: 4}}\nlaunches: [{kernel: k, grid: 0, block: x}]\n",
+            "k.yaml:2:21", "k.yaml:3:40");
 }
 
 static void deep_nesting_is_refused(void **state) {

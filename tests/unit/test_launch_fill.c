@@ -92,7 +92,8 @@ static void index_arithmetic(void **state) {
 
 static void xorshift32_stream(void **state) {
     (void)state;
-    good("{xorshift32: {state: 12345}}", ELEMENT_U32, 4, (uint32_t[]){3336926330u, 1697253807u, 2816511904u, 1955480042u});
+    good("{xorshift32: {state: 12345}}", ELEMENT_U32, 4,
+         (uint32_t[]){3336926330u, 1697253807u, 2816511904u, 1955480042u});
     good("{xorshift32: {state: 12345, skip: 2, modulo: 8}}", ELEMENT_F32, 4,
          (float[]){2816511904u % 8, 1955480042u % 8, 718842323u % 8, 3283620450u % 8});
     bad("{xorshift32: {state: 0}}", ELEMENT_U32, 4, "must not be 0");
@@ -122,8 +123,8 @@ static void values_and_value(void **state) {
 
 static void halves_round_to_nearest_even(void **state) {
     (void)state;
-    good("{values: [0.1, 65504, 65520, 65519.99, 6e-8, 2.98e-8, 1e-10, inf, -2.5, 1.0009765625, 1.00048828125]}", ELEMENT_F16, 11,
-         (uint16_t[]){0x2e66, 0x7bff, 0x7c00, 0x7bff, 1, 0, 0, 0x7c00, 0xc100, 0x3c01, 0x3c00});
+    good("{values: [0.1, 65504, 65520, 65519.99, 6e-8, 2.98e-8, 1e-10, inf, -2.5, 1.0009765625, 1.00048828125]}",
+         ELEMENT_F16, 11, (uint16_t[]){0x2e66, 0x7bff, 0x7c00, 0x7bff, 1, 0, 0, 0x7c00, 0xc100, 0x3c01, 0x3c00});
     good("{values: [0.1, 1.00390625, 1.01171875, 3.3895313892515355e38, 3.4e38, -2.5]}", ELEMENT_BF16, 6,
          (uint16_t[]){0x3dcd, 0x3f80, 0x3f82, 0x7f7f, 0x7f80, 0xc020});
     for (uint32_t bits = 0; bits < 0x10000; bits++) {

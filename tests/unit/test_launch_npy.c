@@ -44,7 +44,11 @@ static void reads_what_numpy_writes(void **state) {
 static void refuses_the_rest(void **state) {
     (void)state;
     static const char *const headers[] = {
-        "", "{", "{}", "{'descr': '<f4'}", "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)",
+        "",
+        "{",
+        "{}",
+        "{'descr': '<f4'}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)",
         "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,)}",
         "{'descr': '<f4', 'fortran_order': Maybe, 'shape': (2,)}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (-2,)}",

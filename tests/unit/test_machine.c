@@ -52,7 +52,8 @@ static void settings_win_and_say_so(void **state) {
 
 static void a_file_builds_on_another(void **state) {
     (void)state;
-    static const char text[] = "base: gtx480\nabout: wider\norigin: mine\nsm.count: {value: 99, origin: a guess}\nsm.max_blocks: 16\n";
+    static const char text[] =
+        "base: gtx480\nabout: wider\norigin: mine\nsm.count: {value: 99, origin: a guess}\nsm.max_blocks: 16\n";
     struct machine machine = {0};
     struct report report = {0};
     if (machine_open_text(&machine, "wide", text, sizeof text - 1, &report))

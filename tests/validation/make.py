@@ -271,6 +271,118 @@ def make_scale(path, n):
                 checks, "../gpgpusim/kernels.ptx")
 
 
+# ---- arithmetic of every kind, for tools/check.d/identical: what it gives does not matter, only that it is the same ----
+
+ROUNDINGS = ("rn", "rz", "rm", "rp")
+INTEGER = {"u32": "r", "s32": "r", "u64": "d", "s64": "d", "u16": "h", "s16": "h"}
+FLOAT = {"f32": "r", "f64": "d"}
+
+
+def arithmetic_forms():
+    """(instruction without operands, register class of the destination, classes of the sources)"""
+    for t, r in INTEGER.items():
+        for op in ("add", "sub", "mul.lo", "mul.hi", "div", "rem", "min", "max"):
+            yield f"{op}.{t}", r, r + r
+        yield f"mad.lo.{t}", r, r + r + r
+        yield f"shr.{t}", r, r + "r"
+    for t, r in (("s32", "r"), ("s64", "d")):
+        yield f"abs.{t}", r, r
+        yield f"neg.{t}", r, r
+    for t, r in FLOAT.items():
+        for rounding in ROUNDINGS:
+            for op in ("add", "sub", "mul", "div"):
+                yield f"{op}.{rounding}.{t}", r, r + r
+            for op in ("rcp", "sqrt"):
+                yield f"{op}.{rounding}.{t}", r, r
+            yield f"fma.{rounding}.{t}", r, r + r + r
+            for other, source in INTEGER.items():
+                yield f"cvt.{rounding}.{t}.{other}", r, source
+                yield f"cvt.{rounding}i.{other}.{t}", source, r
+            yield f"cvt.{rounding}i.{t}.{t}", r, r
+        for op in ("min", "max"):
+            yield f"{op}.{t}", r, r + r
+        for op in ("abs", "neg"):
+            yield f"{op}.{t}", r, r
+    for rounding in ROUNDINGS:
+        yield f"cvt.{rounding}.f32.f64", "r", "d"
+        for op in ("add", "sub", "mul"):
+            yield f"{op}.{rounding}.ftz.f32", "r", "rr"
+            yield f"{op}.{rounding}.sat.f32", "r", "rr"
+        yield f"fma.{rounding}.ftz.f32", "r", "rrr"
+    yield "cvt.f64.f32", "d", "r"
+    yield "cvt.rn.f16.f32", "h", "r"
+    yield "cvt.f32.f16", "r", "h"
+    for op in ("sin", "cos", "ex2", "lg2", "rcp", "sqrt", "rsqrt"):
+        yield f"{op}.approx.f32", "r", "r"
+        yield f"{op}.approx.ftz.f32", "r", "r"
+    yield "div.approx.f32", "r", "rr"
+    yield "div.full.f32", "r", "rr"
+    yield "tanh.approx.f32", "r", "r"
+    for op in ("add", "sub", "mul"):
+        yield f"{op}.rn.f16", "h", "hh"
+        yield f"{op}.rn.f16x2", "r", "rr"
+    yield "fma.rn.f16", "h", "hhh"
+    yield "fma.rn.f16x2", "r", "rrr"
+    yield "fma.rn.bf16", "h", "hhh"
+
+
+def make_arithmetic(path, n):
+    forms = list(arithmetic_forms())
+    types, lines = {"h": "b16", "r": "b32", "d": "b64"}, []
+    for k, (form, to, sources) in enumerate(forms):
+        words = ", ".join(f"%{source}{i + 1}" for i, source in enumerate(sources))
+        lines += [f"\t{form} \t%{to}9, {words};", f"\tst.global.{types[to]} \t[%out+{8 * k}], %{to}9;"]
+    save(path + ".ptx", """.version 8.5
+.target sm_90
+.address_size 64
+
+// Every form on random bits; thread i writes its results one after another.
+.visible .entry arithmetic(
+	.param .u64 out,
+	.param .u64 in
+)
+{
+	.reg .b16 	%h<10>;
+	.reg .b32 	%r<10>;
+	.reg .b64 	%d<10>;
+	.reg .b64 	%in, %out, %at;
+
+	mov.u32 	%r1, %ctaid.x;
+	mov.u32 	%r2, %ntid.x;
+	mov.u32 	%r3, %tid.x;
+	mad.lo.u32 	%r1, %r1, %r2, %r3;
+	ld.param.u64 	%in, [in];
+	mad.wide.u32 	%in, %r1, 24, %in;
+	ld.param.u64 	%out, [out];
+	mad.wide.u32 	%out, %r1, """ + str(8 * len(forms)) + """, %out;
+	ld.global.b64 	%d1, [%in];
+	ld.global.b64 	%d2, [%in+8];
+	ld.global.b64 	%d3, [%in+16];
+	cvt.u32.u64 	%r1, %d1;
+	cvt.u32.u64 	%r2, %d2;
+	cvt.u32.u64 	%r3, %d3;
+	cvt.u16.u64 	%h1, %d1;
+	cvt.u16.u64 	%h2, %d2;
+	cvt.u16.u64 	%h3, %d3;
+""" + "\n".join(lines) + "\n\tret;\n}\n")
+    edges = [0, 1 << 63, 0x7FF0000000000000, 0xFFF0000000000000, 0x7FF8000000000000, 0x7FF0000000000001, 1,
+             0x3FF0000000000000, 0xBFF0000000000000, 0x7F800000, 0xFF800000, 0x7FC00000, 0x7F800001, 0x80000000,
+             0x3F800000, 0xBF800000, 0x7C00, 0xFC00, 0x7E00, 0x8000, 0x3C00, 0x7FFFFFFF, 0x7FFFFFFFFFFFFFFF, MASK,
+             0x007FFFFF, 0x00800000, 0x7F7FFFFF, 0x000FFFFFFFFFFFFF, 0x0010000000000000, 0x7FEFFFFFFFFFFFFF]
+    low = draw(6 * n).astype(numpy.uint64)
+    values = (low[0::2] << numpy.uint64(32) | low[1::2]).reshape(n, 3)
+    for i in range(min(n // 2, len(edges) ** 2)):  # pairs of edge values, then random bits
+        values[i, :2] = edges[i % len(edges)], edges[i // len(edges) % len(edges)]
+    save_array(path + "-in.npy", values.reshape(-1))
+    name = os.path.basename(path)
+    launch_file(path + ".yaml", [f"{len(forms)} forms of arithmetic on {n} triples of edge values and random bits.",
+                                 "Only that every build gives the same is looked at."],
+                [("out", f"type: u64, count: {n * len(forms)}"),
+                 ("in", f"type: u64, count: {3 * n}, fill: {{file: {name}-in.npy}}")],
+                [f"kernel: arithmetic, grid: [{n // 128}], block: [128], args: [out, in]"],
+                ["{buffer: in, equals: {file: %s-in.npy}}" % name], name + ".ptx")
+
+
 def main():
     following, matrix = permutation(1 << 20), sparse(8192, 8)
     save_array("gpgpusim/chase-next.npy", following)
@@ -297,6 +409,8 @@ def main():
 
     make_scale("scale/saxpy-10000000.yaml", 10 ** 7)
     make_scale("scale/saxpy-100000000.yaml", 10 ** 8)
+
+    make_arithmetic("identical/arithmetic", 2048)
 
     differs = []
     for path, data in sorted(written.items()):

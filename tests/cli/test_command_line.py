@@ -1,0 +1,237 @@
+"""The program as a user types it: examples, exit status, result files, first steps with a kernel of one's own.
+
+usage: test_command_line.py HEDDLE SOURCE_FOLDER
+Without the Python packages jsonschema and numpy the tests that need them are skipped.
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HEDDLE = SOURCE = None
+EXAMPLES = ["collatz", "hello", "histogram", "matmul", "reduction", "saxpy", "warp_sum"]
+FROM_PTX = ["warp_sum"]
+
+SPIN = """.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry spin() {
+L: bra L;
+}
+.visible .entry wild(.param .u64 p) {
+ .reg .b64 %a; .reg .b32 %v;
+ mov.u64 %a, 64;
+ ld.global.u32 %v, [%a];
+ ret;
+}
+"""
+
+
+def heddle(*words, cwd=None, env=None):
+    full = dict(os.environ, **(env or {}))
+    return subprocess.run([HEDDLE, *map(str, words)], capture_output=True, text=True, cwd=cwd or SOURCE, env=full)
+
+
+def has_clang():
+    doctor = heddle("doctor").stdout.splitlines()
+    return all(any(part in line and line.split()[0] == "ok" for line in doctor) for part in ("clang 19", "libclc"))
+
+
+class CommandLine(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="heddle-test-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+        return self.folder / name
+
+    def run_ok(self, *words, **more):
+        done = heddle(*words, **more)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def runnable(self):
+        return EXAMPLES if has_clang() else FROM_PTX
+
+    def test_every_example_passes_its_checks(self):
+        self.assertEqual(sorted(p.stem for p in (SOURCE / "examples").glob("*.yaml")), EXAMPLES)
+        for name in self.runnable():
+            with self.subTest(name):
+                done = self.run_ok("run", f"examples/{name}", "--functional")
+                self.assertIn("SIMD eff.", done.stdout)
+                self.assertIn("Next: ", done.stdout)
+                self.assertNotIn("NOT as expected", done.stdout)
+                self.assertEqual(done.stderr, "")
+
+    def test_result_files_follow_their_schema(self):
+        try:
+            import jsonschema
+        except ImportError:
+            self.skipTest("the Python package jsonschema is not installed")
+        schema = json.loads((SOURCE / "docs/result.schema.json").read_text())
+        jsonschema.Draft202012Validator.check_schema(schema)
+        for name in self.runnable():
+            with self.subTest(name):
+                done = self.run_ok("run", f"examples/{name}", "--functional", "-o", "-")
+                result = json.loads(done.stdout)
+                jsonschema.Draft202012Validator(schema).validate(result)
+                # a schema that accepts anything would pass the line above
+                result["launches"][0]["made_up"] = 1
+                self.assertFalse(jsonschema.Draft202012Validator(schema).is_valid(result))
+
+    def test_counts_add_up(self):
+        for name in self.runnable():
+            with self.subTest(name):
+                result = json.loads(self.run_ok("run", f"examples/{name}", "-o", "-").stdout)
+                total = result["total"]
+                for key in ("warp_instructions", "thread_instructions", "active_lanes"):
+                    self.assertEqual(total[key], sum(launch[key] for launch in result["launches"]))
+                    self.assertEqual(total[key], sum(line[key] for line in total["lines"]))
+                    for launch in result["launches"]:
+                        self.assertEqual(launch[key], sum(inst[key] for inst in launch["instructions"]))
+                self.assertEqual(total["lane_slots"], total["warp_instructions"] * 32)
+                self.assertEqual(total["simd_efficiency"], total["active_lanes"] / total["lane_slots"])
+
+    def test_results_depend_on_nothing_of_the_host(self):
+        def result(env=None, *more, cwd=SOURCE, path="examples/warp_sum"):
+            text = self.run_ok("run", path, "-o", "-", *more, env=env, cwd=cwd).stdout
+            return text[: text.index('"host"')]
+
+        first = result()
+        self.assertEqual(first, result({"LC_ALL": "de_DE.UTF-8", "LANG": "de_DE.UTF-8"}))
+        self.assertEqual(first, result(None, "--set", "host.lanes=v1"))
+        self.assertEqual(first, result(None, cwd=SOURCE / "examples", path="warp_sum.yaml"))
+        self.assertEqual(first, result(None, path=SOURCE / "examples/warp_sum.yaml"))
+        self.assertNotIn(str(SOURCE), first)
+
+    def test_standard_output_holds_the_document_and_nothing_else(self):
+        json.loads(self.run_ok("run", "examples/warp_sum", "-o", "-", "--verbose").stdout)
+        if has_clang():
+            result = json.loads(self.run_ok("run", "examples/hello", "-o", "-").stdout)
+            self.assertTrue(result["launches"][0]["output"].startswith("thread 0 of block 0"))
+
+    def test_a_wrong_result_is_status_1_and_shown(self):
+        text = (SOURCE / "examples/warp_sum.yaml").read_text().replace("offset: 496", "offset: 495")
+        shutil.copy(SOURCE / "examples/warp_sum.ptx", self.folder)
+        done = heddle("run", self.write("k.yaml", text), "-o", self.folder / "r.json")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("sums[0] = 496, expected 495", done.stderr)
+        self.assertIn("and 120 more", done.stderr)
+        check = json.loads((self.folder / "r.json").read_text())["checks"][0]
+        self.assertEqual((check["passed"], check["mismatches"], check["first"][1]["got"]), (False, 128, "1520"))
+
+    def test_bad_input_is_status_2_with_its_place(self):
+        for words, said in [
+            (["run"], "usage: heddle run LAUNCH"),
+            (["run", "nowhere"], "heddle init"),
+            (["run", "examples/saxpy", "--gpu", "gtx48"], "did you mean 'gtx480'?"),
+            (["run", "examples/warp_sum", "--set", "sm.cuont=3"], "did you mean 'sm.count'?"),
+            (["run", "examples/warp_sum", "--dump", "sum=x"], "buffers are values, sums"),
+            (["run", "examples/warp_sum", "--dump", "sums=nowhere/x"], "cannot be written"),
+            (["run", "examples/warp_sum", "-o", "nowhere/x"], "cannot be written"),
+            (["run", "examples/warp_sum", "--seed", "-1"], "--seed takes a whole number"),
+            (["run", "examples/warp_sum", "--functionall"], "did you mean '--functional'?"),
+            (["rnu"], "did you mean 'run'?"),
+            (["config", "show", "x"], "usage: heddle config"),
+            (["init", "examples/nothing.cl"], "nothing.cl"),
+            (["init", "examples/README.md", "-o", "-"], "ends in .cl"),
+        ]:
+            with self.subTest(words):
+                done = heddle(*words)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                self.assertIn(said, done.stderr)
+        path = self.write("k.yaml", "module: gone.ptx\nlaunches: [{kernel: k, grid: 1, block: 1}]\n")
+        done = heddle("run", path)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("k.yaml:1:9: ", done.stderr)
+
+    def test_a_stopped_run_is_status_3_and_says_so_in_its_result(self):
+        self.write("spin.ptx", SPIN)
+        path = self.write("k.yaml", "module: spin.ptx\nlaunches: [{kernel: spin, grid: 1, block: 1}]\n")
+        done = heddle("run", path, "--max-instructions", "1000", "-o", self.folder / "r.json")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("spin", done.stderr)
+        self.assertFalse(json.loads((self.folder / "r.json").read_text())["complete"])
+        path = self.write("w.yaml", "module: spin.ptx\nlaunches: [{kernel: wild, grid: 1, block: 1, args: [{u64: 0}]}]\n")
+        done = heddle("run", path)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("spin.ptx:10", done.stderr)
+
+    def test_dumped_buffers_are_what_numpy_reads(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest("the Python package numpy is not installed")
+        self.run_ok("run", "examples/warp_sum", "--dump", f"sums={self.folder}/s.npy", "--dump", f"sums={self.folder}/s.bin")
+        sums = numpy.load(self.folder / "s.npy")
+        self.assertEqual(sums.dtype, numpy.uint32)
+        self.assertEqual(sums.tolist(), numpy.arange(4096).reshape(128, 32).sum(axis=1).tolist())
+        self.assertEqual((self.folder / "s.bin").read_bytes(), sums.tobytes())
+
+    def test_a_kernel_of_ones_own_runs_after_init(self):
+        for name in self.runnable():
+            ending = "ptx" if name in FROM_PTX else "cl"
+            shutil.copy(SOURCE / f"examples/{name}.{ending}", self.folder)
+            with self.subTest(name):
+                done = self.run_ok("init", f"{name}.{ending}", cwd=self.folder)
+                self.assertIn(f"heddle run {name}.yaml", done.stdout)
+                self.run_ok("run", name, cwd=self.folder)
+                again = heddle("init", f"{name}.{ending}", cwd=self.folder)
+                self.assertEqual(again.returncode, 2)
+                self.assertIn("--force", again.stderr)
+
+    def test_seeds_change_random_fills_only_where_none_is_given(self):
+        shutil.copy(SOURCE / "examples/warp_sum.ptx", self.folder)
+        head = "module: warp_sum.ptx\nbuffers: {v: {type: u32, count: 256, fill: {random: {%smax: 99}}}, s: {type: u32, count: 8}}\n" \
+               "launches: [{kernel: warp_sum, grid: 1, block: 256, args: [s, v]}]\n"
+
+        def hash_of(name, *more):
+            return json.loads(self.run_ok("run", self.folder / name, "-o", "-", *more).stdout)["buffers"]["v"]["hash"]
+
+        self.write("free.yaml", head % "")
+        self.write("fixed.yaml", head % "seed: 1, ")
+        self.assertEqual(hash_of("free.yaml"), hash_of("fixed.yaml"))
+        self.assertNotEqual(hash_of("free.yaml", "--seed", "2"), hash_of("free.yaml"))
+        self.assertEqual(hash_of("fixed.yaml", "--seed", "2"), hash_of("fixed.yaml"))
+
+    def test_machines_can_be_listed_shown_checked_and_saved(self):
+        self.assertIn("gtx480", self.run_ok("config", "list").stdout)
+        shown = self.run_ok("config", "show", "--gpu", "qv100").stdout
+        path = self.write("mine.yaml", shown)
+        self.assertIn("good", self.run_ok("config", "check", path).stdout)
+        result = json.loads(self.run_ok("run", "examples/warp_sum", "--gpu", path, "-o", "-").stdout)
+        self.assertEqual(result["machine"]["name"], "mine")
+        self.assertEqual(result["machine"]["parameters"]["sm.count"]["value"], 80)
+
+    def test_help_and_doctor_always_work(self):
+        self.run_ok("--version")
+        self.run_ok("--help")
+        self.run_ok("doctor")
+        for command in ("run", "init", "show", "config", "doctor"):
+            self.assertIn(f"usage: heddle {command}", self.run_ok("help", command).stdout)
+            self.assertIn(f"usage: heddle {command}", self.run_ok(command, "--help").stdout)
+
+    def test_the_manual_knows_every_command_and_option(self):
+        manual = (SOURCE / "docs/heddle.1").read_text().replace("\\-", "-")
+        for command in ("run", "init", "show", "config", "doctor"):
+            for line in heddle("help", command).stdout.split("options:")[1].splitlines():
+                for word in line.split():
+                    if word.startswith("--"):
+                        self.assertIn(word, manual, f"{command} {word}")
+
+    def test_a_full_disk_is_no_success(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([HEDDLE, "run", "examples/warp_sum", "-o", "-"], stdout=full, stderr=subprocess.PIPE, cwd=SOURCE)
+        self.assertEqual(done.returncode, 2)
+
+
+if __name__ == "__main__":
+    HEDDLE, SOURCE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])

@@ -1,0 +1,95 @@
+"""Which listed forms ran and were checked; docs/coverage.md."""
+import os
+
+from cases import REFUSED
+
+LISTS = {"clang 19": "opcodes-clang19.txt", "nvcc 13": "opcodes-nvcc13.txt"}
+REFUSED_MNEMONICS = {"mma", "wmma", "ldmatrix", "cp", "mbarrier", "mapa", "tex", "tld4", "suld", "sust"}
+
+
+def is_refused(form):
+    return form.split(".")[0] in REFUSED_MNEMONICS or form.startswith("barrier.cluster")
+
+
+def listed_forms():
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lists")
+    forms = {}
+    for name, file_name in LISTS.items():
+        with open(os.path.join(folder, file_name), encoding="ascii") as file:
+            for line in file.read().splitlines()[1:]:
+                mnemonic, rest = line.split(": ")
+                for word in rest.split():
+                    forms.setdefault(mnemonic + ("" if word == "(bare)" else word), []).append(name)
+    return forms
+
+
+def cpu_has_v4():
+    with open("/proc/cpuinfo", encoding="ascii") as file:
+        flags = next((line for line in file if line.startswith("flags")), "").split()
+    return {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"} <= set(flags)
+
+
+class Table:
+    def __init__(self):
+        self.executed, self.checked, self.refused, self.how = set(), set(), set(), {}
+
+    def add(self, case, counts, good):
+        if case.outcome == REFUSED:
+            if good:
+                self.refused.update(case.forms)
+            return
+        self.executed.update(opcode for opcode in counts)
+        for form in case.forms:
+            if good and form in counts:
+                self.checked.add(form)
+                self.how.setdefault(form.split(".")[0], set()).add(case.how)
+
+    def report(self, compared, path, write):
+        listed = listed_forms()
+        bad = False
+        for form in listed:
+            good = form in self.refused if is_refused(form) else form in self.executed and form in self.checked
+            if not good:
+                bad = True
+                print(f"listed by {', '.join(listed[form])} and not {'refused by name' if is_refused(form) else 'executed and checked'}: {form}")
+        wanted = [form for form in listed if not is_refused(form)]
+        executed, checked = (sum(form in group for form in wanted) for group in (self.executed, self.checked))
+        refused = sum(form in self.refused for form in listed)
+        text = self.document(listed)
+        if path and write:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        elif path:
+            try:
+                with open(path, encoding="utf-8") as file:
+                    same = file.read() == text
+            except FileNotFoundError:
+                same = False
+            if not same:
+                bad = True
+                print(f"{path} is not what this run gives; write it with forms.py --write-docs")
+        print(f"RESULT: forms listed {len(listed)} ({len(listed) - len(wanted)} of refused groups), executed {executed}, checked {checked}, "
+              f"refused by name {refused}, forms checked beyond the lists {len(self.checked - set(wanted))}, values compared {compared}")
+        return bad
+
+    def document(self, listed):
+        mnemonics = sorted({form.split(".")[0] for form in set(listed) | self.checked})
+        lines = ["# Opcode coverage", "",
+                 "Written by `tests/forms/forms.py --write-docs` from its run; `tools/check forms` fails when a listed form is not",
+                 "executed, when a value differs, or when this file is not what the run gives.", "",
+                 "Listed: the opcode forms that clang 19 and nvcc 13 emitted for the corpus of compiled kernels (`tests/forms/lists/`).",
+                 "Executed: the form has a nonzero count of threads in the simulator's own statistics. Checked: its results were compared",
+                 "with values computed independently, and were equal. Beyond: forms of the same mnemonic that no compiler listed and that",
+                 "are executed and checked as well. Refused: the module is refused at load with the opcode's name.", "",
+                 "| mnemonic | listed | executed | checked | refused | beyond | expected values |", "|---|--:|--:|--:|--:|--:|---|"]
+        totals = [0] * 5
+        for mnemonic in mnemonics:
+            wanted = [form for form in listed if form.split(".")[0] == mnemonic]
+            numbers = [len(wanted), sum(form in self.executed and not is_refused(form) for form in wanted),
+                       sum(form in self.checked for form in wanted), sum(form in self.refused for form in wanted),
+                       sum(form.split(".")[0] == mnemonic and form not in listed for form in self.checked)]
+            totals = [a + b for a, b in zip(totals, numbers)]
+            how = "; ".join(sorted(self.how.get(mnemonic, ()))) or "refused by name"
+            lines.append(f"| `{mnemonic}` | " + " | ".join(str(n) for n in numbers) + f" | {how} |")
+        lines.append("| all | " + " | ".join(str(n) for n in totals) + " | |")
+        return "\n".join(lines) + "\n"
