@@ -6,11 +6,9 @@
 
 #include "base/bits.h"
 #include "device/machine.h"
-#include "device/show.h"
 #include "emulate/emulate.h"
 #include "exec/print.h"
 #include "isa/analysis.h"
-#include "isa/occupancy.h"
 #include "ptx/ptx.h"
 
 struct program {

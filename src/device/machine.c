@@ -208,3 +208,18 @@ enum status machine_check(const struct machine *machine, struct report *report) 
 void machine_close(struct machine *machine) { arena_free(&machine->arena); }
 
 bool machine_is_host_key(const struct param_description *param) { return strncmp(param->key, "host.", 5) == 0; }
+
+struct occupancy_limits machine_occupancy_limits(const struct machine *machine) {
+    return (struct occupancy_limits){
+        .warp_size = machine->warp_size,
+        .threads = machine->max_threads,
+        .warps = machine->max_warps,
+        .blocks = machine->max_blocks,
+        .threads_per_block = machine->max_block_threads,
+        .registers = machine->registers,
+        .registers_per_thread = machine->max_registers_per_thread,
+        .register_unit = machine->register_unit,
+        .shared_bytes = (uint32_t)machine->shared_bytes,
+        .shared_unit_bytes = machine->shared_unit,
+    };
+}

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/param.h"
 #include "base/status.h"
+#include "isa/occupancy.h"
 
 #define MACHINE_DEFAULT "gtx480"
 
@@ -35,6 +36,9 @@ enum status machine_set(struct machine *machine, const char *setting, const char
 /* What no single key can say: values that contradict each other. Call it when all are set. */
 enum status machine_check(const struct machine *machine, struct report *report);
 void machine_close(struct machine *machine);
+
+/* What the machine gives an SM, for occupancy_compute. */
+struct occupancy_limits machine_occupancy_limits(const struct machine *machine);
 
 /* Names of the shipped machines in alphabetical order, NULL-terminated; empty when their folder is not found. */
 const char *const *machine_list(struct arena *arena);

@@ -14,21 +14,6 @@
 
 enum { MODULE_LIMIT_BYTES = 512 << 20, SOURCE_LIMIT_BYTES = 16 << 20 };
 
-struct occupancy_limits machine_occupancy_limits(const struct machine *machine) {
-    return (struct occupancy_limits){
-        .warp_size = machine->warp_size,
-        .threads = machine->max_threads,
-        .warps = machine->max_warps,
-        .blocks = machine->max_blocks,
-        .threads_per_block = machine->max_block_threads,
-        .registers = machine->registers,
-        .registers_per_thread = machine->max_registers_per_thread,
-        .register_unit = machine->register_unit,
-        .shared_bytes = (uint32_t)machine->shared_bytes,
-        .shared_unit_bytes = machine->shared_unit,
-    };
-}
-
 /* ---- small texts the forms share ---- */
 
 static const char *last_part(const char *path) {

@@ -8,7 +8,6 @@
 #include "device/compile.h"
 #include "device/machine.h"
 #include "isa/module.h"
-#include "isa/occupancy.h"
 
 enum show_form { SHOW_SUMMARY, SHOW_LISTING, SHOW_CFG, SHOW_DOT, SHOW_REGISTERS };
 
@@ -26,8 +25,5 @@ enum status device_show(const char *path, const struct show_options *options, FI
 /* Of a module that is loaded and analysed already; `compiled` and `folder` (where its sources are) may be NULL. */
 enum status device_show_module(const struct module *module, const struct compiled *compiled, const char *folder,
                                const struct show_options *options, FILE *out, struct report *report);
-
-/* What a machine gives an SM, for occupancy_compute. */
-struct occupancy_limits machine_occupancy_limits(const struct machine *machine);
 
 #endif

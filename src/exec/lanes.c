@@ -275,7 +275,7 @@ static inline uint8_t *fast_window(const struct exec *exec, const struct step *s
 #define EACH_ACTIVE(statement)                                                                                         \
     do {                                                                                                               \
         if (lanes == UINT32_MAX)                                                                                       \
-            for (unsigned i = 0; i < LANES_MAX; i++) statement;                                                        \
+            UNROLLED_LANE(i) statement;                                                                                \
         else                                                                                                           \
             for (uint32_t rest = lanes; rest; rest &= rest - 1) {                                                      \
                 const unsigned i = bits_first(rest);                                                                   \

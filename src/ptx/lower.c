@@ -9,6 +9,8 @@ bool lower_mismatch(struct parser *parser, struct statement *statement, const st
     const char *opcode = forms_opcode_text(parser, statement);
     if (raw->kind == RAW_NAME)
         return parser_undeclared(parser, raw->token);
+    if (raw->negated)
+        return parser_error(parser, raw->token, "'!' is not allowed here in '%s'", opcode);
     if (raw->kind == RAW_REGISTER)
         return parser_error(parser, raw->token, "register '%.*s' of type .%s does not fit .%s in '%s'",
                             TOKEN_TEXT(parser, raw->token), type_name((enum type)raw->type), type_name(type), opcode);

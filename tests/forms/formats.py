@@ -11,6 +11,14 @@ ROUNDINGS = ("rn", "rz", "rm", "rp")
 NEAREST, TO_ZERO, DOWN, UP = ROUNDINGS
 _MPFR_ROUND = {NEAREST: gmpy2.RoundToNearest, TO_ZERO: gmpy2.RoundToZero, DOWN: gmpy2.RoundDown, UP: gmpy2.RoundUp}
 CROSS_CHECK_EVERY = 7
+_REAL = gmpy2.context(precision=400, emin=-(1 << 24), emax=1 << 24)
+_REAL_TO_ZERO = gmpy2.context(precision=400, emin=-(1 << 24), emax=1 << 24, round=gmpy2.RoundToZero)
+
+
+def with_mpfr(context, operation, *operands):
+    """The methods of a gmpy2 context do not all heed its precision; functions in the current context do."""
+    gmpy2.set_context(context)
+    return getattr(gmpy2, operation)(*operands)
 
 
 class AnyNan:
@@ -136,12 +144,20 @@ class Format:
         self.calls += 1
         if self.calls % CROSS_CHECK_EVERY or mode == "rna":
             return bits
-        context = self.contexts.get(mode)
-        if context is None:
-            context = self.contexts[mode] = gmpy2.context(
-                precision=self.precision, emin=self.least_exponent - self.fraction_bits + 1,
-                emax=self.largest_exponent + 1, subnormalize=True, round=_MPFR_ROUND[mode])
-        result = getattr(context, operation)(*[gmpy2.mpfr(self.to_float(a)) for a in operands])
+        # a subnormal result has fewer bits; gmpy2's own subnormalisation rounds twice, so the precision is chosen here
+        numbers = [gmpy2.mpfr(self.to_float(x), 53) for x in operands]
+        rough = with_mpfr(_REAL_TO_ZERO, operation, *numbers)
+        lost = 0
+        if gmpy2.is_finite(rough) and not gmpy2.is_zero(rough):
+            lost = max(0, self.least_exponent - (gmpy2.get_exp(rough) - 1))
+        precision = self.precision - lost
+        if precision < 1:
+            return bits
+        key = mode, precision
+        if key not in self.contexts:
+            self.contexts[key] = gmpy2.context(precision=precision, emin=-(1 << 20), emax=self.largest_exponent + 1,
+                                               round=_MPFR_ROUND[mode])
+        result = with_mpfr(self.contexts[key], operation, *numbers)
         again = self.from_mpfr(result)
         assert again == bits, f"{self.name} {operation}.{mode} {[hex(a) for a in operands]}: {bits:#x}, MPFR says {again:#x}"
         self.cross_checked += 1
@@ -322,13 +338,10 @@ F64 = Format("f64", 11, 52, 0x7ff8000000000000)
 FORMATS = {"f16": F16, "bf16": BF16, "f32": F32, "f64": F64}
 PAIRS = {"f16x2": F16, "bf16x2": BF16}
 
-_REAL = gmpy2.context(precision=400, emin=-(1 << 24), emax=1 << 24)
-
-
 def real(fmt, a):
     return gmpy2.mpfr(fmt.to_float(a), 60)
 
 
 def exact(name, *operands):
     """A function of MPFR with 400 bits, which outlasts the cancellation in sin(2^127)."""
-    return getattr(_REAL, name)(*operands)
+    return with_mpfr(_REAL, name, *operands)
