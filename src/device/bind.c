@@ -95,24 +95,24 @@ static const char *param_type(struct arena *arena, const struct symbol *param) {
     return type_name(param->type);
 }
 
-static bool has_names(const struct function *kernel, const struct compile_kernel *source) {
-    return source && source->has_arg_info && source->arg_count == kernel->param_count;
+/* "float a" where the source is at hand, else "f32". */
+static const char *param_words(struct arena *arena, const struct function *kernel, const struct compile_kernel *source,
+                               unsigned i) {
+    bool named = source && source->has_arg_info && source->arg_count == kernel->param_count;
+    return named ? source_arg(arena, &source->args[i]) : param_type(arena, kernel->params[i]);
 }
 
 const char *bind_signature(struct arena *arena, const struct function *kernel, const struct compile_kernel *source) {
     const char *text = arena_printf(arena, "%s(", bind_source_name(arena, kernel->name));
     for (unsigned i = 0; i < kernel->param_count; i++)
-        text = arena_printf(arena, "%s%s%s", text, i ? ", " : "",
-                            has_names(kernel, source) ? source_arg(arena, &source->args[i])
-                                                      : param_type(arena, kernel->params[i]));
+        text = arena_printf(arena, "%s%s%s", text, i ? ", " : "", param_words(arena, kernel, source, i));
     return arena_printf(arena, "%s)", text);
 }
 
 /* "argument 3 of saxpy (float a)". */
 static const char *arg_name(const struct binder *b, unsigned i) {
     return arena_printf(b->arena, "argument %u of %s (%s)", i + 1, b->step->kernel,
-                        has_names(b->kernel, b->source) ? source_arg(b->arena, &b->source->args[i])
-                                                        : param_type(b->arena, b->kernel->params[i]));
+                        param_words(b->arena, b->kernel, b->source, i));
 }
 
 /* The scalar types of a launch file that fit a parameter, for messages. */

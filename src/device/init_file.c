@@ -157,7 +157,7 @@ static const char *buffer_text(const struct guess *g, unsigned i) {
     if (arg->element == COMPILE_ELEMENT_OTHER || !arg->element_bytes) {
         uint64_t bytes = arg->element_bytes ? arg->element_bytes : 64;
         return arena_printf(g->arena, "  # %s: given as bytes, %llu for each thread.\n  %s: {type: u8, count: %llu}\n",
-                            arg->type_name, (unsigned long long)bytes, name, (unsigned long long)(g->threads * bytes));
+                            arg->type_name, (unsigned long long)bytes, name, (unsigned long long)g->threads * bytes);
     }
     enum element element = element_of(arg);
     uint64_t count = g->threads * components_of(arg);
@@ -207,7 +207,7 @@ static const char *arg_line(const struct guess *g, unsigned i) {
     uint64_t block_threads = (uint64_t)g->block[0] * g->block[1] * g->block[2];
     if (is_local(g, i)) {
         uint64_t element = arg && arg->element_bytes ? (uint64_t)arg->element_bytes * components_of(arg) : 8;
-        value = arena_printf(g->arena, "{local: %llu}", (unsigned long long)(block_threads * element));
+        value = arena_printf(g->arena, "{local: %llu}", (unsigned long long)block_threads * element);
         why = "bytes of shared memory: one element for each thread of a block";
     } else if (is_pointer(g, i)) {
         value = buffer_name(g, i);

@@ -373,7 +373,7 @@ static enum status read_build(const struct parser *p, const struct yaml_node *no
     if (options)
         keep(&status, read_words(p, options, "options", &build->options, &build->option_count));
     /* a launch file from someone else must not be able to load a plug-in into the compiler */
-    for (unsigned i = 0; !status && i < build->option_count; i++)
+    for (unsigned i = 0; !status && options && i < build->option_count; i++)
         if (strncmp(build->options[i], "-cl-", 4) != 0)
             keep(&status,
                  yaml_error(p->yaml, options->items[i], p->report,

@@ -281,8 +281,10 @@ static int write_chunk(const char *bytes, size_t length, void *data) {
     struct sink *sink = data;
     if (length > UINT32_MAX / 4 - sink->count)
         return -1;
-    for (size_t i = 0; i < length; i++)
-        *ARENA_PUSH(sink->arena, sink) = bytes[i];
+    while (sink->capacity - sink->count < length)
+        sink->items = arena_grow(sink->arena, sink->items, sink->capacity, &sink->capacity, 1);
+    memcpy(sink->items + sink->count, bytes, length);
+    sink->count += (unsigned)length;
     return 0;
 }
 

@@ -150,18 +150,26 @@ bool exec_store_step(struct exec *exec, unsigned warp, const struct step *step, 
     return true;
 }
 
+static bool is_shared_access(const struct step *step, uint64_t address) {
+    const enum space space = step->address.space;
+    return space == SPACE_SHARED || (space == SPACE_GENERIC && address - SHARED_WINDOW < WINDOW_BYTES);
+}
+
+/* PTX: an f32 addition flushes subnormals on global memory and keeps them on shared memory. */
 bool exec_atomic_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
     const struct inst *inst = step->inst;
     const uint32_t bytes = step->access_bytes;
     const struct row *sources = step->rows + step->dst_count;
     for (BITS_EACH(lane, lanes)) {
-        uint8_t *memory = exec_translate(exec, warp, lane, step, exec_address(exec, warp, lane, step), bytes);
+        const uint64_t address = exec_address(exec, warp, lane, step);
+        uint8_t *memory = exec_translate(exec, warp, lane, step, address, bytes);
         if (!memory) return false;
         uint64_t old = 0, mask = bytes == 8 ? UINT64_MAX : (UINT64_C(1) << (8 * bytes)) - 1;
         memcpy(&old, memory, bytes);
         const uint64_t b = exec_read(exec, warp, &sources[1], lane) & mask;
         const uint64_t c = exec_read(exec, warp, &sources[2], lane) & mask;
-        const uint64_t new = scalar_atomic(inst->atom, inst->type, (inst->flags & FLAG_FTZ) != 0, old, b, c);
+        const bool ftz = inst->type == TYPE_F32 && !is_shared_access(step, address);
+        const uint64_t new = scalar_atomic(inst->atom, inst->type, ftz, old, b, c);
         memcpy(memory, &new, bytes);
         /* A compare-and-swap that fails, or a value that stays, is a spin: not progress. */
         if (new != old) exec->counts->progress++;

@@ -285,35 +285,9 @@ static inline uint8_t *fast_window(const struct exec *exec, const struct step *s
 #define GATHER(T) EACH_ACTIVE(((T *)d_row)[i] = *(const T *)(const void *)(window + addresses[i]))
 #define SCATTER(T) EACH_ACTIVE(*(T *)(void *)(window + addresses[i]) = ((const T *)b_row)[i])
 
-/* Whole words for all lanes: vector gathers where the level has them. */
-static inline void gather_32(void *d_row, const uint8_t *window, const uint64_t *addresses, uint32_t lanes) {
-#if LANES_LEVEL >= 3
-    if (lanes == UINT32_MAX) {
-        for (unsigned i = 0; i < LANES_MAX; i += 4)
-            _mm_storeu_si128((__m128i *)d_row + i / 4,
-                             _mm256_i64gather_epi32((const int *)(const void *)window,
-                                                    _mm256_loadu_si256((const __m256i *)(const void *)(addresses + i)), 1));
-        return;
-    }
-#endif
-    GATHER(u32);
-}
-
-static inline void gather_64(void *d_row, const uint8_t *window, const uint64_t *addresses, uint32_t lanes) {
-#if LANES_LEVEL >= 3
-    if (lanes == UINT32_MAX) {
-        for (unsigned i = 0; i < LANES_MAX; i += 4)
-            _mm256_storeu_si256((__m256i *)d_row + i / 4,
-                                _mm256_i64gather_epi64((const long long *)(const void *)window,
-                                                       _mm256_loadu_si256((const __m256i *)(const void *)(addresses + i)), 1));
-        return;
-    }
-#endif
-    GATHER(u64);
-}
-
-static bool run_load(struct exec *exec, unsigned warp, uint8_t *const *bases, const struct step *step, uint32_t lanes) {
-    if (!step->plain) return exec_load_step(exec, warp, step, lanes);
+/* The general fast path, kept apart so that the common one needs few registers. */
+__attribute__((noinline))
+static bool load_any(struct exec *exec, unsigned warp, uint8_t *const *bases, const struct step *step, uint32_t lanes) {
     uint64_t low, high, addresses[LANES_MAX] __attribute__((aligned(64)));
     uint8_t *window = fast_window(exec, step, &low, &high);
     const uint8_t *a_row = bases[step->address.row.base] + step->address.row.offset;
@@ -322,11 +296,52 @@ static bool run_load(struct exec *exec, unsigned warp, uint8_t *const *bases, co
         return exec_load_step(exec, warp, step, lanes);
     for (unsigned k = 0; k < step->dst_count; k++, window += step->access_bytes) {
         uint8_t *d_row = bases[0] + step->rows[k].offset;
-        if (step->access_bytes == 4) gather_32(d_row, window, addresses, lanes);
-        else if (step->access_bytes == 8) gather_64(d_row, window, addresses, lanes);
+        if (step->access_bytes == 4) GATHER(u32);
+        else if (step->access_bytes == 8) GATHER(u64);
         else GATHER(u16);
     }
     return true;
+}
+
+#if LANES_LEVEL >= 3
+/* A word for each of all lanes at 64-bit addresses, the most common load: addresses stay in vector registers from the
+ * sum over the check (as in lane_addresses) to the gather. False: an address is outside or not aligned. */
+static inline bool gather_words(uint8_t *d_row, const uint8_t *window, const uint8_t *a_row, uint64_t offset, uint64_t low,
+                                uint64_t high) {
+    if (high - low < 4) return false;
+    const __m256i offsets = _mm256_set1_epi64x((long long)offset), lowest = _mm256_set1_epi64x((long long)low),
+                  last = _mm256_set1_epi64x((long long)(high - 4));
+    __m256i addresses[LANES_MAX / 4], outside = _mm256_setzero_si256(), bits = outside;
+    for (unsigned k = 0; k < LANES_MAX / 4; k++) {
+        const __m256i at = _mm256_add_epi64(_mm256_loadu_si256((const __m256i *)(const void *)a_row + k), offsets);
+        outside = _mm256_or_si256(outside, _mm256_sub_epi64(at, lowest));
+        outside = _mm256_or_si256(outside, _mm256_sub_epi64(last, at));
+        bits = _mm256_or_si256(bits, at);
+        addresses[k] = at;
+    }
+    if (_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_or_si256(outside, bits))) ||
+        !_mm256_testz_si256(bits, _mm256_set1_epi64x(3)))
+        return false;
+    for (unsigned k = 0; k < LANES_MAX / 4; k++)
+        _mm_storeu_si128((__m128i *)(void *)d_row + k,
+                         _mm256_i64gather_epi32((const int *)(const void *)window, addresses[k], 1));
+    return true;
+}
+#endif
+
+static bool run_load(struct exec *exec, unsigned warp, uint8_t *const *bases, const struct step *step, uint32_t lanes) {
+    if (!step->plain) return exec_load_step(exec, warp, step, lanes);
+#if LANES_LEVEL >= 3
+    const struct address *address = &step->address;
+    if (lanes == UINT32_MAX && step->access_bytes == 4 && step->dst_count == 1 && address->row.present &&
+        address->row.bytes == 8) {
+        uint64_t low, high;
+        const uint8_t *window = fast_window(exec, step, &low, &high);
+        const uint8_t *a_row = bases[address->row.base] + address->row.offset;
+        if (window && gather_words(bases[0] + step->rows[0].offset, window, a_row, address->offset, low, high)) return true;
+    }
+#endif
+    return load_any(exec, warp, bases, step, lanes);
 }
 
 static bool run_store(struct exec *exec, unsigned warp, uint8_t *const *bases, const struct step *step, uint32_t lanes) {

@@ -300,9 +300,10 @@ static uint64_t convert(const struct inst *inst, uint64_t a, uint64_t b) {
 }
 
 static uint64_t convert_pack(const struct inst *inst, uint64_t a, uint64_t b, uint64_t c) {
-    const unsigned bits = type_bits(inst->type);
-    const uint64_t high = low_bits(int_saturate(extend(a, inst->stype), inst->stype, inst->type), bits);
-    const uint64_t low = low_bits(int_saturate(extend(b, inst->stype), inst->stype, inst->type), bits);
+    const enum type from = inst->type, to = inst->stype;
+    const unsigned bits = type_bits(to);
+    const uint64_t high = low_bits(int_saturate(extend(a, from), from, to), bits);
+    const uint64_t low = low_bits(int_saturate(extend(b, from), from, to), bits);
     return low_bits(c << (2 * bits) | high << bits | low, 32);
 }
 
@@ -372,8 +373,44 @@ static struct scalar evaluate_integer(const struct inst *inst, uint64_t a, uint6
     case OP_ISSPACEP: VALUE(in_space(inst, a));
     case OP_SETP: return set_predicates(inst, a, b, c);
     case OP_SET: VALUE(set_value(inst, a, b, c));
-    default: VALUE(0);
+    /* floating point only, or not a function of one thread's sources; listed so that a new operation is not forgotten */
+    case OP_FMA:
+    case OP_COPYSIGN:
+    case OP_TESTP:
+    case OP_RCP:
+    case OP_SQRT:
+    case OP_RSQRT:
+    case OP_SIN:
+    case OP_COS:
+    case OP_LG2:
+    case OP_EX2:
+    case OP_TANH:
+    case OP_LD:
+    case OP_ST:
+    case OP_PREFETCH:
+    case OP_ATOM:
+    case OP_RED:
+    case OP_MEMBAR:
+    case OP_BAR:
+    case OP_BAR_WARP:
+    case OP_VOTE:
+    case OP_MATCH:
+    case OP_SHFL:
+    case OP_REDUX:
+    case OP_ACTIVEMASK:
+    case OP_ELECT:
+    case OP_BRA:
+    case OP_BRX:
+    case OP_CALL:
+    case OP_RET:
+    case OP_EXIT:
+    case OP_TRAP:
+    case OP_BRKPT:
+    case OP_NANOSLEEP:
+    case OP_NOP:
+    case OP_COUNT: break;
     }
+    return (struct scalar){0, 0};
 #undef VALUE
 }
 

@@ -124,7 +124,7 @@ static bool test_property(const struct inst *inst, enum float_format format, uin
     case MODE_INFINITE: return magnitude == infinity;
     case MODE_NUMBER: return magnitude <= infinity;
     case MODE_NOTANUMBER: return magnitude > infinity;
-    case MODE_NORMAL: return magnitude >= smallest_normal && magnitude < infinity;
+    case MODE_NORMAL: return magnitude == 0 || (magnitude >= smallest_normal && magnitude < infinity); /* PTX: zero too */
     case MODE_SUBNORMAL: return magnitude != 0 && magnitude < smallest_normal;
     default: return false;
     }

@@ -16,10 +16,16 @@ const char *op_meaning(enum op op) { return ops[op].meaning; }
 
 static enum unit unit_of_arithmetic(enum type type) {
     switch (type) {
-    case TYPE_F32: case TYPE_TF32: return UNIT_FP32;
+    case TYPE_F32:
+    case TYPE_TF32: return UNIT_FP32;
     case TYPE_F64: return UNIT_FP64;
-    case TYPE_F16: case TYPE_BF16: case TYPE_F16X2: case TYPE_BF16X2: return UNIT_HALF;
-    case TYPE_U64: case TYPE_S64: case TYPE_B64: return UNIT_INT64;
+    case TYPE_F16:
+    case TYPE_BF16:
+    case TYPE_F16X2:
+    case TYPE_BF16X2: return UNIT_HALF;
+    case TYPE_U64:
+    case TYPE_S64:
+    case TYPE_B64: return UNIT_INT64;
     default: return UNIT_ALU;
     }
 }
@@ -34,15 +40,15 @@ enum unit op_unit(const struct inst *inst) {
     if (unit != UNIT_ALU)
         return unit;
     switch (inst->op) {
-    case OP_CVT:
-        return type == TYPE_F64 || source == TYPE_F64 ? UNIT_FP64 : UNIT_ALU;
+    case OP_CVT: return type == TYPE_F64 || source == TYPE_F64 ? UNIT_FP64 : UNIT_ALU;
     case OP_SET:
-    case OP_SLCT:
-        return unit_of_arithmetic(source);
-    case OP_MOV: case OP_SELP: case OP_CVTA: case OP_ISSPACEP: case OP_NOP:
-        return UNIT_ALU;
-    default:
-        return unit_of_arithmetic(type);
+    case OP_SLCT: return unit_of_arithmetic(source);
+    case OP_MOV:
+    case OP_SELP:
+    case OP_CVTA:
+    case OP_ISSPACEP:
+    case OP_NOP: return UNIT_ALU;
+    default: return unit_of_arithmetic(type);
     }
 }
 
@@ -50,14 +56,12 @@ static const struct {
     const char *name;
     uint8_t bytes;
 } types[TYPE_COUNT] = {
-    [TYPE_NONE] = {"none", 0}, [TYPE_PRED] = {"pred", 1},
-    [TYPE_B8] = {"b8", 1}, [TYPE_U8] = {"u8", 1}, [TYPE_S8] = {"s8", 1},
-    [TYPE_B16] = {"b16", 2}, [TYPE_U16] = {"u16", 2}, [TYPE_S16] = {"s16", 2}, [TYPE_F16] = {"f16", 2},
-    [TYPE_BF16] = {"bf16", 2},
-    [TYPE_B32] = {"b32", 4}, [TYPE_U32] = {"u32", 4}, [TYPE_S32] = {"s32", 4}, [TYPE_F32] = {"f32", 4},
-    [TYPE_F16X2] = {"f16x2", 4}, [TYPE_BF16X2] = {"bf16x2", 4}, [TYPE_TF32] = {"tf32", 4},
-    [TYPE_B64] = {"b64", 8}, [TYPE_U64] = {"u64", 8}, [TYPE_S64] = {"s64", 8}, [TYPE_F64] = {"f64", 8},
-    [TYPE_B128] = {"b128", 16},
+    [TYPE_NONE] = {"none", 0}, [TYPE_PRED] = {"pred", 1},  [TYPE_B8] = {"b8", 1},       [TYPE_U8] = {"u8", 1},
+    [TYPE_S8] = {"s8", 1},     [TYPE_B16] = {"b16", 2},    [TYPE_U16] = {"u16", 2},     [TYPE_S16] = {"s16", 2},
+    [TYPE_F16] = {"f16", 2},   [TYPE_BF16] = {"bf16", 2},  [TYPE_B32] = {"b32", 4},     [TYPE_U32] = {"u32", 4},
+    [TYPE_S32] = {"s32", 4},   [TYPE_F32] = {"f32", 4},    [TYPE_F16X2] = {"f16x2", 4}, [TYPE_BF16X2] = {"bf16x2", 4},
+    [TYPE_TF32] = {"tf32", 4}, [TYPE_B64] = {"b64", 8},    [TYPE_U64] = {"u64", 8},     [TYPE_S64] = {"s64", 8},
+    [TYPE_F64] = {"f64", 8},   [TYPE_B128] = {"b128", 16},
 };
 
 unsigned type_bytes(enum type type) { return types[type].bytes; }
@@ -65,10 +69,14 @@ const char *type_name(enum type type) { return types[type].name; }
 
 bool type_is_float(enum type type) {
     switch (type) {
-    case TYPE_F16: case TYPE_BF16: case TYPE_F32: case TYPE_F16X2: case TYPE_BF16X2: case TYPE_TF32: case TYPE_F64:
-        return true;
-    default:
-        return false;
+    case TYPE_F16:
+    case TYPE_BF16:
+    case TYPE_F32:
+    case TYPE_F16X2:
+    case TYPE_BF16X2:
+    case TYPE_TF32:
+    case TYPE_F64: return true;
+    default: return false;
     }
 }
 
@@ -79,32 +87,78 @@ bool type_is_signed(enum type type) {
 const char *space_name(enum space space) {
     static const char *const names[] = {
         [SPACE_GENERIC] = "generic", [SPACE_GLOBAL] = "global", [SPACE_SHARED] = "shared", [SPACE_LOCAL] = "local",
-        [SPACE_CONST] = "const", [SPACE_PARAM] = "param", [SPACE_REG] = "reg",
+        [SPACE_CONST] = "const",     [SPACE_PARAM] = "param",   [SPACE_REG] = "reg",
     };
     return names[space];
 }
 
 const char *special_name(enum special special) {
     static const char *const names[SPECIAL_COUNT] = {
-        [SPECIAL_TID_X] = "%tid.x", [SPECIAL_TID_Y] = "%tid.y", [SPECIAL_TID_Z] = "%tid.z",
-        [SPECIAL_NTID_X] = "%ntid.x", [SPECIAL_NTID_Y] = "%ntid.y", [SPECIAL_NTID_Z] = "%ntid.z",
-        [SPECIAL_CTAID_X] = "%ctaid.x", [SPECIAL_CTAID_Y] = "%ctaid.y", [SPECIAL_CTAID_Z] = "%ctaid.z",
-        [SPECIAL_NCTAID_X] = "%nctaid.x", [SPECIAL_NCTAID_Y] = "%nctaid.y", [SPECIAL_NCTAID_Z] = "%nctaid.z",
-        [SPECIAL_LANEID] = "%laneid", [SPECIAL_WARPID] = "%warpid", [SPECIAL_NWARPID] = "%nwarpid",
-        [SPECIAL_SMID] = "%smid", [SPECIAL_NSMID] = "%nsmid", [SPECIAL_GRIDID] = "%gridid",
-        [SPECIAL_LANEMASK_EQ] = "%lanemask_eq", [SPECIAL_LANEMASK_LE] = "%lanemask_le",
-        [SPECIAL_LANEMASK_LT] = "%lanemask_lt", [SPECIAL_LANEMASK_GE] = "%lanemask_ge",
+        [SPECIAL_TID_X] = "%tid.x",
+        [SPECIAL_TID_Y] = "%tid.y",
+        [SPECIAL_TID_Z] = "%tid.z",
+        [SPECIAL_NTID_X] = "%ntid.x",
+        [SPECIAL_NTID_Y] = "%ntid.y",
+        [SPECIAL_NTID_Z] = "%ntid.z",
+        [SPECIAL_CTAID_X] = "%ctaid.x",
+        [SPECIAL_CTAID_Y] = "%ctaid.y",
+        [SPECIAL_CTAID_Z] = "%ctaid.z",
+        [SPECIAL_NCTAID_X] = "%nctaid.x",
+        [SPECIAL_NCTAID_Y] = "%nctaid.y",
+        [SPECIAL_NCTAID_Z] = "%nctaid.z",
+        [SPECIAL_LANEID] = "%laneid",
+        [SPECIAL_WARPID] = "%warpid",
+        [SPECIAL_NWARPID] = "%nwarpid",
+        [SPECIAL_SMID] = "%smid",
+        [SPECIAL_NSMID] = "%nsmid",
+        [SPECIAL_GRIDID] = "%gridid",
+        [SPECIAL_LANEMASK_EQ] = "%lanemask_eq",
+        [SPECIAL_LANEMASK_LE] = "%lanemask_le",
+        [SPECIAL_LANEMASK_LT] = "%lanemask_lt",
+        [SPECIAL_LANEMASK_GE] = "%lanemask_ge",
         [SPECIAL_LANEMASK_GT] = "%lanemask_gt",
-        [SPECIAL_CLOCK] = "%clock", [SPECIAL_CLOCK_HI] = "%clock_hi", [SPECIAL_CLOCK64] = "%clock64",
-        [SPECIAL_GLOBALTIMER] = "%globaltimer", [SPECIAL_GLOBALTIMER_LO] = "%globaltimer_lo",
+        [SPECIAL_CLOCK] = "%clock",
+        [SPECIAL_CLOCK_HI] = "%clock_hi",
+        [SPECIAL_CLOCK64] = "%clock64",
+        [SPECIAL_GLOBALTIMER] = "%globaltimer",
+        [SPECIAL_GLOBALTIMER_LO] = "%globaltimer_lo",
         [SPECIAL_GLOBALTIMER_HI] = "%globaltimer_hi",
-        [SPECIAL_DYNAMIC_SMEM_SIZE] = "%dynamic_smem_size", [SPECIAL_TOTAL_SMEM_SIZE] = "%total_smem_size",
+        [SPECIAL_DYNAMIC_SMEM_SIZE] = "%dynamic_smem_size",
+        [SPECIAL_TOTAL_SMEM_SIZE] = "%total_smem_size",
         [SPECIAL_WARPSZ] = "WARP_SZ",
 #define ENVREG(n) [SPECIAL_ENVREG0 + n] = "%envreg" #n
-        ENVREG(0), ENVREG(1), ENVREG(2), ENVREG(3), ENVREG(4), ENVREG(5), ENVREG(6), ENVREG(7), ENVREG(8), ENVREG(9),
-        ENVREG(10), ENVREG(11), ENVREG(12), ENVREG(13), ENVREG(14), ENVREG(15), ENVREG(16), ENVREG(17), ENVREG(18),
-        ENVREG(19), ENVREG(20), ENVREG(21), ENVREG(22), ENVREG(23), ENVREG(24), ENVREG(25), ENVREG(26), ENVREG(27),
-        ENVREG(28), ENVREG(29), ENVREG(30), ENVREG(31),
+        ENVREG(0),
+        ENVREG(1),
+        ENVREG(2),
+        ENVREG(3),
+        ENVREG(4),
+        ENVREG(5),
+        ENVREG(6),
+        ENVREG(7),
+        ENVREG(8),
+        ENVREG(9),
+        ENVREG(10),
+        ENVREG(11),
+        ENVREG(12),
+        ENVREG(13),
+        ENVREG(14),
+        ENVREG(15),
+        ENVREG(16),
+        ENVREG(17),
+        ENVREG(18),
+        ENVREG(19),
+        ENVREG(20),
+        ENVREG(21),
+        ENVREG(22),
+        ENVREG(23),
+        ENVREG(24),
+        ENVREG(25),
+        ENVREG(26),
+        ENVREG(27),
+        ENVREG(28),
+        ENVREG(29),
+        ENVREG(30),
+        ENVREG(31),
 #undef ENVREG
     };
     return names[special];

@@ -28,45 +28,71 @@ static void put_word(struct line *line, const char *const *words, unsigned value
 }
 
 static const char *const rounding_words[] = {
-    [ROUND_DEFAULT] = NULL, [ROUND_RN] = "rn", [ROUND_RZ] = "rz", [ROUND_RM] = "rm", [ROUND_RP] = "rp",
-    [ROUND_RNA] = "rna", [ROUND_RNI] = "rni", [ROUND_RZI] = "rzi", [ROUND_RMI] = "rmi", [ROUND_RPI] = "rpi"};
+    [ROUND_DEFAULT] = NULL, [ROUND_RN] = "rn",   [ROUND_RZ] = "rz",   [ROUND_RM] = "rm",   [ROUND_RP] = "rp",
+    [ROUND_RNA] = "rna",    [ROUND_RNI] = "rni", [ROUND_RZI] = "rzi", [ROUND_RMI] = "rmi", [ROUND_RPI] = "rpi"};
 static const char *const compare_words[] = {
-    [CMP_NONE] = NULL, [CMP_EQ] = "eq", [CMP_NE] = "ne", [CMP_LT] = "lt", [CMP_LE] = "le", [CMP_GT] = "gt",
-    [CMP_GE] = "ge", [CMP_LO] = "lo", [CMP_LS] = "ls", [CMP_HI] = "hi", [CMP_HS] = "hs", [CMP_EQU] = "equ",
-    [CMP_NEU] = "neu", [CMP_LTU] = "ltu", [CMP_LEU] = "leu", [CMP_GTU] = "gtu", [CMP_GEU] = "geu",
-    [CMP_NUM] = "num", [CMP_NAN] = "nan"};
-static const char *const bool_words[] = {
-    [BOOL_NONE] = NULL, [BOOL_AND] = "and", [BOOL_OR] = "or", [BOOL_XOR] = "xor"};
-static const char *const mode_words[] = {
-    [MODE_NONE] = NULL, [MODE_LO] = "lo", [MODE_HI] = "hi", [MODE_WIDE] = "wide", [MODE_LEFT_CLAMP] = "l.clamp",
-    [MODE_LEFT_WRAP] = "l.wrap", [MODE_RIGHT_CLAMP] = "r.clamp", [MODE_RIGHT_WRAP] = "r.wrap", [MODE_CLAMP] = "clamp",
-    [MODE_WRAP] = "wrap", [MODE_F4E] = "f4e", [MODE_B4E] = "b4e", [MODE_RC8] = "rc8", [MODE_ECL] = "ecl",
-    [MODE_ECR] = "ecr", [MODE_RC16] = "rc16", [MODE_SHIFTAMT] = "shiftamt", [MODE_TO] = "to", [MODE_ALL] = "all",
-    [MODE_ANY] = "any", [MODE_UNI] = "uni", [MODE_BALLOT] = "ballot", [MODE_UP] = "up", [MODE_DOWN] = "down",
-    [MODE_BFLY] = "bfly", [MODE_IDX] = "idx", [MODE_SYNC] = "sync", [MODE_ARRIVE] = "arrive",
-    [MODE_RED_POPC] = "red.popc", [MODE_RED_AND] = "red.and", [MODE_RED_OR] = "red.or", [MODE_FINITE] = "finite",
-    [MODE_INFINITE] = "infinite", [MODE_NUMBER] = "number", [MODE_NOTANUMBER] = "notanumber",
-    [MODE_NORMAL] = "normal", [MODE_SUBNORMAL] = "subnormal"};
+    [CMP_NONE] = NULL, [CMP_EQ] = "eq",   [CMP_NE] = "ne",   [CMP_LT] = "lt",   [CMP_LE] = "le",
+    [CMP_GT] = "gt",   [CMP_GE] = "ge",   [CMP_LO] = "lo",   [CMP_LS] = "ls",   [CMP_HI] = "hi",
+    [CMP_HS] = "hs",   [CMP_EQU] = "equ", [CMP_NEU] = "neu", [CMP_LTU] = "ltu", [CMP_LEU] = "leu",
+    [CMP_GTU] = "gtu", [CMP_GEU] = "geu", [CMP_NUM] = "num", [CMP_NAN] = "nan"};
+static const char *const bool_words[] = {[BOOL_NONE] = NULL, [BOOL_AND] = "and", [BOOL_OR] = "or", [BOOL_XOR] = "xor"};
+static const char *const mode_words[] = {[MODE_NONE] = NULL,
+                                         [MODE_LO] = "lo",
+                                         [MODE_HI] = "hi",
+                                         [MODE_WIDE] = "wide",
+                                         [MODE_LEFT_CLAMP] = "l.clamp",
+                                         [MODE_LEFT_WRAP] = "l.wrap",
+                                         [MODE_RIGHT_CLAMP] = "r.clamp",
+                                         [MODE_RIGHT_WRAP] = "r.wrap",
+                                         [MODE_CLAMP] = "clamp",
+                                         [MODE_WRAP] = "wrap",
+                                         [MODE_F4E] = "f4e",
+                                         [MODE_B4E] = "b4e",
+                                         [MODE_RC8] = "rc8",
+                                         [MODE_ECL] = "ecl",
+                                         [MODE_ECR] = "ecr",
+                                         [MODE_RC16] = "rc16",
+                                         [MODE_SHIFTAMT] = "shiftamt",
+                                         [MODE_TO] = "to",
+                                         [MODE_ALL] = "all",
+                                         [MODE_ANY] = "any",
+                                         [MODE_UNI] = "uni",
+                                         [MODE_BALLOT] = "ballot",
+                                         [MODE_UP] = "up",
+                                         [MODE_DOWN] = "down",
+                                         [MODE_BFLY] = "bfly",
+                                         [MODE_IDX] = "idx",
+                                         [MODE_SYNC] = "sync",
+                                         [MODE_ARRIVE] = "arrive",
+                                         [MODE_RED_POPC] = "red.popc",
+                                         [MODE_RED_AND] = "red.and",
+                                         [MODE_RED_OR] = "red.or",
+                                         [MODE_FINITE] = "finite",
+                                         [MODE_INFINITE] = "infinite",
+                                         [MODE_NUMBER] = "number",
+                                         [MODE_NOTANUMBER] = "notanumber",
+                                         [MODE_NORMAL] = "normal",
+                                         [MODE_SUBNORMAL] = "subnormal"};
 static const char *const atom_words[] = {
-    [ATOM_NONE] = NULL, [ATOM_ADD] = "add", [ATOM_MIN] = "min", [ATOM_MAX] = "max", [ATOM_AND] = "and",
-    [ATOM_OR] = "or", [ATOM_XOR] = "xor", [ATOM_EXCH] = "exch", [ATOM_CAS] = "cas", [ATOM_INC] = "inc",
-    [ATOM_DEC] = "dec"};
+    [ATOM_NONE] = NULL, [ATOM_ADD] = "add", [ATOM_MIN] = "min", [ATOM_MAX] = "max",
+    [ATOM_AND] = "and", [ATOM_OR] = "or",   [ATOM_XOR] = "xor", [ATOM_EXCH] = "exch",
+    [ATOM_CAS] = "cas", [ATOM_INC] = "inc", [ATOM_DEC] = "dec"};
 static const char *const order_words[] = {
-    [ORDER_WEAK] = NULL, [ORDER_RELAXED] = "relaxed", [ORDER_ACQUIRE] = "acquire", [ORDER_RELEASE] = "release",
-    [ORDER_ACQ_REL] = "acq_rel", [ORDER_SC] = "sc", [ORDER_VOLATILE] = "volatile"};
+    [ORDER_WEAK] = NULL,         [ORDER_RELAXED] = "relaxed", [ORDER_ACQUIRE] = "acquire",  [ORDER_RELEASE] = "release",
+    [ORDER_ACQ_REL] = "acq_rel", [ORDER_SC] = "sc",           [ORDER_VOLATILE] = "volatile"};
 static const char *const scope_words[] = {
     [SCOPE_NONE] = NULL, [SCOPE_CTA] = "cta", [SCOPE_CLUSTER] = "cluster", [SCOPE_GPU] = "gpu", [SCOPE_SYS] = "sys"};
 static const char *const cache_words[] = {
     [CACHE_DEFAULT] = NULL, [CACHE_CA] = "ca", [CACHE_CG] = "cg", [CACHE_CS] = "cs", [CACHE_LU] = "lu",
-    [CACHE_CV] = "cv", [CACHE_WB] = "wb", [CACHE_WT] = "wt", [CACHE_NC] = "nc"};
+    [CACHE_CV] = "cv",      [CACHE_WB] = "wb", [CACHE_WT] = "wt", [CACHE_NC] = "nc"};
 
 static void put_flags(struct line *line, const struct inst *inst) {
     static const struct {
         uint16_t flag;
         const char *word;
-    } words[] = {{FLAG_SYNC, "sync"}, {FLAG_UNI, "uni"}, {FLAG_APPROX, "approx"}, {FLAG_FULL, "full"},
-                 {FLAG_FTZ, "ftz"}, {FLAG_NOFTZ, "noftz"}, {FLAG_NAN, "NaN"}, {FLAG_XORSIGN, "xorsign"},
-                 {FLAG_ABS, "abs"}, {FLAG_RELU, "relu"}, {FLAG_SAT, "sat"}, {FLAG_CARRY_OUT, "cc"}};
+    } words[] = {{FLAG_SYNC, "sync"}, {FLAG_UNI, "uni"},     {FLAG_APPROX, "approx"}, {FLAG_FULL, "full"},
+                 {FLAG_FTZ, "ftz"},   {FLAG_NOFTZ, "noftz"}, {FLAG_NAN, "NaN"},       {FLAG_XORSIGN, "xorsign"},
+                 {FLAG_ABS, "abs"},   {FLAG_RELU, "relu"},   {FLAG_SAT, "sat"},       {FLAG_CARRY_OUT, "cc"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (inst->flags & words[i].flag)
             put(line, ".%s", words[i].word);
@@ -119,9 +145,7 @@ static void put_operand(struct line *line, const struct function *function, cons
         put(line, "%s", operand->negated ? "!" : "");
         put_register(line, function, operand->reg);
         break;
-    case OPERAND_IMM:
-        put(line, operand->imm < 10 ? "%" PRIu64 : "0x%" PRIx64, operand->imm);
-        break;
+    case OPERAND_IMM: put(line, operand->imm < 10 ? "%" PRIu64 : "0x%" PRIx64, operand->imm); break;
     case OPERAND_SPECIAL: put(line, "%s", special_name((enum special)operand->reg)); break;
     default:
         put(line, "%s", is_address ? "[" : "");
@@ -171,8 +195,8 @@ static void put_call(struct line *line, const struct function *function, const s
 }
 
 static void put_operands(struct line *line, const struct function *function, const struct inst *inst) {
-    bool pair = inst->dst_count == 2 && (inst->op == OP_SETP || inst->op == OP_SHFL || inst->op == OP_MATCH ||
-                                         inst->op == OP_ELECT);
+    bool pair = inst->dst_count == 2 &&
+                (inst->op == OP_SETP || inst->op == OP_SHFL || inst->op == OP_MATCH || inst->op == OP_ELECT);
     if (inst->dst_count + inst->src_count > 0)
         put(line, " ");
     if (pair) {

@@ -30,7 +30,7 @@ const char *module_where(const struct module *module, uint32_t pc, char *buffer,
         return buffer;
     }
     const struct inst *inst = &module->code[pc];
-    if (inst->line != 0 && inst->file < module->file_count)
+    if (inst->line != 0 && inst->file < module->file_count && module->files[inst->file][0] != '\0')
         snprintf(buffer, size, "%s:%u", module->files[inst->file], inst->line);
     else
         snprintf(buffer, size, "%s:%u", module->name, inst->text_line);

@@ -19,10 +19,8 @@ bool constant_starts(const struct parser *parser) {
     case '+':
     case '~':
     case '!':
-    case '(':
-        return true;
-    default:
-        return is_warp_size(parser->at);
+    case '(': return true;
+    default: return is_warp_size(parser->at);
     }
 }
 
@@ -77,11 +75,8 @@ static bool parse_unary(struct parser *parser, struct constant *value) {
     case TOKEN_DOUBLE:
         *value = (struct constant){.is_float = true, .is_single = token->kind == TOKEN_SINGLE, .bits = token->value};
         return true;
-    case TOKEN_NAME:
-        *value = (struct constant){.bits = LANES_MAX};
-        return true;
-    default:
-        break;
+    case TOKEN_NAME: *value = (struct constant){.bits = LANES_MAX}; return true;
+    default: break;
     }
     if (parser->nesting >= NESTING_MAX)
         return parser_error(parser, token, "expression nested deeper than %d", NESTING_MAX);
@@ -95,11 +90,19 @@ static bool parse_unary(struct parser *parser, struct constant *value) {
 /* Binding strength of a binary operator, 0: not one. */
 static unsigned precedence(int kind) {
     switch (kind) {
-    case '*': case '/': case '%': return 10;
-    case '+': case '-': return 9;
-    case TOKEN_SHIFT_LEFT: case TOKEN_SHIFT_RIGHT: return 8;
-    case '<': case '>': case TOKEN_LESS_EQUAL: case TOKEN_GREATER_EQUAL: return 7;
-    case TOKEN_EQUAL: case TOKEN_NOT_EQUAL: return 6;
+    case '*':
+    case '/':
+    case '%': return 10;
+    case '+':
+    case '-': return 9;
+    case TOKEN_SHIFT_LEFT:
+    case TOKEN_SHIFT_RIGHT: return 8;
+    case '<':
+    case '>':
+    case TOKEN_LESS_EQUAL:
+    case TOKEN_GREATER_EQUAL: return 7;
+    case TOKEN_EQUAL:
+    case TOKEN_NOT_EQUAL: return 6;
     case '&': return 5;
     case '^': return 4;
     case '|': return 3;

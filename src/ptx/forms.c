@@ -102,7 +102,8 @@ const char *forms_opcode_text(struct parser *parser, const struct statement *sta
     char text[256];
     size_t length = (size_t)snprintf(text, sizeof text, "%.*s", TOKEN_TEXT(parser, statement->mnemonic));
     for (unsigned i = 0; i < statement->word_count && length < sizeof text; i++)
-        length += (size_t)snprintf(text + length, sizeof text - length, "%.*s", TOKEN_TEXT(parser, statement->words[i]));
+        length +=
+            (size_t)snprintf(text + length, sizeof text - length, "%.*s", TOKEN_TEXT(parser, statement->words[i]));
     return arena_strdup(parser->scratch, text);
 }
 
@@ -142,7 +143,8 @@ static bool check_refused(struct parser *parser, const struct statement *stateme
     return true;
 }
 
-enum failure { FITS, OTHER_MNEMONIC, WORD_REPEATED, WORD_NOT_ALLOWED, TYPE_NOT_ALLOWED, TYPE_MISSING, SLOT_MISSING };
+/* The later, the closer the form came. */
+enum failure { FITS, OTHER_MNEMONIC, WORD_NOT_ALLOWED, WORD_REPEATED, TYPE_NOT_ALLOWED, TYPE_MISSING, SLOT_MISSING };
 
 struct attempt {
     enum failure failure;
@@ -205,10 +207,14 @@ static void attempt_form(const struct parser *parser, const struct statement *st
 }
 
 static bool explain(struct parser *parser, const struct statement *statement, const struct attempt *best) {
-    static const char *const slots[SLOT_COUNT] = {
-        "modifier", "modifier", "rounding", ".approx or .full", "comparison", "boolean operation", "mode",
-        ".wrap or .clamp", "operation", "scope", "memory order", "cache operation", "state space", "vector length",
-        "cache level"};
+    static const char *const slots[SLOT_COUNT] = {"modifier",     "modifier",
+                                                  "rounding",     ".approx or .full",
+                                                  "comparison",   "boolean operation",
+                                                  "mode",         ".wrap or .clamp",
+                                                  "operation",    "scope",
+                                                  "memory order", "cache operation",
+                                                  "state space",  "vector length",
+                                                  "cache level"};
     const char *opcode = forms_opcode_text(parser, statement);
     const struct token *word = statement->word_count > 0 ? statement->words[best->word] : statement->mnemonic;
     switch (best->failure) {
@@ -221,15 +227,12 @@ static bool explain(struct parser *parser, const struct statement *statement, co
         return parser_error(parser, word, "'%s' is not allowed in '%s'", word->name->text, opcode);
     case TYPE_NOT_ALLOWED:
         return parser_error(parser, word, "type '%s' is not allowed in '%s'", word->name->text, opcode);
-    case TYPE_MISSING:
-        return parser_error(parser, statement->mnemonic, "'%s' lacks a type", opcode);
+    case TYPE_MISSING: return parser_error(parser, statement->mnemonic, "'%s' lacks a type", opcode);
     case SLOT_MISSING: {
         uint32_t missing = best->match.form->needed & ~best->match.slots;
-        return parser_error(parser, statement->mnemonic, "'%s' lacks its %s", opcode,
-                            slots[__builtin_ctz(missing)]);
+        return parser_error(parser, statement->mnemonic, "'%s' lacks its %s", opcode, slots[__builtin_ctz(missing)]);
     }
-    default:
-        return parser_error(parser, statement->mnemonic, "unknown form '%s'", opcode);
+    default: return parser_error(parser, statement->mnemonic, "unknown form '%s'", opcode);
     }
 }
 

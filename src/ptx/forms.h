@@ -5,20 +5,91 @@
 #include "ptx/parser.h"
 
 enum group {
-    GROUP_RN, GROUP_RZ, GROUP_RMRP, GROUP_RNA, GROUP_INTEGRAL, GROUP_FTZ, GROUP_SAT, GROUP_CC, GROUP_UNI, GROUP_NAN,
-    GROUP_XORSIGN, GROUP_ABS, GROUP_RELU, GROUP_SYNC, GROUP_ALIGNED, GROUP_NOFTZ, GROUP_APPROX, GROUP_FULL,
-    GROUP_EQUALITY, GROUP_ORDERED, GROUP_UNSIGNED, GROUP_UNORDERED, GROUP_BOOL, GROUP_LO, GROUP_HI, GROUP_WIDE,
-    GROUP_WRAP, GROUP_DIRECTION, GROUP_PRMT, GROUP_SHIFTAMT, GROUP_TO, GROUP_ALL, GROUP_ANY, GROUP_VOTE_UNI,
-    GROUP_BALLOT, GROUP_SHFL, GROUP_BAR_RED, GROUP_TESTP, GROUP_ATOM, GROUP_ATOM_EXCHANGE, GROUP_SCOPE, GROUP_SCOPE_GPU, GROUP_GL,
-    GROUP_WEAK, GROUP_RELAXED, GROUP_ACQUIRE, GROUP_RELEASE, GROUP_ACQ_REL, GROUP_SC, GROUP_VOLATILE, GROUP_CACHE_LD,
-    GROUP_NC, GROUP_CACHE_ST, GROUP_GLOBAL, GROUP_SHARED, GROUP_LOCAL, GROUP_CONST, GROUP_PARAM, GROUP_VECTOR,
-    GROUP_LEVEL, GROUP_HINT, GROUP_PREFETCH_SIZE, GROUP_PROXY, GROUP_EVENT_MASK, GROUP_COUNT
+    GROUP_RN,
+    GROUP_RZ,
+    GROUP_RMRP,
+    GROUP_RNA,
+    GROUP_INTEGRAL,
+    GROUP_FTZ,
+    GROUP_SAT,
+    GROUP_CC,
+    GROUP_UNI,
+    GROUP_NAN,
+    GROUP_XORSIGN,
+    GROUP_ABS,
+    GROUP_RELU,
+    GROUP_SYNC,
+    GROUP_ALIGNED,
+    GROUP_NOFTZ,
+    GROUP_APPROX,
+    GROUP_FULL,
+    GROUP_EQUALITY,
+    GROUP_ORDERED,
+    GROUP_UNSIGNED,
+    GROUP_UNORDERED,
+    GROUP_BOOL,
+    GROUP_LO,
+    GROUP_HI,
+    GROUP_WIDE,
+    GROUP_WRAP,
+    GROUP_DIRECTION,
+    GROUP_PRMT,
+    GROUP_SHIFTAMT,
+    GROUP_TO,
+    GROUP_ALL,
+    GROUP_ANY,
+    GROUP_VOTE_UNI,
+    GROUP_BALLOT,
+    GROUP_SHFL,
+    GROUP_BAR_RED,
+    GROUP_TESTP,
+    GROUP_ATOM,
+    GROUP_ATOM_EXCHANGE,
+    GROUP_SCOPE,
+    GROUP_SCOPE_GPU,
+    GROUP_GL,
+    GROUP_WEAK,
+    GROUP_RELAXED,
+    GROUP_ACQUIRE,
+    GROUP_RELEASE,
+    GROUP_ACQ_REL,
+    GROUP_SC,
+    GROUP_VOLATILE,
+    GROUP_CACHE_LD,
+    GROUP_NC,
+    GROUP_CACHE_ST,
+    GROUP_GLOBAL,
+    GROUP_SHARED,
+    GROUP_LOCAL,
+    GROUP_CONST,
+    GROUP_PARAM,
+    GROUP_VECTOR,
+    GROUP_LEVEL,
+    GROUP_HINT,
+    GROUP_PREFETCH_SIZE,
+    GROUP_PROXY,
+    GROUP_EVENT_MASK,
+    GROUP_COUNT
 };
 _Static_assert(GROUP_COUNT <= 64, "groups are bits of a uint64_t");
 
 enum slot {
-    SLOT_FLAG, SLOT_HINT, SLOT_ROUNDING, SLOT_PRECISION, SLOT_COMPARE, SLOT_BOOL, SLOT_MODE, SLOT_WRAP, SLOT_ATOM,
-    SLOT_SCOPE, SLOT_ORDER, SLOT_CACHE, SLOT_SPACE, SLOT_VECTOR, SLOT_LEVEL, SLOT_COUNT
+    SLOT_FLAG,
+    SLOT_HINT,
+    SLOT_ROUNDING,
+    SLOT_PRECISION,
+    SLOT_COMPARE,
+    SLOT_BOOL,
+    SLOT_MODE,
+    SLOT_WRAP,
+    SLOT_ATOM,
+    SLOT_SCOPE,
+    SLOT_ORDER,
+    SLOT_CACHE,
+    SLOT_SPACE,
+    SLOT_VECTOR,
+    SLOT_LEVEL,
+    SLOT_COUNT
 };
 
 enum { WORDS_MAX = 16, OPERANDS_MAX = 8, PARTS_MAX = 32, TYPES_MAX = 3 };
@@ -49,19 +120,28 @@ struct match {
 };
 
 enum raw_kind {
-    RAW_NONE, RAW_REGISTER, RAW_CONSTANT, RAW_SPECIAL, RAW_SYMBOL, RAW_ADDRESS, RAW_VECTOR, RAW_PAIR, RAW_SINK, RAW_NAME
+    RAW_NONE,
+    RAW_REGISTER,
+    RAW_CONSTANT,
+    RAW_SPECIAL,
+    RAW_SYMBOL,
+    RAW_ADDRESS,
+    RAW_VECTOR,
+    RAW_PAIR,
+    RAW_SINK,
+    RAW_NAME
 };
 
 /* An operand as written. */
 struct raw {
     uint8_t kind, type; /* type of the register */
     bool negated, has_register, is_warp_size;
-    uint32_t reg;       /* register, or enum special */
+    uint32_t reg; /* register, or enum special */
     const struct token *token;
     struct constant constant;
     const struct symbol *symbol;
-    int64_t offset;         /* of a symbol or address */
-    unsigned first, count;  /* RAW_VECTOR, RAW_PAIR: in statement->parts */
+    int64_t offset;        /* of a symbol or address */
+    unsigned first, count; /* RAW_VECTOR, RAW_PAIR: in statement->parts */
 };
 
 struct statement {
@@ -106,8 +186,8 @@ bool lower_mismatch(struct parser *parser, struct statement *statement, const st
 /* "'opcode'" and the problem, at the opcode. */
 bool lower_error(struct parser *parser, const struct statement *statement, const char *problem);
 
-lower_function lower_mov, lower_cvt, lower_cvt_pack, lower_cvta, lower_isspacep;                  /* lower_move.c */
-lower_function lower_ld, lower_st, lower_prefetch, lower_atom, lower_membar;                      /* lower_memory.c */
-lower_function lower_bar, lower_redux, lower_bra, lower_brx, lower_call, lower_pmevent;           /* lower_control.c */
+lower_function lower_mov, lower_cvt, lower_cvt_pack, lower_cvta, lower_isspacep;        /* lower_move.c */
+lower_function lower_ld, lower_st, lower_prefetch, lower_atom, lower_membar;            /* lower_memory.c */
+lower_function lower_bar, lower_redux, lower_bra, lower_brx, lower_call, lower_pmevent; /* lower_control.c */
 
 #endif

@@ -45,7 +45,7 @@ struct callers {
     struct edge {
         uint32_t caller;
         uint32_t next; /* index + 1 in edges */
-    } *edges;
+    } * edges;
     uint32_t *first; /* by callee */
     uint32_t edge_count;
     uint32_t *seen; /* by function: the search that reached it last */
@@ -61,11 +61,11 @@ static void add_edge(struct callers *callers, uint32_t callee, uint32_t caller) 
 /* Indirect calls go to one extra function, which calls every function whose address is taken. */
 static void build_callers(struct parser *parser, struct callers *callers) {
     uint32_t count = parser->functions.count, anywhere = count;
-    *callers = (struct callers){
-        .edges = ARENA_ARRAY(parser->scratch, struct edge, (size_t)parser->references.count + parser->address_taken.count),
-        .first = ARENA_ARRAY(parser->scratch, uint32_t, (size_t)count + 1),
-        .seen = ARENA_ARRAY(parser->scratch, uint32_t, (size_t)count + 1),
-        .stack = ARENA_ARRAY(parser->scratch, uint32_t, (size_t)count + 1)};
+    *callers = (struct callers){.edges = ARENA_ARRAY(parser->scratch, struct edge,
+                                                     (size_t)parser->references.count + parser->address_taken.count),
+                                .first = ARENA_ARRAY(parser->scratch, uint32_t, (size_t)count + 1),
+                                .seen = ARENA_ARRAY(parser->scratch, uint32_t, (size_t)count + 1),
+                                .stack = ARENA_ARRAY(parser->scratch, uint32_t, (size_t)count + 1)};
     for (unsigned i = 0; i < parser->references.count; i++) {
         const struct reference *reference = &parser->references.items[i];
         if (reference->callee || reference->indirect)
@@ -104,8 +104,8 @@ static bool place_shared(struct parser *parser, struct callers *callers, struct 
     symbol->offset = bits_round_up(start, symbol->align);
     uint64_t end = symbol->offset + symbol->bytes;
     if (symbol->bytes > SHARED_BYTES_MAX || end > SHARED_BYTES_MAX)
-        return parser_error(parser, token_of(parser, symbol),
-                            "shared variables need more than the limit of %d bytes", SHARED_BYTES_MAX);
+        return parser_error(parser, token_of(parser, symbol), "shared variables need more than the limit of %d bytes",
+                            SHARED_BYTES_MAX);
     for (uint32_t i = 0; i < user_count; i++)
         if (callers->stack[i] < parser->functions.count)
             parser->functions.items[callers->stack[i]]->shared_bytes = (uint32_t)end;

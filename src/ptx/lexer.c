@@ -84,7 +84,8 @@ static void lex_float_bits(struct lexer *lexer, struct token *token, unsigned di
     token->kind = (uint8_t)kind;
     token->value = value;
     if (count != digits)
-        bad(lexer, token, digits == 8 ? "0f needs exactly 8 hexadecimal digits" : "0d needs exactly 16 hexadecimal digits");
+        bad(lexer, token,
+            digits == 8 ? "0f needs exactly 8 hexadecimal digits" : "0d needs exactly 16 hexadecimal digits");
 }
 
 static void lex_integer(struct lexer *lexer, struct token *token, unsigned base, unsigned prefix) {
@@ -209,9 +210,9 @@ static void lex_symbol(struct lexer *lexer, struct token *token) {
     static const struct {
         char text[3];
         uint8_t kind;
-    } pairs[] = {{"<<", TOKEN_SHIFT_LEFT}, {">>", TOKEN_SHIFT_RIGHT}, {"<=", TOKEN_LESS_EQUAL},
-                 {">=", TOKEN_GREATER_EQUAL}, {"==", TOKEN_EQUAL}, {"!=", TOKEN_NOT_EQUAL},
-                 {"&&", TOKEN_AND_AND}, {"||", TOKEN_OR_OR}};
+    } pairs[] = {{"<<", TOKEN_SHIFT_LEFT},    {">>", TOKEN_SHIFT_RIGHT}, {"<=", TOKEN_LESS_EQUAL},
+                 {">=", TOKEN_GREATER_EQUAL}, {"==", TOKEN_EQUAL},       {"!=", TOKEN_NOT_EQUAL},
+                 {"&&", TOKEN_AND_AND},       {"||", TOKEN_OR_OR}};
     const char *text = lexer->text + token->offset;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         if (text[0] == pairs[i].text[0] && text[1] == pairs[i].text[1]) {
@@ -245,8 +246,14 @@ static void lex_token(struct lexer *lexer, struct token *token) {
 
 void lexer_run(struct tokens *tokens, struct names *names, struct arena *arena, const char *text, uint32_t length,
                lexer_complain *complain, void *context) {
-    struct lexer lexer = {.tokens = tokens, .names = names, .arena = arena, .text = text, .length = length, .line = 1,
-                          .complain = complain, .context = context};
+    struct lexer lexer = {.tokens = tokens,
+                          .names = names,
+                          .arena = arena,
+                          .text = text,
+                          .length = length,
+                          .line = 1,
+                          .complain = complain,
+                          .context = context};
     lexer.c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     add_line(&lexer, 0);
     add_line(&lexer, 0);

@@ -15,9 +15,15 @@ enum token_kind {
     TOKEN_SINGLE,  /* 0f........: the bits */
     TOKEN_DOUBLE,  /* 0d................ or decimal: the bits of a double */
     TOKEN_STRING,  /* offset and length are without the quotes */
-    TOKEN_SHIFT_LEFT, TOKEN_SHIFT_RIGHT, TOKEN_LESS_EQUAL, TOKEN_GREATER_EQUAL, TOKEN_EQUAL, TOKEN_NOT_EQUAL,
-    TOKEN_AND_AND, TOKEN_OR_OR,
-    TOKEN_BAD,     /* already reported */
+    TOKEN_SHIFT_LEFT,
+    TOKEN_SHIFT_RIGHT,
+    TOKEN_LESS_EQUAL,
+    TOKEN_GREATER_EQUAL,
+    TOKEN_EQUAL,
+    TOKEN_NOT_EQUAL,
+    TOKEN_AND_AND,
+    TOKEN_OR_OR,
+    TOKEN_BAD,                  /* already reported */
     TOKEN_FIRST_CHARACTER = 32, /* any other single character is its own kind */
 };
 
@@ -38,11 +44,11 @@ struct name {
     const char *text;
     uint32_t length, hash;
     struct name *next;
-    struct binding *binding; /* innermost meaning in the program */
-    struct binding *label;   /* labels are a world of their own */
+    struct binding *binding;                                  /* innermost meaning in the program */
+    struct binding *label;                                    /* labels are a world of their own */
     uint16_t mnemonic, modifier, refused, directive, special; /* row of a table + 1 */
-    bool reported;           /* as undeclared; once is enough */
-    uint8_t type;            /* enum type of ".u32" and the like */
+    bool reported;                                            /* as undeclared; once is enough */
+    uint8_t type;                                             /* enum type of ".u32" and the like */
 };
 
 struct names {

@@ -32,7 +32,8 @@ bool lower_count(struct parser *parser, struct statement *statement, unsigned le
     if (least == most)
         return parser_error(parser, statement->mnemonic, "'%s' takes %u operand%s, not %u", opcode, least,
                             least == 1 ? "" : "s", count);
-    return parser_error(parser, statement->mnemonic, "'%s' takes %u to %u operands, not %u", opcode, least, most, count);
+    return parser_error(parser, statement->mnemonic, "'%s' takes %u to %u operands, not %u", opcode, least, most,
+                        count);
 }
 
 static struct operand reg_operand(const struct raw *raw) {

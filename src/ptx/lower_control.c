@@ -160,7 +160,8 @@ static bool lower_callee(struct parser *parser, struct build *build, struct call
         return parser_undeclared(parser, callee->token);
     if (binding->kind == BINDING_FUNCTION) {
         if (binding->function->is_entry)
-            return parser_error(parser, callee->token, "'%s' is a kernel and cannot be called", binding->function->name);
+            return parser_error(parser, callee->token, "'%s' is a kernel and cannot be called",
+                                binding->function->name);
         callee->function = callee->shape = binding->function;
         return true;
     }
@@ -214,8 +215,7 @@ bool lower_call(struct parser *parser, struct statement *statement, struct build
     call->prototype = shape;
     call->return_count = returns.list.count;
     call->argument_count = arguments.list.count;
-    call->returns =
-        arena_copy(parser->arena, returns.list.items, returns.list.count * sizeof *returns.list.items);
+    call->returns = arena_copy(parser->arena, returns.list.items, returns.list.count * sizeof *returns.list.items);
     call->arguments =
         arena_copy(parser->arena, arguments.list.items, arguments.list.count * sizeof *arguments.list.items);
     build->inst.call = call;

@@ -7,10 +7,9 @@ static bool lower_address(struct parser *parser, struct statement *statement, st
     struct inst *inst = &build->inst;
     /* a name without brackets, as in ld.global.u32 r, a[1], is the old way to write an address */
     if (raw->kind != RAW_ADDRESS && raw->kind != RAW_SYMBOL)
-        return raw->kind == RAW_NAME
-                   ? parser_undeclared(parser, raw->token)
-                   : parser_error(parser, raw->token, "expected an address [...] in '%s'",
-                                  forms_opcode_text(parser, statement));
+        return raw->kind == RAW_NAME ? parser_undeclared(parser, raw->token)
+                                     : parser_error(parser, raw->token, "expected an address [...] in '%s'",
+                                                    forms_opcode_text(parser, statement));
     const struct symbol *symbol = raw->symbol;
     if (symbol && symbol->kind == SYMBOL_FUNCTION)
         return parser_error(parser, raw->token, "'%s' is a function; its code cannot be read or written", symbol->name);
@@ -31,9 +30,11 @@ static bool lower_address(struct parser *parser, struct statement *statement, st
                                 TOKEN_TEXT(parser, raw->token), type_name((enum type)raw->type),
                                 is_wide && parser->module->address_bytes == 8 ? " 64-bit" : "n");
     }
-    build->src[inst->src_count++] = (struct operand){.kind = OPERAND_ADDRESS, .has_reg = raw->has_register,
+    build->src[inst->src_count++] = (struct operand){.kind = OPERAND_ADDRESS,
+                                                     .has_reg = raw->has_register,
                                                      .reg = raw->has_register ? raw->reg : 0,
-                                                     .imm = (uint64_t)raw->offset, .symbol = symbol};
+                                                     .imm = (uint64_t)raw->offset,
+                                                     .symbol = symbol};
     return true;
 }
 
@@ -41,8 +42,9 @@ static bool check_order(struct parser *parser, struct statement *statement, cons
     bool ordered = inst->order == ORDER_RELAXED || inst->order == ORDER_ACQUIRE || inst->order == ORDER_RELEASE;
     if (ordered == (inst->scope != SCOPE_NONE))
         return true;
-    return lower_error(parser, statement, ordered ? " lacks its scope: .cta, .cluster, .gpu or .sys"
-                                                  : " has a scope, but no memory order");
+    return lower_error(parser, statement,
+                       ordered ? " lacks its scope: .cta, .cluster, .gpu or .sys"
+                               : " has a scope, but no memory order");
 }
 
 /* The registers of a load or values of a store: as many as the vector says. */
@@ -114,18 +116,13 @@ bool lower_prefetch(struct parser *parser, struct statement *statement, struct b
 #define T(type) (UINT32_C(1) << TYPE_##type)
 static uint32_t atom_types(enum atom atom) {
     switch (atom) {
-    case ATOM_ADD:
-        return T(U32) | T(S32) | T(U64) | T(F32) | T(F64) | T(F16) | T(F16X2) | T(BF16) | T(BF16X2);
+    case ATOM_ADD: return T(U32) | T(S32) | T(U64) | T(F32) | T(F64) | T(F16) | T(F16X2) | T(BF16) | T(BF16X2);
     case ATOM_MIN:
-    case ATOM_MAX:
-        return T(U32) | T(S32) | T(U64) | T(S64);
+    case ATOM_MAX: return T(U32) | T(S32) | T(U64) | T(S64);
     case ATOM_INC:
-    case ATOM_DEC:
-        return T(U32);
-    case ATOM_CAS:
-        return T(B16) | T(B32) | T(B64);
-    default:
-        return T(B32) | T(B64);
+    case ATOM_DEC: return T(U32);
+    case ATOM_CAS: return T(B16) | T(B32) | T(B64);
+    default: return T(B32) | T(B64);
     }
 }
 

@@ -21,14 +21,14 @@ static bool lower_special(struct parser *parser, struct statement *statement, st
                           const struct raw *raw, enum type type) {
     enum special special = raw->kind == RAW_SPECIAL ? (enum special)raw->reg : SPECIAL_WARPSZ;
     if (!special_fits(special, type))
-        return parser_error(parser, raw->token, "special register '%s' does not fit .%s in '%s'",
-                            special_name(special), type_name(type), forms_opcode_text(parser, statement));
+        return parser_error(parser, raw->token, "special register '%s' does not fit .%s in '%s'", special_name(special),
+                            type_name(type), forms_opcode_text(parser, statement));
     build->src[build->inst.src_count++] = (struct operand){.kind = OPERAND_SPECIAL, .reg = special};
     return true;
 }
 
-static bool lower_symbol(struct parser *parser, struct statement *statement, struct build *build,
-                         const struct raw *raw, enum type type) {
+static bool lower_symbol(struct parser *parser, struct statement *statement, struct build *build, const struct raw *raw,
+                         enum type type) {
     const struct symbol *symbol = raw->symbol;
     unsigned bytes = type_bytes(type), address_bytes = parser->module->address_bytes;
     bool in_window = symbol->kind == SYMBOL_VARIABLE && symbol->space != SPACE_GLOBAL;
@@ -148,8 +148,7 @@ static bool check_cvt_flags(struct parser *parser, struct statement *statement, 
         return lower_error(parser, statement, " takes no .ftz");
     if ((inst->flags & FLAG_RELU) && !(small && from == TYPE_F32))
         return lower_error(parser, statement, " takes no .relu");
-    if ((inst->flags & FLAG_SAT) &&
-        (packed || to == TYPE_BF16 || from == TYPE_BF16 || (integers && holds(to, from))))
+    if ((inst->flags & FLAG_SAT) && (packed || to == TYPE_BF16 || from == TYPE_BF16 || (integers && holds(to, from))))
         return lower_error(parser, statement, " takes no .sat");
     return true;
 }
@@ -158,8 +157,7 @@ static bool check_cvt(struct parser *parser, struct statement *statement, const 
     enum type to = (enum type)inst->type, from = (enum type)inst->stype;
     bool integral = inst->rounding >= ROUND_RNI, rounds = inst->rounding != ROUND_DEFAULT;
     switch (cvt_rule(to, from)) {
-    case CVT_NEVER:
-        return lower_error(parser, statement, " is no conversion");
+    case CVT_NEVER: return lower_error(parser, statement, " is no conversion");
     case CVT_NONE:
         if (rounds)
             return lower_error(parser, statement, " is exact and takes no rounding");
@@ -190,7 +188,7 @@ bool lower_cvt(struct parser *parser, struct statement *statement, struct build 
     for (unsigned i = 1; i <= sources; i++) {
         const struct raw *raw = &statement->operands[i];
         if (raw->kind == RAW_SPECIAL && !type_is_float(to) ? !lower_special(parser, statement, build, raw, from)
-                                     : !lower_source(parser, statement, build, raw, from, true))
+                                                           : !lower_source(parser, statement, build, raw, from, true))
             return false;
     }
     return true;
@@ -232,8 +230,8 @@ bool lower_isspacep(struct parser *parser, struct statement *statement, struct b
         !lower_destination(parser, statement, build, &statement->operands[0], TYPE_PRED, false))
         return false;
     const struct raw *source = &statement->operands[1];
-    bool is_long = source->kind == RAW_REGISTER ? type_bytes((enum type)source->type) == 8
-                                                : parser->module->address_bytes == 8;
+    bool is_long =
+        source->kind == RAW_REGISTER ? type_bytes((enum type)source->type) == 8 : parser->module->address_bytes == 8;
     build->inst.type = is_long ? TYPE_U64 : TYPE_U32;
     build->inst.stype = build->inst.type;
     return lower_source(parser, statement, build, source, (enum type)build->inst.type, false);

@@ -24,7 +24,8 @@ bool operand_is_register_of(const struct raw *raw, enum type type, bool wider) {
 /* .x .y .z .w, or .r .g .b .a; 4: none of them */
 static unsigned component(const struct token *token) {
     static const char letters[] = "xyzwrgba";
-    const char *found = token->kind == TOKEN_DOT && token->name->length == 2 ? strchr(letters, token->name->text[1]) : NULL;
+    const char *found =
+        token->kind == TOKEN_DOT && token->name->length == 2 ? strchr(letters, token->name->text[1]) : NULL;
     return found && *found ? (unsigned)(found - letters) % 4 : 4;
 }
 
@@ -47,7 +48,8 @@ static bool parse_vector_register(struct parser *parser, struct statement *state
     unsigned index = component(parser->at);
     if (parser_peek(parser, TOKEN_DOT)) {
         if (index >= binding->count)
-            return parser_error(parser, parser->at, "'%s' has no part '%s'", binding->name->text, parser->at->name->text);
+            return parser_error(parser, parser->at, "'%s' has no part '%s'", binding->name->text,
+                                parser->at->name->text);
         parser_advance(parser);
         raw->kind = RAW_REGISTER;
         raw->type = binding->type;
@@ -110,14 +112,10 @@ static bool parse_name(struct parser *parser, struct statement *statement, struc
         raw->type = binding->type;
         raw->reg = binding->index;
         return true;
-    case BINDING_VECTOR:
-        return parse_vector_register(parser, statement, raw, binding);
+    case BINDING_VECTOR: return parse_vector_register(parser, statement, raw, binding);
     case BINDING_SYMBOL:
-    case BINDING_FUNCTION:
-        return parse_symbol(parser, raw, binding);
-    default:
-        raw->kind = RAW_NAME;
-        return true;
+    case BINDING_FUNCTION: return parse_symbol(parser, raw, binding);
+    default: raw->kind = RAW_NAME; return true;
     }
 }
 
@@ -208,10 +206,8 @@ static bool parse_address(struct parser *parser, struct statement *statement, st
             raw->offset = minus ? (int64_t)(0 - (uint64_t)raw->offset) : raw->offset;
         }
         break;
-    case RAW_NAME:
-        return parser_undeclared(parser, inner.token);
-    default:
-        return parser_error(parser, inner.token, "an address is a register, a variable or a constant");
+    case RAW_NAME: return parser_undeclared(parser, inner.token);
+    default: return parser_error(parser, inner.token, "an address is a register, a variable or a constant");
     }
     return parser_expect(parser, ']', "after an address");
 }

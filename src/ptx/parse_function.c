@@ -64,9 +64,7 @@ static bool parse_performance(struct parser *parser, struct function *function) 
             parser_advance(parser);
             function->is_noreturn = true;
             break;
-        case DIRECTIVE_PRAGMA:
-            fine = parse_location_directive(parser, directive);
-            break;
+        case DIRECTIVE_PRAGMA: fine = parse_location_directive(parser, directive); break;
         case DIRECTIVE_EXPLICITCLUSTER:
         case DIRECTIVE_BLOCKSARECLUSTERS:
             parser_advance(parser);
@@ -171,8 +169,8 @@ static bool falls_off(const struct parser *parser, const struct function *functi
     if (parser->code.count == function->first_pc || parser->furthest_target == parser->code.count)
         return true;
     const struct inst *last = &parser->code.items[parser->code.count - 1];
-    bool stops = last->op == OP_RET || last->op == OP_EXIT || last->op == OP_BRA || last->op == OP_BRX ||
-                 last->op == OP_TRAP;
+    bool stops =
+        last->op == OP_RET || last->op == OP_EXIT || last->op == OP_BRA || last->op == OP_BRX || last->op == OP_TRAP;
     return !stops || last->guard >= 0;
 }
 
@@ -408,12 +406,19 @@ bool parse_statement(struct parser *parser) {
         directive = parser_directive(parser);
     }
     switch (directive) {
-    case DIRECTIVE_REG: case DIRECTIVE_SREG: case DIRECTIVE_CONST: case DIRECTIVE_GLOBAL: case DIRECTIVE_LOCAL:
-    case DIRECTIVE_PARAM: case DIRECTIVE_SHARED: case DIRECTIVE_SHARED_CTA: case DIRECTIVE_TEX:
-        return parse_variable(parser, directive, linkage);
-    case DIRECTIVE_FILE: case DIRECTIVE_LOC: case DIRECTIVE_PRAGMA: case DIRECTIVE_SECTION:
-        return parse_location_directive(parser, directive);
-    default:
-        return parser_error(parser, token, "unknown directive '%.*s'", TOKEN_TEXT(parser, token));
+    case DIRECTIVE_REG:
+    case DIRECTIVE_SREG:
+    case DIRECTIVE_CONST:
+    case DIRECTIVE_GLOBAL:
+    case DIRECTIVE_LOCAL:
+    case DIRECTIVE_PARAM:
+    case DIRECTIVE_SHARED:
+    case DIRECTIVE_SHARED_CTA:
+    case DIRECTIVE_TEX: return parse_variable(parser, directive, linkage);
+    case DIRECTIVE_FILE:
+    case DIRECTIVE_LOC:
+    case DIRECTIVE_PRAGMA:
+    case DIRECTIVE_SECTION: return parse_location_directive(parser, directive);
+    default: return parser_error(parser, token, "unknown directive '%.*s'", TOKEN_TEXT(parser, token));
     }
 }

@@ -96,8 +96,7 @@ static void commit(struct parser *parser, const struct statement *statement, str
     inst->file = placed.file;
     inst->line = placed.line;
     inst->column = placed.column;
-    struct operand *operands =
-        ARENA_ARRAY(parser->arena, struct operand, (size_t)inst->dst_count + inst->src_count);
+    struct operand *operands = ARENA_ARRAY(parser->arena, struct operand, (size_t)inst->dst_count + inst->src_count);
     inst->dst = operands;
     inst->src = operands + inst->dst_count;
     for (unsigned i = 0; i < inst->dst_count; i++)

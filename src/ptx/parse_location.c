@@ -11,6 +11,10 @@ static bool parse_file(struct parser *parser) {
     if (name->kind != TOKEN_STRING)
         return parser_error(parser, name, "expected a file name in quotes, not '%.*s'", TOKEN_TEXT(parser, name));
     parser_advance(parser);
+    if (parser_peek(parser, TOKEN_STRING)) { /* LLVM writes the folder first */
+        name = parser->at;
+        parser_advance(parser);
+    }
     if (parser_accept(parser, ',')) { /* time stamp and size */
         if (!parser_expect_count(parser, UINT64_MAX, "time stamp", &ignored) ||
             (parser_accept(parser, ',') && !parser_expect_count(parser, UINT64_MAX, "file size", &ignored)))
@@ -39,7 +43,8 @@ static bool same(struct position a, struct position b) {
 }
 
 static struct inlined *find_inlined(struct inlined *table, uint32_t capacity, struct position at) {
-    uint32_t slot = (at.file * UINT32_C(0x9E3779B1)) ^ (at.line * UINT32_C(0x85EBCA6B)) ^ (at.column * UINT32_C(0xC2B2AE35));
+    uint32_t slot =
+        (at.file * UINT32_C(0x9E3779B1)) ^ (at.line * UINT32_C(0x85EBCA6B)) ^ (at.column * UINT32_C(0xC2B2AE35));
     for (slot ^= slot >> 15;; slot++) {
         struct inlined *entry = &table[slot & (capacity - 1)];
         if (entry->at.line == 0 || same(entry->at, at))

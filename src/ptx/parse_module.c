@@ -120,33 +120,31 @@ static bool parse_module_directive(struct parser *parser) {
     enum linkage linkage = parse_linkage(parser);
     enum directive directive = parser_directive(parser);
     switch (directive) {
-    case DIRECTIVE_ENTRY: case DIRECTIVE_FUNC:
-        return parse_function(parser, linkage);
-    case DIRECTIVE_CONST: case DIRECTIVE_GLOBAL: case DIRECTIVE_LOCAL: case DIRECTIVE_PARAM: case DIRECTIVE_SHARED:
-    case DIRECTIVE_SHARED_CTA: case DIRECTIVE_TEX: case DIRECTIVE_REG: case DIRECTIVE_SREG:
-        return parse_variable(parser, directive, linkage);
-    default:
-        break;
+    case DIRECTIVE_ENTRY:
+    case DIRECTIVE_FUNC: return parse_function(parser, linkage);
+    case DIRECTIVE_CONST:
+    case DIRECTIVE_GLOBAL:
+    case DIRECTIVE_LOCAL:
+    case DIRECTIVE_PARAM:
+    case DIRECTIVE_SHARED:
+    case DIRECTIVE_SHARED_CTA:
+    case DIRECTIVE_TEX:
+    case DIRECTIVE_REG:
+    case DIRECTIVE_SREG: return parse_variable(parser, directive, linkage);
+    default: break;
     }
     if (parser->at != token)
         return parser_error(parser, parser->at, "expected a variable or function after '%s'", token->name->text);
     switch (directive) {
-    case DIRECTIVE_VERSION:
-        parser_advance(parser);
-        return parse_version(parser);
-    case DIRECTIVE_TARGET:
-        parser_advance(parser);
-        return parse_target(parser);
-    case DIRECTIVE_ADDRESS_SIZE:
-        parser_advance(parser);
-        return parse_address_size(parser);
-    case DIRECTIVE_ALIAS:
-        parser_advance(parser);
-        return parse_alias(parser);
-    case DIRECTIVE_FILE: case DIRECTIVE_LOC: case DIRECTIVE_SECTION: case DIRECTIVE_PRAGMA:
-        return parse_location_directive(parser, directive);
-    default:
-        return parser_error(parser, token, "unknown directive '%s'", token->name->text);
+    case DIRECTIVE_VERSION: parser_advance(parser); return parse_version(parser);
+    case DIRECTIVE_TARGET: parser_advance(parser); return parse_target(parser);
+    case DIRECTIVE_ADDRESS_SIZE: parser_advance(parser); return parse_address_size(parser);
+    case DIRECTIVE_ALIAS: parser_advance(parser); return parse_alias(parser);
+    case DIRECTIVE_FILE:
+    case DIRECTIVE_LOC:
+    case DIRECTIVE_SECTION:
+    case DIRECTIVE_PRAGMA: return parse_location_directive(parser, directive);
+    default: return parser_error(parser, token, "unknown directive '%s'", token->name->text);
     }
 }
 
@@ -160,7 +158,8 @@ static void resynchronise(struct parser *parser) {
             open--;
         else if (open == 0 && parser_accept(parser, ';'))
             return;
-        else if (open == 0 && (parser_directive(parser) == DIRECTIVE_ENTRY || parser_directive(parser) == DIRECTIVE_FUNC))
+        else if (open == 0 &&
+                 (parser_directive(parser) == DIRECTIVE_ENTRY || parser_directive(parser) == DIRECTIVE_FUNC))
             return;
     }
 }

@@ -99,10 +99,8 @@ static bool parse_declaration(struct parser *parser, struct declaration *declara
             continue;
         case DIRECTIVE_TEXREF:
         case DIRECTIVE_SAMPLERREF:
-        case DIRECTIVE_SURFREF:
-            return parser_unsupported(parser, token, token->name->text, "textures and surfaces");
-        default:
-            break;
+        case DIRECTIVE_SURFREF: return parser_unsupported(parser, token, token->name->text, "textures and surfaces");
+        default: break;
         }
         break;
     }
@@ -213,9 +211,11 @@ static bool parse_address(struct parser *parser, struct initialiser *init, uint6
     }
     if (!put(parser, init, offset, 0, type_bytes(type)))
         return false;
-    *ARENA_PUSH(parser->scratch, &init->relocations) = (struct relocation){
-        .offset = (uint32_t)offset, .bytes = type_bytes(type), .symbol = binding->symbol, .addend = addend,
-        .generic = generic};
+    *ARENA_PUSH(parser->scratch, &init->relocations) = (struct relocation){.offset = (uint32_t)offset,
+                                                                           .bytes = type_bytes(type),
+                                                                           .symbol = binding->symbol,
+                                                                           .addend = addend,
+                                                                           .generic = generic};
     if (binding->kind == BINDING_FUNCTION)
         *ARENA_PUSH(parser->scratch, &parser->address_taken) = binding->function;
     return true;
@@ -282,8 +282,8 @@ static bool parse_register_count(struct parser *parser, uint64_t *count) {
         return parser_error(parser, token, "expected the number of registers, not '%.*s'", TOKEN_TEXT(parser, token));
     *count = token->value;
     if (*count > FUNCTION_REGISTERS_MAX)
-        return parser_error(parser, token, "number of registers is %llu; the limit is %d",
-                            (unsigned long long)*count, FUNCTION_REGISTERS_MAX);
+        return parser_error(parser, token, "number of registers is %llu; the limit is %d", (unsigned long long)*count,
+                            FUNCTION_REGISTERS_MAX);
     return parser_expect(parser, '>', "after the number of registers");
 }
 

@@ -11,7 +11,7 @@ enum {
     TEXT_BYTES_MAX = 1 << 28,
     DIAGNOSTICS_MAX = 50,
     SCOPE_DEPTH_MAX = 64,
-    NESTING_MAX = 64,             /* of expressions and initialisers */
+    NESTING_MAX = 64, /* of expressions and initialisers */
     FUNCTION_REGISTERS_MAX = 1 << 18,
     MODULE_REGISTERS_MAX = 1 << 21,
     REGISTER_NAME_MAX = 255,
@@ -34,21 +34,27 @@ enum directive {
 };
 
 enum binding_kind {
-    BINDING_REGISTER, BINDING_VECTOR, BINDING_SYMBOL, BINDING_FUNCTION, BINDING_PROTOTYPE, BINDING_TARGETS, BINDING_LABEL
+    BINDING_REGISTER,
+    BINDING_VECTOR,
+    BINDING_SYMBOL,
+    BINDING_FUNCTION,
+    BINDING_PROTOTYPE,
+    BINDING_TARGETS,
+    BINDING_LABEL
 };
 
 /* One meaning of a name, from its declaration to the end of its scope. */
 struct binding {
     uint8_t kind;
-    uint8_t type;    /* registers */
+    uint8_t type; /* registers */
     uint16_t depth;
-    uint32_t index;  /* register, first register of a vector; label: PC */
-    uint32_t count;  /* vector: registers; targets: labels */
+    uint32_t index; /* register, first register of a vector; label: PC */
+    uint32_t count; /* vector: registers; targets: labels */
     uint32_t *targets;
     struct symbol *symbol;
     struct function *function;
     struct name *name;
-    struct binding *outer;         /* what the name meant before */
+    struct binding *outer; /* what the name meant before */
     struct binding *next_in_scope;
     uint32_t line;
 };
@@ -64,8 +70,8 @@ struct scope_level {
 struct pending {
     struct name *name;
     const struct token *token;
-    uint32_t pc;       /* branch to patch, or NO_PC: */
-    uint32_t *target;  /* entry of a target list */
+    uint32_t pc;      /* branch to patch, or NO_PC: */
+    uint32_t *target; /* entry of a target list */
 };
 
 struct diagnostic {
@@ -127,13 +133,13 @@ struct parser {
     struct alias {
         struct function *alias, *target;
         const struct token *token;
-    } *aliases;
+    } * aliases;
     unsigned alias_count, alias_capacity;
 
     struct position position; /* of the last .loc */
     struct inlined {
         struct position at, outermost;
-    } *inlined; /* open-addressed */
+    } * inlined; /* open-addressed */
     uint32_t inlined_count, inlined_capacity;
 };
 
@@ -145,7 +151,9 @@ bool parser_unsupported(struct parser *parser, const struct token *token, const 
 void parser_report(struct parser *parser, struct report *report);
 /* The token as the user wrote it, for "%.*s". */
 #define TOKEN_TEXT(parser, token) (int)parser_token_length(token), (parser)->module->text + (token)->offset
-static inline uint32_t parser_token_length(const struct token *token) { return token->length < 200 ? token->length : 200; }
+static inline uint32_t parser_token_length(const struct token *token) {
+    return token->length < 200 ? token->length : 200;
+}
 uint32_t parser_column(const struct parser *parser, const struct token *token);
 
 /* tokens */

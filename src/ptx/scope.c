@@ -50,11 +50,12 @@ void scope_close(struct parser *parser) {
         parser->frame_bytes = scope->frame_bytes;
 }
 
-static struct binding *bind(struct parser *parser, const struct token *token, struct name *name,
-                            struct binding **slot, struct binding **list, const char *what) {
+static struct binding *bind(struct parser *parser, const struct token *token, struct name *name, struct binding **slot,
+                            struct binding **list, const char *what) {
     struct binding *old = *slot;
     if (old && old->depth == parser->depth) {
-        parser_error(parser, token, "%s '%s' is already declared in this scope, at line %u", what, name->text, old->line);
+        parser_error(parser, token, "%s '%s' is already declared in this scope, at line %u", what, name->text,
+                     old->line);
         return NULL;
     }
     struct binding *binding = ARENA_NEW(parser->scratch, struct binding);
@@ -68,7 +69,8 @@ static struct binding *bind(struct parser *parser, const struct token *token, st
     return binding;
 }
 
-struct binding *scope_bind(struct parser *parser, const struct token *token, struct name *name, enum binding_kind kind) {
+struct binding *scope_bind(struct parser *parser, const struct token *token, struct name *name,
+                           enum binding_kind kind) {
     if (name->special) {
         parser_error(parser, token, "'%s' is a special register and cannot be declared", name->text);
         return NULL;

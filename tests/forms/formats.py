@@ -145,7 +145,7 @@ class Format:
         if self.calls % CROSS_CHECK_EVERY or mode == "rna":
             return bits
         # a subnormal result has fewer bits; gmpy2's own subnormalisation rounds twice, so the precision is chosen here
-        numbers = [gmpy2.mpfr(self.to_float(x), 53) for x in operands]
+        numbers = [real(self, x) for x in operands]
         rough = with_mpfr(_REAL_TO_ZERO, operation, *numbers)
         lost = 0
         if gmpy2.is_finite(rough) and not gmpy2.is_zero(rough):
@@ -339,6 +339,7 @@ FORMATS = {"f16": F16, "bf16": BF16, "f32": F32, "f64": F64}
 PAIRS = {"f16x2": F16, "bf16x2": BF16}
 
 def real(fmt, a):
+    gmpy2.set_context(_REAL)
     return gmpy2.mpfr(fmt.to_float(a), 60)
 
 

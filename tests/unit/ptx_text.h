@@ -17,7 +17,7 @@
 #define HEADER ".version 8.5\n.target sm_90\n.address_size 64\n"
 /* Registers of every type, before the instructions of a kernel. */
 #define REGISTERS                                                                                                      \
-    ".reg .pred %p<9>; .reg .b8 %b<5>; .reg .b16 %h<9>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<9>; "           \
+    ".reg .pred %p<9>; .reg .b8 %b<5>; .reg .b16 %h<9>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<9>; "          \
     ".reg .f64 %d<9>; .reg .u32 %u<9>; .reg .s16 %s<9>; .reg .f16 %hf<3>;"
 #define KERNEL(body) HEADER ".entry k(.param .u64 p)\n{" REGISTERS "\n" body "\n}\n"
 

@@ -54,7 +54,8 @@ static void check_file(const char *path, unsigned *loaded, unsigned *refused) {
             assert_non_null(function);
             assert_true(strlen(inst_text(module, &module->code[pc], line, sizeof line)) > 1);
             if (module->code[pc].op == OP_BRA)
-                assert_true(module->code[pc].target >= function->first_pc && module->code[pc].target < function->end_pc);
+                assert_true(module->code[pc].target >= function->first_pc &&
+                            module->code[pc].target < function->end_pc);
         }
         module_free(module);
     } else {
@@ -127,7 +128,8 @@ static void seeds_of_the_fuzzer_end_well(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(compiled_corpus_loads), cmocka_unit_test(comparison_kernels_load),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(compiled_corpus_loads),
+                                       cmocka_unit_test(comparison_kernels_load),
                                        cmocka_unit_test(seeds_of_the_fuzzer_end_well)};
     return cmocka_run_group_tests_name("ptx_corpus", tests, NULL, NULL);
 }

@@ -28,12 +28,13 @@ static void unsupported_things_are_all_listed_once(void **state) {
 
 static void reading_goes_on_after_an_error(void **state) {
     (void)state;
-    char *report = refuse_text(KERNEL("add.u32 %r1, %r2;\nfoo.u32 %r1;\nadd.u32 %r1, , %r2;\nret;") ".entry k2() { bar.sync 99; }\n"
-                               ".global .u8 x = 256;\n");
+    char *report = refuse_text(
+        KERNEL("add.u32 %r1, %r2;\nfoo.u32 %r1;\nadd.u32 %r1, , %r2;\nret;") ".entry k2() { bar.sync 99; }\n"
+                                                                             ".global .u8 x = 256;\n");
     assert_non_null(strstr(report, "t.ptx:6:1: error: 'add.u32' takes 3 operands, not 2\n"));
     assert_non_null(strstr(report, "t.ptx:7:1: error: unknown instruction 'foo.u32'\n"));
     assert_non_null(strstr(report, "t.ptx:8:14: error: expected an operand, not ','\n"));
-    assert_non_null(strstr(report, "t.ptx:11:25: error: a barrier's number is from 0 to 15\n"));
+    assert_non_null(strstr(report, "t.ptx:11:24: error: a barrier's number is from 0 to 15\n"));
     assert_non_null(strstr(report, "t.ptx:12:17: error: constant 256 does not fit in type .u8\n"));
     free(report);
 }
@@ -90,7 +91,8 @@ static void wrong_instructions(void **state) {
         {"st.param.u64 [p], %rd1;", "kernel parameter 'p' cannot be written"},
         {"atom.global.and.u32 %r1, [%rd1], 1;", "type .u32 is not allowed in 'atom.global.and.u32'"},
         {"atom.global.add.v2.f32 %f1, [%rd1], %f2;", "'.v2' is not allowed"},
-        {"ld.global.L2::cache_hint.u32 %r1, [%rd1], %rd2;", "unsupported: ld.global.L2::cache_hint.u32 (cache policies)"},
+        {"ld.global.L2::cache_hint.u32 %r1, [%rd1], %rd2;",
+         "unsupported: ld.global.L2::cache_hint.u32 (cache policies)"},
         {"lop3.and.b32 %r1|%p1, %r2, %r3, %r4, 3, %p2;", "'.and' is not allowed in 'lop3.and.b32'"},
         {"add.f32x2 %rd1, %rd2, %rd3;", "unsupported: add.f32x2 (packed types)"},
         {"bra nowhere;", "label 'nowhere' is not defined in this scope"},
@@ -132,7 +134,8 @@ static void wrong_modules(void **state) {
         {HEADER ".address_size 16", "address size must be 32 or 64"},
         {HEADER ".entry k(.param .u64 a, .param .u32 a) { ret; }", "name 'a' is already declared"},
         {HEADER ".entry k() { ret; }\n.entry k() { ret; }", "'k' is already defined, at line 4"},
-        {HEADER ".func f (.param .b32 a);\n.func f (.param .b64 a) { ret; }", "'f' differs from its declaration at line 4"},
+        {HEADER ".func f (.param .b32 a);\n.func f (.param .b64 a) { ret; }",
+         "'f' differs from its declaration at line 4"},
         {HEADER ".func f (.param .b32 a);\n.entry k() { .param .b64 x; call f, (x); }",
          "'x' has 8 bytes, but parameter 1 of 'f' has 4"},
         {HEADER ".func f (.param .b32 a);\n.entry k() { call f; }", "'f' has 1 parameter, not 0"},
@@ -154,7 +157,7 @@ static void wrong_modules(void **state) {
         {HEADER ".entry k() { ret;", "function 'k' has no end: '}' is missing"},
         {HEADER ".entry k() .wrong 3 { ret; }", "unknown directive '.wrong' of a function"},
         {HEADER ".entry k() .reqnctapercluster 2 { ret; }", "unsupported: .reqnctapercluster (clusters)"},
-        {HEADER ".entry k() { .loc 3 1 1 ret; }", "file number 3 has no .file before"},
+        {HEADER ".entry k() { .loc 70000 1 1 ret; }", "file number is 70000; the limit is 65535"},
         {HEADER ".global .align 3 .b8 x;", "alignment must be a power of two"},
         {HEADER "/* never closed", "comment without an end"},
         {HEADER ".file 1 \"open\n", "string without an end"},
@@ -198,10 +201,14 @@ static void a_report_is_not_required(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(messages_show_place_line_and_caret), cmocka_unit_test(unsupported_things_are_all_listed_once),
-        cmocka_unit_test(reading_goes_on_after_an_error), cmocka_unit_test(errors_stop_at_a_limit),
-        cmocka_unit_test(wrong_instructions), cmocka_unit_test(wrong_modules),
-        cmocka_unit_test(nul_bytes_are_errors_not_ends), cmocka_unit_test(deep_nesting_is_refused),
+        cmocka_unit_test(messages_show_place_line_and_caret),
+        cmocka_unit_test(unsupported_things_are_all_listed_once),
+        cmocka_unit_test(reading_goes_on_after_an_error),
+        cmocka_unit_test(errors_stop_at_a_limit),
+        cmocka_unit_test(wrong_instructions),
+        cmocka_unit_test(wrong_modules),
+        cmocka_unit_test(nul_bytes_are_errors_not_ends),
+        cmocka_unit_test(deep_nesting_is_refused),
         cmocka_unit_test(a_report_is_not_required),
     };
     return cmocka_run_group_tests_name("ptx_errors", tests, NULL, NULL);

@@ -65,10 +65,26 @@ static void constant_expressions_follow_c(void **state) {
     static const struct {
         const char *text;
         uint64_t value;
-    } cases[] = {{"1+2*3", 7}, {"(1+2)*3", 9}, {"1<<4|1", 17}, {"-7/2", (uint64_t)-3}, {"-7%3", (uint64_t)-1},
-                 {"~0", UINT64_MAX}, {"!5", 0}, {"-1>>60", UINT64_MAX}, {"0xFFFFFFFFFFFFFFFF>>60", 15}, {"1<2", 1},
-                 {"-1<0U", 0}, {"1?2:3", 2}, {"0?2:0?3:4", 4}, {"1&&0||1", 1}, {"010", 8}, {"0b11", 3}, {"3==3", 1},
-                 {"WARP_SZ*2", 64}, {"(.u64)-1/2", UINT64_C(0x7FFFFFFFFFFFFFFF)}, {"6^3&1", 7}};
+    } cases[] = {{"1+2*3", 7},
+                 {"(1+2)*3", 9},
+                 {"1<<4|1", 17},
+                 {"-7/2", (uint64_t)-3},
+                 {"-7%3", (uint64_t)-1},
+                 {"~0", UINT64_MAX},
+                 {"!5", 0},
+                 {"-1>>60", UINT64_MAX},
+                 {"0xFFFFFFFFFFFFFFFF>>60", 15},
+                 {"1<2", 1},
+                 {"-1<0U", 0},
+                 {"1?2:3", 2},
+                 {"0?2:0?3:4", 4},
+                 {"1&&0||1", 1},
+                 {"010", 8},
+                 {"0b11", 3},
+                 {"3==3", 1},
+                 {"WARP_SZ*2", 64},
+                 {"(.u64)-1/2", UINT64_C(0x7FFFFFFFFFFFFFFF)},
+                 {"6^3&1", 7}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[2048];
         snprintf(text, sizeof text, "%s.entry k() { .reg .b64 a; mov.b64 a, %s; ret; }", HEADER, cases[i].text);
@@ -205,7 +221,7 @@ static void bits_and_modes(void **state) {
     WITH("lop3.b32 %r1, %r2, %r3, %r4, 0xE8;", inst) assert_int_equal(inst->src[3].imm, 0xE8);
     WITH("mad.f32 %f1, %f2, %f3, %f4;", inst) assert_int_equal(inst->op, OP_FMA);
     WITH("max.NaN.xorsign.abs.f32 %f1, %f2, %f3;", inst)
-        assert_int_equal(inst->flags, FLAG_NAN | FLAG_XORSIGN | FLAG_ABS);
+    assert_int_equal(inst->flags, FLAG_NAN | FLAG_XORSIGN | FLAG_ABS);
     WITH("div.full.ftz.f32 %f1, %f2, %f3;", inst) assert_int_equal(inst->flags, FLAG_FULL | FLAG_FTZ);
     WITH("rcp.approx.ftz.f64 %d1, %d2;", inst) assert_int_equal(inst->flags, FLAG_APPROX | FLAG_FTZ);
 }
@@ -273,13 +289,13 @@ static void guards_and_branches(void **state) {
 
 static void calls(void **state) {
     (void)state;
-    struct module *module = load_text(HEADER
-        ".func (.param .b32 out) f (.param .b64 in, .param .align 16 .b8 s[16]);\n.func g;\n.func .noreturn h;\n"
-        ".entry k() { .reg .b64 %rd<3>;\n"
-        "{ .param .b64 a; .param .align 16 .b8 b[16]; .param .b32 r; call.uni (r), f, (a, b);\n"
-        "  pt: .callprototype (.param .b32 _) _ (.param .b64 _, .param .align 16 .b8 _[16]);\n"
-        "  mov.u64 %rd1, f; call (r), %rd1, (a, b), pt; }\n"
-        "call g; ct: .calltargets g, h; call %rd2, ct; ret; }\n.func g { ret; }\n");
+    struct module *module = load_text(
+        HEADER ".func (.param .b32 out) f (.param .b64 in, .param .align 16 .b8 s[16]);\n.func g;\n.func .noreturn h;\n"
+               ".entry k() { .reg .b64 %rd<3>;\n"
+               "{ .param .b64 a; .param .align 16 .b8 b[16]; .param .b32 r; call.uni (r), f, (a, b);\n"
+               "  pt: .callprototype (.param .b32 _) _ (.param .b64 _, .param .align 16 .b8 _[16]);\n"
+               "  mov.u64 %rd1, f; call (r), %rd1, (a, b), pt; }\n"
+               "call g; ct: .calltargets g, h; call %rd2, ct; ret; }\n.func g { ret; }\n");
     const struct inst *code = module->code;
     assert_string_equal(code[0].call->callee->name, "f");
     assert_int_equal(code[0].flags, FLAG_UNI);
@@ -299,8 +315,8 @@ static void calls(void **state) {
 
 static void vector_registers_have_parts(void **state) {
     (void)state;
-    struct module *module = load_text(
-        KERNEL(".reg .v2 .f32 v; ld.global.v2.f32 v, [%rd1]; add.f32 v.x, v.x, v.y; ret;"));
+    struct module *module =
+        load_text(KERNEL(".reg .v2 .f32 v; ld.global.v2.f32 v, [%rd1]; add.f32 v.x, v.x, v.y; ret;"));
     assert_listed(module, 0, "ld.global.v2.f32 {v.x, v.y}, [%rd1];");
     assert_listed(module, 1, "add.f32 v.x, v.x, v.y;");
     module_free(module);
@@ -318,9 +334,9 @@ static void inner_scopes_hide_registers(void **state) {
 
 static void listing_reads_like_ptx(void **state) {
     (void)state;
-    struct module *module = load_text(KERNEL(
-        "@!%p1 ld.global.cg.v2.u32 {%r1, %r2}, [%rd1+8]; cvt.rzi.s32.f32 %r1, %f1; L: bra L; atom.global.add.u32 %r1, [%rd1], 10;"
-        "mov.u64 %rd1, k; setp.ge.s64 %p1, %rd1, -1; bar.sync 0;"));
+    struct module *module = load_text(KERNEL("@!%p1 ld.global.cg.v2.u32 {%r1, %r2}, [%rd1+8]; cvt.rzi.s32.f32 %r1, "
+                                             "%f1; L: bra L; atom.global.add.u32 %r1, [%rd1], 10;"
+                                             "mov.u64 %rd1, k; setp.ge.s64 %p1, %rd1, -1; bar.sync 0;"));
     assert_listed(module, 0, "@!%p1 ld.global.cg.v2.u32 {%r1, %r2}, [%rd1+8];");
     assert_listed(module, 1, "cvt.rzi.s32.f32 %r1, %f1;");
     assert_listed(module, 2, "bra 2;");
@@ -335,13 +351,23 @@ static void listing_reads_like_ptx(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_instruction_is_one_inst), cmocka_unit_test(body_without_end_gets_a_ret),
-        cmocka_unit_test(carry_flags), cmocka_unit_test(immediates_are_in_the_operation_type),
-        cmocka_unit_test(constant_expressions_follow_c), cmocka_unit_test(moves_pack_and_unpack),
-        cmocka_unit_test(special_registers), cmocka_unit_test(loads_and_stores), cmocka_unit_test(atomics),
-        cmocka_unit_test(comparisons_and_selection), cmocka_unit_test(conversions), cmocka_unit_test(bits_and_modes),
-        cmocka_unit_test(barriers_and_warp), cmocka_unit_test(guards_and_branches), cmocka_unit_test(calls),
-        cmocka_unit_test(vector_registers_have_parts), cmocka_unit_test(inner_scopes_hide_registers),
+        cmocka_unit_test(one_instruction_is_one_inst),
+        cmocka_unit_test(body_without_end_gets_a_ret),
+        cmocka_unit_test(carry_flags),
+        cmocka_unit_test(immediates_are_in_the_operation_type),
+        cmocka_unit_test(constant_expressions_follow_c),
+        cmocka_unit_test(moves_pack_and_unpack),
+        cmocka_unit_test(special_registers),
+        cmocka_unit_test(loads_and_stores),
+        cmocka_unit_test(atomics),
+        cmocka_unit_test(comparisons_and_selection),
+        cmocka_unit_test(conversions),
+        cmocka_unit_test(bits_and_modes),
+        cmocka_unit_test(barriers_and_warp),
+        cmocka_unit_test(guards_and_branches),
+        cmocka_unit_test(calls),
+        cmocka_unit_test(vector_registers_have_parts),
+        cmocka_unit_test(inner_scopes_hide_registers),
         cmocka_unit_test(listing_reads_like_ptx),
     };
     return cmocka_run_group_tests_name("ptx_lower", tests, NULL, NULL);

@@ -22,9 +22,10 @@ static void header_is_kept(void **state) {
 
 static void kernel_parameters_are_packed_by_alignment(void **state) {
     (void)state;
-    struct module *module = load_text(HEADER
-        ".visible .entry k(.param .u8 a, .param .u64 .ptr .shared .align 16 b, .param .f32 c, .param .align 16 .b8 d[20],\n"
-        " .param .u16 e) .reqntid 8, 4 .maxntid 64 .minnctapersm 3 .maxnreg 40 .pragma \"x\"; { ret; }");
+    struct module *module = load_text(
+        HEADER ".visible .entry k(.param .u8 a, .param .u64 .ptr .shared .align 16 b, .param .f32 c, .param .align 16 "
+               ".b8 d[20],\n"
+               " .param .u16 e) .reqntid 8, 4 .maxntid 64 .minnctapersm 3 .maxnreg 40 .pragma \"x\"; { ret; }");
     const struct function *k = module_find(module, "k");
     static const unsigned offsets[] = {0, 8, 16, 32, 52};
     assert_int_equal(k->param_count, 5);
@@ -45,10 +46,11 @@ static void kernel_parameters_are_packed_by_alignment(void **state) {
 
 static void frames_hold_locals_and_call_parameters(void **state) {
     (void)state;
-    struct module *module = load_text(HEADER
-        ".func (.param .b32 r) f (.param .b64 x) { .local .align 16 .b8 buffer[40]; ret; }\n"
-        ".entry k() { { .param .b64 a; .param .b32 r; call (r), f, (a); } { .param .b64 b; .param .b32 s; call (s), f, (b); }\n"
-        " ret; }");
+    struct module *module =
+        load_text(HEADER ".func (.param .b32 r) f (.param .b64 x) { .local .align 16 .b8 buffer[40]; ret; }\n"
+                         ".entry k() { { .param .b64 a; .param .b32 r; call (r), f, (a); } { .param .b64 b; .param "
+                         ".b32 s; call (s), f, (b); }\n"
+                         " ret; }");
     const struct function *f = module_find(module, "f"), *k = module_find(module, "k");
     assert_int_equal(f->returns[0]->offset, 0);
     assert_int_equal(f->params[0]->offset, 8);
@@ -64,7 +66,8 @@ static void frames_hold_locals_and_call_parameters(void **state) {
 
 static void initialisers(void **state) {
     (void)state;
-    struct module *module = load_text(HEADER
+    struct module *module = load_text(
+        HEADER
         ".func f;\n.global .align 4 .b8 text[8] = {72, 105, -1};\n.global .u16 grid[2][3] = {{1, 2}, {3, 4, 5}};\n"
         ".const .f32 half = 0.5;\n.const .f64 two[2] = {0d4000000000000000, 0f40000000};\n"
         ".global .u64 table[3] = {f, generic(text)+2, grid};\n.global .v2 .f32 pair[] = {{1.0, 2.0}, {3.0, 4.0}};\n"
@@ -98,7 +101,8 @@ static void initialisers(void **state) {
 
 static void image_keeps_variables_apart(void **state) {
     (void)state;
-    struct module *module = load_text(HEADER ".global .u8 a;\n.const .align 64 .b8 b[3];\n.global .u64 c;\n.global .u16 d;");
+    struct module *module =
+        load_text(HEADER ".global .u8 a;\n.const .align 64 .b8 b[3];\n.global .u64 c;\n.global .u16 d;");
     uint64_t end = 0;
     for (unsigned i = 0; i < module->variable_count; i++) {
         const struct symbol *symbol = module->variables[i];
@@ -113,7 +117,8 @@ static void image_keeps_variables_apart(void **state) {
 
 static void kernels_pay_for_their_own_shared_variables(void **state) {
     (void)state;
-    struct module *module = load_text(HEADER
+    struct module *module = load_text(
+        HEADER
         ".shared .b32 both; .shared .align 8 .b8 unused[64]; .extern .shared .align 16 .b8 dynamic[];\n"
         ".func f { .reg .b32 %r<2>; .shared .b32 infunc[8]; ld.shared.b32 %r1, [infunc]; ret; }\n"
         ".entry a() { .reg .b32 %r<2>; .shared .b32 x[256]; ld.shared.b32 %r1, [x]; st.shared.b32 [both], %r1; ret; }\n"
@@ -135,11 +140,11 @@ static void kernels_pay_for_their_own_shared_variables(void **state) {
 
 static void indirect_calls_reach_every_taken_function(void **state) {
     (void)state;
-    struct module *module = load_text(HEADER
-        ".func f { .reg .b32 %r<2>; .shared .b32 s[8]; ld.shared.b32 %r1, [s]; ret; }\n"
-        ".global .u64 table[1] = {f};\n"
-        ".entry a() { .reg .b64 %rd<2>; .shared .b32 t[4]; st.shared.b32 [t], 0; p: .callprototype _ ();\n"
-        " call %rd1, p; ret; }\n.entry b() { ret; }");
+    struct module *module = load_text(
+        HEADER ".func f { .reg .b32 %r<2>; .shared .b32 s[8]; ld.shared.b32 %r1, [s]; ret; }\n"
+               ".global .u64 table[1] = {f};\n"
+               ".entry a() { .reg .b64 %rd<2>; .shared .b32 t[4]; st.shared.b32 [t], 0; p: .callprototype _ ();\n"
+               " call %rd1, p; ret; }\n.entry b() { ret; }");
     assert_int_equal(module_find(module, "a")->shared_bytes, 48);
     assert_int_equal(module_find(module, "b")->shared_bytes, 0);
     assert_true(variable(module, "s")->offset >= 16 || variable(module, "t")->offset >= 32);
@@ -148,10 +153,10 @@ static void indirect_calls_reach_every_taken_function(void **state) {
 
 static void extern_is_completed_by_definition(void **state) {
     (void)state;
-    struct module *module = load_text(HEADER
-        ".extern .global .u32 x;\n.func (.param .b32 r) f (.param .b32 a);\n.entry k() { .reg .b64 %rd<2>;\n"
-        "mov.u64 %rd1, x; { .param .b32 a; .param .b32 r; call (r), f, (a); } ret; }\n"
-        ".visible .global .u32 x = 5;\n.weak .func (.param .b32 r) f (.param .b32 a) { ret; }\n");
+    struct module *module = load_text(
+        HEADER ".extern .global .u32 x;\n.func (.param .b32 r) f (.param .b32 a);\n.entry k() { .reg .b64 %rd<2>;\n"
+               "mov.u64 %rd1, x; { .param .b32 a; .param .b32 r; call (r), f, (a); } ret; }\n"
+               ".visible .global .u32 x = 5;\n.weak .func (.param .b32 r) f (.param .b32 a) { ret; }\n");
     assert_int_equal(module->variable_count, 1);
     assert_int_equal(module->variables[0]->linkage, LINKAGE_VISIBLE);
     assert_ptr_equal(module->code[0].src[0].symbol, module->variables[0]);
@@ -173,11 +178,12 @@ static void alias_is_the_same_code(void **state) {
 
 static void source_positions_name_the_outermost_caller(void **state) {
     (void)state;
-    struct module *module = load_text(HEADER ".file 1 \"dir/a.cl\"\n.file 3 \"b.h\", 1, 2\n.entry k() {\n"
-        "nanosleep.u32 1;\n.loc 1 12 3\nnanosleep.u32 2;\n.loc 1 0 0\nnanosleep.u32 3;\n"
-        ".loc 3 7 1, function_name $L_name, inlined_at 1 20 5\nnanosleep.u32 4;\n"
-        ".loc 3 99 1, function_name $L_name + 6, inlined_at 3 7 1\nnanosleep.u32 5;\nret;\n}\n"
-        ".section .debug_str\n{\n$L_name:\n.b8 102\n.b32 $L_name+4\n}\n");
+    struct module *module =
+        load_text(HEADER ".file 1 \"dir/a.cl\"\n.file 3 \"b.h\", 1, 2\n.entry k() {\n"
+                         "nanosleep.u32 1;\n.loc 1 12 3\nnanosleep.u32 2;\n.loc 1 0 0\nnanosleep.u32 3;\n"
+                         ".loc 3 7 1, function_name $L_name, inlined_at 1 20 5\nnanosleep.u32 4;\n"
+                         ".loc 3 99 1, function_name $L_name + 6, inlined_at 3 7 1\nnanosleep.u32 5;\nret;\n}\n"
+                         ".section .debug_str\n{\n$L_name:\n.b8 102\n.b32 $L_name+4\n}\n");
     char text[64];
     assert_string_equal(module_where(module, 0, text, sizeof text), "t.ptx:7");
     assert_string_equal(module_where(module, 1, text, sizeof text), "dir/a.cl:12");
@@ -187,6 +193,16 @@ static void source_positions_name_the_outermost_caller(void **state) {
     assert_int_equal(module->code[1].text_line, 9);
     assert_int_equal(module->code[1].text_column, 1);
     assert_int_equal(module->file_count, 4);
+    module_free(module);
+}
+
+static void a_file_may_be_named_after_its_use(void **state) {
+    (void)state;
+    struct module *module =
+        load_text(HEADER ".entry k() {\n.loc 1 5 1\ntrap;\n.loc 2 6 1\nret;\n}\n.file 1 \"/folder\" \"late.cl\"\n");
+    char text[64];
+    assert_string_equal(module_where(module, 0, text, sizeof text), "late.cl:5");
+    assert_string_equal(module_where(module, 1, text, sizeof text), "t.ptx:8"); /* nobody names file 2 */
     module_free(module);
 }
 
@@ -229,27 +245,37 @@ static void units_follow_operation_and_type(void **state) {
         enum op op;
         enum type type, source;
         enum unit unit;
-    } cases[] = {{OP_ADD, TYPE_U32, TYPE_U32, UNIT_ALU}, {OP_ADD, TYPE_F32, TYPE_F32, UNIT_FP32},
-                 {OP_FMA, TYPE_F64, TYPE_F64, UNIT_FP64}, {OP_MUL, TYPE_F16X2, TYPE_F16X2, UNIT_HALF},
+    } cases[] = {{OP_ADD, TYPE_U32, TYPE_U32, UNIT_ALU},   {OP_ADD, TYPE_F32, TYPE_F32, UNIT_FP32},
+                 {OP_FMA, TYPE_F64, TYPE_F64, UNIT_FP64},  {OP_MUL, TYPE_F16X2, TYPE_F16X2, UNIT_HALF},
                  {OP_ADD, TYPE_S64, TYPE_S64, UNIT_INT64}, {OP_SIN, TYPE_F32, TYPE_F32, UNIT_SFU},
                  {OP_LD, TYPE_F64, TYPE_F64, UNIT_MEMORY}, {OP_CVT, TYPE_S32, TYPE_F64, UNIT_FP64},
                  {OP_SHFL, TYPE_B32, TYPE_B32, UNIT_WARP}, {OP_BRA, TYPE_NONE, TYPE_NONE, UNIT_CONTROL},
                  {OP_MOV, TYPE_F64, TYPE_F64, UNIT_ALU}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct inst inst = {.op = (uint16_t)cases[i].op, .type = (uint8_t)cases[i].type, .stype = (uint8_t)cases[i].source};
+        struct inst inst = {.op = (uint16_t)cases[i].op,
+                            .type = (uint8_t)cases[i].type,
+                            .stype = (uint8_t)cases[i].source};
         assert_int_equal(op_unit(&inst), cases[i].unit);
     }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(header_is_kept), cmocka_unit_test(kernel_parameters_are_packed_by_alignment),
-        cmocka_unit_test(frames_hold_locals_and_call_parameters), cmocka_unit_test(initialisers),
-        cmocka_unit_test(image_keeps_variables_apart), cmocka_unit_test(kernels_pay_for_their_own_shared_variables),
-        cmocka_unit_test(indirect_calls_reach_every_taken_function), cmocka_unit_test(extern_is_completed_by_definition),
-        cmocka_unit_test(alias_is_the_same_code), cmocka_unit_test(source_positions_name_the_outermost_caller),
-        cmocka_unit_test(functions_are_found_by_name_and_pc), cmocka_unit_test(comments_and_blanks_mean_nothing),
-        cmocka_unit_test(every_operation_and_type_has_a_name), cmocka_unit_test(units_follow_operation_and_type),
+        cmocka_unit_test(header_is_kept),
+        cmocka_unit_test(kernel_parameters_are_packed_by_alignment),
+        cmocka_unit_test(frames_hold_locals_and_call_parameters),
+        cmocka_unit_test(initialisers),
+        cmocka_unit_test(image_keeps_variables_apart),
+        cmocka_unit_test(kernels_pay_for_their_own_shared_variables),
+        cmocka_unit_test(indirect_calls_reach_every_taken_function),
+        cmocka_unit_test(extern_is_completed_by_definition),
+        cmocka_unit_test(alias_is_the_same_code),
+        cmocka_unit_test(source_positions_name_the_outermost_caller),
+        cmocka_unit_test(a_file_may_be_named_after_its_use),
+        cmocka_unit_test(functions_are_found_by_name_and_pc),
+        cmocka_unit_test(comments_and_blanks_mean_nothing),
+        cmocka_unit_test(every_operation_and_type_has_a_name),
+        cmocka_unit_test(units_follow_operation_and_type),
     };
     return cmocka_run_group_tests_name("ptx_module", tests, NULL, NULL);
 }

@@ -399,11 +399,11 @@ def main():
 
     # Long enough that the start of the program is lost in them.
     given, folder = "../gpgpusim/kernels.ptx", "../gpgpusim/"
-    make_saxpy("speed/saxpy.yaml", 65536, 32, given)
+    make_saxpy("speed/saxpy.yaml", 262144, 16, given)
     make_collatz("speed/collatz.yaml", 65536, given)
     make_mandel("speed/mandel.yaml", 512, 64, given)
-    make_matmul("speed/matmul.yaml", 256, given)
-    make_chase("speed/chase.yaml", 8192, 1024, following, given, folder)
+    make_matmul("speed/matmul.yaml", 320, given)
+    make_chase("speed/chase.yaml", 8192, 4096, following, given, folder)
     make_spmv("speed/spmv.yaml", 8192, matrix, 32, given, folder)
     make_bitonic("speed/bitonic.yaml", 16384, given)
 
