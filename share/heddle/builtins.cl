@@ -482,6 +482,27 @@ SHUFFLES_OF(double, as_ulong, as_double, 64)
 #define HALF_FROM(v) as_half((ushort)(v))
 SHUFFLES_OF(half, HALF_TO, HALF_FROM, 32)
 
+#define BROADCAST(T, N)                                                                                           \
+    CONVERGENT T##N sub_group_non_uniform_broadcast(T##N v, uint l)                                                    \
+    {                                                                                                                  \
+        T##N r;                                                                                                        \
+        for (int i = 0; i < N; i++)                                                                                    \
+            ((T *)&r)[i] = sub_group_non_uniform_broadcast(((T *)&v)[i], l);                                           \
+        return r;                                                                                                      \
+    }
+#define BROADCASTS(T) BROADCAST(T, 2) BROADCAST(T, 3) BROADCAST(T, 4) BROADCAST(T, 8) BROADCAST(T, 16)
+BROADCASTS(char)
+BROADCASTS(uchar)
+BROADCASTS(short)
+BROADCASTS(ushort)
+BROADCASTS(int)
+BROADCASTS(uint)
+BROADCASTS(long)
+BROADCASTS(ulong)
+BROADCASTS(half)
+BROADCASTS(float)
+BROADCASTS(double)
+
 #define ADD(a, b) ((a) + (b))
 #define MIN(a, b) ((b) < (a) ? (b) : (a))
 #define MAX(a, b) ((b) > (a) ? (b) : (a))
@@ -651,6 +672,26 @@ CTZ(uint, uint, 32)
 CTZ(long, ulong, 64)
 CTZ(ulong, ulong, 64)
 
+/* libclc saturates 0 - INT_MIN to the wrong end. */
+#define SUB_SAT(T, U, LOWEST, HIGHEST)                                                                                 \
+    OVERLOAD T sub_sat(T a, T b)                                                                                       \
+    {                                                                                                                  \
+        T r = (T)((U)a - (U)b);                                                                                        \
+        return ((a ^ b) & (a ^ r)) < 0 ? a < 0 ? LOWEST : HIGHEST : r;                                                 \
+    }                                                                                                                  \
+    SPREAD2(T, T, T, sub_sat)
+SUB_SAT(int, uint, INT_MIN, INT_MAX)
+SUB_SAT(long, ulong, LONG_MIN, LONG_MAX)
+
+/* The 128-bit sum; libclc looks at the high half of the product alone. */
+OVERLOAD long mad_sat(long a, long b, long c)
+{
+    ulong low = (ulong)a * (ulong)b, sum = low + (ulong)c;
+    long high = (long)((ulong)mul_hi(a, b) + (ulong)(c >> 63) + (sum < low));
+    return high == (long)sum >> 63 ? (long)sum : high < 0 ? LONG_MIN : LONG_MAX;
+}
+SPREAD3(long, long, long, long, mad_sat)
+
 /* libclc's mul_hi is sound; the sum wraps. */
 #define MAD_HI(T, U)                                                                                                   \
     OVERLOAD T mad_hi(T a, T b, T c) { return (T)((U)mul_hi(a, b) + (U)c); }                                           \
@@ -685,6 +726,58 @@ OVERLOAD float native_divide(float a, float b) { return __nvvm_div_approx_f(a, b
 SPREAD2(float, float, float, native_divide)
 OVERLOAD float native_powr(float a, float b) { return __nvvm_ex2_approx_f(b * __nvvm_lg2_approx_f(a)); }
 SPREAD2(float, float, float, native_powr)
+
+/* ---- floats: libclc's ldexp takes float denormals for zero, and loses NaN of double ---- */
+
+/* The factors keep the one rounding for the last product, also of a denormal result. */
+OVERLOAD float ldexp(float x, int n)
+{
+    for (int i = 0; i < 2 && n > 127; i++, n -= 127)
+        x *= 0x1p127f;
+    for (int i = 0; i < 2 && n < -126; i++, n += 102)
+        x *= 0x1p-102f;
+    n = n > 127 ? 127 : n < -126 ? -126 : n;
+    return x * as_float((127 + n) << 23);
+}
+OVERLOAD double ldexp(double x, int n)
+{
+    for (int i = 0; i < 2 && n > 1023; i++, n -= 1023)
+        x *= 0x1p1023;
+    for (int i = 0; i < 2 && n < -1022; i++, n += 969)
+        x *= 0x1p-969;
+    n = n > 1023 ? 1023 : n < -1022 ? -1022 : n;
+    return x * as_double((long)(1023 + n) << 52);
+}
+#define LDEXP_ONE(T, N) OVERLOAD T ldexp(T x, int n) { return ldexp(x, (N)n); }
+#define LDEXP(T)                                                                                                       \
+    SPREAD2(T, T, int, ldexp)                                                                                          \
+    LDEXP_ONE(T##2, int2)                                                                                              \
+    LDEXP_ONE(T##3, int3)                                                                                              \
+    LDEXP_ONE(T##4, int4)                                                                                              \
+    LDEXP_ONE(T##8, int8)                                                                                              \
+    LDEXP_ONE(T##16, int16)
+LDEXP(float)
+LDEXP(double)
+
+/* libclc takes float denormals for zero here too. Where the operands are small the remainder, which is exact, is taken
+ * in double; elsewhere it is 0 or no denormal. */
+#define FMOD(f)                                                                                                        \
+    float __attribute__((overloadable)) __clc_##f(float x, float y);                                                   \
+    double __attribute__((overloadable)) f(double x, double y);                                                        \
+    OVERLOAD float f(float x, float y)                                                                                 \
+    {                                                                                                                  \
+        if (__builtin_fabsf(x) >= 0x1p-100f && __builtin_fabsf(y) >= 0x1p-100f)                                        \
+            return __clc_##f(x, y);                                                                                    \
+        return (float)f((double)x, (double)y);                                                                         \
+    }                                                                                                                  \
+    SPREAD2(float, float, float, f)
+FMOD(fmod)
+FMOD(remainder)
+
+/* libclc's for float is up to 40 ulp off, more than the 16 allowed. */
+double __attribute__((overloadable)) tgamma(double x);
+OVERLOAD float tgamma(float x) { return (float)tgamma((double)x); }
+SPREAD1(float, float, tgamma)
 
 /* ---- what libclc left out of families it has ---- */
 
@@ -729,10 +822,385 @@ ASYNC_COPY(long3)
 ASYNC_COPY(ulong3)
 ASYNC_COPY(float3)
 ASYNC_COPY(double3)
-#define ASYNC_HALF(T) ASYNC_COPY(T)
-ASYNC_HALF(half)
-ASYNC_HALF(half2)
-ASYNC_HALF(half3)
-ASYNC_HALF(half4)
-ASYNC_HALF(half8)
-ASYNC_HALF(half16)
+ASYNC_COPY(half)
+ASYNC_COPY(half2)
+ASYNC_COPY(half3)
+ASYNC_COPY(half4)
+ASYNC_COPY(half8)
+ASYNC_COPY(half16)
+
+/* ---- conversions ---- */
+
+/* The vectors of a conversion f_T2_g of pairs and so on, from the scalar one. */
+#define SPREAD_CONVERT(T, F, tail)                                                                                     \
+    OVERLOAD T##2 convert_##T##2##tail(F##2 a) { return (T##2)(convert_##T##tail(a.x), convert_##T##tail(a.y)); }      \
+    OVERLOAD T##3 convert_##T##3##tail(F##3 a) { return (T##3)(convert_##T##2##tail(a.xy), convert_##T##tail(a.z)); }  \
+    OVERLOAD T##4 convert_##T##4##tail(F##4 a)                                                                         \
+    {                                                                                                                  \
+        return (T##4)(convert_##T##2##tail(a.lo), convert_##T##2##tail(a.hi));                                         \
+    }                                                                                                                  \
+    OVERLOAD T##8 convert_##T##8##tail(F##8 a)                                                                         \
+    {                                                                                                                  \
+        return (T##8)(convert_##T##4##tail(a.lo), convert_##T##4##tail(a.hi));                                         \
+    }                                                                                                                  \
+    OVERLOAD T##16 convert_##T##16##tail(F##16 a)                                                                      \
+    {                                                                                                                  \
+        return (T##16)(convert_##T##8##tail(a.lo), convert_##T##8##tail(a.hi));                                        \
+    }
+
+/* Float to integer, saturated: NaN becomes 0, where libclc leaves the result open. W is a type in which the value and
+ * the bounds are compared; HIGH is the first number beyond the type, which is a float where the last inside is not. */
+#define SATURATED(F, W, T, LOW, HIGH, LOWEST, HIGHEST, tail, rounded)                                                  \
+    OVERLOAD T convert_##T##_sat##tail(F x)                                                                            \
+    {                                                                                                                  \
+        W y = rounded((W)x);                                                                                           \
+        return y >= (W)(HIGH) ? (T)(HIGHEST) : y <= (W)(LOW) ? (T)(LOWEST) : y != y ? (T)0 : (T)y;                     \
+    }                                                                                                                  \
+    SPREAD_CONVERT(T, F, _sat##tail)
+#define SATURATED_MODES(F, W, T, LOW, HIGH, LOWEST, HIGHEST)                                                           \
+    SATURATED(F, W, T, LOW, HIGH, LOWEST, HIGHEST, , __builtin_elementwise_trunc)                                      \
+    SATURATED(F, W, T, LOW, HIGH, LOWEST, HIGHEST, _rtz, __builtin_elementwise_trunc)                                  \
+    SATURATED(F, W, T, LOW, HIGH, LOWEST, HIGHEST, _rte, __builtin_elementwise_roundeven)                              \
+    SATURATED(F, W, T, LOW, HIGH, LOWEST, HIGHEST, _rtn, __builtin_elementwise_floor)                                  \
+    SATURATED(F, W, T, LOW, HIGH, LOWEST, HIGHEST, _rtp, __builtin_elementwise_ceil)
+#define SATURATED_TYPES(F, W)                                                                                          \
+    SATURATED_MODES(F, W, char, -128, 128, CHAR_MIN, CHAR_MAX)                                                         \
+    SATURATED_MODES(F, W, uchar, 0, 256, 0, UCHAR_MAX)                                                                 \
+    SATURATED_MODES(F, W, short, -32768, 32768, SHRT_MIN, SHRT_MAX)                                                    \
+    SATURATED_MODES(F, W, ushort, 0, 65536, 0, USHRT_MAX)                                                              \
+    SATURATED_MODES(F, W, int, -0x1p31, 0x1p31, INT_MIN, INT_MAX)                                                      \
+    SATURATED_MODES(F, W, uint, 0, 0x1p32, 0, UINT_MAX)                                                                \
+    SATURATED_MODES(F, W, long, -0x1p63, 0x1p63, LONG_MIN, LONG_MAX)                                                   \
+    SATURATED_MODES(F, W, ulong, 0, 0x1p64, 0, ULONG_MAX)
+SATURATED_TYPES(half, float)
+SATURATED_TYPES(float, float)
+SATURATED_TYPES(double, double)
+
+/* ---- cl_khr_fp16 ---- libclc has none of it. Math goes through float, which is wide enough for one rounding to half
+ * wherever the float result is exact, and for sqrt and division (24 >= 2 * 11 + 2). */
+
+#define VIA(n, x) __builtin_convertvector(x, float##n)
+#define BACK(n, x) __builtin_convertvector(x, half##n)
+#define WIDTHS(M, f) M(2, f) M(3, f) M(4, f) M(8, f) M(16, f)
+#define PROTOTYPE __attribute__((overloadable))
+
+#define HALF1_VECTOR(n, f)                                                                                             \
+    PROTOTYPE float##n f(float##n x);                                                                                  \
+    OVERLOAD half##n f(half##n x) { return BACK(n, f(VIA(n, x))); }
+#define HALF1(f)                                                                                                       \
+    PROTOTYPE float f(float x);                                                                                        \
+    OVERLOAD half f(half x) { return (half)f((float)x); }                                                              \
+    WIDTHS(HALF1_VECTOR, f)
+HALF1(acos) HALF1(acosh) HALF1(acospi) HALF1(asin) HALF1(asinh) HALF1(asinpi) HALF1(atan) HALF1(atanh) HALF1(atanpi)
+HALF1(cbrt) HALF1(cos) HALF1(cosh) HALF1(cospi) HALF1(erf) HALF1(erfc) HALF1(exp) HALF1(exp2) HALF1(exp10)
+HALF1(expm1) HALF1(lgamma) HALF1(log) HALF1(log2) HALF1(log10) HALF1(log1p) HALF1(rsqrt) HALF1(sin) HALF1(sinh)
+HALF1(sinpi) HALF1(tan) HALF1(tanh) HALF1(tanpi) HALF1(tgamma) HALF1(ceil) HALF1(fabs) HALF1(floor) HALF1(rint)
+HALF1(round) HALF1(trunc) HALF1(sqrt) HALF1(logb) HALF1(degrees) HALF1(radians) HALF1(sign)
+
+#define HALF2_VECTOR(n, f)                                                                                             \
+    PROTOTYPE float##n f(float##n x, float##n y);                                                                      \
+    OVERLOAD half##n f(half##n x, half##n y) { return BACK(n, f(VIA(n, x), VIA(n, y))); }
+#define HALF2(f)                                                                                                       \
+    PROTOTYPE float f(float x, float y);                                                                               \
+    OVERLOAD half f(half x, half y) { return (half)f((float)x, (float)y); }                                            \
+    WIDTHS(HALF2_VECTOR, f)
+HALF2(atan2) HALF2(atan2pi) HALF2(copysign) HALF2(fdim) HALF2(fmax) HALF2(fmin) HALF2(fmod) HALF2(hypot) HALF2(maxmag)
+HALF2(minmag) HALF2(pow) HALF2(powr) HALF2(remainder) HALF2(step) HALF2(max) HALF2(min)
+#define HALF2_SCALAR(n, f) OVERLOAD half##n f(half##n x, half y) { return f(x, (half##n)y); }
+WIDTHS(HALF2_SCALAR, fmax)
+WIDTHS(HALF2_SCALAR, fmin)
+WIDTHS(HALF2_SCALAR, max)
+WIDTHS(HALF2_SCALAR, min)
+#define STEP_SCALAR(n, f) OVERLOAD half##n f(half x, half##n y) { return f((half##n)x, y); }
+WIDTHS(STEP_SCALAR, step)
+
+#define HALF3_VECTOR(n, f)                                                                                             \
+    PROTOTYPE float##n f(float##n x, float##n y, float##n z);                                                          \
+    OVERLOAD half##n f(half##n x, half##n y, half##n z) { return BACK(n, f(VIA(n, x), VIA(n, y), VIA(n, z))); }
+#define HALF3(f)                                                                                                       \
+    PROTOTYPE float f(float x, float y, float z);                                                                      \
+    OVERLOAD half f(half x, half y, half z) { return (half)f((float)x, (float)y, (float)z); }                          \
+    WIDTHS(HALF3_VECTOR, f)
+HALF3(clamp) HALF3(mix) HALF3(smoothstep)
+#define CLAMP_SCALAR(n, f) OVERLOAD half##n f(half##n x, half y, half z) { return f(x, (half##n)y, (half##n)z); }
+WIDTHS(CLAMP_SCALAR, clamp)
+#define MIX_SCALAR(n, f) OVERLOAD half##n f(half##n x, half##n y, half z) { return f(x, y, (half##n)z); }
+WIDTHS(MIX_SCALAR, mix)
+#define SMOOTH_SCALAR(n, f) OVERLOAD half##n f(half x, half y, half##n z) { return f((half##n)x, (half##n)y, z); }
+WIDTHS(SMOOTH_SCALAR, smoothstep)
+#define FMA_VECTOR(n, f)                                                                                               \
+    OVERLOAD half##n f(half##n x, half##n y, half##n z) { return __builtin_elementwise_fma(x, y, z); }
+OVERLOAD half fma(half x, half y, half z) { return __builtin_elementwise_fma(x, y, z); }
+OVERLOAD half mad(half x, half y, half z) { return __builtin_elementwise_fma(x, y, z); }
+WIDTHS(FMA_VECTOR, fma)
+WIDTHS(FMA_VECTOR, mad)
+
+OVERLOAD half nextafter(half x, half y)
+{
+    short a = as_short(x), b = as_short(y);
+    if (x != x || y != y)
+        return x + y;
+    if (x == y)
+        return y;
+    if (x == 0)
+        return as_half((short)((b & 0x8000) | 1));
+    return as_half((short)(a + ((x < y) == (a >= 0) ? 1 : -1)));
+}
+SPREAD2(half, half, half, nextafter)
+OVERLOAD half nan(ushort code) { return as_half((ushort)(0x7e00 | (code & 0x1ff))); }
+SPREAD1(half, ushort, nan)
+
+#define HALF_INT_VECTOR(n, f)                                                                                          \
+    PROTOTYPE float##n f(float##n x, int##n y);                                                                        \
+    OVERLOAD half##n f(half##n x, int##n y) { return BACK(n, f(VIA(n, x), y)); }
+#define HALF_INT(f)                                                                                                    \
+    PROTOTYPE float f(float x, int y);                                                                                 \
+    OVERLOAD half f(half x, int y) { return (half)f((float)x, y); }                                                    \
+    WIDTHS(HALF_INT_VECTOR, f)
+HALF_INT(pown) HALF_INT(rootn)
+/* Beyond 2^40 either way a half is 0 or infinite; within, the float is exact. */
+OVERLOAD half ldexp(half x, int n) { return (half)ldexp((float)x, n > 40 ? 40 : n < -40 ? -40 : n); }
+SPREAD2(half, half, int, ldexp)
+LDEXP_ONE(half2, int2)
+LDEXP_ONE(half3, int3)
+LDEXP_ONE(half4, int4)
+LDEXP_ONE(half8, int8)
+LDEXP_ONE(half16, int16)
+#define ILOGB_VECTOR(n, f)                                                                                             \
+    PROTOTYPE int##n f(float##n x);                                                                                    \
+    OVERLOAD int##n f(half##n x) { return f(VIA(n, x)); }
+PROTOTYPE int ilogb(float x);
+OVERLOAD int ilogb(half x) { return ilogb((float)x); }
+WIDTHS(ILOGB_VECTOR, ilogb)
+
+/* A second result behind a pointer, private (which is also generic), global or local. */
+#define HALF_OUT_ONE(n, f, AS)                                                                                         \
+    OVERLOAD half##n f(half##n x, AS half##n *out)                                                                     \
+    {                                                                                                                  \
+        float##n second;                                                                                               \
+        float##n first = f(VIA(n, x), &second);                                                                        \
+        *out = BACK(n, second);                                                                                        \
+        return BACK(n, first);                                                                                         \
+    }
+#define HALF_OUT_VECTOR(n, f)                                                                                          \
+    PROTOTYPE float##n f(float##n x, __private float##n *out);                                                         \
+    HALF_OUT_ONE(n, f, __private)                                                                                      \
+    HALF_OUT_ONE(n, f, __global)                                                                                       \
+    HALF_OUT_ONE(n, f, __local)
+#define HALF_OUT_SCALAR(f, AS)                                                                                         \
+    OVERLOAD half f(half x, AS half *out)                                                                              \
+    {                                                                                                                  \
+        float second;                                                                                                  \
+        float first = f((float)x, &second);                                                                            \
+        *out = (half)second;                                                                                           \
+        return (half)first;                                                                                            \
+    }
+#define HALF_OUT(f)                                                                                                    \
+    PROTOTYPE float f(float x, __private float *out);                                                                  \
+    HALF_OUT_SCALAR(f, __private)                                                                                      \
+    HALF_OUT_SCALAR(f, __global)                                                                                       \
+    HALF_OUT_SCALAR(f, __local)                                                                                        \
+    WIDTHS(HALF_OUT_VECTOR, f)
+HALF_OUT(modf) HALF_OUT(sincos) HALF_OUT(fract)
+#define HALF_OUT_INT_ONE(n, f, AS)                                                                                     \
+    OVERLOAD half##n f(half##n x, AS int##n *out)                                                                      \
+    {                                                                                                                  \
+        int##n second;                                                                                                 \
+        float##n first = f(VIA(n, x), &second);                                                                        \
+        *out = second;                                                                                                 \
+        return BACK(n, first);                                                                                         \
+    }
+#define HALF_OUT_INT_VECTOR(n, f)                                                                                      \
+    PROTOTYPE float##n f(float##n x, __private int##n *out);                                                           \
+    HALF_OUT_INT_ONE(n, f, __private)                                                                                  \
+    HALF_OUT_INT_ONE(n, f, __global)                                                                                   \
+    HALF_OUT_INT_ONE(n, f, __local)
+#define HALF_OUT_INT_SCALAR(f, AS)                                                                                     \
+    OVERLOAD half f(half x, AS int *out)                                                                               \
+    {                                                                                                                  \
+        int second;                                                                                                    \
+        float first = f((float)x, &second);                                                                            \
+        *out = second;                                                                                                 \
+        return (half)first;                                                                                            \
+    }
+#define HALF_OUT_INT(f)                                                                                                \
+    PROTOTYPE float f(float x, __private int *out);                                                                    \
+    HALF_OUT_INT_SCALAR(f, __private)                                                                                  \
+    HALF_OUT_INT_SCALAR(f, __global)                                                                                   \
+    HALF_OUT_INT_SCALAR(f, __local)                                                                                    \
+    WIDTHS(HALF_OUT_INT_VECTOR, f)
+HALF_OUT_INT(frexp) HALF_OUT_INT(lgamma_r)
+#define REMQUO_ONE(n, AS)                                                                                              \
+    OVERLOAD half##n remquo(half##n x, half##n y, AS int##n *out)                                                      \
+    {                                                                                                                  \
+        int##n quotient;                                                                                               \
+        float##n rest = remquo(VIA(n, x), VIA(n, y), &quotient);                                                       \
+        *out = quotient;                                                                                               \
+        return BACK(n, rest);                                                                                          \
+    }
+#define REMQUO_VECTOR(n, f)                                                                                            \
+    PROTOTYPE float##n f(float##n x, float##n y, __private int##n *out);                                               \
+    REMQUO_ONE(n, __private)                                                                                           \
+    REMQUO_ONE(n, __global)                                                                                            \
+    REMQUO_ONE(n, __local)
+PROTOTYPE float remquo(float x, float y, __private int *out);
+#define REMQUO_SCALAR(AS)                                                                                              \
+    OVERLOAD half remquo(half x, half y, AS int *out)                                                                  \
+    {                                                                                                                  \
+        int quotient;                                                                                                  \
+        float rest = remquo((float)x, (float)y, &quotient);                                                            \
+        *out = quotient;                                                                                               \
+        return (half)rest;                                                                                             \
+    }
+REMQUO_SCALAR(__private)
+REMQUO_SCALAR(__global)
+REMQUO_SCALAR(__local)
+WIDTHS(REMQUO_VECTOR, remquo)
+
+/* geometry */
+#define GEOMETRY(n, N)                                                                                                 \
+    PROTOTYPE float dot(float##n x, float##n y);                                                                       \
+    PROTOTYPE float length(float##n x);                                                                                \
+    PROTOTYPE float distance(float##n x, float##n y);                                                                  \
+    PROTOTYPE float##n normalize(float##n x);                                                                          \
+    OVERLOAD half dot(half##n x, half##n y) { return (half)dot(N(x), N(y)); }                                          \
+    OVERLOAD half length(half##n x) { return (half)length(N(x)); }                                                     \
+    OVERLOAD half distance(half##n x, half##n y) { return (half)distance(N(x), N(y)); }
+#define VIA_1(x) ((float)(x))
+#define VIA_2(x) VIA(2, x)
+#define VIA_3(x) VIA(3, x)
+#define VIA_4(x) VIA(4, x)
+GEOMETRY(, VIA_1)
+GEOMETRY(2, VIA_2)
+GEOMETRY(3, VIA_3)
+GEOMETRY(4, VIA_4)
+OVERLOAD half normalize(half x) { return (half)normalize((float)x); }
+OVERLOAD half2 normalize(half2 x) { return BACK(2, normalize(VIA(2, x))); }
+OVERLOAD half3 normalize(half3 x) { return BACK(3, normalize(VIA(3, x))); }
+OVERLOAD half4 normalize(half4 x) { return BACK(4, normalize(VIA(4, x))); }
+PROTOTYPE float3 cross(float3 x, float3 y);
+PROTOTYPE float4 cross(float4 x, float4 y);
+OVERLOAD half3 cross(half3 x, half3 y) { return BACK(3, cross(VIA(3, x), VIA(3, y))); }
+OVERLOAD half4 cross(half4 x, half4 y) { return BACK(4, cross(VIA(4, x), VIA(4, y))); }
+
+/* relations: 1 or 0 for scalars, -1 or 0 for vectors */
+#define RELATION2(f, test)                                                                                             \
+    OVERLOAD int f(half x, half y) { return test; }                                                                    \
+    OVERLOAD short2 f(half2 x, half2 y) { return test; }                                                               \
+    OVERLOAD short3 f(half3 x, half3 y) { return test; }                                                               \
+    OVERLOAD short4 f(half4 x, half4 y) { return test; }                                                               \
+    OVERLOAD short8 f(half8 x, half8 y) { return test; }                                                               \
+    OVERLOAD short16 f(half16 x, half16 y) { return test; }
+RELATION2(isequal, x == y)
+RELATION2(isnotequal, x != y)
+RELATION2(isgreater, x > y)
+RELATION2(isgreaterequal, x >= y)
+RELATION2(isless, x < y)
+RELATION2(islessequal, x <= y)
+RELATION2(islessgreater, (x < y) | (x > y))
+RELATION2(isordered, (x == x) & (y == y))
+RELATION2(isunordered, (x != x) | (y != y))
+#define RELATION1(f, test)                                                                                             \
+    HELPER int f##_bits(ushort b) { return test; }                                                                     \
+    OVERLOAD int f(half x) { return f##_bits(as_ushort(x)); }                                                          \
+    OVERLOAD short2 f(half2 x) { return (short2)(-f(x.x), -f(x.y)); }                                                  \
+    OVERLOAD short3 f(half3 x) { return (short3)(-f(x.x), -f(x.y), -f(x.z)); }                                         \
+    OVERLOAD short4 f(half4 x) { return (short4)(f(x.lo), f(x.hi)); }                                                  \
+    OVERLOAD short8 f(half8 x) { return (short8)(f(x.lo), f(x.hi)); }                                                  \
+    OVERLOAD short16 f(half16 x) { return (short16)(f(x.lo), f(x.hi)); }
+RELATION1(isfinite, (b & 0x7c00) != 0x7c00)
+RELATION1(isinf, (b & 0x7fff) == 0x7c00)
+RELATION1(isnan, (b & 0x7fff) > 0x7c00)
+RELATION1(isnormal, (b & 0x7c00) != 0x7c00 && (b & 0x7c00) != 0)
+RELATION1(signbit, b >> 15)
+
+#define PICK(n)                                                                                                        \
+    OVERLOAD half##n bitselect(half##n x, half##n y, half##n z)                                                        \
+    {                                                                                                                  \
+        return as_half##n((as_ushort##n(x) & ~as_ushort##n(z)) | (as_ushort##n(y) & as_ushort##n(z)));                 \
+    }
+OVERLOAD half bitselect(half x, half y, half z)
+{
+    return as_half((ushort)((as_ushort(x) & ~as_ushort(z)) | (as_ushort(y) & as_ushort(z))));
+}
+PICK(2) PICK(3) PICK(4) PICK(8) PICK(16)
+OVERLOAD half select(half x, half y, short c) { return c ? y : x; }
+OVERLOAD half select(half x, half y, ushort c) { return c ? y : x; }
+#define SELECT(n)                                                                                                      \
+    OVERLOAD half##n select(half##n x, half##n y, short##n c) { return c < (short##n)0 ? y : x; }                      \
+    OVERLOAD half##n select(half##n x, half##n y, ushort##n c) { return as_short##n(c) < (short##n)0 ? y : x; }
+SELECT(2) SELECT(3) SELECT(4) SELECT(8) SELECT(16)
+
+/* memory: bits are bits, so the loads and stores of ushort serve */
+#define HALF_LOAD(n, AS)                                                                                               \
+    PROTOTYPE ushort##n vload##n(size_t i, const AS ushort *p);                                                        \
+    OVERLOAD half##n vload##n(size_t i, const AS half *p)                                                              \
+    {                                                                                                                  \
+        return as_half##n(vload##n(i, (const AS ushort *)p));                                                          \
+    }
+#define HALF_STORE(n, AS)                                                                                              \
+    PROTOTYPE void vstore##n(ushort##n v, size_t i, AS ushort *p);                                                     \
+    OVERLOAD void vstore##n(half##n v, size_t i, AS half *p) { vstore##n(as_ushort##n(v), i, (AS ushort *)p); }
+#define HALF_MEMORY(AS) HALF_LOAD(2, AS) HALF_LOAD(3, AS) HALF_LOAD(4, AS) HALF_LOAD(8, AS) HALF_LOAD(16, AS)
+#define HALF_STORES(AS) HALF_STORE(2, AS) HALF_STORE(3, AS) HALF_STORE(4, AS) HALF_STORE(8, AS) HALF_STORE(16, AS)
+HALF_MEMORY(__global) HALF_MEMORY(__local) HALF_MEMORY(__constant) HALF_MEMORY(__private)
+HALF_STORES(__global) HALF_STORES(__local) HALF_STORES(__private)
+#define HALF_SHUFFLE(m, n)                                                                                             \
+    PROTOTYPE ushort##n shuffle(ushort##m v, ushort##n mask);                                                          \
+    PROTOTYPE ushort##n shuffle2(ushort##m v, ushort##m w, ushort##n mask);                                            \
+    OVERLOAD half##n shuffle(half##m v, ushort##n mask) { return as_half##n(shuffle(as_ushort##m(v), mask)); }         \
+    OVERLOAD half##n shuffle2(half##m v, half##m w, ushort##n mask)                                                    \
+    {                                                                                                                  \
+        return as_half##n(shuffle2(as_ushort##m(v), as_ushort##m(w), mask));                                           \
+    }
+#define HALF_SHUFFLES(m) HALF_SHUFFLE(m, 2) HALF_SHUFFLE(m, 4) HALF_SHUFFLE(m, 8) HALF_SHUFFLE(m, 16)
+HALF_SHUFFLES(2) HALF_SHUFFLES(4) HALF_SHUFFLES(8) HALF_SHUFFLES(16)
+
+/* conversions: from half everything is exact but the integers, which round; to half in every rounding mode */
+#define FROM_HALF_MODE(T, W, tail, rounded)                                                                            \
+    OVERLOAD T convert_##T##tail(half x) { return (T)rounded((float)x); }                                              \
+    SPREAD_CONVERT(T, half, tail)
+#define EXACTLY(x) (x)
+#define FROM_HALF(T)                                                                                                   \
+    FROM_HALF_MODE(T, float, , __builtin_elementwise_trunc)                                                            \
+    FROM_HALF_MODE(T, float, _rtz, __builtin_elementwise_trunc)                                                        \
+    FROM_HALF_MODE(T, float, _rte, __builtin_elementwise_roundeven)                                                    \
+    FROM_HALF_MODE(T, float, _rtn, __builtin_elementwise_floor)                                                        \
+    FROM_HALF_MODE(T, float, _rtp, __builtin_elementwise_ceil)
+FROM_HALF(char) FROM_HALF(uchar) FROM_HALF(short) FROM_HALF(ushort)
+FROM_HALF(int) FROM_HALF(uint) FROM_HALF(long) FROM_HALF(ulong)
+#define FROM_HALF_FLOAT(T)                                                                                             \
+    FROM_HALF_MODE(T, T, , EXACTLY)                                                                                    \
+    FROM_HALF_MODE(T, T, _rtz, EXACTLY)                                                                                \
+    FROM_HALF_MODE(T, T, _rte, EXACTLY)                                                                                \
+    FROM_HALF_MODE(T, T, _rtn, EXACTLY)                                                                                \
+    FROM_HALF_MODE(T, T, _rtp, EXACTLY)
+FROM_HALF_FLOAT(float)
+FROM_HALF_FLOAT(double)
+#define HALF_FROM_FLOAT(tail, mode)                                                                                    \
+    HELPER __attribute__((overloadable)) half to_half##tail(float x)                                                   \
+    {                                                                                                                  \
+        ushort bits;                                                                                                   \
+        __asm("cvt." mode ".f16.f32 %0, %1;" : "=h"(bits) : "f"(x));                                                   \
+        return as_half(bits);                                                                                          \
+    }                                                                                                                  \
+    HELPER __attribute__((overloadable)) half to_half##tail(double x)                                                  \
+    {                                                                                                                  \
+        ushort bits;                                                                                                   \
+        __asm("cvt." mode ".f16.f64 %0, %1;" : "=h"(bits) : "d"(x));                                                   \
+        return as_half(bits);                                                                                          \
+    }
+HALF_FROM_FLOAT(, "rn")
+HALF_FROM_FLOAT(_rte, "rn")
+HALF_FROM_FLOAT(_rtz, "rz")
+HALF_FROM_FLOAT(_rtn, "rm")
+HALF_FROM_FLOAT(_rtp, "rp")
+/* Integers below 2^24 are floats; larger ones are beyond half whichever way the float was rounded. */
+#define TO_HALF_MODE(T, W, tail)                                                                                       \
+    OVERLOAD half convert_half##tail(T x) { return to_half##tail((W)x); }                                              \
+    SPREAD_CONVERT(half, T, tail)
+#define TO_HALF(T, W) TO_HALF_MODE(T, W, ) TO_HALF_MODE(T, W, _rte) TO_HALF_MODE(T, W, _rtz) TO_HALF_MODE(T, W, _rtn) \
+    TO_HALF_MODE(T, W, _rtp)
+TO_HALF(char, float) TO_HALF(uchar, float) TO_HALF(short, float) TO_HALF(ushort, float) TO_HALF(int, float)
+TO_HALF(uint, float) TO_HALF(long, float) TO_HALF(ulong, float) TO_HALF(float, float) TO_HALF(double, double)
+TO_HALF(half, float)

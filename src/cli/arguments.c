@@ -33,6 +33,95 @@ enum status arguments_machine(const struct arguments *arguments, struct machine 
     return status ? status : machine_check(machine, report);
 }
 
+/* The list in an option's value: its first entry, and how many there are. */
+static const char *values_of(const struct argument *given, unsigned *count) {
+    const char *values = given->value, *equals = strchr(values, '=');
+    if (strcmp(given->option->name, "set") == 0 && equals)
+        values = equals + 1;
+    *count = 1;
+    for (const char *c = values; *c; c++)
+        *count += *c == ',';
+    return values;
+}
+
+static bool chooses_machine(const struct arguments *arguments, unsigned i) {
+    const struct argument *given = &arguments->given.items[i];
+    if (strcmp(given->option->name, "set") == 0)
+        return true;
+    return strcmp(given->option->name, "gpu") == 0 && given->value == arguments_value(arguments, "gpu");
+}
+
+unsigned arguments_variants(const struct arguments *arguments) {
+    unsigned all = 1;
+    for (unsigned i = 0; i < arguments->given.count; i++) {
+        unsigned count;
+        if (!chooses_machine(arguments, i))
+            continue;
+        values_of(&arguments->given.items[i], &count);
+        all = all > UINT32_MAX / count ? UINT32_MAX : all * count;
+    }
+    return all;
+}
+
+/* The value that `variant` takes from a list; the lists after it in the command line change faster. */
+static const char *choose(struct arguments *arguments, unsigned at, unsigned variant, bool *is_list) {
+    unsigned below = 1, count;
+    for (unsigned i = at + 1; i < arguments->given.count; i++)
+        if (chooses_machine(arguments, i)) {
+            values_of(&arguments->given.items[i], &count);
+            below *= count;
+        }
+    const struct argument *given = &arguments->given.items[at];
+    const char *value = values_of(given, &count);
+    const int key = (int)(value - given->value);
+    *is_list = count > 1;
+    for (unsigned skip = variant / below % count; skip; skip--)
+        value = strchr(value, ',') + 1;
+    return arena_printf(&arguments->arena, "%.*s%.*s", key, given->value, (int)strcspn(value, ","), value);
+}
+
+enum status arguments_variant(struct arguments *arguments, unsigned variant, struct machine *machine,
+                              const char **label, struct report *report) {
+    struct arena *arena = &arguments->arena;
+    const char *gpu = NULL;
+    const char **settings = ARENA_ARRAY(arena, const char *, arguments->given.count);
+    unsigned count = 0;
+    *label = "";
+    for (unsigned i = 0; i < arguments->given.count; i++) {
+        bool is_list;
+        if (!chooses_machine(arguments, i))
+            continue;
+        const char *value = choose(arguments, i, variant, &is_list);
+        if (is_list)
+            *label = arena_printf(arena, "%s%s%s", *label, **label ? ", " : "",
+                                  strchr(value, '=') ? strchr(value, '=') + 1 : value);
+        if (strcmp(arguments->given.items[i].option->name, "gpu") == 0)
+            gpu = value;
+        else
+            settings[count++] = value;
+    }
+    enum status status = machine_open(machine, gpu, report);
+    for (unsigned i = 0; !status && i < count; i++)
+        status = machine_set(machine, settings[i], "--set", report);
+    return status ? status : machine_check(machine, report);
+}
+
+const char *arguments_lists(struct arguments *arguments) {
+    const char *all = "";
+    for (unsigned i = 0; i < arguments->given.count; i++) {
+        const struct argument *given = &arguments->given.items[i];
+        unsigned count = 0;
+        if (chooses_machine(arguments, i))
+            values_of(given, &count);
+        if (count < 2)
+            continue;
+        const bool is_key = strcmp(given->option->name, "set") == 0;
+        const char *name = is_key ? given->value : "gpu";
+        all = arena_printf(&arguments->arena, "%s%s%.*s", all, *all ? ", " : "", (int)strcspn(name, "="), name);
+    }
+    return all;
+}
+
 int finish(enum status status, struct report *report) {
     fputs(report_text(report), stderr);
     report_free(report);

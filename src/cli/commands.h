@@ -52,6 +52,14 @@ enum status arguments_number(const struct arguments *arguments, const char *opti
 
 /* The machine of --gpu and every --set, checked. */
 enum status arguments_machine(const struct arguments *arguments, struct machine *machine, struct report *report);
+/* Several values, separated by commas, for --gpu or keys of --set: every combination is a variant, the last one given
+ * changing fastest. 1 when there is no such list. */
+unsigned arguments_variants(const struct arguments *arguments);
+/* The machine of one of them, checked, and its values in the lists ("gtx480, rr"). */
+enum status arguments_variant(struct arguments *arguments, unsigned variant, struct machine *machine,
+                              const char **label, struct report *report);
+/* What the lists are of: "gpu, sm.scheduler". */
+const char *arguments_lists(struct arguments *arguments);
 /* For the tables of commands that have these. */
 #define OPTION_GPU                                                                                                     \
     { "gpu", 0, "NAME|FILE", "machine: a shipped one ('heddle config list') or a file; default " MACHINE_DEFAULT }

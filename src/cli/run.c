@@ -1,20 +1,24 @@
 #include "base/file.h"
 #include "cli/commands.h"
+#include "cli/comparison.h"
 #include "cli/summary.h"
+#include "cli/watch.h"
 #include "device/result.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static const struct option options[] = {
-    {"functional", 0, NULL, "run without timing; the only mode of this version"},
+    {"functional", 0, NULL, "run without time: what instructions do, and nothing of when"},
     OPTION_GPU,
     OPTION_SET,
-    {"output", 'o', "FILE", "write the result as JSON; '-': to standard output, and nothing else there"},
+    {"output", 'o', "FILE",
+     "write the result as JSON; '-': to standard output, and nothing else there; with several\n"
+     "                             variants FILE.json becomes FILE-1.json, FILE-2.json, ..."},
     {"dump", 0, "NAME=FILE", "write a buffer after the run, NumPy's format if FILE ends in .npy; may be repeated"},
-    {"max-instructions", 0, "N", "give a launch up after N warp instructions; 0: never"},
+    {"max-cycles", 0, "N", "in time: give a launch up after N cycles; 0: never"},
+    {"max-instructions", 0, "N", "functional: give a launch up after N warp instructions; 0: never"},
     {"seed", 0, "N", "seed of random fills that give none; default 1"},
     {"lines", 0, "N", "source lines to show; default 8"},
     {"quiet", 'q', NULL, "show errors and what the kernel printed, no summary"},
@@ -22,24 +26,22 @@ static const struct option options[] = {
     OPTION_END,
 };
 
-static double seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 struct dump {
     unsigned buffer;
     const char *path;
 };
 
+enum { VARIANTS_MAX = 1000 };
+
 struct session {
     struct arguments *arguments;
     struct dump *dumps;
-    unsigned dump_count;
+    unsigned dump_count, variants;
     struct machine machine;
     struct launch_file file;
     struct run run;
+    struct run_options run_options;
+    struct watch watch;
     uint64_t lines;
     bool quiet, verbose, to_stdout;
 };
@@ -79,19 +81,25 @@ static enum status read_outputs(struct session *s, struct report *report) {
     return status;
 }
 
+/* What all variants share: the launch file and what to do with it. */
 static enum status prepare(struct session *s, struct report *report) {
     struct arguments *arguments = s->arguments;
     struct arena *arena = &arguments->arena;
-    const char *path = NULL, *limit = arguments_value(arguments, "max-instructions");
+    const char *path = NULL;
     char *text = NULL;
     size_t length = 0;
-    struct run_options run_options = {.files = &file_access_host};
-    enum status status = arguments_machine(arguments, &s->machine, report);
-    if (!status && limit)
-        status = machine_set(&s->machine, arena_printf(arena, "functional.max_instructions=%s", limit),
-                             "--max-instructions", report);
-    if (!status)
-        status = arguments_number(arguments, "seed", 1, (UINT64_C(1) << 53) - 1, &run_options.seed, report);
+    s->variants = arguments_variants(arguments);
+    s->run_options =
+        (struct run_options){.files = &file_access_host, .in_time = !arguments_has(arguments, "functional")};
+    if (s->run_options.in_time)
+        s->run_options.watch = watch_progress, s->run_options.watcher = &s->watch;
+    if (s->variants > VARIANTS_MAX)
+        return report_add(report, STATUS_INVALID, "the lists of values make more than %u variants",
+                          (unsigned)VARIANTS_MAX);
+    if (s->variants > 1 && (s->to_stdout || arguments_has(arguments, "dump")))
+        return report_add(report, STATUS_INVALID, "%s is for one machine; with lists of values use -o FILE.json",
+                          s->to_stdout ? "-o -" : "--dump");
+    enum status status = arguments_number(arguments, "seed", 1, (UINT64_C(1) << 53) - 1, &s->run_options.seed, report);
     if (!status)
         status = arguments_number(arguments, "lines", 8, 1000000, &s->lines, report);
     if (!status)
@@ -100,41 +108,34 @@ static enum status prepare(struct session *s, struct report *report) {
         status = file_read(path, LAUNCH_FILE_LIMIT_BYTES, arena, &text, &length, report);
     if (!status)
         status = launch_file_parse(arena, path, text, length, &s->file, report);
-    if (!status)
-        status = read_outputs(s, report);
-    if (!status && s->verbose)
-        fprintf(stderr, "%s: module %s, %u buffers, %u launches, machine %s\n", path, s->file.module,
-                s->file.buffer_count, s->file.launch_count, s->machine.name);
-    if (!status)
-        status = run_open(&s->run, &s->file, &s->machine, &run_options, report);
+    return status ? status : read_outputs(s, report);
+}
+
+/* Limits are keys of the machine with options of their own. */
+static enum status set_limits(struct session *s, struct report *report) {
+    static const char *const limits[][2] = {{"max-cycles", "limits.max_cycles"},
+                                            {"max-instructions", "functional.max_instructions"}};
+    enum status status = STATUS_OK;
+    for (unsigned i = 0; !status && i < sizeof limits / sizeof limits[0]; i++) {
+        const char *limit = arguments_value(s->arguments, limits[i][0]);
+        struct arena *arena = &s->arguments->arena;
+        if (limit)
+            status = machine_set(&s->machine, arena_printf(arena, "%s=%s", limits[i][1], limit),
+                                 arena_printf(arena, "--%s", limits[i][0]), report);
+    }
     return status;
 }
 
-/* Launches done, once a second, on a terminal only. */
-static void show_progress(const struct session *s, double *last, bool end) {
-    double now = seconds_now();
-    if (s->quiet || s->file.launch_count < 2 || !isatty(STDERR_FILENO) || (!end && now - *last < 1))
-        return;
-    if (end && *last >= now - 1 && s->run.done < s->file.launch_count)
-        return;
-    fprintf(stderr, end ? "\r\033[K" : "\rlaunch %u of %u", s->run.done, s->file.launch_count);
-    *last = now;
-}
-
-static enum status launch_all(struct session *s, struct report *report) {
+static enum status launch_all(struct session *s, bool prints, struct report *report) {
     enum status status = STATUS_OK;
-    double last = seconds_now();
     while (!status && s->run.done < s->file.launch_count) {
         if (s->verbose)
             fprintf(stderr, "launch %u: %s\n", s->run.done + 1, s->file.launches[s->run.done].kernel);
         status = run_next(&s->run, report);
-        if (!s->verbose)
-            show_progress(s, &last, false);
         const struct launch_result *result = &s->run.results[s->run.done - 1];
-        if (result->output && !s->to_stdout)
+        if (result->output && prints)
             fwrite(result->output, 1, result->output_bytes, stdout);
     }
-    show_progress(s, &last, true);
     return status;
 }
 
@@ -147,10 +148,21 @@ static enum status dump_all(struct session *s, struct report *report) {
     return status;
 }
 
-static enum status write_result(struct session *s, bool complete, double seconds, struct report *report) {
+/* "r.json" of variant 2 is "r-3.json". */
+static const char *numbered(struct arena *arena, const char *path, unsigned variant) {
+    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+    if (!dot || (slash && dot < slash))
+        dot = path + strlen(path);
+    return arena_printf(arena, "%.*s-%u%s", (int)(dot - path), path, variant + 1, dot);
+}
+
+static enum status write_result(struct session *s, unsigned variant, bool complete, double seconds,
+                                struct report *report) {
     const char *path = arguments_value(s->arguments, "output");
     if (!path)
         return STATUS_OK;
+    if (s->variants > 1)
+        path = numbered(&s->arguments->arena, path, variant);
     char *text = NULL;
     size_t length = 0;
     enum status status = result_write(&s->run, complete, seconds, &s->arguments->arena, &text, &length, report);
@@ -169,6 +181,39 @@ static enum status worse(enum status a, enum status b) {
     return rank[a] >= rank[b] ? a : b;
 }
 
+/* Launches, checks, writes; `out` is what a comparison needs of it. */
+static enum status run_variant(struct session *s, unsigned number, struct variant *out, struct report *report) {
+    enum status status = arguments_variant(s->arguments, number, &s->machine, &out->label, report);
+    if (!status)
+        status = set_limits(s, report);
+    if (!status && s->verbose)
+        fprintf(stderr, "%s: module %s, %u buffers, %u launches, machine %s%s%s\n", s->file.name, s->file.module,
+                s->file.buffer_count, s->file.launch_count, s->machine.name, *out->label ? ", " : "", out->label);
+    if (!status)
+        status = run_open(&s->run, &s->file, &s->machine, &s->run_options, report);
+    if (status)
+        return status;
+    watch_begin(&s->watch, &s->run, s->file.launch_count, s->quiet);
+    if (!s->run_options.in_time) /* a functional run has nobody to ask: signals act as ever */
+        watch_end(&s->watch);
+    status = launch_all(s, !s->to_stdout && number == 0, report);
+    const double seconds = seconds_now() - s->watch.start;
+    if (s->run_options.in_time)
+        watch_end(&s->watch);
+    const bool complete = status == STATUS_OK;
+    if (complete)
+        status = run_check(&s->run, report);
+    if (complete)
+        status = worse(status, dump_all(s, report));
+    status = worse(status, write_result(s, number, complete, seconds, report));
+    result_total(&s->run, &out->stats);
+    result_total_timed(&s->run, &out->timed, &s->arguments->arena);
+    out->outcome = !complete ? "stopped" : s->run.failed ? "wrong" : "";
+    if (s->variants == 1 && !s->quiet && !s->to_stdout)
+        summary_print(&s->run, seconds, (unsigned)s->lines, stdout);
+    return status;
+}
+
 static int run_main(struct arguments *arguments) {
     struct session s = {.arguments = arguments};
     struct report report = {0};
@@ -177,26 +222,19 @@ static int run_main(struct arguments *arguments) {
     s.verbose = arguments_has(arguments, "verbose");
     s.to_stdout = output && strcmp(output, "-") == 0;
     enum status status = prepare(&s, &report);
-    if (!status) {
-        if (!arguments_has(arguments, "functional") && !s.quiet)
-            fputs("note: this version runs kernels functionally, without timing; --functional says so and drops this "
-                  "line\n",
-                  stderr);
-        double start = seconds_now();
-        status = launch_all(&s, &report);
-        double seconds = seconds_now() - start;
-        bool complete = status == STATUS_OK;
-        if (complete)
-            status = run_check(&s.run, &report);
-        if (complete)
-            status = worse(status, dump_all(&s, &report));
-        status = worse(status, write_result(&s, complete, seconds, &report));
-        if (!s.quiet && !s.to_stdout)
-            summary_print(&s.run, seconds, (unsigned)s.lines, stdout);
+    struct variant *variants = ARENA_ARRAY(&arguments->arena, struct variant, status ? 1 : s.variants);
+    unsigned done = 0;
+    while (status != STATUS_INVALID && status != STATUS_SYSTEM && done < s.variants && !s.watch.interrupted) {
+        status = worse(status, run_variant(&s, done, &variants[done], &report));
+        run_close(&s.run);
+        machine_close(&s.machine);
+        done++;
+    }
+    if (s.variants > 1 && (status == STATUS_OK || status == STATUS_WRONG || status == STATUS_STOPPED) && !s.quiet) {
+        printf("%s, %s\n\n", s.file.name, s.run_options.in_time ? "in time" : "functional: without time");
+        comparison_print(arguments_lists(arguments), variants, done, s.run_options.in_time, stdout);
     }
     fflush(stdout);
-    run_close(&s.run);
-    machine_close(&s.machine);
     return finish(status, &report);
 }
 
@@ -206,7 +244,9 @@ const struct command command_run = {
     .summary = "Run a launch file: kernels, sizes, arguments, expected results",
     .text =
         "LAUNCH is a .yaml file, its name without .yaml, or a folder with a file of its name. docs/launch-files.md\n"
-        "says what stands in it; 'heddle init KERNEL.cl' writes one.",
+        "says what stands in it; 'heddle init KERNEL.cl' writes one. Values separated by commas, such as\n"
+        "--set sm.scheduler=rr,gto or --gpu gtx480,qv100, give one table that compares them. Ctrl-C ends a run in\n"
+        "time early: its result says complete: false.",
     .options = options,
     .operands_min = 1,
     .operands_max = 1,

@@ -1,6 +1,5 @@
 #include "cli/summary.h"
 #include "cli/commands.h"
-#include "cli/table.h"
 #include "device/lines.h"
 #include "device/result.h"
 #include <stdlib.h>
@@ -11,6 +10,7 @@ struct row {
     const struct launch *launch;
     unsigned launches;
     struct run_stats stats;
+    uint64_t cycles;
 };
 
 static const char *sizes_text(struct arena *arena, const uint32_t sizes[3]) {
@@ -40,42 +40,55 @@ static unsigned collect_rows(const struct run *run, struct row *rows) {
             rows[count++] = (struct row){.launch = &run->launches[i]};
         rows[k].launches++;
         stat_merge(&rows[k].stats, &run->results[i].stats, run_stats_table);
+        rows[k].cycles += run->results[i].timed ? run->results[i].timed->cycles : 0;
     }
     return count;
 }
 
+/* In time cycles stand first, and branches as such give way to them. */
 static void add_row(struct table *table, const char *name, const char *grid, const char *block,
-                    const struct run_stats *stats) {
+                    const struct run_stats *stats, uint64_t cycles, bool in_time) {
     struct arena *arena = table->arena;
     table_add(table, name);
     table_add(table, grid);
     table_add(table, block);
+    if (in_time) {
+        table_add(table, with_commas(arena, cycles));
+        table_add(table,
+                  cycles ? arena_printf(arena, "%.1f", (double)stats->thread_instructions / (double)cycles) : "-");
+    }
     table_add(table, with_commas(arena, stats->warp_instructions));
     table_add(table, with_commas(arena, stats->thread_instructions));
     table_add(table, percent(arena, (double)stats->active_lanes, (double)stats->lane_slots));
-    table_add(table, with_commas(arena, stats->branches));
+    if (!in_time)
+        table_add(table, with_commas(arena, stats->branches));
     table_add(table, with_commas(arena, stats->divergent_branches));
 }
 
 static void print_launches(const struct run *run, struct arena *arena, FILE *to) {
-    static const char *const heading[] = {"kernel",        "grid",      "block",    "warp instr.",
-                                          "thread instr.", "SIMD eff.", "branches", "divergent"};
+    static const char *const functional[] = {"kernel",        "grid",      "block",    "warp instr.",
+                                             "thread instr.", "SIMD eff.", "branches", "divergent"};
+    static const char *const timed[] = {"kernel",      "grid",          "block",     "cycles",   "IPC",
+                                        "warp instr.", "thread instr.", "SIMD eff.", "divergent"};
+    const bool in_time = run->options.in_time;
     struct row *rows = ARENA_ARRAY(arena, struct row, run->done);
     unsigned count = collect_rows(run, rows);
-    struct table table = {.arena = arena, .columns = 8, .left = 1, .elastic = 0};
+    struct table table = {.arena = arena, .columns = in_time ? 9 : 8, .left = 1, .elastic = 0};
     for (unsigned i = 0; i < table.columns; i++)
-        table_add(&table, heading[i]);
+        table_add(&table, in_time ? timed[i] : functional[i]);
+    uint64_t cycles = 0;
     for (unsigned i = 0; i < count; i++) {
         const char *name = bind_source_name(arena, rows[i].launch->kernel->name);
         if (rows[i].launches > 1)
             name = arena_printf(arena, "%s, %u launches", name, rows[i].launches);
         add_row(&table, name, sizes_text(arena, rows[i].launch->grid), sizes_text(arena, rows[i].launch->block),
-                &rows[i].stats);
+                &rows[i].stats, rows[i].cycles, in_time);
+        cycles += rows[i].cycles;
     }
     if (count > 1) {
         struct run_stats total;
         result_total(run, &total);
-        add_row(&table, "total", "", "", &total);
+        add_row(&table, "total", "", "", &total, cycles, in_time);
     }
     table_print(&table, to);
 }
@@ -98,6 +111,12 @@ static const char *trimmed(struct arena *arena, const char *text) {
     return copy;
 }
 
+void summary_add_line(struct table *table, struct run *run, const struct line_stats *line) {
+    struct arena *arena = table->arena;
+    table_add(table, arena_printf(arena, "%s:%u", lines_file_name(run->module, line->file), line->line));
+    table_add(table, trimmed(arena, source_line(&run->sources, line->file, line->line)));
+}
+
 /* Counts per instruction over all launches. */
 static struct inst_stats *sum_instructions(const struct run *run, struct arena *arena, uint64_t *threads) {
     struct inst_stats *sum = ARENA_ARRAY(arena, struct inst_stats, run->module->code_count);
@@ -113,29 +132,40 @@ static struct inst_stats *sum_instructions(const struct run *run, struct arena *
     return sum;
 }
 
+/* What lines of a functional run show: work and how full its groups were. */
+static void add_work(struct table *table, const struct line_stats *line, uint64_t all, uint32_t warp_size) {
+    struct arena *arena = table->arena;
+    table_add(table, with_commas(arena, line->sum.threads));
+    table_add(table, percent(arena, (double)line->sum.threads, (double)all));
+    table_add(table, percent(arena, (double)line->sum.lanes, (double)line->sum.issues * warp_size));
+    table_add(table, with_commas(arena, line->sum.divergent));
+}
+
 static void print_lines(struct run *run, struct arena *arena, unsigned limit, FILE *to) {
     static const char *const heading[] = {"line", "source", "thread instr.", "share", "SIMD eff.", "divergent"};
     uint64_t all = 0;
     unsigned count;
-    struct line_stats *lines = lines_collect(run->module, sum_instructions(run, arena, &all), arena, &count);
+    struct gpu_stats timed;
+    const struct inst_stats *sum = sum_instructions(run, arena, &all);
+    const bool in_time = result_total_timed(run, &timed, arena);
+    struct line_stats *lines = lines_collect(run->module, sum, in_time ? timed.instructions : NULL, arena, &count);
     if (!count || !limit)
         return;
-    qsort(lines, count, sizeof *lines, by_work);
     unsigned shown = count < limit ? count : limit;
-    struct table table = {.arena = arena, .columns = 6, .left = 3, .elastic = 1};
-    for (unsigned i = 0; i < table.columns; i++)
-        table_add(&table, heading[i]);
-    for (unsigned i = 0; i < shown; i++) {
-        const struct line_stats *line = &lines[i];
-        table_add(&table, arena_printf(arena, "%s:%u", lines_file_name(run->module, line->file), line->line));
-        table_add(&table, trimmed(arena, run_source_line(run, line->file, line->line)));
-        table_add(&table, with_commas(arena, line->sum.threads));
-        table_add(&table, percent(arena, (double)line->sum.threads, (double)all));
-        table_add(&table, percent(arena, (double)line->sum.lanes, (double)line->sum.issues * run->machine->warp_size));
-        table_add(&table, with_commas(arena, line->sum.divergent));
+    if (in_time) {
+        summary_time_lines(run, &timed, lines, count, shown, arena, to);
+    } else {
+        qsort(lines, count, sizeof *lines, by_work);
+        struct table table = {.arena = arena, .columns = 6, .left = 3, .elastic = 1};
+        for (unsigned i = 0; i < table.columns; i++)
+            table_add(&table, heading[i]);
+        for (unsigned i = 0; i < shown; i++) {
+            summary_add_line(&table, run, &lines[i]);
+            add_work(&table, &lines[i], all, run->machine->warp_size);
+        }
+        fputc('\n', to);
+        table_print(&table, to);
     }
-    fputc('\n', to);
-    table_print(&table, to);
     if (shown < count)
         fprintf(to, "  and %u more lines; --lines %u shows all\n", count - shown, count);
 }
@@ -166,6 +196,9 @@ static void print_next_step(const struct run *run, FILE *to) {
     else if (run->file->buffer_count && run->file->check_count == 0)
         fprintf(to, "\nNext: nothing was checked. Add to %s:\n  check:\n    - {buffer: %s, equals: {value: 0}}\n", name,
                 run->file->buffers[0].name);
+    else if (run->options.in_time && !total.divergent_branches)
+        fprintf(to, "\nNext: heddle run %s --set sm.scheduler=gto,rr,two-level compares schedulers on one table.\n",
+                name);
     else if (total.divergent_branches)
         fprintf(to, "\nNext: heddle show %s --cfg shows where lanes part and where they meet again.\n", name);
     else
@@ -176,8 +209,10 @@ void summary_print(struct run *run, double seconds, unsigned lines, FILE *to) {
     struct arena arena = {0};
     struct run_stats total;
     result_total(run, &total);
-    fprintf(to, "%s on %s, functional\n\n", run->file->name, run->machine->name);
+    fprintf(to, "%s on %s, %s\n\n", run->file->name, run->machine->name,
+            run->options.in_time ? "in time" : "functional: without time");
     print_launches(run, &arena, to);
+    summary_time_print(run, &arena, to);
     print_lines(run, &arena, lines, to);
     print_checks(run, &arena, to);
     fprintf(to, "\n  %.3f s, %.1f million warp instructions a second\n", seconds,

@@ -1,11 +1,20 @@
-/* The table `heddle run` shows. */
+/* The tables `heddle run` shows. */
 #ifndef HEDDLE_CLI_SUMMARY_H
 #define HEDDLE_CLI_SUMMARY_H
 
+#include "cli/table.h"
+#include "device/lines.h"
 #include "device/run.h"
-#include <stdio.h>
 
-/* Launches, the `lines` source lines with most work, checks, what to try next. */
+/* Launches, the `lines` source lines that count most, checks, what to try next. */
 void summary_print(struct run *run, double seconds, unsigned lines, FILE *to);
+/* Position and text of a line: the first two cells of its row. */
+void summary_add_line(struct table *table, struct run *run, const struct line_stats *line);
+
+/* summary_time.c: where the slots went and how the memory did, over all launches; nothing for a functional run. */
+void summary_time_print(const struct run *run, struct arena *arena, FILE *to);
+/* The `shown` lines whose warps waited longest, and for what. Sorts the lines. */
+void summary_time_lines(struct run *run, const struct gpu_stats *timed, struct line_stats *lines, unsigned count,
+                        unsigned shown, struct arena *arena, FILE *to);
 
 #endif

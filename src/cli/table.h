@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include <stdio.h>
 
-enum { TABLE_COLUMNS_MAX = 12 };
+enum { TABLE_COLUMNS_MAX = 20 };
 
 struct table {
     struct arena *arena;

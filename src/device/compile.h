@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 enum compile_language {
-    COMPILE_AUTO,   /* by the ending of the name: .cu is CUDA, everything else OpenCL C */
+    COMPILE_AUTO, /* by the ending of the name: .cu is CUDA, everything else OpenCL C */
     COMPILE_OPENCL,
     COMPILE_CUDA,
 };
@@ -24,24 +24,29 @@ struct compile_options {
     unsigned define_count;
     const char *const *includes; /* folders */
     unsigned include_count;
-    const char *standard;    /* OpenCL: "CL1.0" "CL1.1" "CL1.2" (default) "CL2.0" "CL3.0"; CUDA: "c++17" (default) ... */
+    const char *standard; /* OpenCL: "CL1.0" "CL1.1" "CL1.2" (default) "CL2.0" "CL3.0"; CUDA: "c++17" (default) ... */
     const char *const *extra; /* options passed on as they are, such as -cl-fast-relaxed-math */
     unsigned extra_count;
-    unsigned sm;             /* 0: 75 */
-    unsigned address_bits;   /* 64 (also 0) or 32 */
-    int optimisation;        /* 0: -O2; 1, 2, 3: that level; -1: -O0 */
+    unsigned sm;           /* 0: 75 */
+    unsigned address_bits; /* 64 (also 0) or 32 */
+    int optimisation;      /* 0: -O2; 1, 2, 3: that level; -1: -O0 */
     bool no_line_info;
     bool no_cache;
 };
 
 enum compile_space { COMPILE_PRIVATE, COMPILE_GLOBAL, COMPILE_CONSTANT, COMPILE_LOCAL };
-enum compile_access { COMPILE_ACCESS_NONE, COMPILE_READ_ONLY, COMPILE_WRITE_ONLY, COMPILE_READ_WRITE }; /* images, pipes */
+enum compile_access {
+    COMPILE_ACCESS_NONE,
+    COMPILE_READ_ONLY,
+    COMPILE_WRITE_ONLY,
+    COMPILE_READ_WRITE
+}; /* images, pipes */
 enum compile_element { COMPILE_ELEMENT_OTHER, COMPILE_ELEMENT_SIGNED, COMPILE_ELEMENT_UNSIGNED, COMPILE_ELEMENT_FLOAT };
 
 /* One argument of a kernel as its source says it. CUDA kernels have only what PTX tells: no list of arguments. */
 struct compile_arg {
-    const char *name;      /* "" when unknown */
-    const char *type_name; /* as written, qualifiers apart: "float*", "uint4", "struct particle" */
+    const char *name;         /* "" when unknown */
+    const char *type_name;    /* as written, qualifiers apart: "float*", "uint4", "struct particle" */
     enum compile_space space; /* of what a pointer points to; COMPILE_PRIVATE: passed by value */
     enum compile_access access;
     bool is_pointer, is_const, is_volatile, is_restrict;
@@ -57,7 +62,7 @@ struct compile_kernel {
     unsigned arg_count;
     bool has_arg_info;
     uint32_t reqd_work_group_size[3], work_group_size_hint[3]; /* 0: not given */
-    const char *vec_type_hint; /* NULL: not given */
+    const char *vec_type_hint;                                 /* NULL: not given */
 };
 
 struct compiled {
@@ -83,8 +88,8 @@ struct compile_tools {
     const char *clang, *clang_version; /* clang 19 or later with the NVPTX back end; first line of --version */
     const char *libclc64, *libclc32;   /* nvptx64--nvidiacl.bc, nvptx--nvidiacl.bc */
     const char *nvcc, *nvcc_version;
-    const char *share;                 /* the folder with builtins.cl and cuda_device.h */
-    const char *cache;                 /* the cache folder; NULL: none can be written */
+    const char *share; /* the folder with builtins.cl and cuda_device.h */
+    const char *cache; /* the cache folder; NULL: none can be written */
 };
 void compile_find_tools(struct arena *arena, struct compile_tools *out);
 

@@ -6,25 +6,31 @@
 /* Metadata nodes are lines "!12 = !{...}"; a kernel's definition line refers to them by number:
  *   define dso_local spir_kernel void @k(...) ... !kernel_arg_name !17 !reqd_work_group_size !18 {  */
 static const char *const node_kinds[] = {
-    "kernel_arg_addr_space", "kernel_arg_access_qual", "kernel_arg_type",      "kernel_arg_base_type",
-    "kernel_arg_type_qual",  "kernel_arg_name",        "reqd_work_group_size", "work_group_size_hint",
-    "vec_type_hint",
+    "kernel_arg_addr_space", "kernel_arg_access_qual", "kernel_arg_type",
+    "kernel_arg_base_type",  "kernel_arg_type_qual",   "kernel_arg_name",
+    "reqd_work_group_size",  "work_group_size_hint",   "vec_type_hint",
 };
-enum { KIND_SPACE, KIND_ACCESS, KIND_TYPE, KIND_BASE_TYPE, KIND_QUALIFIER, KIND_NAME, KIND_REQD, KIND_HINT, KIND_VECTOR, KINDS };
+enum {
+    KIND_SPACE,
+    KIND_ACCESS,
+    KIND_TYPE,
+    KIND_BASE_TYPE,
+    KIND_QUALIFIER,
+    KIND_NAME,
+    KIND_REQD,
+    KIND_HINT,
+    KIND_VECTOR,
+    KINDS
+};
 
-static const char *next_line(const char *line)
-{
+static const char *next_line(const char *line) {
     const char *end = strchr(line, '\n');
     return end ? end + 1 : line + strlen(line);
 }
 
-static size_t line_length(const char *line)
-{
-    return strcspn(line, "\n");
-}
+static size_t line_length(const char *line) { return strcspn(line, "\n"); }
 
-static bool is_kernel_line(const char *line)
-{
+static bool is_kernel_line(const char *line) {
     if (strncmp(line, "define ", 7) != 0)
         return false;
     const char *mark = memmem(line, line_length(line), "spir_kernel ", 12);
@@ -33,8 +39,7 @@ static bool is_kernel_line(const char *line)
 }
 
 /* The number in " !kind !N" on the line, or -1. */
-static long reference(const char *line, const char *kind)
-{
+static long reference(const char *line, const char *kind) {
     size_t length = strlen(kind);
     const char *end = line + line_length(line);
     for (const char *at = line; (at = memmem(at, (size_t)(end - at), kind, length)); at += length)
@@ -45,8 +50,7 @@ static long reference(const char *line, const char *kind)
 }
 
 /* The text after "!N = " or NULL. */
-static const char *node_find(const char *ir, long number)
-{
+static const char *node_find(const char *ir, long number) {
     for (const char *line = ir; *line; line = next_line(line)) {
         if (line[0] != '!' || !isdigit((unsigned char)line[1]))
             continue;
@@ -62,14 +66,12 @@ struct text {
     unsigned count, capacity;
 };
 
-static void text_add(struct arena *arena, struct text *text, const char *more, size_t length)
-{
+static void text_add(struct arena *arena, struct text *text, const char *more, size_t length) {
     for (size_t i = 0; i < length; i++)
         *ARENA_PUSH(arena, text) = more[i];
 }
 
-char *metadata_extract(struct arena *arena, const char *ir)
-{
+char *metadata_extract(struct arena *arena, const char *ir) {
     struct text out = {0};
     for (const char *line = ir; *line; line = next_line(line)) {
         if (!is_kernel_line(line))
@@ -91,14 +93,12 @@ char *metadata_extract(struct arena *arena, const char *ir)
     return out.items;
 }
 
-static unsigned hex_digit(char c)
-{
+static unsigned hex_digit(char c) {
     return (unsigned)(isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10);
 }
 
 /* Reads the next item of "!{!"text", i32 5}" at *at as text; false at the end. */
-static bool item_next(struct arena *arena, const char **at, const char **out)
-{
+static bool item_next(struct arena *arena, const char **at, const char **out) {
     const char *p = *at;
     while (*p && *p != '\n' && *p != '}' && (*p == ',' || *p == ' ' || *p == '{' || (*p == '!' && p[1] == '{')))
         p++;
@@ -127,8 +127,7 @@ static bool item_next(struct arena *arena, const char **at, const char **out)
     return true;
 }
 
-static unsigned items_read(struct arena *arena, const char *node, const char **items, unsigned capacity)
-{
+static unsigned items_read(struct arena *arena, const char *node, const char **items, unsigned capacity) {
     unsigned count = 0;
     const char *item;
     while (count < capacity && item_next(arena, &node, &item))
@@ -136,26 +135,24 @@ static unsigned items_read(struct arena *arena, const char *node, const char **i
     return count;
 }
 
-static unsigned long item_number(const char *item)
-{
+static unsigned long item_number(const char *item) {
     const char *digits = strrchr(item, ' ');
     return strtoul(digits ? digits + 1 : item, NULL, 10);
 }
 
 /* Base types are printed in clang's words: "float __attribute__((ext_vector_type(4)))*", "uchar*", "struct p". */
-static void element_parse(const char *base, struct compile_arg *arg)
-{
+static void element_parse(const char *base, struct compile_arg *arg) {
     static const struct {
         const char *name;
         enum compile_element element;
         unsigned bytes;
     } scalars[] = {
-        {"bool", COMPILE_ELEMENT_UNSIGNED, 1},  {"char", COMPILE_ELEMENT_SIGNED, 1},
-        {"uchar", COMPILE_ELEMENT_UNSIGNED, 1}, {"short", COMPILE_ELEMENT_SIGNED, 2},
+        {"bool", COMPILE_ELEMENT_UNSIGNED, 1},   {"char", COMPILE_ELEMENT_SIGNED, 1},
+        {"uchar", COMPILE_ELEMENT_UNSIGNED, 1},  {"short", COMPILE_ELEMENT_SIGNED, 2},
         {"ushort", COMPILE_ELEMENT_UNSIGNED, 2}, {"int", COMPILE_ELEMENT_SIGNED, 4},
-        {"uint", COMPILE_ELEMENT_UNSIGNED, 4},  {"long", COMPILE_ELEMENT_SIGNED, 8},
-        {"ulong", COMPILE_ELEMENT_UNSIGNED, 8}, {"half", COMPILE_ELEMENT_FLOAT, 2},
-        {"float", COMPILE_ELEMENT_FLOAT, 4},    {"double", COMPILE_ELEMENT_FLOAT, 8},
+        {"uint", COMPILE_ELEMENT_UNSIGNED, 4},   {"long", COMPILE_ELEMENT_SIGNED, 8},
+        {"ulong", COMPILE_ELEMENT_UNSIGNED, 8},  {"half", COMPILE_ELEMENT_FLOAT, 2},
+        {"float", COMPILE_ELEMENT_FLOAT, 4},     {"double", COMPILE_ELEMENT_FLOAT, 8},
     };
     const char *star = strchr(base, '*');
     arg->is_pointer = star != NULL;
@@ -177,8 +174,7 @@ static void element_parse(const char *base, struct compile_arg *arg)
         arg->components = (unsigned)strtoul(vector + strlen("ext_vector_type("), NULL, 10);
 }
 
-static bool has_word(const char *words, const char *word)
-{
+static bool has_word(const char *words, const char *word) {
     size_t length = strlen(word);
     for (const char *at = words; (at = strstr(at, word)); at += length)
         if ((at == words || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
@@ -186,14 +182,12 @@ static bool has_word(const char *words, const char *word)
     return false;
 }
 
-static enum compile_space space_of(unsigned long number)
-{
+static enum compile_space space_of(unsigned long number) {
     static const enum compile_space spaces[] = {COMPILE_PRIVATE, COMPILE_GLOBAL, COMPILE_CONSTANT, COMPILE_LOCAL};
     return number < 4 ? spaces[number] : COMPILE_GLOBAL;
 }
 
-static enum compile_access access_of(const char *word)
-{
+static enum compile_access access_of(const char *word) {
     if (strcmp(word, "read_only") == 0)
         return COMPILE_READ_ONLY;
     if (strcmp(word, "write_only") == 0)
@@ -203,8 +197,7 @@ static enum compile_access access_of(const char *word)
 
 enum { ARGUMENTS_MAX = 1024 }; /* 4 KiB of parameters */
 
-static void arguments_parse(struct arena *arena, const char *const nodes[KINDS], struct compile_kernel *kernel)
-{
+static void arguments_parse(struct arena *arena, const char *const nodes[KINDS], struct compile_kernel *kernel) {
     const char **items[KIND_NAME + 1];
     unsigned counts[KIND_NAME + 1];
     for (int kind = 0; kind <= KIND_NAME; kind++) {
@@ -231,8 +224,7 @@ static void arguments_parse(struct arena *arena, const char *const nodes[KINDS],
     }
 }
 
-static void sizes_parse(struct arena *arena, const char *node, uint32_t sizes[3])
-{
+static void sizes_parse(struct arena *arena, const char *node, uint32_t sizes[3]) {
     const char *items[3];
     unsigned count = node ? items_read(arena, node, items, 3) : 0;
     for (unsigned i = 0; i < count; i++)
@@ -244,8 +236,7 @@ struct kernels {
     unsigned count, capacity;
 };
 
-void metadata_parse(struct arena *arena, const char *ir, struct compiled *out)
-{
+void metadata_parse(struct arena *arena, const char *ir, struct compiled *out) {
     struct kernels kernels = {0};
     for (const char *line = ir; *line; line = next_line(line)) {
         if (!is_kernel_line(line))
@@ -268,8 +259,7 @@ void metadata_parse(struct arena *arena, const char *ir, struct compiled *out)
     out->kernel_count = kernels.count;
 }
 
-void metadata_from_ptx(struct arena *arena, const char *ptx, struct compiled *out)
-{
+void metadata_from_ptx(struct arena *arena, const char *ptx, struct compiled *out) {
     struct kernels kernels = {0};
     for (const char *line = ptx; *line; line = next_line(line)) {
         const char *entry = memmem(line, line_length(line), ".entry", 6);

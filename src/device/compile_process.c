@@ -16,25 +16,21 @@
 
 extern char **environ;
 
-void arguments_add(struct arena *arena, struct arguments *arguments, const char *text)
-{
+void arguments_add(struct arena *arena, struct arguments *arguments, const char *text) {
     *ARENA_PUSH(arena, arguments) = text;
 }
 
-void arguments_add_all(struct arena *arena, struct arguments *arguments, const char *const *texts, unsigned count)
-{
+void arguments_add_all(struct arena *arena, struct arguments *arguments, const char *const *texts, unsigned count) {
     for (unsigned i = 0; i < count; i++)
         arguments_add(arena, arguments, texts[i]);
 }
 
-void arguments_end(struct arena *arena, struct arguments *arguments)
-{
+void arguments_end(struct arena *arena, struct arguments *arguments) {
     *ARENA_PUSH(arena, arguments) = NULL;
     arguments->count--;
 }
 
-static int process_spawn(const struct arguments *arguments, const char *output_path, pid_t *pid)
-{
+static int process_spawn(const struct arguments *arguments, const char *output_path, pid_t *pid) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     int error = posix_spawn_file_actions_init(&actions);
@@ -69,8 +65,7 @@ static int process_spawn(const struct arguments *arguments, const char *output_p
 }
 
 enum status process_run(struct arena *arena, struct arguments *arguments, const char *output_path,
-                        struct process_end *end, struct report *report)
-{
+                        struct process_end *end, struct report *report) {
     arguments_end(arena, arguments);
     *end = (struct process_end){.exit_code = -1, .output = ""};
     pid_t pid = 0;
@@ -95,8 +90,7 @@ enum status process_run(struct arena *arena, struct arguments *arguments, const 
 
 enum { FILE_LIMIT_BYTES = 1 << 30 };
 
-char *process_read(struct arena *arena, const char *path, size_t *bytes)
-{
+char *process_read(struct arena *arena, const char *path, size_t *bytes) {
     char *text = NULL;
     size_t length = 0;
     if (file_read(path, FILE_LIMIT_BYTES, arena, &text, &length, NULL) != STATUS_OK)
@@ -106,13 +100,11 @@ char *process_read(struct arena *arena, const char *path, size_t *bytes)
     return text;
 }
 
-bool process_write(const char *path, const void *data, size_t bytes)
-{
+bool process_write(const char *path, const void *data, size_t bytes) {
     return file_write(path, data, bytes, NULL) == STATUS_OK;
 }
 
-bool file_publish(struct arena *arena, const char *from, const char *to)
-{
+bool file_publish(struct arena *arena, const char *from, const char *to) {
     if (rename(from, to) == 0)
         return true;
     size_t bytes = 0;
@@ -120,14 +112,12 @@ bool file_publish(struct arena *arena, const char *from, const char *to)
     return data && process_write(to, data, bytes);
 }
 
-bool file_exists(const char *path)
-{
+bool file_exists(const char *path) {
     struct stat info;
     return stat(path, &info) == 0;
 }
 
-bool folder_make(struct arena *arena, const char *path)
-{
+bool folder_make(struct arena *arena, const char *path) {
     char *partial = arena_strdup(arena, path);
     for (char *slash = strchr(partial + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
@@ -140,8 +130,7 @@ bool folder_make(struct arena *arena, const char *path)
     return access(partial, R_OK | W_OK | X_OK) == 0;
 }
 
-char *folder_make_temporary(struct arena *arena)
-{
+char *folder_make_temporary(struct arena *arena) {
     const char *parent = getenv("TMPDIR");
     for (int attempt = 0; attempt < 2; attempt++, parent = "/tmp") {
         if (!parent || !*parent)
@@ -153,8 +142,7 @@ char *folder_make_temporary(struct arena *arena)
     return NULL;
 }
 
-void folder_remove(struct arena *arena, const char *path)
-{
+void folder_remove(struct arena *arena, const char *path) {
     DIR *folder = opendir(path);
     if (!folder)
         return;
@@ -165,8 +153,7 @@ void folder_remove(struct arena *arena, const char *path)
     rmdir(path);
 }
 
-char *program_find(struct arena *arena, const char *name)
-{
+char *program_find(struct arena *arena, const char *name) {
     if (strchr(name, '/'))
         return access(name, X_OK) == 0 ? arena_strdup(arena, name) : NULL;
     const char *path = getenv("PATH");

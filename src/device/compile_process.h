@@ -17,8 +17,8 @@ void arguments_end(struct arena *arena, struct arguments *arguments);
 
 /* What a child process did. */
 struct process_end {
-    int exit_code;    /* -1: ended by a signal, or never started */
-    int signal;       /* 0: none */
+    int exit_code;      /* -1: ended by a signal, or never started */
+    int signal;         /* 0: none */
     const char *output; /* standard output and standard error together */
 };
 

@@ -8,14 +8,12 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-static const char *environment(const char *name)
-{
+static const char *environment(const char *name) {
     const char *value = getenv(name);
     return value && *value ? value : NULL;
 }
 
-static const char *cache_folder(struct arena *arena)
-{
+static const char *cache_folder(struct arena *arena) {
     const char *base = environment("XDG_CACHE_HOME"), *home = environment("HOME");
     char *path = NULL;
     if (base && base[0] == '/') /* the XDG specification has relative values ignored */
@@ -26,8 +24,7 @@ static const char *cache_folder(struct arena *arena)
 }
 
 /* Installed programs find their files beside themselves, wherever the whole was moved. */
-static const char *share_beside_program(struct arena *arena)
-{
+static const char *share_beside_program(struct arena *arena) {
     char path[4096];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     if (length <= 0)
@@ -42,8 +39,7 @@ static const char *share_beside_program(struct arena *arena)
     return arena_printf(arena, "%s/share/heddle", path);
 }
 
-static const char *share_folder(struct arena *arena)
-{
+static const char *share_folder(struct arena *arena) {
     const char *candidates[] = {
         environment("HEDDLE_SHARE"),
         share_beside_program(arena),
@@ -62,10 +58,10 @@ static const char *share_folder(struct arena *arena)
     return NULL;
 }
 
-static const char *libclc_find(struct arena *arena, const char *file)
-{
-    const char *folders[] = {environment("HEDDLE_LIBCLC"), "/usr/lib/clc", "/usr/share/clc", "/usr/local/share/clc",
-                             "/usr/local/lib/clc", "/usr/lib/llvm-19/share/clc", "/usr/lib64/clc"};
+static const char *libclc_find(struct arena *arena, const char *file) {
+    const char *folders[] = {
+        environment("HEDDLE_LIBCLC"), "/usr/lib/clc",  "/usr/share/clc", "/usr/local/share/clc", "/usr/local/lib/clc",
+        "/usr/lib/llvm-19/share/clc", "/usr/lib64/clc"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         char *path = folders[i] ? arena_printf(arena, "%s/%s", folders[i], file) : NULL;
         if (path && file_exists(path))
@@ -76,8 +72,7 @@ static const char *libclc_find(struct arena *arena, const char *file)
 
 /* The output of `program --version`. Asking takes longer than a cached compile, so the answer is kept under a name
  * that changes when the program does. */
-static const char *version_of(struct arena *arena, const char *program, const char *cache)
-{
+static const char *version_of(struct arena *arena, const char *program, const char *cache) {
     struct stat info;
     if (stat(program, &info) < 0)
         return NULL;
@@ -107,19 +102,16 @@ static const char *version_of(struct arena *arena, const char *program, const ch
     return end.output;
 }
 
-static unsigned major_version(const char *text)
-{
+static unsigned major_version(const char *text) {
     const char *at = strstr(text, "version ");
     return at ? (unsigned)strtoul(at + strlen("version "), NULL, 10) : 0;
 }
 
-static const char *first_line(struct arena *arena, const char *text)
-{
+static const char *first_line(struct arena *arena, const char *text) {
     return text ? arena_strndup(arena, text, strcspn(text, "\n")) : NULL;
 }
 
-static void clang_find(struct arena *arena, struct compile_tools *out)
-{
+static void clang_find(struct arena *arena, struct compile_tools *out) {
     const char *names[] = {environment("HEDDLE_CLANG"), "clang-19", "clang-20", "clang-21", "clang",
                            "/usr/lib/llvm-19/bin/clang"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -133,8 +125,7 @@ static void clang_find(struct arena *arena, struct compile_tools *out)
     }
 }
 
-static void nvcc_find(struct arena *arena, struct compile_tools *out)
-{
+static void nvcc_find(struct arena *arena, struct compile_tools *out) {
     const char *chosen = getenv("HEDDLE_NVCC");
     if (chosen && !*chosen)
         return; /* set and empty: never */
@@ -149,8 +140,7 @@ static void nvcc_find(struct arena *arena, struct compile_tools *out)
     out->nvcc_version = first_line(arena, release ? release : version);
 }
 
-void compile_find_tools(struct arena *arena, struct compile_tools *out)
-{
+void compile_find_tools(struct arena *arena, struct compile_tools *out) {
     *out = (struct compile_tools){0};
     out->cache = cache_folder(arena);
     out->share = share_folder(arena);

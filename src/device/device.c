@@ -8,6 +8,7 @@
 #include "device/machine.h"
 #include "emulate/emulate.h"
 #include "exec/print.h"
+#include "exec/timed.h"
 #include "isa/analysis.h"
 #include "ptx/ptx.h"
 
@@ -26,6 +27,8 @@ struct device {
     const struct lanes *lanes;
     struct memory memory;
     struct program *programs;
+    struct gpu *gpu; /* made for the first launch in time */
+    struct gpu_config gpu_config;
     uint64_t launches;
     bool stopped; /* a launch stopped in the middle: memory is not to be trusted */
 };
@@ -34,33 +37,30 @@ struct device {
 #define GUARD(device, report)                                                                                          \
     do {                                                                                                               \
         (device)->arena.escape = &(device)->escape;                                                                    \
-        if (setjmp((device)->escape)) return report_add(report, STATUS_SYSTEM, "the host is out of memory");           \
+        if (setjmp((device)->escape))                                                                                  \
+            return report_add(report, STATUS_SYSTEM, "the host is out of memory");                                     \
     } while (0)
 
 const struct stat_description run_stats_table[] = {
-#define STAT(field, unit_, help_) {.name = #field, .unit = unit_, .help = help_, .offset = offsetof(struct run_stats, field)},
-#define RATIO(name_, numerator_, denominator_, scale_, unit_, help_)                                                   \
-    {.name = #name_,                                                                                                   \
-     .unit = unit_,                                                                                                    \
-     .help = help_,                                                                                                    \
-     .numerator = offsetof(struct run_stats, numerator_),                                                              \
-     .denominator = offsetof(struct run_stats, denominator_),                                                          \
-     .scale = scale_,                                                                                                  \
-     .is_ratio = 1},
+#define STAT(field, unit, help) STAT_ENTRY(struct run_stats, field, unit, help)
+#define RATIO(name, numerator, denominator, scale, unit, help)                                                         \
+    RATIO_ENTRY(struct run_stats, name, numerator, denominator, scale, unit, help)
 #include "emulate/run_stats.def"
 #undef STAT
 #undef RATIO
-    {.name = NULL}};
+    STAT_END};
 
 static enum status device_setup(struct device *device, struct report *report) {
     static const char *const levels[] = {"auto", "v1", "v3", "v4"};
     const struct machine *machine = device->machine;
     device->lanes = lanes_find(levels[machine->host_lanes]);
     if (!device->lanes)
-        return report_add(report, STATUS_INVALID, "host.lanes=%s: this CPU does not run that level; use auto", levels[machine->host_lanes]);
+        return report_add(report, STATUS_INVALID, "host.lanes=%s: this CPU does not run that level; use auto",
+                          levels[machine->host_lanes]);
     device->mechanism = divergence_find(machine->divergence_mechanism);
     if (!device->mechanism) {
-        report_add(report, STATUS_INVALID, "divergence.mechanism=%s: no such mechanism; there are:", machine->divergence_mechanism);
+        report_add(report, STATUS_INVALID,
+                   "divergence.mechanism=%s: no such mechanism; there are:", machine->divergence_mechanism);
         for (const struct divergence_ops *const *known = divergence_all(); *known; known++)
             report_add(report, STATUS_INVALID, "  %s: %s", (*known)->name, (*known)->help);
         return STATUS_INVALID;
@@ -74,14 +74,18 @@ enum status device_create(struct device **out, const struct machine *machine, st
     device->arena = arena;
     device->machine = machine;
     const enum status status = device_setup(device, report);
-    if (status == STATUS_OK) *out = device;
-    else device_destroy(device);
+    if (status == STATUS_OK)
+        *out = device;
+    else
+        device_destroy(device);
     return status;
 }
 
 void device_destroy(struct device *device) {
-    if (!device) return;
-    for (struct program *program = device->programs; program; program = program->next) module_free(program->module);
+    if (!device)
+        return;
+    for (struct program *program = device->programs; program; program = program->next)
+        module_free(program->module);
     memory_destroy(&device->memory);
     struct arena arena = device->arena; /* holds the device itself */
     arena_free(&arena);
@@ -92,8 +96,10 @@ const char *device_lanes(const struct device *device) { return lanes_name(device
 /* ---- programs ---- */
 
 static uint64_t symbol_address(const struct program *program, const struct symbol *symbol) {
-    if (symbol->kind == SYMBOL_FUNCTION) return CODE_ADDRESS(symbol->function->first_pc);
-    if (symbol->space == SPACE_SHARED) return symbol->offset;
+    if (symbol->kind == SYMBOL_FUNCTION)
+        return CODE_ADDRESS(symbol->function->first_pc);
+    if (symbol->space == SPACE_SHARED)
+        return symbol->offset;
     return program->image_address + symbol->offset;
 }
 
@@ -102,24 +108,29 @@ static void fill_image(struct device *device, const struct program *program) {
     const struct module *module = program->module;
     for (unsigned i = 0; i < module->variable_count; i++) {
         const struct symbol *symbol = module->variables[i];
-        if (symbol->space != SPACE_GLOBAL && symbol->space != SPACE_CONST) continue;
+        if (symbol->space != SPACE_GLOBAL && symbol->space != SPACE_CONST)
+            continue;
         uint8_t *memory = memory_host(&device->memory, program->image_address + symbol->offset);
-        if (symbol->init_bytes) memcpy(memory, symbol->init, symbol->init_bytes);
+        if (symbol->init_bytes)
+            memcpy(memory, symbol->init, symbol->init_bytes);
         for (unsigned k = 0; k < symbol->relocation_count; k++) {
             const struct relocation *relocation = &symbol->relocations[k];
             uint64_t value = symbol_address(program, relocation->symbol) + (uint64_t)relocation->addend;
-            if (relocation->generic && relocation->symbol->space == SPACE_SHARED) value += SHARED_WINDOW;
+            if (relocation->generic && relocation->symbol->space == SPACE_SHARED)
+                value += SHARED_WINDOW;
             memcpy(memory + relocation->offset, &value, relocation->bytes < 8 ? relocation->bytes : 8);
         }
     }
 }
 
 static enum status place_image(struct device *device, struct program *program, struct report *report) {
-    if (!program->module->image_bytes) return STATUS_OK;
+    if (!program->module->image_bytes)
+        return STATUS_OK;
     const char *name = arena_printf(&device->arena, "variables of %s", program->module->name);
     const enum status status =
         memory_allocate(&device->memory, name, program->module->image_bytes, &program->image_address, report);
-    if (status == STATUS_OK) fill_image(device, program);
+    if (status == STATUS_OK)
+        fill_image(device, program);
     return status;
 }
 
@@ -128,16 +139,20 @@ enum status device_load(struct device *device, const char *name, const char *tex
     GUARD(device, report);
     struct module *module = NULL;
     enum status status = ptx_load(name, text, length, &module, report);
-    if (status != STATUS_OK) return status;
+    if (status != STATUS_OK)
+        return status;
     struct program *program = ARENA_NEW(&device->arena, struct program);
     program->module = module;
     program->linked = ARENA_ARRAY(&device->arena, struct linked *, module->function_count);
     program->next = device->programs;
     device->programs = program; /* from here on device_destroy frees the module */
     status = exec_check(module, report);
-    if (status == STATUS_OK) status = analyse(module, report);
-    if (status == STATUS_OK) status = place_image(device, program, report);
-    if (status == STATUS_OK) *out = program;
+    if (status == STATUS_OK)
+        status = analyse(module, report);
+    if (status == STATUS_OK)
+        status = place_image(device, program, report);
+    if (status == STATUS_OK)
+        *out = program;
     return status;
 }
 
@@ -145,14 +160,16 @@ const struct module *program_module(const struct program *program) { return prog
 
 /* ---- memory ---- */
 
-enum status device_alloc(struct device *device, const char *name, uint64_t bytes, uint64_t *address, struct report *report) {
+enum status device_alloc(struct device *device, const char *name, uint64_t bytes, uint64_t *address,
+                         struct report *report) {
     GUARD(device, report);
     return memory_allocate(&device->memory, name, bytes, address, report);
 }
 
 void *device_memory(struct device *device, uint64_t address, uint64_t bytes) {
     const struct allocation *found = memory_find(&device->memory, address);
-    if (found && bytes <= found->end - address) return memory_host(&device->memory, address);
+    if (found && bytes <= found->end - address)
+        return memory_host(&device->memory, address);
     return NULL;
 }
 
@@ -164,37 +181,45 @@ static enum status check_launch(const struct device *device, const struct launch
     uint64_t threads = 1, blocks = 1;
     for (unsigned i = 0; i < 3; i++) {
         if (!launch->grid[i] || !launch->block[i])
-            return report_add(report, STATUS_INVALID, "kernel '%s': grid and block sizes must be at least 1", kernel->name);
+            return report_add(report, STATUS_INVALID, "kernel '%s': grid and block sizes must be at least 1",
+                              kernel->name);
         threads *= launch->block[i];
         if (threads > machine->max_block_threads)
-            return report_add(report, STATUS_INVALID, "kernel '%s': a block of %llu threads is more than sm.max_block_threads = %u",
+            return report_add(report, STATUS_INVALID,
+                              "kernel '%s': a block of %llu threads is more than sm.max_block_threads = %u",
                               kernel->name, (unsigned long long)threads, (unsigned)machine->max_block_threads);
         if (blocks > UINT64_MAX / launch->grid[i] / machine->max_block_threads)
             return report_add(report, STATUS_INVALID, "kernel '%s': the grid has too many blocks", kernel->name);
         blocks *= launch->grid[i];
         if (kernel->required_ntid[i] && kernel->required_ntid[i] != launch->block[i])
-            return report_add(report, STATUS_INVALID, "kernel '%s' requires blocks of %u x %u x %u threads", kernel->name,
-                              (unsigned)kernel->required_ntid[0], (unsigned)kernel->required_ntid[1],
+            return report_add(report, STATUS_INVALID, "kernel '%s' requires blocks of %u x %u x %u threads",
+                              kernel->name, (unsigned)kernel->required_ntid[0], (unsigned)kernel->required_ntid[1],
                               (unsigned)kernel->required_ntid[2]);
     }
     const uint64_t shared = bits_round_up(kernel->shared_bytes, 16) + launch->dynamic_shared_bytes;
     if (shared > machine->shared_bytes)
-        return report_add(report, STATUS_INVALID, "kernel '%s' needs %llu bytes of shared memory; an SM has %llu (sm.shared_bytes)",
+        return report_add(report, STATUS_INVALID,
+                          "kernel '%s' needs %llu bytes of shared memory; an SM has %llu (sm.shared_bytes)",
                           kernel->name, (unsigned long long)shared, (unsigned long long)machine->shared_bytes);
     return STATUS_OK;
 }
 
-/* Blocks the whole machine holds at a time, at least one. */
-static uint32_t resident_blocks(const struct device *device, const struct launch *launch, uint64_t blocks) {
+/* Blocks an SM holds at a time, at least one. */
+static uint32_t blocks_per_sm(const struct device *device, const struct launch *launch) {
     const struct machine *machine = device->machine;
     const uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
     const struct occupancy_limits limits = machine_occupancy_limits(machine);
-    const struct occupancy_kernel kernel = {
-        .threads_per_block = threads,
-        .registers_per_thread = launch->kernel->live_registers,
-        .shared_bytes = (uint32_t)bits_round_up(launch->kernel->shared_bytes, 16) + launch->dynamic_shared_bytes};
+    const struct occupancy_kernel kernel = {.threads_per_block = threads,
+                                            .registers_per_thread = launch->kernel->live_registers,
+                                            .shared_bytes = (uint32_t)bits_round_up(launch->kernel->shared_bytes, 16) +
+                                                            launch->dynamic_shared_bytes};
     const struct occupancy occupancy = occupancy_compute(&limits, &kernel);
-    const uint64_t all = (uint64_t)(occupancy.blocks ? occupancy.blocks : 1) * machine->sm_count;
+    return occupancy.blocks ? occupancy.blocks : 1;
+}
+
+/* Blocks the whole machine holds at a time. */
+static uint32_t resident_blocks(const struct device *device, const struct launch *launch, uint64_t blocks) {
+    const uint64_t all = (uint64_t)blocks_per_sm(device, launch) * device->machine->sm_count;
     return (uint32_t)(all < blocks ? all : blocks);
 }
 
@@ -213,13 +238,20 @@ static void collect(const struct module *module, const struct exec_counts *count
         stats->warp_instructions += out->issues;
         stats->thread_instructions += out->threads;
         stats->active_lanes += out->lanes;
-        if (inst->op == OP_BRA && inst->guard >= 0) stats->branches += out->issues;
-        if (inst->op == OP_BRX) stats->branches += out->issues;
-        if (inst->op == OP_LD) stats->memory_reads += out->issues;
-        if (inst->op == OP_ST) stats->memory_writes += out->issues;
-        if (inst->op == OP_ATOM || inst->op == OP_RED) stats->atomics += out->issues;
-        if (inst->op == OP_BAR) stats->barriers += out->issues;
-        if (inst->op == OP_CALL) stats->calls += out->issues;
+        if (inst->op == OP_BRA && inst->guard >= 0)
+            stats->branches += out->issues;
+        if (inst->op == OP_BRX)
+            stats->branches += out->issues;
+        if (inst->op == OP_LD)
+            stats->memory_reads += out->issues;
+        if (inst->op == OP_ST)
+            stats->memory_writes += out->issues;
+        if (inst->op == OP_ATOM || inst->op == OP_RED)
+            stats->atomics += out->issues;
+        if (inst->op == OP_BAR)
+            stats->barriers += out->issues;
+        if (inst->op == OP_CALL)
+            stats->calls += out->issues;
     }
     stats->lane_slots = stats->warp_instructions * warp_size;
     stats->full_groups = emulated->full_groups;
@@ -230,8 +262,10 @@ static void collect(const struct module *module, const struct exec_counts *count
 
 static void gather_output(struct exec_output *output, struct launch_result *result) {
     output_sort(output);
-    for (unsigned i = 0; i < output->count; i++) result->output_bytes += output->items[i].bytes;
-    if (!result->output_bytes) return;
+    for (unsigned i = 0; i < output->count; i++)
+        result->output_bytes += output->items[i].bytes;
+    if (!result->output_bytes)
+        return;
     result->output = arena_alloc(&result->arena, result->output_bytes + 1);
     size_t at = 0;
     for (unsigned i = 0; i < output->count; i++) {
@@ -256,13 +290,80 @@ static struct exec_launch describe(const struct device *device, const struct lau
     return out;
 }
 
+/* ---- in time ---- */
+
+/* Warps of a block in 32s, and how many blocks of them an SM of the model holds. */
+static unsigned warps_of_block(const struct launch *launch) {
+    return (launch->block[0] * launch->block[1] * launch->block[2] + LANES_MAX - 1) / LANES_MAX;
+}
+
+static enum status make_gpu(struct device *device, struct report *report) {
+    const struct machine *machine = device->machine;
+    if (machine->warp_size != LANES_MAX)
+        return report_add(report, STATUS_INVALID,
+                          "sm.warp_size=%u: in time only warps of 32 are modelled yet; use --functional",
+                          (unsigned)machine->warp_size);
+    device->gpu_config = machine_gpu_config(machine);
+    device->gpu = gpu_create(&device->arena, &device->gpu_config, report);
+    if (!device->gpu)
+        return STATUS_INVALID;
+    for (unsigned i = 0; i < device->memory.allocations.count; i++) {
+        const struct allocation *allocation = &device->memory.allocations.items[i];
+        gpu_host_copied(device->gpu, allocation->start, allocation->end - allocation->start);
+    }
+    return STATUS_OK;
+}
+
+/* The same launch on the machine in time: an executor per SM; all of them count in one place. */
+static enum status run_in_time(struct device *device, const struct launch *launch, struct arena *arena,
+                               const struct linked *linked, const struct exec_launch *description,
+                               struct exec_counts *counts, struct exec_output *output, struct emulate_stats *emulated,
+                               struct launch_result *result, struct report *report) {
+    const struct machine *machine = device->machine;
+    const enum status made = device->gpu ? STATUS_OK : make_gpu(device, report);
+    if (made != STATUS_OK)
+        return made;
+    const unsigned warps = warps_of_block(launch);
+    const uint32_t fit = SM_WARPS_MAX / warps, wanted = blocks_per_sm(device, launch);
+    const struct core_shape shape = {.places = wanted < fit ? wanted : fit, .tickets = 1024};
+    uint8_t *uniform = exec_uniform(arena, linked, description);
+    struct core **cores = ARENA_ARRAY(arena, struct core *, machine->sm_count);
+    struct executor *executors = ARENA_ARRAY(arena, struct executor, machine->sm_count);
+    for (uint32_t i = 0; i < machine->sm_count; i++) {
+        cores[i] = core_create(arena, linked, description, &device->memory, counts, output, uniform, &shape);
+        executors[i] = core_executor(cores[i]);
+    }
+    const struct gpu_launch timed = {.module = program_module(launch->program),
+                                     .first_pc = launch->kernel->first_pc,
+                                     .blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
+                                     .places = shape.places,
+                                     .warps_per_place = warps,
+                                     .executors = executors,
+                                     .mechanism = device->mechanism,
+                                     .done = &counts->progress,
+                                     .watch = launch->watch,
+                                     .watcher = launch->watcher};
+    struct gpu_fault fault;
+    result->timed = ARENA_NEW(&result->arena, struct gpu_stats);
+    const enum status status = gpu_run(device->gpu, arena, &result->arena, &timed, result->timed, &fault, report);
+    if (fault.found)
+        exec_report_fault(core_exec(cores[fault.sm], fault.warp), report);
+    emulated->full_groups = result->timed->sm.full_groups;
+    emulated->branches_parted = result->timed->divergent_branches;
+    emulated->threads = result->timed->threads;
+    emulated->blocks = result->timed->sm.blocks;
+    memcpy(emulated->divergent, result->timed->divergent, timed.module->code_count * sizeof(uint64_t));
+    return status;
+}
+
 /* Everything of one launch lives in `arena`. */
 static enum status run_launch(struct device *device, const struct launch *launch, struct arena *arena,
                               struct launch_result *result, struct report *report) {
     struct program *program = (struct program *)(uintptr_t)launch->program;
     const struct module *module = program->module;
     struct linked **linked = &program->linked[launch->kernel->index];
-    if (!*linked) *linked = exec_link(&device->arena, module, launch->kernel, device->lanes, program->image_address);
+    if (!*linked)
+        *linked = exec_link(&device->arena, module, launch->kernel, device->lanes, program->image_address);
     const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     const struct machine *machine = device->machine;
     const struct exec_launch description = describe(device, launch);
@@ -283,20 +384,26 @@ static enum status run_launch(struct device *device, const struct launch *launch
     /* The process we live in may flush denormals or round otherwise. */
     const unsigned before = _mm_getcsr();
     _mm_setcsr(0x1f80);
-    const enum status status = emulate(arena, *linked, &description, blocks, &device->memory, &counts, &output, &options,
-                                       &emulated, report);
+    const enum status status = launch->in_time ? run_in_time(device, launch, arena, *linked, &description, &counts,
+                                                             &output, &emulated, result, report)
+                                               : emulate(arena, *linked, &description, blocks, &device->memory, &counts,
+                                                         &output, &options, &emulated, report);
     _mm_setcsr(before);
     collect(module, &counts, &emulated, machine->warp_size, result);
     gather_output(&output, result);
     return status;
 }
 
-enum status device_launch(struct device *device, const struct launch *launch, struct launch_result *result, struct report *report) {
+enum status device_launch(struct device *device, const struct launch *launch, struct launch_result *result,
+                          struct report *report) {
     *result = (struct launch_result){.kernel = launch->kernel->name};
     if (device->stopped)
-        return report_add(report, STATUS_STOPPED, "kernel '%s' was not launched: an earlier launch stopped in the middle", launch->kernel->name);
+        return report_add(report, STATUS_STOPPED,
+                          "kernel '%s' was not launched: an earlier launch stopped in the middle",
+                          launch->kernel->name);
     enum status status = check_launch(device, launch, report);
-    if (status != STATUS_OK) return status;
+    if (status != STATUS_OK)
+        return status;
     struct arena arena = {.escape = &device->escape};
     result->arena.escape = &device->escape;
     device->arena.escape = &device->escape;

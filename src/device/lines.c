@@ -27,7 +27,7 @@ void lines_of(const struct module *module, uint32_t pc, unsigned *file, uint32_t
 }
 
 struct line_stats *lines_collect(const struct module *module, const struct inst_stats *instructions,
-                                 struct arena *arena, unsigned *count) {
+                                 const struct sm_inst_stats *timed, struct arena *arena, unsigned *count) {
     struct line_stats *lines = ARENA_ARRAY(arena, struct line_stats, module->code_count);
     unsigned used = 0;
     for (uint32_t pc = 0; pc < module->code_count; pc++) {
@@ -37,6 +37,8 @@ struct line_stats *lines_collect(const struct module *module, const struct inst_
         lines_of(module, pc, &entry->file, &entry->line);
         entry->instructions = 1;
         entry->sum = instructions[pc];
+        if (timed)
+            entry->timed = timed[pc];
     }
     if (used)
         qsort(lines, used, sizeof *lines, compare_lines);
@@ -52,6 +54,10 @@ struct line_stats *lines_collect(const struct module *module, const struct inst_
         last->sum.lanes += lines[i].sum.lanes;
         last->sum.threads += lines[i].sum.threads;
         last->sum.divergent += lines[i].sum.divergent;
+        last->timed.transactions += lines[i].timed.transactions;
+        last->timed.misses += lines[i].timed.misses;
+        for (unsigned k = 0; k < WAIT_COUNT; k++)
+            last->timed.waits[k] += lines[i].timed.waits[k];
     }
     return lines;
 }

@@ -3,18 +3,20 @@
 #define HEDDLE_DEVICE_LINES_H
 
 #include "device/device.h"
+#include "gpu/gpu.h"
 
 struct line_stats {
     unsigned file; /* index in module->files; 0: a line of the module's own text */
     uint32_t line;
     uint32_t instructions; /* static ones */
     struct inst_stats sum;
+    struct sm_inst_stats timed; /* zero in a functional run */
 };
 
 /* The lines that issued something, by file and line. An instruction without a position belongs to the line before it
- * in its function; a module without positions is counted by its own lines. */
+ * in its function; a module without positions is counted by its own lines. `timed` NULL: a functional run. */
 struct line_stats *lines_collect(const struct module *module, const struct inst_stats *instructions,
-                                 struct arena *arena, unsigned *count);
+                                 const struct sm_inst_stats *timed, struct arena *arena, unsigned *count);
 /* The file's name as results show it: without folders of a host. */
 const char *lines_file_name(const struct module *module, unsigned file);
 /* Position of an instruction by the same rule. */

@@ -1,6 +1,6 @@
 #include "device/result.h"
 #include "device/lines.h"
-#include <jansson.h>
+#include "device/result_timed.h"
 #include <stdio.h>
 #include <string.h>
 #include <xxhash.h>
@@ -9,11 +9,7 @@
 #define HEDDLE_VERSION "unknown"
 #endif
 
-static const uint64_t INTEGER_MAX = (UINT64_C(1) << 53) - 1; /* what every reader of JSON keeps exact */
-
-static json_t *count_of(uint64_t value) {
-    return json_integer((json_int_t)(value < INTEGER_MAX ? value : INTEGER_MAX));
-}
+static json_t *count_of(uint64_t value) { return result_count(value); }
 
 /* Bytes of one valid UTF-8 character, 0 when it is none. */
 static size_t utf8_length(const unsigned char *text, size_t left) {
@@ -81,23 +77,27 @@ static void add_inst_stats(json_t *into, const struct inst_stats *stats, uint32_
     json_object_set_new(into, "divergent", count_of(stats->divergent));
 }
 
-static json_t *lines_json(struct run *run, const struct inst_stats *instructions, struct arena *arena) {
+static json_t *lines_json(struct run *run, const struct inst_stats *instructions, const struct sm_inst_stats *timed,
+                          struct arena *arena) {
     json_t *list = json_array();
     unsigned count;
-    struct line_stats *lines = lines_collect(run->module, instructions, arena, &count);
+    struct line_stats *lines = lines_collect(run->module, instructions, timed, arena, &count);
     for (unsigned i = 0; i < count; i++) {
         json_t *line = json_object();
         json_object_set_new(line, "file", text_of(arena, lines_file_name(run->module, lines[i].file)));
         json_object_set_new(line, "line", count_of(lines[i].line));
-        json_object_set_new(line, "text", text_of(arena, run_source_line(run, lines[i].file, lines[i].line)));
+        json_object_set_new(line, "text", text_of(arena, source_line(&run->sources, lines[i].file, lines[i].line)));
         json_object_set_new(line, "instructions", count_of(lines[i].instructions));
         add_inst_stats(line, &lines[i].sum, run->machine->warp_size);
+        if (timed)
+            result_add_inst_timed(line, &lines[i].timed);
         json_array_append_new(list, line);
     }
     return list;
 }
 
-static json_t *instructions_json(struct run *run, const struct inst_stats *instructions, struct arena *arena) {
+static json_t *instructions_json(struct run *run, const struct inst_stats *instructions,
+                                 const struct sm_inst_stats *timed, struct arena *arena) {
     json_t *list = json_array();
     for (uint32_t pc = 0; pc < run->module->code_count; pc++) {
         if (!instructions[pc].issues)
@@ -113,6 +113,8 @@ static json_t *instructions_json(struct run *run, const struct inst_stats *instr
         json_object_set_new(entry, "file", text_of(arena, lines_file_name(run->module, file)));
         json_object_set_new(entry, "line", count_of(line));
         add_inst_stats(entry, &instructions[pc], run->machine->warp_size);
+        if (timed)
+            result_add_inst_timed(entry, &timed[pc]);
         json_array_append_new(list, entry);
     }
     return list;
@@ -129,9 +131,12 @@ static json_t *launch_json(struct run *run, unsigned i, struct arena *arena) {
     json_object_set_new(out, "shared_bytes",
                         count_of((uint64_t)run->module->shared_bytes + launch->dynamic_shared_bytes));
     add_stats(out, &result->stats);
+    if (result->timed)
+        result_add_timed(out, result->timed, &result->stats, run->module->code_count);
     if (result->instructions) {
-        json_object_set_new(out, "lines", lines_json(run, result->instructions, arena));
-        json_object_set_new(out, "instructions", instructions_json(run, result->instructions, arena));
+        const struct sm_inst_stats *timed = result->timed ? result->timed->instructions : NULL;
+        json_object_set_new(out, "lines", lines_json(run, result->instructions, timed, arena));
+        json_object_set_new(out, "instructions", instructions_json(run, result->instructions, timed, arena));
     }
     if (result->output)
         json_object_set_new(out, "output", json_string(clean_text(arena, result->output, result->output_bytes)));
@@ -163,7 +168,11 @@ static json_t *total_json(struct run *run, struct arena *arena) {
     json_object_set_new(out, "kernel", same_kernel ? text_of(arena, run->launches[0].kernel->name) : json_null());
     json_object_set_new(out, "launches", count_of(run->done));
     add_stats(out, &stats);
-    json_object_set_new(out, "lines", lines_json(run, sum, arena));
+    struct gpu_stats timed;
+    const bool in_time = result_total_timed(run, &timed, arena);
+    if (in_time)
+        result_add_timed(out, &timed, &stats, run->module->code_count);
+    json_object_set_new(out, "lines", lines_json(run, sum, in_time ? timed.instructions : NULL, arena));
     return out;
 }
 
@@ -197,8 +206,10 @@ static json_t *machine_json(const struct machine *machine, struct arena *arena) 
     return out;
 }
 
-static json_t *units_json(void) {
+static json_t *units_json(bool in_time) {
     json_t *out = json_object();
+    if (in_time)
+        result_add_timed_units(out);
     for (const struct stat_description *stat = run_stats_table; stat->name; stat++)
         json_object_set_new(out, stat->name, json_string(stat->unit));
     json_object_set_new(out, "instructions", json_string("instructions"));
@@ -294,11 +305,11 @@ enum status result_write(struct run *run, bool complete, double wall_seconds, st
     json_object_set_new(root, "schema", json_string(RESULT_SCHEMA));
     json_object_set_new(root, "complete", json_boolean(complete));
     json_object_set_new(root, "heddle", json_string(HEDDLE_VERSION));
-    json_object_set_new(root, "mode", json_string("functional"));
+    json_object_set_new(root, "mode", json_string(run->options.in_time ? "timed" : "functional"));
     json_object_set_new(root, "seed", count_of(run->options.seed));
     json_object_set_new(root, "machine", machine_json(run->machine, arena));
     json_object_set_new(root, "module", module_json(run, arena));
-    json_object_set_new(root, "units", units_json());
+    json_object_set_new(root, "units", units_json(run->options.in_time));
     json_object_set_new(root, "launches", launches);
     for (unsigned i = 0; i < run->done; i++)
         json_array_append_new(launches, launch_json(run, i, arena));

@@ -13,4 +13,13 @@ enum status result_write(struct run *run, bool complete, double wall_seconds, st
 /* Counters of all launches done, added up. */
 void result_total(const struct run *run, struct run_stats *total);
 
+enum { CYCLE_CLASSES = 11, CYCLE_CLASSES_ISSUED = 8 };
+/* "W1-4" … "W29-32", "memory", "idle", "stall": every slot of every scheduler is in exactly one. */
+extern const char *const cycle_class_names[CYCLE_CLASSES];
+uint64_t cycle_class(const struct sm_stats *stats, unsigned class);
+/* Counters of all launches in time, added up, the instructions' too. False: they did not run in time. */
+bool result_total_timed(const struct run *run, struct gpu_stats *total, struct arena *arena);
+/* Warp-cycles waited for each reason, over all instructions. */
+void result_waits(const struct gpu_stats *stats, uint32_t code_count, uint64_t waits[WAIT_COUNT]);
+
 #endif

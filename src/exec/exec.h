@@ -45,6 +45,8 @@ struct exec_output; /* printf records of a launch, exec/print.h */
 /* Runs the warps of one block at a time. `counts` and `output` are shared by all executors of a launch. */
 struct exec *exec_create(struct arena *arena, const struct linked *linked, const struct exec_launch *launch,
                          struct memory *memory, struct exec_counts *counts, struct exec_output *output);
+/* Rows that no thread of the launch changes: constants, parameters, what the launch decides. */
+uint8_t *exec_uniform(struct arena *arena, const struct linked *linked, const struct exec_launch *launch);
 /* The block of that linear index begins: registers, shared and local memory are zero. */
 void exec_start(struct exec *exec, uint64_t block);
 unsigned exec_warps(const struct exec *exec);
@@ -56,8 +58,8 @@ uint32_t exec_warp_lanes(const struct exec *exec, unsigned warp);
 void exec_run(struct exec *exec, unsigned warp, const struct group *group, uint32_t alive, uint32_t limit,
               struct executed *out);
 /* The result of a finished bar.red at pc goes to the lanes that waited. */
-void exec_barrier_result(struct exec *exec, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t arrived_true,
-                         bool all, bool any);
+void exec_barrier_result(struct exec *exec, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t arrived_true, bool all,
+                         bool any);
 
 /* After FLOW_FAULT. */
 struct exec_fault {
@@ -65,6 +67,7 @@ struct exec_fault {
     uint32_t pc;
     unsigned warp, lane;
 };
-const struct exec_fault *exec_fault(const struct exec *exec);
+/* STATUS_STOPPED, with kernel, source line, block, thread and what happened in the report. */
+enum status exec_report_fault(const struct exec *exec, struct report *report);
 
 #endif

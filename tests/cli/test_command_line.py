@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,7 @@ import unittest
 HEDDLE = SOURCE = None
 EXAMPLES = ["collatz", "hello", "histogram", "matmul", "reduction", "saxpy", "warp_sum"]
 FROM_PTX = ["warp_sum"]
+MODES = [[], ["--functional"]]
 
 SPIN = """.version 7.0
 .target sm_70
@@ -61,12 +63,18 @@ class CommandLine(unittest.TestCase):
     def test_every_example_passes_its_checks(self):
         self.assertEqual(sorted(p.stem for p in (SOURCE / "examples").glob("*.yaml")), EXAMPLES)
         for name in self.runnable():
-            with self.subTest(name):
-                done = self.run_ok("run", f"examples/{name}", "--functional")
-                self.assertIn("SIMD eff.", done.stdout)
-                self.assertIn("Next: ", done.stdout)
-                self.assertNotIn("NOT as expected", done.stdout)
-                self.assertEqual(done.stderr, "")
+            for mode in MODES:
+                with self.subTest(name, mode=mode):
+                    self.check_example(self.run_ok("run", f"examples/{name}", *mode), mode)
+
+    def check_example(self, done, mode):
+        self.assertIn(", functional: without time\n" if mode else ", in time\n", done.stdout)
+        for words in ("W29-32", "waits %", "DRAM rows"):
+            (self.assertNotIn if mode else self.assertIn)(words, done.stdout)
+        self.assertIn("SIMD eff.", done.stdout)
+        self.assertIn("Next: ", done.stdout)
+        self.assertNotIn("NOT as expected", done.stdout)
+        self.assertEqual(done.stderr, "")
 
     def test_result_files_follow_their_schema(self):
         try:
@@ -75,13 +83,16 @@ class CommandLine(unittest.TestCase):
             self.skipTest("the Python package jsonschema is not installed")
         schema = json.loads((SOURCE / "docs/result.schema.json").read_text())
         jsonschema.Draft202012Validator.check_schema(schema)
-        for name in self.runnable():
-            with self.subTest(name):
-                done = self.run_ok("run", f"examples/{name}", "--functional", "-o", "-")
+        for name, mode in [(name, mode) for name in self.runnable() for mode in MODES]:
+            with self.subTest(name, mode=mode):
+                done = self.run_ok("run", f"examples/{name}", *mode, "-o", "-")
                 result = json.loads(done.stdout)
                 jsonschema.Draft202012Validator(schema).validate(result)
                 # a schema that accepts anything would pass the line above
                 result["launches"][0]["made_up"] = 1
+                self.assertFalse(jsonschema.Draft202012Validator(schema).is_valid(result))
+                del result["launches"][0]["made_up"]
+                result["mode"] = "timed" if mode else "functional"
                 self.assertFalse(jsonschema.Draft202012Validator(schema).is_valid(result))
 
     def test_counts_add_up(self):
@@ -96,6 +107,105 @@ class CommandLine(unittest.TestCase):
                         self.assertEqual(launch[key], sum(inst[key] for inst in launch["instructions"]))
                 self.assertEqual(total["lane_slots"], total["warp_instructions"] * 32)
                 self.assertEqual(total["simd_efficiency"], total["active_lanes"] / total["lane_slots"])
+
+    def test_in_time_the_books_close_and_agree_with_the_functional_run(self):
+        for name in self.runnable():
+            with self.subTest(name):
+                timed = json.loads(self.run_ok("run", f"examples/{name}", "-o", "-").stdout)
+                plain = json.loads(self.run_ok("run", f"examples/{name}", "-o", "-", "--functional").stdout)
+                self.assertEqual((timed["mode"], plain["mode"]), ("timed", "functional"))
+                self.assertEqual(timed["buffers"], plain["buffers"])
+                keys = timed["machine"]["parameters"]
+                width = keys["sm.count"]["value"] * keys["sm.schedulers"]["value"]
+                for counts in [*timed["launches"], timed["total"]]:
+                    self.assertEqual(counts["slots"], counts["cycles"] * width)
+                    self.assertEqual(sum(counts["cycle_classes"].values()), counts["slots"])
+                    self.assertEqual(counts["ipc"], counts["thread_instructions"] / counts["cycles"])
+                    for reason, cycles in counts["stalls"].items():
+                        self.assertEqual(cycles, sum(line["stalls"][reason] for line in counts["lines"]), reason)
+                    for key in ("transactions", "misses"):
+                        self.assertLessEqual(sum(line[key] for line in counts["lines"]), counts["memory"]["transactions"])
+                    memory = counts["memory"]
+                    self.assertEqual(memory["requests_sent"], memory["replies_received"])
+                    for level in ("l1", "l2"):
+                        cache = memory[level]
+                        outcomes = ("hits", "misses", "pending_hits", "blocked_mshr", "blocked_merge", "blocked_ways", "blocked_room")
+                        self.assertEqual(cache["accesses"], sum(cache[key] for key in outcomes))
+                for key in plain["total"]:
+                    if isinstance(plain["total"][key], int):
+                        self.assertEqual(timed["total"][key], plain["total"][key], key)
+                for key in ("cycles", "ipc", "cycle_classes", "stalls", "memory.l1.pending_hits", "memory.dram.bandwidth_utilisation"):
+                    self.assertIn(key, timed["units"])
+
+    def test_lists_of_values_give_one_table_and_numbered_results(self):
+        done = self.run_ok("run", "examples/warp_sum", "--set", "sm.scheduler=rr,gto,two-level", "--gpu", "gtx480,qv100",
+                           "-o", self.folder / "r.json")
+        rows = [line.split("  ") for line in done.stdout.splitlines() if line.startswith("  ")]
+        self.assertEqual([row[1].strip() for row in rows],
+                         ["sm.scheduler, gpu", "rr, gtx480", "rr, qv100", "gto, gtx480", "gto, qv100", "two-level, gtx480", "two-level, qv100"])
+        for i, (scheduler, gpu) in enumerate((s, g) for s in ("rr", "gto", "two-level") for g in ("gtx480", "qv100")):
+            result = json.loads((self.folder / f"r-{i + 1}.json").read_text())
+            self.assertEqual((result["machine"]["name"], result["machine"]["parameters"]["sm.scheduler"]["value"]), (gpu, scheduler))
+            self.assertIn(f"{result['total']['cycles']:,}", done.stdout)
+        self.assertIn("divergent", self.run_ok("run", "examples/warp_sum", "--functional", "--set", "sm.count=15,30").stdout)
+        for words in (["-o", "-"], ["--dump", "sums=x"]):
+            done = heddle("run", "examples/warp_sum", "--gpu", "gtx480,qv100", *words)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("is for one machine", done.stderr)
+
+    def test_compare_shows_what_changed_and_fails_on_request(self):
+        for name, latency in (("a", 35), ("b", 350)):
+            self.run_ok("run", "examples/warp_sum", "-q", "-o", self.folder / f"{name}.json", "--set", f"sm.latency.shuffle={latency}")
+        a, b = self.folder / "a.json", self.folder / "b.json"
+        done = self.run_ok("compare", a, b)
+        cycles = [json.loads(path.read_text())["total"]["cycles"] for path in (a, b)]
+        self.assertGreater(cycles[1], cycles[0] * 1.1)
+        for words in (f"{cycles[0]:,}", f"{cycles[1]:,}", f"{100 * (cycles[1] / cycles[0] - 1):+.1f} %", "sm.latency.shuffle", "warp_sum.ptx:"):
+            self.assertIn(words, done.stdout)
+        self.run_ok("compare", b, a, "--fail-above", "2%")
+        self.run_ok("compare", a, a, a, "--fail-above", "0", "--all")
+        done = heddle("compare", a, b, "--fail-above", "2%")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("more than 2 %", done.stderr)
+        self.run_ok("run", "examples/warp_sum", "-q", "--functional", "-o", self.folder / "f.json")
+        broken = self.write("broken.json", "{")
+        for words, said in [((a, self.folder / "f.json"), "cannot be compared"), ((a, broken), "broken.json:1:"), ((a,), "usage"),
+                            ((a, b, "--fail-above", "x"), "percentage"), ((a, self.folder / "gone.json"), "gone.json")]:
+            done = heddle("compare", *words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(said, done.stderr)
+
+    def test_a_run_in_time_stops_at_its_limit_or_when_interrupted(self):
+        self.write("spin.ptx", SPIN)
+        path = self.write("k.yaml", "module: spin.ptx\nlaunches: [{kernel: spin, grid: 4, block: 64}]\n")
+        result = self.folder / "r.json"
+        done = heddle("run", path, "--max-cycles", "5000", "-o", result)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("--max-cycles", done.stderr)
+        self.assertIn("spin.ptx:5", done.stderr)
+        self.assertFalse(json.loads(result.read_text())["complete"])
+        result.unlink()
+        primary, secondary = os.openpty()
+        with subprocess.Popen([HEDDLE, "run", path, "-o", result], stdout=subprocess.PIPE, stderr=secondary, text=True) as running:
+            os.close(secondary)
+            shown = b""
+            while b" cycles, " not in shown:
+                shown += os.read(primary, 1000)
+            running.send_signal(signal.SIGINT)
+            try:
+                while chunk := os.read(primary, 1000):
+                    shown += chunk
+            except OSError:  # the other end is closed
+                pass
+            running.communicate(timeout=60)
+        os.close(primary)
+        self.assertEqual(running.returncode, 3)
+        self.assertIn(b"0 of 4 blocks", shown)
+        self.assertIn(b"warp instructions/s", shown)
+        self.assertIn(b"kernel 'spin' was interrupted after", shown)
+        counts = json.loads(result.read_text())
+        self.assertFalse(counts["complete"])
+        self.assertEqual(sum(counts["total"]["cycle_classes"].values()), counts["total"]["slots"])
 
     def test_results_depend_on_nothing_of_the_host(self):
         def result(env=None, *more, cwd=SOURCE, path="examples/warp_sum"):
@@ -153,14 +263,15 @@ class CommandLine(unittest.TestCase):
     def test_a_stopped_run_is_status_3_and_says_so_in_its_result(self):
         self.write("spin.ptx", SPIN)
         path = self.write("k.yaml", "module: spin.ptx\nlaunches: [{kernel: spin, grid: 1, block: 1}]\n")
-        done = heddle("run", path, "--max-instructions", "1000", "-o", self.folder / "r.json")
+        done = heddle("run", path, "--functional", "--max-instructions", "1000", "-o", self.folder / "r.json")
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn("spin", done.stderr)
         self.assertFalse(json.loads((self.folder / "r.json").read_text())["complete"])
         path = self.write("w.yaml", "module: spin.ptx\nlaunches: [{kernel: wild, grid: 1, block: 1, args: [{u64: 0}]}]\n")
-        done = heddle("run", path)
-        self.assertEqual(done.returncode, 3, done.stderr)
-        self.assertIn("spin.ptx:10", done.stderr)
+        for mode in MODES:
+            done = heddle("run", path, *mode)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn("spin.ptx:10", done.stderr)
 
     def test_dumped_buffers_are_what_numpy_reads(self):
         try:
@@ -212,13 +323,13 @@ class CommandLine(unittest.TestCase):
         self.run_ok("--version")
         self.run_ok("--help")
         self.run_ok("doctor")
-        for command in ("run", "init", "show", "config", "doctor"):
+        for command in ("run", "init", "compare", "show", "config", "doctor"):
             self.assertIn(f"usage: heddle {command}", self.run_ok("help", command).stdout)
             self.assertIn(f"usage: heddle {command}", self.run_ok(command, "--help").stdout)
 
     def test_the_manual_knows_every_command_and_option(self):
         manual = (SOURCE / "docs/heddle.1").read_text().replace("\\-", "-")
-        for command in ("run", "init", "show", "config", "doctor"):
+        for command in ("run", "init", "compare", "show", "config", "doctor"):
             for line in heddle("help", command).stdout.split("options:")[1].splitlines():
                 for word in line.split():
                     if word.startswith("--"):

@@ -126,6 +126,13 @@ static inline void build_random(struct builder *b, struct rng *rng, uint32_t mos
     }
 }
 
+static inline bool has_return(const struct builder *b, const struct function *function) {
+    for (uint32_t pc = function->first_pc; pc < function->end_pc; pc++)
+        if (b->code.items[pc].op == OP_RET)
+            return true;
+    return false;
+}
+
 /* Where instruction pc can lead, straight from the instruction: up to 4 of them; `exit` stands for the exit. */
 static inline unsigned next_pcs(const struct builder *b, const struct function *function, uint32_t pc, uint32_t exit,
                                 uint32_t *out) {
@@ -133,9 +140,12 @@ static inline unsigned next_pcs(const struct builder *b, const struct function *
     unsigned count = 0;
     bool falls = inst->guard >= 0;
     switch (inst->op) {
-    case OP_RET:
+    case OP_RET: out[count++] = exit; break;
     case OP_EXIT:
-    case OP_TRAP: out[count++] = exit; break;
+    case OP_TRAP: /* threads that end meet nobody: no way to the exit where a ret leads there */
+        if (!has_return(b, function))
+            out[count++] = exit;
+        break;
     case OP_BRA: out[count++] = inst->target; break;
     case OP_BRX:
         for (uint32_t i = 0; i < inst->target_count; i++)

@@ -131,23 +131,40 @@ static void early_return_moves_the_meeting_point_to_the_exit(void **state) {
     build_free(&b);
 }
 
-static void guarded_end_goes_on_and_reaches_the_exit(void **state) {
+static void guarded_return_goes_on_and_reaches_the_exit(void **state) {
     (void)state;
-    static const enum op ends[] = {OP_RET, OP_EXIT, OP_TRAP};
-    for (int i = 0; i < 3; i++) {
-        struct builder b = {0};
-        build_function(&b, "f", 1, one_predicate);
-        build_bra(&b, 0, 3);        /* 0 */
-        build_inst(&b, ends[i], 0); /* 1 */
-        work(&b);                   /* 2 */
-        build_inst(&b, OP_RET, -1); /* 3 */
-        const struct cfg *cfg = analysed(&b);
-        assert_int_equal(cfg->blocks[1].successor_count, 2);
-        assert_int_equal(cfg->blocks[1].successors[0], 2);
-        assert_int_equal(cfg->blocks[1].successors[1], cfg->block_count);
-        assert_int_equal(reconverge(&b, 0), NO_PC);
-        build_free(&b);
-    }
+    struct builder b = {0};
+    build_function(&b, "f", 1, one_predicate);
+    build_bra(&b, 0, 3);        /* 0 */
+    build_inst(&b, OP_RET, 0);  /* 1 */
+    work(&b);                   /* 2 */
+    build_inst(&b, OP_RET, -1); /* 3 */
+    const struct cfg *cfg = analysed(&b);
+    assert_int_equal(cfg->blocks[1].successor_count, 2);
+    assert_int_equal(cfg->blocks[1].successors[0], 2);
+    assert_int_equal(cfg->blocks[1].successors[1], cfg->block_count);
+    assert_int_equal(reconverge(&b, 0), NO_PC);
+    build_free(&b);
+}
+
+/* Threads that end meet nobody, so they do not keep the others from meeting: an exit that compilers put where nothing
+ * arrives (the default of a complete switch) changes no reconvergence point. */
+static void exit_and_trap_do_not_move_the_meeting_point(void **state) {
+    (void)state;
+    static const enum op ends[] = {OP_EXIT, OP_TRAP};
+    for (int guarded = 0; guarded < 2; guarded++)
+        for (int i = 0; i < 2; i++) {
+            struct builder b = {0};
+            build_function(&b, "f", 1, one_predicate);
+            build_bra(&b, 0, 3);                       /* 0 */
+            build_inst(&b, ends[i], guarded ? 0 : -1); /* 1 */
+            work(&b);                                  /* 2 */
+            work(&b);                                  /* 3 */
+            build_inst(&b, OP_RET, -1);                /* 4 */
+            analysed(&b);
+            assert_int_equal(reconverge(&b, 0), 3);
+            build_free(&b);
+        }
 }
 
 static void switch_meets_after_all_cases(void **state) {
@@ -431,7 +448,8 @@ int main(void) {
         cmocka_unit_test(loop_branch_meets_after_the_loop),
         cmocka_unit_test(nested_loops_have_depth_two),
         cmocka_unit_test(early_return_moves_the_meeting_point_to_the_exit),
-        cmocka_unit_test(guarded_end_goes_on_and_reaches_the_exit),
+        cmocka_unit_test(guarded_return_goes_on_and_reaches_the_exit),
+        cmocka_unit_test(exit_and_trap_do_not_move_the_meeting_point),
         cmocka_unit_test(switch_meets_after_all_cases),
         cmocka_unit_test(endless_loop_meets_nowhere),
         cmocka_unit_test(two_entries_make_a_loop_irreducible),

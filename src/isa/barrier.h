@@ -1,6 +1,6 @@
 /* Block barriers: they count arrived threads, whatever group carried them there. */
-#ifndef HEDDLE_EMULATE_BARRIER_H
-#define HEDDLE_EMULATE_BARRIER_H
+#ifndef HEDDLE_ISA_BARRIER_H
+#define HEDDLE_ISA_BARRIER_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,7 +9,7 @@ enum { BARRIERS = 16 };
 
 struct barrier {
     uint32_t arrived;
-    uint32_t expected;  /* 0: every thread of the block that has not ended */
+    uint32_t expected;   /* 0: every thread of the block that has not ended */
     uint32_t true_count; /* threads that arrived with a true predicate */
 };
 

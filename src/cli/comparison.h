@@ -1,0 +1,18 @@
+/* One table for several runs of the same launch file. */
+#ifndef HEDDLE_CLI_COMPARISON_H
+#define HEDDLE_CLI_COMPARISON_H
+
+#include "device/run.h"
+#include <stdio.h>
+
+struct variant {
+    const char *label;
+    const char *outcome; /* "" : as it should be; else "wrong", "stopped" */
+    struct run_stats stats;
+    struct gpu_stats timed; /* without the counts of instructions */
+};
+
+/* `what` the labels are values of. */
+void comparison_print(const char *what, const struct variant *variants, unsigned count, bool in_time, FILE *to);
+
+#endif

@@ -1,0 +1,207 @@
+#include "device/compare.h"
+#include "base/file.h"
+#include "device/result.h"
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_LIMIT_BYTES = 1 << 30 };
+
+static enum status read_one(struct arena *arena, const char *path, json_t **out, struct report *report) {
+    char *text = NULL;
+    size_t length = 0;
+    const enum status status = file_read(path, FILE_LIMIT_BYTES, arena, &text, &length, report);
+    if (status)
+        return status;
+    json_error_t error;
+    *out = json_loadb(text, length, 0, &error);
+    if (!*out)
+        return report_add(report, STATUS_INVALID, "%s:%d:%d: not a result file: %s", path, error.line, error.column,
+                          error.text);
+    const char *schema = json_string_value(json_object_get(*out, "schema"));
+    if (!schema || strcmp(schema, RESULT_SCHEMA) != 0)
+        return report_add(report, STATUS_INVALID, "%s: not a result of this version: its schema is '%s', not '%s'",
+                          path, schema ? schema : "", RESULT_SCHEMA);
+    if (!json_is_object(json_object_get(*out, "total")) || !json_is_object(json_object_get(*out, "machine")) ||
+        !json_is_string(json_object_get(*out, "mode")))
+        return report_add(report, STATUS_INVALID, "%s: 'total', 'machine' or 'mode' is missing", path);
+    return STATUS_OK;
+}
+
+/* ---- counters ---- */
+
+const struct compare_counter *compare_find(const struct comparison *comparison, const char *name) {
+    for (unsigned i = 0; i < comparison->counters.count; i++)
+        if (strcmp(comparison->counters.items[i].name, name) == 0)
+            return &comparison->counters.items[i];
+    return NULL;
+}
+
+static void add_counter(struct comparison *out, struct arena *arena, unsigned file, const char *name,
+                        const json_t *value) {
+    struct compare_counter *counter = (struct compare_counter *)(uintptr_t)compare_find(out, name);
+    if (!counter) {
+        counter = ARENA_PUSH(arena, &out->counters);
+        *counter = (struct compare_counter){.name = arena_strdup(arena, name), .is_whole = json_is_integer(value)};
+    }
+    counter->values[file] = json_number_value(value);
+    counter->present |= (uint8_t)(1u << file);
+}
+
+static void add_counters(struct comparison *out, struct arena *arena, unsigned file, const char *prefix,
+                         json_t *object) {
+    const char *key;
+    json_t *value;
+    json_object_foreach (object, key, value) {
+        const char *name = arena_printf(arena, "%s%s%s", prefix, *prefix ? "." : "", key);
+        if (json_is_object(value))
+            add_counters(out, arena, file, name, value);
+        else if (json_is_number(value))
+            add_counter(out, arena, file, name, value);
+    }
+}
+
+static void mark_changes(struct comparison *out) {
+    for (unsigned i = 0; i < out->counters.count; i++) {
+        struct compare_counter *counter = &out->counters.items[i];
+        for (unsigned k = 1; k < out->count; k++)
+            counter->changed |=
+                counter->values[k] != counter->values[0] || (counter->present >> k & 1) != (counter->present & 1);
+    }
+}
+
+/* ---- settings ---- */
+
+static const char *value_text(struct arena *arena, const json_t *value) {
+    if (json_is_string(value))
+        return arena_strdup(arena, json_string_value(value));
+    if (json_is_boolean(value))
+        return json_is_true(value) ? "true" : "false";
+    if (json_is_integer(value))
+        return arena_printf(arena, "%lld", (long long)json_integer_value(value));
+    return json_is_real(value) ? arena_printf(arena, "%g", json_real_value(value)) : "-";
+}
+
+static json_t *setting(json_t *root, const char *key) {
+    json_t *parameters = json_object_get(json_object_get(root, "machine"), "parameters");
+    return json_object_get(json_object_get(parameters, key), "value");
+}
+
+static void add_settings(struct comparison *out, struct arena *arena, json_t *const *roots) {
+    const char *key;
+    json_t *value;
+    json_object_foreach (json_object_get(json_object_get(roots[0], "machine"), "parameters"), key, value) {
+        bool differs = false;
+        for (unsigned i = 1; i < out->count; i++)
+            differs |= !json_equal(setting(roots[i], key), setting(roots[0], key));
+        if (!differs)
+            continue;
+        struct compare_setting *entry = ARENA_PUSH(arena, &out->settings);
+        entry->key = arena_strdup(arena, key);
+        for (unsigned i = 0; i < out->count; i++)
+            entry->values[i] = value_text(arena, setting(roots[i], key));
+    }
+}
+
+/* ---- lines ---- */
+
+static uint64_t line_count(json_t *line, bool in_time) {
+    if (!in_time)
+        return (uint64_t)json_integer_value(json_object_get(line, "warp_instructions"));
+    uint64_t sum = 0;
+    const char *reason;
+    json_t *cycles;
+    json_object_foreach (json_object_get(line, "stalls"), reason, cycles)
+        sum += (uint64_t)json_integer_value(cycles);
+    return sum;
+}
+
+static void add_line(struct comparison *out, struct arena *arena, unsigned file, json_t *line) {
+    const char *name = json_string_value(json_object_get(line, "file"));
+    const char *text = json_string_value(json_object_get(line, "text"));
+    const char *place =
+        arena_printf(arena, "%s:%lld", name ? name : "", (long long)json_integer_value(json_object_get(line, "line")));
+    unsigned i = 0;
+    while (i < out->lines.count && strcmp(out->lines.items[i].place, place) != 0)
+        i++;
+    if (i == out->lines.count) {
+        struct compare_line *entry = ARENA_PUSH(arena, &out->lines);
+        *entry = (struct compare_line){.place = place, .text = arena_strdup(arena, text ? text : "")};
+    }
+    out->lines.items[i].counts[file] = line_count(line, out->in_time);
+}
+
+static uint64_t largest_change(const struct compare_line *line) {
+    uint64_t largest = 0;
+    for (unsigned i = 1; i < COMPARE_MAX; i++) {
+        const uint64_t a = line->counts[0], b = line->counts[i], change = a > b ? a - b : b - a;
+        /* files that are not there count 0 everywhere; compare_read cuts them off */
+        largest = change > largest ? change : largest;
+    }
+    return largest;
+}
+
+static int by_change(const void *a, const void *b) {
+    const struct compare_line *left = a, *right = b;
+    const uint64_t one = largest_change(left), other = largest_change(right);
+    if (one != other)
+        return one > other ? -1 : 1;
+    return strcmp(left->place, right->place);
+}
+
+static void add_lines(struct comparison *out, struct arena *arena, json_t *const *roots) {
+    for (unsigned i = 0; i < out->count; i++) {
+        size_t index;
+        json_t *line;
+        json_array_foreach (json_object_get(json_object_get(roots[i], "total"), "lines"), index, line)
+            add_line(out, arena, i, line);
+    }
+    for (unsigned k = 0; k < out->lines.count; k++)
+        for (unsigned i = out->count; i < COMPARE_MAX; i++)
+            out->lines.items[k].counts[i] = out->lines.items[k].counts[0];
+    if (out->lines.count)
+        qsort(out->lines.items, out->lines.count, sizeof *out->lines.items, by_change);
+    while (out->lines.count && largest_change(&out->lines.items[out->lines.count - 1]) == 0)
+        out->lines.count--;
+}
+
+static enum status compare_roots(struct arena *arena, json_t *const *roots, struct comparison *out,
+                                 struct report *report) {
+    const char *mode = json_string_value(json_object_get(roots[0], "mode"));
+    out->in_time = strcmp(mode, "timed") == 0;
+    out->same_module = out->same_memory = true;
+    for (unsigned i = 0; i < out->count; i++) {
+        const char *own = json_string_value(json_object_get(roots[i], "mode"));
+        if (strcmp(own, mode) != 0)
+            return report_add(report, STATUS_INVALID,
+                              "%s is %s and %s is %s: runs in time and functional runs cannot be compared",
+                              out->names[0], mode, out->names[i], own);
+        const char *machine = json_string_value(json_object_get(json_object_get(roots[i], "machine"), "name"));
+        out->machines[i] = arena_strdup(arena, machine ? machine : "");
+        out->complete[i] = json_is_true(json_object_get(roots[i], "complete"));
+        out->same_module &= json_equal(json_object_get(json_object_get(roots[i], "module"), "hash"),
+                                       json_object_get(json_object_get(roots[0], "module"), "hash")) != 0;
+        out->same_memory &= json_equal(json_object_get(roots[i], "buffers"), json_object_get(roots[0], "buffers")) != 0;
+        add_counters(out, arena, i, "", json_object_get(roots[i], "total"));
+    }
+    mark_changes(out);
+    add_settings(out, arena, roots);
+    add_lines(out, arena, roots);
+    return STATUS_OK;
+}
+
+enum status compare_read(struct arena *arena, const char *const *paths, unsigned count, struct comparison *out,
+                         struct report *report) {
+    *out = (struct comparison){.count = count};
+    json_t *roots[COMPARE_MAX] = {NULL};
+    enum status status = STATUS_OK;
+    for (unsigned i = 0; i < count && !status; i++) {
+        out->names[i] = paths[i];
+        status = read_one(arena, paths[i], &roots[i], report);
+    }
+    if (!status)
+        status = compare_roots(arena, roots, out, report);
+    for (unsigned i = 0; i < count; i++)
+        json_decref(roots[i]);
+    return status;
+}

@@ -1,0 +1,77 @@
+/* The inside of an SM's executor, for exec/timed.c and the fast paths of lanes.c. */
+#ifndef HEDDLE_EXEC_CORE_H
+#define HEDDLE_EXEC_CORE_H
+
+#include "exec/state.h"
+#include "exec/timed.h"
+
+enum { FILTER_WORDS = 64, SECTOR_SHIFT = 5 };
+
+/* A store of this epoch, seen by this SM alone. */
+struct logged {
+    uint64_t address, value;
+    uint32_t bytes;
+};
+
+/* An atomic on its way: operands bound at issue, old values bound in memory. */
+struct ticket {
+    uint32_t next; /* of the free ones */
+    unsigned warp;
+    const struct step *step;
+    uint32_t lanes;
+    uint64_t address[LANES_MAX], b[LANES_MAX], c[LANES_MAX], old[LANES_MAX];
+};
+
+/* Which block's executor a warp of the SM belongs to, and its number there. */
+struct core_warp {
+    struct exec *exec;
+    unsigned number;
+};
+
+struct core {
+    struct exec **places; /* NULL: no block has been there yet */
+    struct core_warp *warps;
+    unsigned place_count, warps_per_place;
+    struct memory *memory;
+    struct {
+        struct logged *items;
+        unsigned count, capacity;
+    } log;                         /* grows to what an epoch holds */
+    uint64_t filter[FILTER_WORDS]; /* sectors that the log may hold */
+    struct {
+        struct ticket *items;
+        unsigned count, capacity;
+    } tickets;
+    uint32_t free_ticket, ticket_limit;
+    struct access *access; /* of the step under way */
+    struct arena *arena;
+    /* for executors to come */
+    const struct linked *linked;
+    const struct exec_launch *launch;
+    struct exec_counts *counts;
+    struct exec_output *output;
+    uint8_t *uniform;
+    struct site *sites;
+};
+
+static inline uint32_t core_filter_bit(uint64_t address) {
+    return (uint32_t)(address >> SECTOR_SHIFT) % (64 * FILTER_WORDS);
+}
+
+/* May the log hold bytes of the sector at this address? */
+static inline bool core_may_be_logged(const struct core *core, uint64_t address) {
+    const uint32_t bit = core_filter_bit(address);
+    return (core->filter[bit / 64] >> bit % 64 & 1) != 0;
+}
+
+/* Adds one element of a lane. */
+static inline void core_log(struct core *core, uint64_t address, uint64_t value, uint32_t bytes) {
+    if (core->log.count == core->log.capacity)
+        core->log.items =
+            arena_grow(core->arena, core->log.items, core->log.count, &core->log.capacity, sizeof *core->log.items);
+    core->log.items[core->log.count++] = (struct logged){address, value, bytes};
+    const uint32_t bit = core_filter_bit(address);
+    core->filter[bit / 64] |= UINT64_C(1) << bit % 64;
+}
+
+#endif

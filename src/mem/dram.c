@@ -1,0 +1,519 @@
+#include "mem/dram_state.h"
+
+#include "base/bits.h"
+
+#define NONE UINT32_MAX /* no kind of command */
+/* For the path of a command, where calls and their saved registers would be a fifth of the cost. */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
+static inline uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static inline uint64_t bit(uint32_t n) { return UINT64_C(1) << n; }
+
+/* ---- lists ---- */
+
+static inline void list_append(struct dram_list *list, struct dram_entry *entry) {
+    entry->next = NULL;
+    if (!list->head)
+        list->head = entry;
+    else
+        list->tail->next = entry;
+    list->tail = entry;
+}
+
+static inline void list_prepend(struct dram_list *list, struct dram_entry *entry) {
+    entry->next = list->head;
+    if (!list->head)
+        list->tail = entry;
+    list->head = entry;
+}
+
+static inline struct dram_entry *list_take(struct dram_list *list) {
+    struct dram_entry *entry = list->head;
+    list->head = entry->next;
+    return entry;
+}
+
+/* Takes the oldest request of that row, else the oldest. */
+static struct dram_entry *list_take_row(struct dram_list *list, uint32_t row) {
+    struct dram_entry *before = NULL;
+    for (struct dram_entry *entry = list->head; entry; before = entry, entry = entry->next) {
+        if (entry->row != row)
+            continue;
+        if (!before)
+            break;
+        before->next = entry->next;
+        if (list->tail == entry)
+            list->tail = before;
+        return entry;
+    }
+    return list_take(list);
+}
+
+/* ---- the plan ---- */
+
+/* The request that a bank's command of that kind would serve. */
+static inline struct dram_entry *served(const struct dram *dram, uint32_t b, uint32_t kind) {
+    return kind <= DRAM_WRITE ? dram->bank[b].hit[kind].head : dram->bank[b].waiting.head;
+}
+
+static inline uint64_t order_of(const struct dram *dram, uint32_t b, uint32_t kind, bool by_bank) {
+    if (by_bank)
+        return (b - dram->turn) & (dram->banks - 1);
+    return kind <= DRAM_WRITE ? dram->hit_order[kind][b] : dram->waiting_order[b];
+}
+
+/* A refresh that is due comes before everything: close all rows as soon as that is legal, then refresh. Holds end. */
+static __attribute__((noinline)) void plan_refresh(struct dram *dram, uint64_t floor) {
+    uint64_t cycle = later(floor, dram->refresh_cycle);
+    if (dram->open) {
+        for (uint64_t rest = dram->open; rest; rest &= rest - 1) {
+            uint32_t b = bits_first64(rest);
+            cycle = later(cycle, dram->bank[b].precharge_ready);
+            cycle = later(cycle, dram->group_ready[DRAM_PRECHARGE][b & dram->group_mask]);
+        }
+    } else {
+        for (uint32_t b = 0; b < dram->banks; b++)
+            cycle = later(cycle, dram->ready[DRAM_ACTIVATE][b]);
+    }
+    dram->plan = (struct dram_pick){.cycle = cycle, .kind = dram->open ? DRAM_PRECHARGE_ALL : DRAM_REFRESH};
+}
+
+/* Of the banks that want this kind, the first legal at or after `floor`; between equals the order decides. Inlined for
+ * every combination of the constants: this is where a channel spends its time. */
+static ALWAYS_INLINE void pick_kind(const struct dram *dram, struct dram_pick *best, uint32_t kind, uint64_t floor,
+                                    bool grouped, bool by_bank) {
+    for (uint64_t rest = dram->want[kind]; rest; rest &= rest - 1) {
+        uint32_t b = bits_first64(rest);
+        uint64_t cycle = later(floor, dram->ready[kind][b]);
+        if (grouped)
+            cycle = later(cycle, dram->group_ready[kind][b & dram->group_mask]);
+        if (cycle > best->cycle)
+            continue;
+        uint64_t order = order_of(dram, b, kind, by_bank);
+        if (cycle == best->cycle && order > best->order)
+            continue;
+        best->cycle = cycle;
+        best->order = order;
+        best->bank = b;
+        best->kind = kind;
+    }
+}
+
+static ALWAYS_INLINE void pick(const struct dram *dram, struct dram_pick *best, uint32_t kind, uint64_t floor,
+                               bool by_bank) {
+    if (!dram->want[kind])
+        return;
+    floor = later(floor, dram->chip_ready[kind]);
+    if (floor > best->cycle)
+        return;
+    if (dram->grouped[kind])
+        pick_kind(dram, best, kind, floor, true, by_bank);
+    else
+        pick_kind(dram, best, kind, floor, false, by_bank);
+}
+
+/* Activates last: their limit for the chip often lies behind what was found by then, and no bank is looked at. */
+static ALWAYS_INLINE void pick_all(struct dram *dram, uint64_t column_floor, uint64_t row_floor, bool by_bank) {
+    struct dram_pick best = {.cycle = NO_CYCLE, .order = UINT64_MAX};
+    pick(dram, &best, DRAM_READ, column_floor, by_bank);
+    pick(dram, &best, DRAM_WRITE, column_floor, by_bank);
+    pick(dram, &best, DRAM_PRECHARGE, row_floor, by_bank);
+    pick(dram, &best, DRAM_ACTIVATE, row_floor, by_bank);
+    dram->plan = best;
+}
+
+static ALWAYS_INLINE void plan(struct dram *dram, uint64_t column_floor, uint64_t row_floor) {
+    if (dram->by_bank)
+        pick_all(dram, column_floor, row_floor, true);
+    else
+        pick_all(dram, column_floor, row_floor, false);
+    if (dram->plan.cycle >= dram->refresh_cycle && dram->refresh_cycle != NO_CYCLE)
+        plan_refresh(dram, row_floor);
+}
+
+static __attribute__((noinline)) void plan_again(struct dram *dram, uint64_t floor) { plan(dram, floor, floor); }
+
+/* Bank b has a new command to offer, first considered at `floor`: does it come before the one planned? */
+static inline void plan_offer(struct dram *dram, uint32_t b, uint32_t kind, uint64_t floor) {
+    uint64_t cycle = later(later(floor, dram->chip_ready[kind]), dram->ready[kind][b]);
+    cycle = later(cycle, dram->group_ready[kind][b & dram->group_mask]);
+    if (cycle > dram->plan.cycle || cycle >= dram->refresh_cycle)
+        return;
+    uint64_t order = order_of(dram, b, kind, dram->by_bank);
+    if (cycle < dram->plan.cycle || order < dram->plan.order)
+        dram->plan = (struct dram_pick){.cycle = cycle, .order = order, .bank = b, .kind = kind};
+}
+
+/* ---- requests enter the window ---- */
+
+/* Puts a request where its bank looks for commands. Returns the kind of command that the bank now wants for it, NONE
+ * when an older request of the bank comes first. A hit takes back the bank's wish to precharge. */
+static inline uint32_t bank_insert(struct dram *dram, struct dram_entry *entry) {
+    uint32_t b = entry->bank;
+    struct dram_bank *bank = &dram->bank[b];
+    bool open = (dram->open >> b & 1) != 0;
+    if (open && bank->row == entry->row) {
+        struct dram_list *hits = &bank->hit[entry->write];
+        bool first = !hits->head;
+        list_append(hits, entry);
+        if (!first)
+            return NONE;
+        dram->hit_order[entry->write][b] = entry->order;
+        dram->want[entry->write] |= bit(b);
+        dram->want[DRAM_PRECHARGE] &= ~bit(b);
+        return entry->write;
+    }
+    bool first = !bank->waiting.head;
+    list_append(&bank->waiting, entry);
+    if (!first)
+        return NONE;
+    dram->waiting_order[b] = entry->order;
+    if (open && (dram->want[DRAM_READ] | dram->want[DRAM_WRITE]) >> b & 1)
+        return NONE;
+    uint32_t kind = open ? DRAM_PRECHARGE : DRAM_ACTIVATE;
+    dram->want[kind] |= bit(b);
+    return kind;
+}
+
+static void dispatch_bank(struct dram *dram, uint32_t b) {
+    struct dram_list *pending = &dram->bank[b].pending;
+    if (!pending->head)
+        return;
+    dram->serving |= bit(b);
+    bank_insert(dram, dram->open >> b & 1 ? list_take_row(pending, dram->bank[b].row) : list_take(pending));
+}
+
+/* The bank's request is done: which requests go into service? */
+static void dispatch(struct dram *dram, uint32_t b) {
+    dram->serving &= ~bit(b);
+    if (!dram->fifo) {
+        dispatch_bank(dram, b);
+        return;
+    }
+    while (dram->pending.head) {
+        uint32_t next_bank = dram->pending.head->bank;
+        if (dram->serving >> next_bank & 1)
+            break;
+        dram->serving |= bit(next_bank);
+        bank_insert(dram, list_take(&dram->pending));
+    }
+}
+
+/* A row held open by a hint: the conflicting request in service, none of whose commands is issued yet, goes back. */
+static bool yields_to_hit(struct dram *dram, uint32_t b, uint32_t row, uint64_t cycle) {
+    struct dram_bank *bank = &dram->bank[b];
+    if (dram->fifo || bank->hold_until <= cycle || !(dram->open >> b & 1) || bank->row != row || !bank->waiting.head)
+        return false;
+    list_prepend(&bank->pending, list_take(&bank->waiting));
+    return true;
+}
+
+/* In the modes with one request in service per bank: whether this one goes into service at once. */
+static bool window_serve(struct dram *dram, struct dram_entry *entry, uint64_t cycle) {
+    uint32_t b = entry->bank;
+    bool busy = (dram->serving >> b & 1) != 0;
+    if (dram->fifo ? !busy && !dram->pending.head : !busy || yields_to_hit(dram, b, entry->row, cycle)) {
+        dram->serving |= bit(b);
+        return true;
+    }
+    list_append(dram->fifo ? &dram->pending : &dram->bank[b].pending, entry);
+    return false;
+}
+
+/* A request enters the window in this cycle, after the cycle's commands. */
+static inline void window_add(struct dram *dram, struct dram_entry *entry, uint64_t cycle) {
+    dram->window_count++;
+    if (dram->in_service && !window_serve(dram, entry, cycle))
+        return;
+    uint32_t kind = bank_insert(dram, entry), b = entry->bank;
+    if (kind == NONE)
+        return;
+    if (kind <= DRAM_WRITE && dram->plan.kind == DRAM_PRECHARGE && dram->plan.bank == b)
+        plan_again(dram, cycle + 1);
+    else
+        plan_offer(dram, b, kind, cycle + 1);
+}
+
+static void queue_drain(struct dram *dram, uint64_t cycle) {
+    while (dram->queue.head && dram->window_count < dram->window) {
+        dram->queue_count--;
+        window_add(dram, list_take(&dram->queue), cycle);
+    }
+}
+
+/* ---- commands ---- */
+
+static __attribute__((noinline)) void observe(struct dram *dram, uint64_t cycle, uint32_t kind, uint32_t b,
+                                              const struct dram_entry *entry) {
+    struct dram_command command = {.cycle = cycle, .bank = b, .kind = (uint8_t)kind};
+    if (entry) {
+        struct address_parts parts;
+        address_map_decode(&dram->map, entry->request.address, &parts);
+        command.tag = entry->request.tag;
+        command.row = entry->row;
+        command.column = parts.column;
+    }
+    dram->observer(dram->observer_context, &command);
+}
+
+static inline void raise(uint64_t *ready, uint64_t cycle) { *ready = later(*ready, cycle); }
+
+/* A row was opened: requests that wait for it become hits. */
+static void bank_sort_waiting(struct dram *dram, uint32_t b) {
+    struct dram_bank *bank = &dram->bank[b];
+    struct dram_entry *before = NULL;
+    for (struct dram_entry *entry = bank->waiting.head, *next; entry; entry = next) {
+        next = entry->next;
+        if (entry->row != bank->row) {
+            before = entry;
+            continue;
+        }
+        *(before ? &before->next : &bank->waiting.head) = next;
+        bank_insert(dram, entry);
+    }
+    if (!before)
+        return;
+    bank->waiting.tail = before;
+    dram->waiting_order[b] = bank->waiting.head->order;
+}
+
+static ALWAYS_INLINE void issue_activate(struct dram *dram, uint32_t b, uint64_t cycle) {
+    const struct dram_timing *timing = &dram->timing;
+    struct dram_bank *bank = &dram->bank[b];
+    dram->ready[DRAM_READ][b] = cycle + timing->rcd[0];
+    dram->ready[DRAM_WRITE][b] = cycle + timing->rcd[1];
+    raise(&bank->precharge_ready, cycle + timing->ras);
+    dram->ready[DRAM_PRECHARGE][b] = bank->precharge_ready;
+    dram->ready[DRAM_ACTIVATE][b] = cycle + timing->rc;
+    dram->group_ready[DRAM_ACTIVATE][b & dram->group_mask] = cycle + timing->rrd_group;
+    /* With the next activate, the one three before the last is four back. */
+    dram->activates[dram->activate_index++ & 3] = cycle + timing->faw;
+    dram->chip_ready[DRAM_ACTIVATE] = later(cycle + timing->rrd, dram->activates[dram->activate_index & 3]);
+
+    struct dram_entry *entry = bank->waiting.head;
+    bank->row = entry->row;
+    entry->opened = true;
+    dram->open |= bit(b);
+    dram->want[DRAM_ACTIVATE] &= ~bit(b);
+    dram->stats.activates++;
+    bank->waiting.head = entry->next;
+    bank_insert(dram, entry);
+    if (bank->waiting.head)
+        bank_sort_waiting(dram, b);
+}
+
+static inline void issue_precharge(struct dram *dram, uint32_t b, uint64_t cycle) {
+    raise(&dram->ready[DRAM_ACTIVATE][b], cycle + dram->timing.rp);
+    dram->bank[b].hold_until = 0;
+    dram->open &= ~bit(b);
+    dram->want[DRAM_PRECHARGE] &= ~bit(b);
+    if (dram->bank[b].waiting.head)
+        dram->want[DRAM_ACTIVATE] |= bit(b);
+    dram->stats.precharges++;
+}
+
+/* What a read or write holds back. Where the command was itself held back by a limit, that limit has passed. */
+static inline void column_timing(struct dram *dram, uint32_t b, uint32_t kind, uint64_t cycle) {
+    const struct dram_timing *timing = &dram->timing;
+    uint32_t group = b & dram->group_mask, other = kind ^ 1;
+    dram->chip_ready[kind] = cycle + timing->ccd;
+    dram->group_ready[kind][group] = cycle + timing->ccd_group;
+    raise(&dram->chip_ready[other], cycle + timing->turn[kind]);
+    raise(&dram->group_ready[other][group], cycle + timing->turn_group[kind]);
+    raise(&dram->bank[b].precharge_ready, cycle + timing->precharge[kind]);
+    dram->ready[DRAM_PRECHARGE][b] = dram->bank[b].precharge_ready;
+    if (kind == DRAM_READ && dram->grouped[DRAM_PRECHARGE])
+        raise(&dram->group_ready[DRAM_PRECHARGE][group], cycle + timing->read_precharge_group);
+}
+
+static inline void complete(struct dram *dram, struct dram_entry *entry, uint32_t kind, uint64_t cycle) {
+    entry->done = cycle + dram->timing.data[kind];
+    list_append(&dram->completed, entry);
+    dram->window_count--;
+    dram->stats.row_misses += entry->opened;
+    dram->stats.queue_cycles += cycle - entry->accepted;
+    *(kind == DRAM_READ ? &dram->stats.reads : &dram->stats.writes) += 1;
+    *(kind == DRAM_READ ? &dram->stats.read_cycles : &dram->stats.write_cycles) += entry->done - entry->accepted;
+}
+
+static ALWAYS_INLINE void issue_column(struct dram *dram, uint32_t b, uint32_t kind, uint64_t cycle) {
+    struct dram_bank *bank = &dram->bank[b];
+    struct dram_list *hits = &bank->hit[kind];
+    struct dram_entry *entry = hits->head;
+    column_timing(dram, b, kind, cycle);
+    dram->stats.column_commands++;
+    bank->hold_until = 0; /* the first hit to a held row ends the hold */
+    if (--entry->bursts_left > 0)
+        return;
+    list_take(hits);
+    complete(dram, entry, kind, cycle);
+    if (entry->request.row_hint && dram->timing.hold) {
+        bank->hold_until = entry->done + dram->timing.hold;
+        raise(&dram->ready[DRAM_PRECHARGE][b], bank->hold_until);
+    }
+    if (hits->head) {
+        dram->hit_order[kind][b] = hits->head->order;
+    } else {
+        dram->want[kind] &= ~bit(b);
+        if (bank->waiting.head && !bank->hit[kind ^ 1].head)
+            dram->want[DRAM_PRECHARGE] |= bit(b);
+    }
+    if (dram->in_service)
+        dispatch(dram, b);
+}
+
+/* Requests that hit a row which a refresh closes wait again, oldest first. */
+static void bank_close_for_refresh(struct dram *dram, uint32_t b, uint64_t cycle) {
+    struct dram_bank *bank = &dram->bank[b];
+    struct dram_list *from[3] = {&bank->hit[0], &bank->hit[1], &bank->waiting};
+    struct dram_list merged = {0};
+    for (;;) {
+        struct dram_list *oldest = NULL;
+        for (unsigned i = 0; i < 3; i++)
+            if (from[i]->head && (!oldest || from[i]->head->order < oldest->head->order))
+                oldest = from[i];
+        if (!oldest)
+            break;
+        list_append(&merged, list_take(oldest));
+    }
+    bank->waiting = merged;
+    if (merged.head)
+        dram->waiting_order[b] = merged.head->order;
+    dram->want[DRAM_READ] &= ~bit(b);
+    dram->want[DRAM_WRITE] &= ~bit(b);
+    issue_precharge(dram, b, cycle);
+}
+
+static __attribute__((noinline)) void issue_all_banks(struct dram *dram, uint64_t cycle) {
+    if (dram->plan.kind == DRAM_PRECHARGE_ALL) {
+        for (uint64_t rest = dram->open; rest; rest &= rest - 1)
+            bank_close_for_refresh(dram, bits_first64(rest), cycle);
+        return;
+    }
+    for (uint32_t b = 0; b < dram->banks; b++)
+        raise(&dram->ready[DRAM_ACTIVATE][b], cycle + dram->timing.refresh);
+    dram->refresh_cycle += dram->timing.refresh_interval;
+    dram->stats.refreshes++;
+}
+
+static ALWAYS_INLINE void issue(struct dram *dram, uint64_t cycle) {
+    uint32_t b = dram->plan.bank, kind = dram->plan.kind;
+    if (dram->observer)
+        observe(dram, cycle, kind, b, kind <= DRAM_PRECHARGE ? served(dram, b, kind) : NULL);
+    switch (kind) {
+    case DRAM_READ:
+    case DRAM_WRITE: issue_column(dram, b, kind, cycle); break;
+    case DRAM_ACTIVATE: issue_activate(dram, b, cycle); break;
+    case DRAM_PRECHARGE: issue_precharge(dram, b, cycle); break;
+    default: issue_all_banks(dram, cycle); return;
+    }
+    dram->turn = (b + 1) & (dram->banks - 1);
+}
+
+static __attribute__((noinline)) void issue_on_two_buses(struct dram *dram, uint64_t cycle) {
+    uint64_t column_floor = cycle, row_floor = cycle;
+    do {
+        bool column = dram->plan.kind <= DRAM_WRITE;
+        issue(dram, cycle);
+        *(column ? &column_floor : &row_floor) = cycle + 1;
+        plan(dram, column_floor, row_floor);
+    } while (dram->plan.cycle == cycle);
+}
+
+/* Every cycle of a plan up to this one: its command, with two buses perhaps a second one, then requests enter the
+ * window. */
+static void advance(struct dram *dram, uint64_t last) {
+    for (uint64_t cycle; (cycle = dram->plan.cycle) <= last;) {
+        if (dram->two_buses) {
+            issue_on_two_buses(dram, cycle);
+        } else {
+            issue(dram, cycle);
+            plan(dram, cycle + 1, cycle + 1);
+        }
+        if (dram->queue_count)
+            queue_drain(dram, cycle);
+    }
+}
+
+/* ---- interface ---- */
+
+bool dram_room(const struct dram *dram, uint64_t cycle) {
+    return dram->queue_count < dram->queue_limit && dram->held < dram->capacity && dram->last_push <= cycle;
+}
+
+static struct dram_entry *entry_take(struct dram *dram) {
+    struct dram_entry *entry = dram->free;
+    if (!entry)
+        return &dram->entries[dram->unused++];
+    dram->free = entry->next;
+    return entry;
+}
+
+void dram_push(struct dram *dram, uint64_t cycle, const struct request *request) {
+    if (dram->plan.cycle < cycle)
+        advance(dram, cycle - 1);
+    struct dram_entry *entry = entry_take(dram);
+    uint64_t inside = address_map_inside(&dram->map, request->address);
+    uint64_t bursts = ((request->address & dram->burst_mask) + request->bytes + dram->burst_mask) >> dram->burst_shift;
+    entry->request = *request;
+    entry->order = dram->order++;
+    entry->accepted = cycle;
+    entry->row = address_field_decode(&dram->map.row, inside);
+    entry->bank = (uint8_t)address_field_decode(&dram->map.bank, inside);
+    entry->bursts_left = (uint16_t)(bursts ? bursts : 1);
+    entry->write = request->kind == REQUEST_WRITE;
+    entry->opened = false;
+    dram->held++;
+    dram->last_push = cycle + 1;
+    /* A command of this very cycle must not see the request: it enters the window after that. A queue means that the
+     * window is full or that such a command is still to come. */
+    if (dram->plan.cycle > cycle && dram->window_count < dram->window) {
+        window_add(dram, entry, cycle);
+    } else {
+        list_append(&dram->queue, entry);
+        dram->queue_count++;
+    }
+    if (dram->window_count + dram->queue_count > dram->stats.queue_peak)
+        dram->stats.queue_peak = dram->window_count + dram->queue_count;
+}
+
+uint64_t dram_next(const struct dram *dram) { return dram->plan.cycle; }
+
+void dram_advance(struct dram *dram, uint64_t cycle) {
+    if (dram->plan.cycle <= cycle)
+        advance(dram, cycle < NO_CYCLE ? cycle : NO_CYCLE - 1);
+}
+
+uint64_t dram_ready(const struct dram *dram) { return dram->completed.head ? dram->completed.head->done : NO_CYCLE; }
+
+uint32_t dram_least_latency(const struct dram *dram) {
+    const uint64_t read = dram->timing.data[DRAM_READ], write = dram->timing.data[DRAM_WRITE];
+    return (uint32_t)(read < write ? read : write);
+}
+
+bool dram_pop(struct dram *dram, uint64_t cycle, struct request *request) {
+    struct dram_entry *entry = dram->completed.head;
+    if (!entry || entry->done > cycle)
+        return false;
+    list_take(&dram->completed);
+    *request = entry->request;
+    entry->next = dram->free;
+    dram->free = entry;
+    dram->held--;
+    return true;
+}
+
+uint32_t dram_held(const struct dram *dram) { return dram->held; }
+
+struct dram_stats dram_statistics(const struct dram *dram) {
+    struct dram_stats stats = dram->stats;
+    stats.requests = stats.reads + stats.writes;
+    stats.row_hits = stats.requests - stats.row_misses;
+    stats.bus_busy_cycles = stats.column_commands * dram->timing.burst;
+    return stats;
+}
+
+void dram_observe(struct dram *dram, dram_observer *observer, void *context) {
+    dram->observer = observer;
+    dram->observer_context = context;
+}

@@ -1,0 +1,98 @@
+/* Fetch: a few instructions of one warp at a time, from one line of the instruction cache. */
+#include "sm/state.h"
+
+enum { INSTRUCTION_BYTES = 8, LINE_INSTRUCTIONS = 16 };
+#define CODE_SPACE (UINT64_C(1) << 41) /* where the memory system sees code */
+
+void sm_fetched(struct sm *sm, unsigned warp) {
+    struct sm_warp *w = &sm->warps[warp];
+    if (!w->fetching)
+        return;
+    w->fetching = false;
+    w->buffer_pc = w->pc;
+    const uint32_t line = sm->instruction ? 128 / INSTRUCTION_BYTES : 16;
+    const uint32_t left = line - w->pc % line;
+    w->buffer_count = left < sm->params.fetch_width ? left : sm->params.fetch_width;
+    sm_consider_warp(sm, warp);
+}
+
+void sm_instruction_arrived(struct sm *sm, uint64_t address) {
+    struct cache_arrival arrival;
+    if (!cache_fill(sm->instruction, address, &arrival))
+        return;
+    for (uint32_t i = 0; i < arrival.count; i++)
+        sm_event(sm, sm->now + sm->params.fetch_cycles, EVENT_FETCHED, (uint32_t)arrival.tags[i]);
+}
+
+static uint64_t code_address(uint32_t pc) { return CODE_SPACE + (uint64_t)pc * INSTRUCTION_BYTES; }
+
+void sm_remember_code(struct sm *sm, uint32_t first_pc) {
+    const struct function *kernel = module_function_at(sm->module, first_pc);
+    uint32_t *used = ARENA_ARRAY(sm->arena, uint32_t, cache_sets(sm->instruction));
+    if (cache_atom_bytes(sm->instruction) != LINE_INSTRUCTIONS * INSTRUCTION_BYTES)
+        return;
+    for (uint32_t pc = kernel->first_pc; pc < kernel->end_pc; pc++)
+        if (sm->module->code[pc].op == OP_CALL)
+            return;
+    for (uint32_t i = kernel->first_pc / LINE_INSTRUCTIONS; i <= (kernel->end_pc - 1) / LINE_INSTRUCTIONS; i++)
+        if (++used[cache_set_of(sm->instruction, code_address(i * LINE_INSTRUCTIONS))] > sm->instruction_ways)
+            return;
+    sm->code_here = ARENA_ARRAY(sm->arena, uint64_t, sm->module->code_count / LINE_INSTRUCTIONS / 64 + 1);
+}
+
+static bool is_here(const struct sm *sm, uint32_t pc) {
+    const uint32_t line = pc / LINE_INSTRUCTIONS;
+    return sm->code_here && sm->code_here[line / 64] >> line % 64 & 1;
+}
+
+static void fetched_soon(struct sm *sm, unsigned warp) {
+    sm_event(sm, sm->now + sm->params.fetch_cycles, EVENT_FETCHED, warp);
+    const uint32_t line = sm->warps[warp].pc / LINE_INSTRUCTIONS;
+    if (sm->code_here)
+        sm->code_here[line / 64] |= UINT64_C(1) << line % 64;
+}
+
+static bool fetch_warp(struct sm *sm, unsigned warp) {
+    struct sm_warp *w = &sm->warps[warp];
+    if (is_here(sm, w->pc)) {
+        fetched_soon(sm, warp);
+        w->fetching = true;
+        sm->wants_fetch &= ~(UINT64_C(1) << warp);
+        sm->stats.fetches++;
+        return true;
+    }
+    const struct request request = {.address = code_address(w->pc), .tag = warp, .bytes = INSTRUCTION_BYTES};
+    struct cache_result result;
+    const uint32_t room = link_room(sm->requests, sm->now);
+    switch (cache_access(sm->instruction, &request, room, &result)) {
+    case CACHE_HIT: fetched_soon(sm, warp); break;
+    case CACHE_MISS:
+        for (uint32_t i = 0; i < result.down_count; i++) {
+            const struct packet packet = {.address = result.down[i].address,
+                                          .tag = UINT64_MAX,
+                                          .sm = sm->shape.id,
+                                          .bytes = result.down[i].bytes,
+                                          .kind = PACKET_READ,
+                                          .sectors = 0xf};
+            link_send(sm->requests, sm->now, &packet, 1, packet.bytes);
+            sm->stats.requests_sent++;
+        }
+        break;
+    case CACHE_PENDING: break;
+    case CACHE_BLOCKED: return false;
+    }
+    w->fetching = true;
+    sm->wants_fetch &= ~(UINT64_C(1) << warp);
+    sm->stats.fetches++;
+    return true;
+}
+
+void sm_fetch(struct sm *sm) {
+    for (unsigned n = 0; n < sm->params.fetches_per_cycle && sm->wants_fetch; n++) {
+        const uint64_t after = sm->fetch_turn >= 63 ? 0 : sm->wants_fetch & ~((UINT64_C(2) << sm->fetch_turn) - 1);
+        const unsigned warp = bits_first64(after ? after : sm->wants_fetch);
+        if (!fetch_warp(sm, warp))
+            return;
+        sm->fetch_turn = warp;
+    }
+}

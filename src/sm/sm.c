@@ -1,0 +1,469 @@
+#include "sm/sm.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sm/state.h"
+
+const struct stat_description sm_stats_table[] = {
+#define STAT(field, unit, help) STAT_ENTRY(struct sm_stats, field, unit, help)
+#include "sm/sm_stats.def"
+#undef STAT
+    STAT_END};
+
+const char *const sm_wait_names[WAIT_COUNT] = {"fetch", "register", "memory", "barrier", "unit", "turn"};
+
+/* ---- events ---- */
+
+static void add_far(struct sm *sm, uint64_t cycle, enum event_kind kind, uint32_t value) {
+    if (sm->far.count == sm->far.capacity)
+        sm->far.items = arena_grow(sm->arena, sm->far.items, sm->far.count, &sm->far.capacity, sizeof *sm->far.items);
+    sm->far.items[sm->far.count++] = (struct far_event){cycle, value, (uint8_t)kind};
+    if (sm->far.count == 1 || cycle < sm->far_next)
+        sm->far_next = cycle;
+}
+
+void sm_event(struct sm *sm, uint64_t cycle, enum event_kind kind, uint32_t value) {
+    if (cycle - sm->now >= WHEEL_SLOTS) {
+        add_far(sm, cycle, kind, value);
+        return;
+    }
+    if (kind == EVENT_WRITE_BACK)
+        sm_write_back_at(sm, cycle, value);
+    else if (kind == EVENT_COLLECTOR)
+        sm_collector_at(sm, cycle, value);
+    else
+        sm_slot(sm, cycle)->fetched |= UINT64_C(1) << value;
+}
+
+/* Events that the wheel reaches by now go into it. */
+static void draw_near(struct sm *sm) {
+    unsigned kept = 0;
+    const unsigned count = sm->far.count;
+    sm->far.count = 0;
+    for (unsigned i = 0; i < count; i++) {
+        const struct far_event event = sm->far.items[i];
+        if (event.cycle - sm->now < WHEEL_SLOTS)
+            sm_event(sm, event.cycle, event.kind, event.value);
+        else
+            sm->far.items[kept++] = event;
+    }
+    sm->far.count = kept;
+    for (unsigned i = 0; i < kept; i++)
+        if (i == 0 || sm->far.items[i].cycle < sm->far_next)
+            sm->far_next = sm->far.items[i].cycle;
+}
+
+static void run_events(struct sm *sm) {
+    if (sm->far.count)
+        draw_near(sm);
+    const unsigned at = (unsigned)(sm->now % WHEEL_SLOTS);
+    if (!(sm->wheel_bits[at / 64] >> at % 64 & 1))
+        return;
+    const struct slot slot = sm->wheel[at];
+    sm->wheel[at] = (struct slot){0};
+    sm->wheel_bits[at / 64] &= ~(UINT64_C(1) << at % 64);
+    if (!sm->wheel_bits[at / 64])
+        sm->wheel_words &= ~(UINT64_C(1) << at / 64);
+    sm->collectors_used -= slot.collectors;
+    for (uint32_t flight = slot.write_backs; flight;) {
+        const uint32_t next = sm->flights[flight - 1].next;
+        sm_write_back(sm, flight - 1);
+        flight = next;
+    }
+    for (uint64_t rest = slot.fetched; rest; rest &= rest - 1)
+        sm_fetched(sm, bits_first64(rest));
+}
+
+/* Cycle of the first event from `from` on, NO_CYCLE: none. */
+static uint64_t next_event(const struct sm *sm, uint64_t from) {
+    const uint64_t far = sm->far.count ? sm->far_next : NO_CYCLE;
+    if (!sm->wheel_words)
+        return far;
+    const unsigned at = (unsigned)(from % WHEEL_SLOTS), word = at / 64;
+    const uint64_t here = sm->wheel_bits[word] & UINT64_MAX << at % 64;
+    if (here)
+        return from + bits_first64(here) - at % 64;
+    /* the words after this one, then those before, then the rest of this one */
+    const uint64_t after = sm->wheel_words & ~((UINT64_C(2) << word) - 1);
+    const unsigned found = bits_first64(after ? after : sm->wheel_words);
+    const unsigned slot = found * 64 + bits_first64(sm->wheel_bits[found]);
+    return from + (slot + WHEEL_SLOTS - at) % WHEEL_SLOTS;
+}
+
+/* ---- warps ---- */
+
+static void set_wait(struct sm *sm, unsigned w, enum sm_wait wait) {
+    struct sm_warp *warp = &sm->warps[w];
+    if (warp->stage == wait)
+        return;
+    const uint64_t cycle = sm->now > warp->since ? sm->now : warp->since;
+    sm->inst_stats[warp->pc].waits[warp->stage] += cycle - warp->since;
+    warp->stage = (uint8_t)wait;
+    warp->since = cycle;
+}
+
+void sm_set_blocked(struct sm *sm, uint64_t blocked) {
+    const uint64_t ready = sm_ready(sm);
+    for (uint64_t rest = (blocked ^ sm->unit_blocked) & ready; rest; rest &= rest - 1) {
+        const unsigned w = bits_first64(rest);
+        set_wait(sm, w, blocked >> w & 1 ? WAIT_UNIT : WAIT_TURN);
+    }
+    sm->unit_blocked = blocked;
+}
+
+/* Whether memory must be quiet before the instruction: fences wait for everything, accesses for the warp's own atomics. */
+static bool waits_for_order(const struct sm *sm, unsigned w, const struct timed *timed) {
+    const struct sm_warp *warp = &sm->warps[w];
+    if (timed->order == ORDER_FENCE)
+        return warp->memory_in_flight || sm->places[w / sm->shape.warps_per_place].stores;
+    return timed->order == ORDER_AFTER_ATOMICS && warp->atomics_in_flight;
+}
+
+static bool has_hazard(const struct pending *pending, const struct timed *timed, bool *memory) {
+    uint64_t hazard = 0, below = 0;
+    for (unsigned i = 0; i < timed->word_count; i++) {
+        const struct timed_word *word = &timed->words[i];
+        hazard |= pending[word->word].any & word->all;
+        below |= pending[word->word].memory & word->all;
+    }
+    *memory |= below != 0;
+    return hazard != 0;
+}
+
+static void clear_ready(struct sm *sm, unsigned w) {
+    struct sm_warp *warp = &sm->warps[w];
+    if (warp->ready_unit == SM_UNIT_COUNT)
+        return;
+    sm->ready[warp->ready_unit] &= ~(UINT64_C(1) << w);
+    warp->ready_unit = SM_UNIT_COUNT;
+}
+
+void sm_consider_warp(struct sm *sm, unsigned w) {
+    struct sm_warp *warp = &sm->warps[w];
+    const uint64_t bit = UINT64_C(1) << w;
+    if (!(sm->used & bit) || warp->waits)
+        return;
+    const uint32_t pc = warp->pc;
+    const struct timed *timed = &sm->timed[pc];
+    if (pc - warp->buffer_pc >= warp->buffer_count) { /* wraps below buffer_pc */
+        clear_ready(sm, w);
+        warp->buffer_count = 0;
+        sm->stalled_long &= ~bit;
+        if (!warp->fetching)
+            sm->wants_fetch |= bit;
+        set_wait(sm, w, WAIT_FETCH);
+        return;
+    }
+    warp->buffer_count -= pc - warp->buffer_pc;
+    warp->buffer_pc = pc;
+    bool memory = false;
+    if (sm->params.pipeline == SM_BARREL && warp->in_flight) {
+        memory = warp->memory_in_flight != 0;
+    } else if (waits_for_order(sm, w, timed)) {
+        memory = true;
+    } else if (!has_hazard(warp->pending, timed, &memory)) {
+        if (warp->ready_unit != timed->unit) {
+            clear_ready(sm, w);
+            sm->ready[timed->unit] |= bit;
+            warp->ready_unit = timed->unit;
+        }
+        sm->stalled_long &= ~bit;
+        sm->unit_blocked &= ~bit;
+        set_wait(sm, w, WAIT_TURN);
+        return;
+    }
+    clear_ready(sm, w);
+    if (memory)
+        sm->stalled_long |= bit;
+    else
+        sm->stalled_long &= ~bit;
+    set_wait(sm, w, memory ? WAIT_MEMORY : WAIT_REGISTER);
+}
+
+void sm_update_warp(struct sm *sm, unsigned w) {
+    struct sm_warp *warp = &sm->warps[w];
+    const uint64_t bit = UINT64_C(1) << w;
+    sm->wants_fetch &= ~bit;
+    if (!(sm->used & bit) || warp->waits) {
+        clear_ready(sm, w);
+        sm->stalled_long |= bit;
+        if (sm->used & bit)
+            set_wait(sm, w, WAIT_BARRIER);
+        return;
+    }
+    if (!sm->mechanism->offer(sm->control, w, &warp->group)) {
+        clear_ready(sm, w);
+        sm->stalled_long |= bit;
+        return;
+    }
+    if (warp->group.pc != warp->pc) {
+        const uint8_t stage = warp->stage;
+        set_wait(sm, w, stage == WAIT_FETCH ? WAIT_TURN : WAIT_FETCH); /* close the books of the instruction before */
+        warp->pc = warp->group.pc;
+    }
+    sm_consider_warp(sm, w);
+}
+
+/* ---- blocks ---- */
+
+unsigned sm_free_places(const struct sm *sm) { return sm->shape.places - sm->places_used - sm->given_count; }
+
+void sm_give(struct sm *sm, uint64_t block, uint32_t first_pc) {
+    if (!sm->places_used && !sm->given_count && !sm->stats.blocks)
+        sm_remember_code(sm, first_pc);
+    sm->given[sm->given_count].block = block;
+    sm->given[sm->given_count++].first_pc = first_pc;
+}
+
+/* One block begins per cycle, in the order they were given. */
+static void start_given(struct sm *sm) {
+    if (!sm->given_count)
+        return;
+    unsigned number = 0;
+    while (sm->places[number].used)
+        number++;
+    struct place *place = &sm->places[number];
+    *place = (struct place){.used = true, .block = sm->given[0].block};
+    sm->places_used++;
+    sm->executor.start(sm->executor.self, number, place->block);
+    for (unsigned i = 0; i < sm->shape.warps_per_place; i++) {
+        const unsigned w = number * sm->shape.warps_per_place + i;
+        const uint32_t lanes = sm->executor.lanes(sm->executor.self, w);
+        const uint64_t bit = UINT64_C(1) << w;
+        sm->warps[w] = (struct sm_warp){.pc = sm->given[0].first_pc,
+                                        .since = sm->now,
+                                        .stage = WAIT_FETCH,
+                                        .ready_unit = SM_UNIT_COUNT,
+                                        .bank = (uint8_t)(w % sm->params.register_banks)};
+        sm->warps[w].pending = sm->pending + (size_t)w * sm->register_words;
+        memset(sm->warps[w].pending, 0, sm->register_words * sizeof *sm->pending);
+        sm->mechanism->start(sm->control, w, sm->given[0].first_pc, lanes);
+        place->alive += bits_count(lanes);
+        place->warps_left++;
+        for (uint64_t rest = sm->used; rest; rest &= rest - 1)
+            sm->older[bits_first64(rest)] &= ~bit;
+        sm->older[w] = sm->used;
+        sm->used |= bit;
+        sm_update_warp(sm, w);
+    }
+    sm->given_count--;
+    memmove(&sm->given[0], &sm->given[1], sm->given_count * sizeof sm->given[0]);
+}
+
+/* ---- time ---- */
+
+/* The first cycle from `from` on at which a scheduler may issue, all else unchanged. */
+static uint64_t next_issue(const struct sm *sm, uint64_t from) {
+    const uint64_t possible = sm_issuable(sm);
+    if (!possible || sm->wide == 1)
+        return possible ? from : NO_CYCLE;
+    uint64_t next = NO_CYCLE;
+    for (unsigned s = 0; s < sm->params.schedulers; s++)
+        if (possible & sm->scheduler_warps[s] && sm->scheduler_busy[s] < next)
+            next = sm->scheduler_busy[s];
+    return next > from ? next : from;
+}
+
+/* The first cycle from `from` on at which anything can happen. A warp that is ready while its unit is not waits for an
+ * event, and the load/store unit for a reply or a credit: neither is tried again before. */
+static uint64_t earliest(const struct sm *sm, uint64_t from) {
+    uint64_t next = next_issue(sm, from);
+    if (next == from || sm->wants_fetch || sm->given_count)
+        return from;
+    const uint64_t event = next_event(sm, from), reply = link_next(sm->replies);
+    next = event < next ? event : next;
+    next = reply < next ? reply : next;
+    uint64_t access = NO_CYCLE;
+    if (sm->lsu_blocked && sm->blocked.cause == CACHE_NO_ROOM)
+        access = link_credit_next(sm->requests);
+    else if (sm->queue_count && !sm->lsu_blocked) {
+        access = sm->queue[sm->queue_head].ready_cycle;
+        access = access > sm->lsu_busy ? access : sm->lsu_busy;
+    }
+    next = access < next ? access : next;
+    return next > from ? next : from;
+}
+
+/* Slots of cycles [now, next), in which nothing can issue, but for those that a warp wider than the back end still
+ * fills. */
+static void skip(struct sm *sm, uint64_t next) {
+    const uint64_t ready = sm_ready(sm);
+    for (unsigned s = 0; s < sm->params.schedulers; s++) {
+        uint64_t from = sm->scheduler_busy[s] > sm->now ? sm->scheduler_busy[s] : sm->now;
+        from = from < next ? from : next;
+        (&sm->stats.issued_1)[sm->scheduler_class[s]] += from - sm->now;
+        *sm_unissued(sm, ready & sm->scheduler_warps[s]) += next - from;
+    }
+}
+
+static void run_cycle(struct sm *sm) {
+    start_given(sm);
+    run_events(sm);
+    for (const struct packet *packet; (packet = link_arrived(sm->replies, sm->now)) != NULL;
+         link_pop(sm->replies, sm->now))
+        sm_reply(sm, packet);
+    if (sm->lsu_blocked && sm->blocked.cause == CACHE_NO_ROOM && link_room(sm->requests, sm->now) >= sm->blocked.room)
+        sm->lsu_blocked = false;
+    if (sm->queue_count)
+        sm_memory(sm);
+    sm_issue(sm);
+    if (sm->wants_fetch)
+        sm_fetch(sm);
+}
+
+static uint64_t counted_slots(const struct sm_stats *stats) {
+    uint64_t sum = stats->memory + stats->idle + stats->stall;
+    for (unsigned i = 0; i < 8; i++)
+        sum += (&stats->issued_1)[i];
+    return sum;
+}
+
+void sm_run(struct sm *sm, uint64_t from, uint64_t to) {
+    sm->now = from;
+    while (sm->now < to && !sm->faulted) {
+        uint64_t next = earliest(sm, sm->now);
+        if (next > sm->now) {
+            next = next < to ? next : to;
+            skip(sm, next);
+            sm->now = next;
+            continue;
+        }
+        run_cycle(sm);
+        sm->now++;
+    }
+    sm->stats.slots += (to - from) * sm->params.schedulers;
+    if (sm->faulted) /* what is left of the epoch */
+        sm->stats.idle += sm->stats.slots - counted_slots(&sm->stats);
+}
+
+bool sm_is_idle(const struct sm *sm) { return !sm->places_used && !sm->given_count; }
+
+uint64_t sm_next(const struct sm *sm) { return earliest(sm, sm->now); }
+
+bool sm_is_stuck(const struct sm *sm) {
+    if (sm_is_idle(sm) || sm_next(sm) != NO_CYCLE)
+        return false;
+    for (unsigned i = 0; i < sm->shape.places; i++)
+        if (sm->places[i].used && sm->places[i].stores)
+            return false;
+    for (unsigned w = 0; w < sm->warp_count; w++)
+        if (sm->warps[w].in_flight || sm->warps[w].fetching)
+            return false;
+    return true;
+}
+
+bool sm_faulted(const struct sm *sm, uint64_t *cycle, unsigned *warp) {
+    *cycle = sm->fault_cycle, *warp = sm->fault_warp;
+    return sm->faulted;
+}
+
+static void describe_barrier(const struct sm *sm, unsigned w, const uint32_t pcs[LANES_MAX], struct report *report) {
+    const struct sm_warp *warp = &sm->warps[w];
+    const struct place *place = &sm->places[w / sm->shape.warps_per_place];
+    const struct barrier *barrier = &place->barriers[warp->barrier];
+    const uint32_t others = sm->mechanism->alive(sm->control, w) & ~warp->barrier_lanes;
+    char where[256];
+    report_add(report, STATUS_STOPPED,
+               "  SM %u, block %llu, warp %u: lanes 0x%08x wait at barrier %u (%s): %u of %u threads have come",
+               (unsigned)sm->shape.id, (unsigned long long)place->block, w % sm->shape.warps_per_place,
+               (unsigned)warp->barrier_lanes, (unsigned)warp->barrier,
+               module_where(sm->module, warp->barrier_pc, where, sizeof where), (unsigned)barrier->arrived,
+               (unsigned)(barrier->expected ? barrier->expected : place->alive));
+    if (others)
+        report_add(report, STATUS_STOPPED,
+                   "    lanes 0x%08x of the same warp parted from them before and stand at %s; they run only after the "
+                   "others",
+                   (unsigned)others, module_where(sm->module, pcs[bits_first(others)], where, sizeof where));
+}
+
+void sm_describe(const struct sm *sm, struct report *report) {
+    enum { SHOWN = 8 };
+    unsigned shown = 0;
+    char where[256];
+    for (unsigned w = 0; w < sm->warp_count; w++) {
+        const struct sm_warp *warp = &sm->warps[w];
+        if (!(sm->used >> w & 1) || shown++ >= SHOWN)
+            continue;
+        uint32_t pcs[LANES_MAX] = {0};
+        sm->mechanism->where(sm->control, w, pcs);
+        if (warp->waits)
+            describe_barrier(sm, w, pcs, report);
+        else
+            report_add(report, STATUS_STOPPED, "  SM %u, block %llu, warp %u: at %s, waiting for %s",
+                       (unsigned)sm->shape.id, (unsigned long long)sm->places[w / sm->shape.warps_per_place].block,
+                       w % sm->shape.warps_per_place, module_where(sm->module, warp->pc, where, sizeof where),
+                       sm_wait_names[warp->stage]);
+    }
+    if (shown > SHOWN)
+        report_add(report, STATUS_STOPPED, "  and %u more warps of SM %u", shown - SHOWN, (unsigned)sm->shape.id);
+}
+
+const struct sm_stats *sm_statistics(const struct sm *sm) { return &sm->stats; }
+const struct cache_stats *sm_l1_statistics(const struct sm *sm) { return cache_stats(sm->l1); }
+const struct sm_inst_stats *sm_instructions(const struct sm *sm) { return sm->inst_stats; }
+uint64_t sm_divergent_branches(const struct sm *sm, const uint64_t **per_pc) {
+    *per_pc = sm->divergent;
+    return sm->divergent_branches;
+}
+uint64_t sm_threads(const struct sm *sm) { return sm->threads; }
+
+/* ---- making one ---- */
+
+static enum status create_schedulers(struct sm *sm, struct report *report) {
+    sm->scheduler = scheduler_find(sm->params.scheduler);
+    if (!sm->scheduler) {
+        report_add(report, STATUS_INVALID, "sm.scheduler=%s: no such scheduler; there are:", sm->params.scheduler);
+        for (const struct scheduler_ops *const *known = scheduler_all(); *known; known++)
+            report_add(report, STATUS_INVALID, "  %s: %s", (*known)->name, (*known)->help);
+        return STATUS_INVALID;
+    }
+    for (unsigned s = 0; s < sm->params.schedulers; s++) {
+        for (unsigned w = s; w < sm->warp_count; w += sm->params.schedulers)
+            sm->scheduler_warps[s] |= UINT64_C(1) << w;
+        if (sm->scheduler_warps[s])
+            sm->schedulers[s] =
+                sm->scheduler->create(sm->arena, sm->warp_count, sm->scheduler_warps[s], sm->params.fetch_group);
+    }
+    return STATUS_OK;
+}
+
+enum status sm_create(struct sm **out, struct arena *arena, const struct sm_params *params,
+                      const struct cache_params *l1, const struct cache_params *instruction,
+                      const struct module *module, const struct sm_code *code, const struct executor *executor,
+                      const struct divergence_ops *mechanism, const struct sm_shape *shape, struct link *requests,
+                      struct link *replies, struct report *report) {
+    struct sm *sm = arena_alloc_aligned(arena, sizeof *sm, 64);
+    sm->params = *params, sm->module = module, sm->executor = *executor, sm->mechanism = mechanism, sm->shape = *shape;
+    sm->requests = requests, sm->replies = replies, sm->arena = arena;
+    sm->l1_keeps_writes = l1->perfect || l1->write == CACHE_BACK;
+    sm->warp_count = shape->places * shape->warps_per_place;
+    if (sm->warp_count > SM_WARPS_MAX)
+        return report_add(report, STATUS_INVALID, "an SM of this model holds at most %u warps, not %u",
+                          (unsigned)SM_WARPS_MAX, sm->warp_count);
+    sm->unit_count[SM_UNIT_SP] = params->sp_units, sm->unit_count[SM_UNIT_INT] = params->int_units;
+    sm->unit_count[SM_UNIT_DP] = params->dp_units, sm->unit_count[SM_UNIT_SFU] = params->sfu_units;
+    sm->timed = code->timed;
+    sm->register_words = code->register_words;
+    sm->wide = LANES_MAX / params->lanes;
+    sm->pending = ARENA_ARRAY(arena, struct pending, (size_t)sm->warp_count * sm->register_words);
+    sm->instruction_ways = instruction->ways;
+    sm->collector_bias = UNIT_ONES * ((1u << (UNIT_BITS - 1)) - params->collectors);
+    sm->places = ARENA_ARRAY(arena, struct place, shape->places);
+    sm->inst_stats = ARENA_ARRAY(arena, struct sm_inst_stats, module->code_count);
+    sm->divergent = ARENA_ARRAY(arena, uint64_t, module->code_count);
+    sm->control = mechanism->create(arena, module->code, sm->warp_count, LANES_MAX);
+    for (uint32_t i = 0; i < FLIGHTS_MAX; i++)
+        sm->flights[i].next = i + 1 < FLIGHTS_MAX ? i + 1 : NO_FLIGHT;
+    enum status status = banks_create(&sm->banks, params->shared_banks, 4, "sm.shared", report);
+    if (status == STATUS_OK)
+        status = cache_create(&sm->l1, arena, l1, "l1", shape->id, report);
+    if (status == STATUS_OK)
+        status = cache_create(&sm->instruction, arena, instruction, "instruction", shape->id, report);
+    if (status == STATUS_OK)
+        status = create_schedulers(sm, report);
+    *out = sm;
+    return status;
+}
+
+void sm_flush(struct sm *sm) { cache_invalidate(sm->l1); }
