@@ -117,7 +117,8 @@ class Kernel:
         self.arrays = []       # private arrays: (name, Type, size)
         self.cells = []        # operation of each global atomic cell
         self.local_cells = []
-        self.cost, self.budget, self.weight = 0, 900, 1
+        # one in eight is large: small kernels find as much in a third of the time
+        self.cost, self.budget, self.weight = 0, 900 if seed % 8 == 0 else 250, 1
         self.loop_depth = 0
         self.allow_return = False
         self.approximate = []
