@@ -113,8 +113,6 @@ enum cvt_rounding { CVT_NONE, CVT_FLOAT, CVT_INTEGRAL, CVT_INTEGRAL_OR_NONE, CVT
 /* Which rounding a conversion must or may have. */
 static enum cvt_rounding cvt_rule(enum type to, enum type from) {
     bool to_float = type_is_float(to), from_float = type_is_float(from);
-    if ((to == TYPE_BF16 && type_bytes(from) == 1) || (from == TYPE_BF16 && type_bytes(to) == 1))
-        return CVT_NEVER;
     if (from == TYPE_F16X2 || from == TYPE_BF16X2 || from == TYPE_TF32)
         return CVT_NEVER;
     if (to == TYPE_F16X2 || to == TYPE_BF16X2 || to == TYPE_TF32)

@@ -304,6 +304,8 @@ static bool declare_register(struct parser *parser, const struct declaration *de
     uint64_t registers = numbered ? count : declaration->vector;
     if (!scope_add_registers(parser, token, declaration->type, registers, &first))
         return false;
+    if (registers == 0)
+        return true;
     const char **names = parser->reg_names.items + first;
     for (uint64_t i = 0; numbered && i < count; i++) {
         char text[REGISTER_NAME_MAX + 24];

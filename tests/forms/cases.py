@@ -41,11 +41,12 @@ class Case:
     (buffer, offset, bytes, value), value an int, a set of ints, something with matches(), or None."""
 
     def __init__(self, name, module, forms, kernel="k", grid=(1, 1, 1), block=(32, 1, 1), shared=0, params=b"",
-                 patches=(), buffers=(), expected=(), outcome=None, message=(), how="exact integers", printed=None):
+                 patches=(), buffers=(), expected=(), outcome=None, message=(), how="exact integers", printed=None, counts=True):
         self.name, self.module, self.forms, self.kernel = name, module, list(forms), kernel
         self.grid, self.block, self.shared, self.params = grid, block, shared, params
         self.patches, self.buffers, self.expected = list(patches), list(buffers), expected
         self.outcome, self.message, self.how, self.printed = outcome, message, how, printed
+        self.counts = counts and outcome != FAULT  # a fault alone shows nothing about the values of a form
 
     def encode(self):
         def text(data):

@@ -1,7 +1,7 @@
 """Comparison, selection, conversion, movement between registers."""
 from cases import Elementwise, bits, combine, mask, number, signed
 from float_forms import EXACT, finish, format_of, join, sample, switches, text
-from formats import BF16, F16, F32, F64, FORMATS, NEAREST, PAIRS, ROUNDINGS, Format
+from formats import BF16, F16, F32, F64, FORMATS, NEAREST, PAIRS, ROUNDINGS
 from integer_forms import INTEGERS, pool
 
 ORDERED = {"eq": lambda o: o == 0, "ne": lambda o: o != 0, "lt": lambda o: o < 0, "le": lambda o: o <= 0,
@@ -76,12 +76,17 @@ def setp():
 def set_():
     for t in SETP_TYPES:
         half = t in ("f16", "bf16")
-        targets = ("u16", "s16", "u32", "s32", t, "f32") if half else ("u32", "s32", "f32")
+        targets = ("u32", "s32", "f32", "f16", "bf16")
+        if half:
+            targets = ("u16", "s16", "u32", "s32", "bf16") + (("f16",) if t == "f16" else ())
         rows = compare_rows(f"set{t}", t)[::2]
         for target in targets:
             yes = FORMATS[target].one if target in FORMATS else mask(bits(target))
             for ftz in ("", "ftz") if t in ("f16", "f32") else ("",):
                 for k, (name, test) in enumerate(comparisons(t).items()):
+                    if name in UNSIGNED_NAMES and target in FORMATS and target != "f32":
+                        continue
+
                     def plain(a, b, t=t, ftz=ftz, test=test, yes=yes):
                         return [yes if test(order(t, a, b, ftz)) else 0]
                     yield Elementwise(text("set", name, ftz, target, t), [target], [t, t], rows, plain)
@@ -94,11 +99,14 @@ def set_():
     for t, fmt in PAIRS.items():
         for ftz in ("", "ftz") if t == "f16x2" else ("",):
             for name, test in comparisons(t).items():
-                def halves(a, b, f=fmt, ftz=ftz, test=test):
-                    parts = [f.one if test(order(f.name, x, y, ftz)) else 0
-                             for x, y in ((a & 0xffff, b & 0xffff), (a >> 16, b >> 16))]
-                    return [join(*parts)]
-                yield Elementwise(text("set", name, ftz, t, t), [t], [t, t], compare_rows(f"set{t}", t), halves)
+                for target in (t, "u32", "s32"):
+                    yes = fmt.one if target == t else 0xffff
+
+                    def halves(a, b, f=fmt, ftz=ftz, test=test, yes=yes):
+                        parts = [yes if test(order(f.name, x, y, ftz)) else 0
+                                 for x, y in ((a & 0xffff, b & 0xffff), (a >> 16, b >> 16))]
+                        return [join(*parts)]
+                    yield Elementwise(text("set", name, ftz, target, t), [target], [t, t], compare_rows(f"set{t}", t), halves)
 
 
 def selection():
@@ -138,27 +146,27 @@ def conversion(opcode, to, source, rows, evaluate, widths=None, how="exact integ
                        constants=source not in ("u8", "s8") and source not in PAIRS)
 
 
-def wider(t):
-    """Registers of 64 bits where the type allows them."""
-    return {} if t in FORMATS and t != "f16" and t != "bf16" else "b64"
-
-
 def integer_conversions():
     for source in CVT_INTEGERS:
-        # with junk above 8-bit operands
-        rows = [(v,) for v in pool(f"cvt{source}", f"u{register_bits(source)}", more=60)]
-        rows64 = [(v,) for v in pool(f"cvtw{source}", "u64", more=60)]
+        # with junk above the operand: in 8 bits, and in registers wider than the type
+        rows = {width: [(v,) for v in pool(f"cvt{source}", f"u{width}", more=30)] for width in (16, 32, 64)}
         for to in CVT_INTEGERS:
             low, high = (-(1 << (bits(to) - 1)), (1 << (bits(to) - 1)) - 1) if to[0] == "s" else (0, mask(bits(to)))
-            for sat in ("", "sat"):
+            fits = (to[0] == source[0] and bits(to) >= bits(source)) or (to[0] == "s" and bits(to) > bits(source))
+            for sat in ("",) if fits else ("", "sat"):  # .sat is allowed only where something can be out of range
                 def convert(a, width, source=source, to=to, sat=sat, low=low, high=high):
                     value = number(a, source)
                     value = min(max(value, low), high) if sat else number(value, to)
                     return [to_register(value, to, width)]
                 opcode = text("cvt", sat, to, source)
-                narrow = register_bits(to)
-                yield conversion(opcode, to, source, rows, lambda a, f=convert, w=narrow: f(a, w))
-                yield conversion(opcode, to, source, rows64, lambda a, f=convert: f(a, 64), {"d0": "b64", "s0": "b64"})
+                for width in (16, 32, 64):
+                    for source_width in (16, 32, 64):
+                        if width < register_bits(to) or source_width < register_bits(source):
+                            continue
+                        yield conversion(opcode, to, source, rows[source_width], lambda a, f=convert, w=width: f(a, w),
+                                         {"d0": f"b{width}", "s0": f"b{source_width}"})
+                if bits(source) > 8:  # with constants
+                    yield conversion(opcode, to, source, rows[bits(source)], lambda a, f=convert, w=register_bits(to): f(a, w))
 
 
 def float_rows(seed, t):
@@ -181,7 +189,7 @@ def float_to_integer():
         for to in CVT_INTEGERS:
             for mode in ROUNDINGS:
                 for ftz, sat in switches("ftz", "sat"):
-                    if ftz and source != "f32" or sat and mode != "rz":
+                    if ftz and source != "f32" or sat and (mode != "rz" or source == "bf16"):
                         continue
 
                     def convert(a, width, fmt=fmt, to=to, mode=mode, ftz=ftz):
@@ -205,7 +213,7 @@ def integer_to_float():
             fmt = FORMATS[to]
             for mode in ROUNDINGS:
                 for ftz, sat in switches("ftz", "sat"):
-                    if ftz and to != "f32" or sat and mode != "rn":
+                    if ftz and to != "f32" or sat and (mode != "rn" or to == "bf16"):
                         continue
                     apply = finish(fmt, ftz, sat, False)
 
@@ -229,6 +237,8 @@ def float_to_float():
             narrow_rows = rows + narrowing_rows(fmt, target) if target.bits < fmt.bits else rows
             for mode in modes:
                 for ftz, sat, relu in switches("ftz", "sat", "relu"):
+                    if sat and "bf16" in (to, source):
+                        continue
                     if ftz and "f32" not in (to, source) or relu and (source != "f32" or to not in ("f16", "bf16") or sat):
                         continue
 
@@ -258,9 +268,6 @@ def narrowing_rows(fmt, target):
     return rows
 
 
-TF32 = Format("tf32", 8, 10, 0x3ffff)
-
-
 def packed_conversions():
     rows = [row + other for row, other in zip(float_rows("p", "f32"), reversed(float_rows("p", "f32")))]
     rows += [(a[0], b[0]) for a, b in zip(narrowing_rows(F32, F16), narrowing_rows(F32, BF16))]
@@ -272,15 +279,6 @@ def packed_conversions():
                     return [join(apply(target.convert(F32, b, mode)), apply(target.convert(F32, a, mode)))]
                 yield conversion(text("cvt", mode, relu, to, "f32"), to, "f32", rows, convert, how=EXACT,
                                  sources=["f32", "f32"])
-    tf32_rows = float_rows("tf32", "f32") + narrowing_rows(F32, TF32)
-    for mode in ("rna", "rn", "rz"):
-        for relu in ("", "relu") if mode != "rna" else ("",):
-            def to_tf32(a, mode=mode, relu=relu):
-                if F32.is_nan(a):
-                    return [F32.any_nan]
-                value = TF32.convert(F32, a, mode) << 13
-                return [finish(F32, False, False, relu)(value)]
-            yield conversion(text("cvt", mode, relu, "tf32.f32"), "b32", "f32", tf32_rows, to_tf32, how=EXACT)
     for t in ("u16", "s16", "u8", "s8"):
         width = bits(t)
         low, high = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if t[0] == "s" else (0, mask(width))

@@ -40,7 +40,7 @@ class Table:
             return
         self.executed.update(opcode for opcode in counts)
         for form in case.forms:
-            if good and form in counts:
+            if good and form in counts and (case.counts or form == "trap"):
                 self.checked.add(form)
                 self.how.setdefault(form.split(".")[0], set()).add(case.how)
 

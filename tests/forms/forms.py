@@ -16,26 +16,21 @@ except ImportError:
     sys.exit("forms.py: needs MPFR for Python: apt-get install python3-gmpy2")
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import control_forms
 import convert_forms
 import coverage
 import float_forms
 import integer_forms
+import memory_forms
+import warp_forms
 from cases import FAULT, REFUSED, Case, Result, matches, opcode_of
 from formats import FORMATS
-
-try:
-    import memory_forms
-    import control_forms
-    EXTRA = [memory_forms, control_forms]
-except ImportError as e:
-    print(e)
-    EXTRA = []
 
 STATUS_OK, STATUS_INVALID, STATUS_STOPPED = 0, 2, 3
 
 
 def all_cases(only):
-    for module in [integer_forms, float_forms, convert_forms] + EXTRA:
+    for module in (integer_forms, float_forms, convert_forms, memory_forms, warp_forms, control_forms):
         for form in module.forms():
             name = form.name if isinstance(form, Case) else form.opcode
             if only and only not in name:

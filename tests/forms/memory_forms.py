@@ -61,6 +61,8 @@ def access_forms(mnemonic):
     for cache in ("ca", "cg", "cs", "lu", "cv") if mnemonic == "ld" else ("wb", "cg", "cs", "wt"):
         for t in ("u8", "f32", "u64", "v4.u32", "v2.f64"):
             forms[f"{mnemonic}.global.{cache}.{t}"] = None
+    for t in ("b32", "f32"):
+        forms[f"{mnemonic}.global.v8.{t}"] = None
     if mnemonic == "ld":
         for t in ("u8", "s16", "u32", "f32", "b64", "v2.f32", "v4.s32", "v2.u64"):
             forms[f"ld.global.nc.{t}"] = None
@@ -166,7 +168,7 @@ def load_cases(opcode):
     for backing in BACKINGS[access.space]:
         for register in access.registers():
             memory = memory_bytes(opcode)
-            offset = access.bytes * (1 if access.bytes <= 16 else 0)
+            offset = access.bytes
             if backing == "const":
                 table = ", ".join(str(byte) for byte in memory)
                 declare = f".const .align 16 .b8 area[{len(memory)}] = {{{table}}};\n"
