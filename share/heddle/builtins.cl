@@ -482,6 +482,27 @@ SHUFFLES_OF(double, as_ulong, as_double, 64)
 #define HALF_FROM(v) as_half((ushort)(v))
 SHUFFLES_OF(half, HALF_TO, HALF_FROM, 32)
 
+#define BROADCAST(T, N)                                                                                           \
+    CONVERGENT T##N sub_group_non_uniform_broadcast(T##N v, uint l)                                                    \
+    {                                                                                                                  \
+        T##N r;                                                                                                        \
+        for (int i = 0; i < N; i++)                                                                                    \
+            ((T *)&r)[i] = sub_group_non_uniform_broadcast(((T *)&v)[i], l);                                           \
+        return r;                                                                                                      \
+    }
+#define BROADCASTS(T) BROADCAST(T, 2) BROADCAST(T, 3) BROADCAST(T, 4) BROADCAST(T, 8) BROADCAST(T, 16)
+BROADCASTS(char)
+BROADCASTS(uchar)
+BROADCASTS(short)
+BROADCASTS(ushort)
+BROADCASTS(int)
+BROADCASTS(uint)
+BROADCASTS(long)
+BROADCASTS(ulong)
+BROADCASTS(half)
+BROADCASTS(float)
+BROADCASTS(double)
+
 #define ADD(a, b) ((a) + (b))
 #define MIN(a, b) ((b) < (a) ? (b) : (a))
 #define MAX(a, b) ((b) > (a) ? (b) : (a))
@@ -651,6 +672,26 @@ CTZ(uint, uint, 32)
 CTZ(long, ulong, 64)
 CTZ(ulong, ulong, 64)
 
+/* libclc saturates 0 - INT_MIN to the wrong end. */
+#define SUB_SAT(T, U, LOWEST, HIGHEST)                                                                                 \
+    OVERLOAD T sub_sat(T a, T b)                                                                                       \
+    {                                                                                                                  \
+        T r = (T)((U)a - (U)b);                                                                                        \
+        return ((a ^ b) & (a ^ r)) < 0 ? a < 0 ? LOWEST : HIGHEST : r;                                                 \
+    }                                                                                                                  \
+    SPREAD2(T, T, T, sub_sat)
+SUB_SAT(int, uint, INT_MIN, INT_MAX)
+SUB_SAT(long, ulong, LONG_MIN, LONG_MAX)
+
+/* The 128-bit sum; libclc looks at the high half of the product alone. */
+OVERLOAD long mad_sat(long a, long b, long c)
+{
+    ulong low = (ulong)a * (ulong)b, sum = low + (ulong)c;
+    long high = (long)((ulong)mul_hi(a, b) + (ulong)(c >> 63) + (sum < low));
+    return high == (long)sum >> 63 ? (long)sum : high < 0 ? LONG_MIN : LONG_MAX;
+}
+SPREAD3(long, long, long, long, mad_sat)
+
 /* libclc's mul_hi is sound; the sum wraps. */
 #define MAD_HI(T, U)                                                                                                   \
     OVERLOAD T mad_hi(T a, T b, T c) { return (T)((U)mul_hi(a, b) + (U)c); }                                           \
@@ -685,6 +726,26 @@ OVERLOAD float native_divide(float a, float b) { return __nvvm_div_approx_f(a, b
 SPREAD2(float, float, float, native_divide)
 OVERLOAD float native_powr(float a, float b) { return __nvvm_ex2_approx_f(b * __nvvm_lg2_approx_f(a)); }
 SPREAD2(float, float, float, native_powr)
+
+/* ---- floats: libclc's ldexp for float takes denormals for zero ---- */
+
+/* The factors keep the one rounding for the last product, also of a denormal result. */
+OVERLOAD float ldexp(float x, int n)
+{
+    for (int i = 0; i < 2 && n > 127; i++, n -= 127)
+        x *= 0x1p127f;
+    for (int i = 0; i < 2 && n < -126; i++, n += 102)
+        x *= 0x1p-102f;
+    n = n > 127 ? 127 : n < -126 ? -126 : n;
+    return x * as_float((127 + n) << 23);
+}
+SPREAD2(float, float, int, ldexp)
+#define LDEXP_ONE(T, N) OVERLOAD T ldexp(T x, int n) { return ldexp(x, (N)n); }
+LDEXP_ONE(float2, int2)
+LDEXP_ONE(float3, int3)
+LDEXP_ONE(float4, int4)
+LDEXP_ONE(float8, int8)
+LDEXP_ONE(float16, int16)
 
 /* ---- what libclc left out of families it has ---- */
 

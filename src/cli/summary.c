@@ -128,7 +128,7 @@ static void print_lines(struct run *run, struct arena *arena, unsigned limit, FI
     for (unsigned i = 0; i < shown; i++) {
         const struct line_stats *line = &lines[i];
         table_add(&table, arena_printf(arena, "%s:%u", lines_file_name(run->module, line->file), line->line));
-        table_add(&table, trimmed(arena, run_source_line(run, line->file, line->line)));
+        table_add(&table, trimmed(arena, source_line(&run->sources, line->file, line->line)));
         table_add(&table, with_commas(arena, line->sum.threads));
         table_add(&table, percent(arena, (double)line->sum.threads, (double)all));
         table_add(&table, percent(arena, (double)line->sum.lanes, (double)line->sum.issues * run->machine->warp_size));

@@ -149,7 +149,7 @@ static const char *const opencl3_macros[] = {"-D__opencl_c_atomic_scope_device=1
 
 static void flags_opencl(struct job *job)
 {
-    static const char *const fixed[] = {"-x", "cl", "-cl-kernel-arg-info", "-fno-crash-diagnostics",
+    static const char *const fixed[] = {"-x", "cl", "--cuda-feature=+ptx85", "-cl-kernel-arg-info", "-fno-crash-diagnostics",
                                         "-Wno-linker-warnings", "-fno-ident", "-Xclang", OPENCL_EXTENSIONS};
     struct arena *arena = job->arena;
     struct arguments *flags = &job->flags;
@@ -171,7 +171,7 @@ static void flags_opencl(struct job *job)
 
 static void flags_cuda(struct job *job)
 {
-    static const char *const fixed[] = {"-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib",
+    static const char *const fixed[] = {"-x", "cuda", "--cuda-feature=+ptx85", "--cuda-device-only", "-nocudainc", "-nocudalib",
                                         "-fno-crash-diagnostics", "-fno-ident", "-Wno-unknown-cuda-version"};
     struct arena *arena = job->arena;
     struct arguments *flags = &job->flags;
@@ -298,7 +298,7 @@ static enum status builtins_get(struct job *job, const char **builtins, const ch
     const char *const common[] = {job->tools.clang, opencl_target(job),
                                   arena_printf(arena, "-march=%s", target_cpu(job)), "-O2", "-fno-crash-diagnostics",
                                   "-fno-ident", "-ffp-contract=off", "-emit-llvm"};
-    const char *const opencl[] = {"-x", "cl", "-cl-std=CL3.0", "-Xclang", OPENCL_EXTENSIONS,
+    const char *const opencl[] = {"-x", "cl", "--cuda-feature=+ptx85", "-cl-std=CL3.0", "-Xclang", OPENCL_EXTENSIONS,
                                   arena_printf(arena, "-DHEDDLE_SM=%u", job->options->sm ? job->options->sm : 75)};
     struct arguments line = {0};
     arguments_add_all(arena, &line, common, COUNT(common));
@@ -384,7 +384,7 @@ static enum status opencl_run(struct job *job, const char **metadata, const char
     if ((status = step_run(job, &first, false)) != STATUS_OK || (status = result_read(job, ir_path, &ir)) != STATUS_OK)
         return status;
     *metadata = metadata_extract(arena, ir);
-    const char *const generate[] = {job->tools.clang, "-x", "ir", opencl_target(job),
+    const char *const generate[] = {job->tools.clang, "-x", "ir", "--cuda-feature=+ptx85", opencl_target(job),
                                     arena_printf(arena, "-march=%s", target_cpu(job)), optimisation(job),
                                     "-fno-crash-diagnostics", "-Wno-override-module", "-Xclang",
                                     "-disable-llvm-passes", "-S"};

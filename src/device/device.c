@@ -38,19 +38,13 @@ struct device {
     } while (0)
 
 const struct stat_description run_stats_table[] = {
-#define STAT(field, unit_, help_) {.name = #field, .unit = unit_, .help = help_, .offset = offsetof(struct run_stats, field)},
-#define RATIO(name_, numerator_, denominator_, scale_, unit_, help_)                                                   \
-    {.name = #name_,                                                                                                   \
-     .unit = unit_,                                                                                                    \
-     .help = help_,                                                                                                    \
-     .numerator = offsetof(struct run_stats, numerator_),                                                              \
-     .denominator = offsetof(struct run_stats, denominator_),                                                          \
-     .scale = scale_,                                                                                                  \
-     .is_ratio = 1},
+#define STAT(field, unit, help) STAT_ENTRY(struct run_stats, field, unit, help)
+#define RATIO(name, numerator, denominator, scale, unit, help)                                                         \
+    RATIO_ENTRY(struct run_stats, name, numerator, denominator, scale, unit, help)
 #include "emulate/run_stats.def"
 #undef STAT
 #undef RATIO
-    {.name = NULL}};
+    STAT_END};
 
 static enum status device_setup(struct device *device, struct report *report) {
     static const char *const levels[] = {"auto", "v1", "v3", "v4"};

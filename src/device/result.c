@@ -89,7 +89,7 @@ static json_t *lines_json(struct run *run, const struct inst_stats *instructions
         json_t *line = json_object();
         json_object_set_new(line, "file", text_of(arena, lines_file_name(run->module, lines[i].file)));
         json_object_set_new(line, "line", count_of(lines[i].line));
-        json_object_set_new(line, "text", text_of(arena, run_source_line(run, lines[i].file, lines[i].line)));
+        json_object_set_new(line, "text", text_of(arena, source_line(&run->sources, lines[i].file, lines[i].line)));
         json_object_set_new(line, "instructions", count_of(lines[i].instructions));
         add_inst_stats(line, &lines[i].sum, run->machine->warp_size);
         json_array_append_new(list, line);

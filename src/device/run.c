@@ -4,7 +4,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { MODULE_LIMIT_BYTES = 512 << 20, SOURCE_LIMIT_BYTES = 16 << 20 };
+enum { MODULE_LIMIT_BYTES = 512 << 20 };
 
 static bool has_ending(const char *name, const char *ending) {
     size_t length = strlen(name), ending_length = strlen(ending);
@@ -80,7 +80,8 @@ static enum status load_module(struct run *run, struct report *report) {
     if (status)
         return status;
     run->module = program_module(run->program);
-    run->sources = ARENA_ARRAY(&run->arena, struct run_source, (size_t)run->module->file_count + 1);
+    const char *folder = file_dir(&run->arena, file_join(&run->arena, run->file->folder, run->file->module));
+    run->sources = sources_of(&run->arena, run->module, folder);
     return STATUS_OK;
 }
 
@@ -229,52 +230,4 @@ void run_close(struct run *run) {
         device_destroy(run->device);
     arena_free(&run->arena);
     *run = (struct run){0};
-}
-
-static void split_lines(struct run *run, struct run_source *source, const char *text) {
-    struct {
-        const char **items;
-        unsigned count, capacity;
-    } lines = {0};
-    while (*text) {
-        size_t length = strcspn(text, "\r\n");
-        *ARENA_PUSH(&run->arena, &lines) = arena_strndup(&run->arena, text, length);
-        text += length;
-        text += *text == '\r';
-        text += *text == '\n';
-    }
-    source->lines = lines.items;
-    source->line_count = lines.count;
-}
-
-/* Names inside a module are its author's: only files beside the module are read, whatever it claims. */
-static bool is_beside(const char *name) {
-    if (*name == '/' || !*name || strcmp(name, "-") == 0)
-        return false;
-    for (const char *part = name; part; part = strchr(part, '/')) {
-        part += *part == '/';
-        if (strncmp(part, "..", 2) == 0 && (part[2] == '/' || !part[2]))
-            return false;
-    }
-    return true;
-}
-
-const char *run_source_line(struct run *run, unsigned file, uint32_t line) {
-    if (file >= run->module->file_count)
-        return "";
-    struct run_source *source = &run->sources[file];
-    if (!source->tried) {
-        source->tried = true;
-        const char *name = run->module->files[file];
-        char *text = NULL;
-        size_t length;
-        if (file == 0) {
-            split_lines(run, source, run->module->text);
-        } else if (is_beside(name)) {
-            const char *folder = file_dir(&run->arena, file_join(&run->arena, run->file->folder, run->file->module));
-            if (!file_read(file_join(&run->arena, folder, name), SOURCE_LIMIT_BYTES, &run->arena, &text, &length, NULL))
-                split_lines(run, source, text);
-        }
-    }
-    return line >= 1 && line <= source->line_count ? source->lines[line - 1] : "";
 }

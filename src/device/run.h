@@ -5,17 +5,11 @@
 #include "device/bind.h"
 #include "device/check.h"
 #include "device/machine.h"
+#include "device/source.h"
 
 struct run_options {
     uint64_t seed; /* of random fills that give none: buffer k of the file uses seed + k */
     const struct file_access *files;
-};
-
-/* Text of one of the module's source files, split into lines. */
-struct run_source {
-    bool tried;
-    const char **lines; /* lines[0] is line 1 */
-    unsigned line_count;
 };
 
 /* Zero-initialise, then run_open. */
@@ -37,7 +31,7 @@ struct run {
     unsigned done;
     struct check_result *checks;
     bool checked, failed;       /* all checks were made; one was not passed */
-    struct run_source *sources; /* by index in module->files; [0]: the module's own text */
+    struct sources sources;
 };
 
 /* Loads the module, places and fills the buffers, checks the arguments of every launch. */
@@ -55,8 +49,5 @@ void run_close(struct run *run);
 enum status run_load_text(const struct launch_file *file, struct arena *arena, struct compiled *compiled,
                           bool *is_compiled, const char **text, size_t *length, uint64_t *source_hash,
                           struct report *report);
-
-/* A line of source, "" when it is not at hand. file is an index in module->files, 0 the module's own text. */
-const char *run_source_line(struct run *run, unsigned file, uint32_t line);
 
 #endif

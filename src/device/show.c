@@ -12,7 +12,7 @@
 #include "device/words.h"
 #include "ptx/ptx.h"
 
-enum { MODULE_LIMIT_BYTES = 512 << 20, SOURCE_LIMIT_BYTES = 16 << 20 };
+enum { MODULE_LIMIT_BYTES = 512 << 20 };
 
 /* ---- small texts the forms share ---- */
 
@@ -59,43 +59,6 @@ const char *show_branch_text(struct show *show, const struct cfg *cfg, const str
     return arena_printf(&show->arena, "%s; reconverges at %s", text, show_block_name(show, cfg, block->post_dominator));
 }
 
-/* ---- source lines ---- */
-
-static void split_lines(struct show *show, struct show_source *source, const char *text) {
-    struct {
-        const char **items;
-        unsigned count, capacity;
-    } lines = {0};
-    while (*text) {
-        size_t length = strcspn(text, "\r\n");
-        *ARENA_PUSH(&show->arena, &lines) = arena_strndup(&show->arena, text, length);
-        text += length;
-        text += *text == '\r';
-        text += *text == '\n';
-    }
-    source->lines = lines.items;
-    source->line_count = lines.count;
-}
-
-/* Names inside a module are its author's: only files beside the module are read, whatever it claims. */
-static bool is_beside(const char *name) {
-    return *name && *name != '/' && strncmp(name, "../", 3) != 0 && !strstr(name, "/../");
-}
-
-const char *show_source_line(struct show *show, unsigned file, uint32_t line) {
-    if (!file || file >= show->module->file_count || !show->folder)
-        return "";
-    struct show_source *source = &show->sources[file];
-    const char *name = show->module->files[file];
-    char *text = NULL;
-    size_t length;
-    if (!source->tried && is_beside(name) &&
-        !file_read(file_join(&show->arena, show->folder, name), SOURCE_LIMIT_BYTES, &show->arena, &text, &length, NULL))
-        split_lines(show, source, text);
-    source->tried = true;
-    return line >= 1 && line <= source->line_count ? source->lines[line - 1] : "";
-}
-
 /* ---- choosing and writing ---- */
 
 static enum status unknown_kernel(struct show *show, struct report *report) {
@@ -124,7 +87,7 @@ static void show_function(struct show *show, const struct function *function) {
 static enum status show_all(struct show *show, struct report *report) {
     const struct module *module = show->module;
     const struct function *only = NULL;
-    show->sources = ARENA_ARRAY(&show->arena, struct show_source, (size_t)module->file_count + 1);
+    show->sources = sources_of(&show->arena, module, show->folder);
     if (show->options->kernel) {
         only = bind_find_kernel(module, show->options->kernel);
         if (!only)

@@ -55,7 +55,7 @@ void show_listing(struct show *show, const struct function *function) {
             const struct inst *inst = &show->module->code[pc];
             char text[TEXT_BYTES];
             if (inst->line && (inst->file != file || inst->line != line)) {
-                const char *source = skip_blanks(show_source_line(show, inst->file, inst->line));
+                const char *source = skip_blanks(source_line(&show->sources, inst->file, inst->line));
                 file = inst->file;
                 line = inst->line;
                 fprintf(show->out, "        | %s%s%s\n", show_where(show, inst), *source ? "  " : "", source);
@@ -164,7 +164,7 @@ static void dot_node(struct show *show, const struct function *function, uint32_
             continue;
         file = inst->file;
         line = inst->line;
-        const char *source = skip_blanks(show_source_line(show, file, line));
+        const char *source = skip_blanks(source_line(&show->sources, file, line));
         if (!*source)
             continue;
         print_escaped(show->out, source, DOT_SOURCE_WIDTH);

@@ -3,18 +3,13 @@
 #define HEDDLE_DEVICE_SHOW_PRINT_H
 
 #include "device/show.h"
+#include "device/source.h"
 #include "isa/analysis.h"
 
 /* A launch of a launch file, as far as occupancy is concerned. */
 struct show_launch {
     const char *kernel;
     uint32_t block_threads, dynamic_shared_bytes;
-};
-
-struct show_source {
-    bool tried;
-    const char **lines;
-    unsigned line_count;
 };
 
 struct show {
@@ -25,7 +20,7 @@ struct show {
     const struct show_options *options;
     const struct show_launch *launches;
     unsigned launch_count;
-    struct show_source *sources; /* by index in module->files */
+    struct sources sources;
     FILE *out;
 };
 
@@ -37,8 +32,6 @@ void show_dot_start(struct show *show);
 void show_dot(struct show *show, const struct function *function);
 void show_dot_end(struct show *show);
 
-/* A line of one of the module's source files, "" when it is not at hand. */
-const char *show_source_line(struct show *show, unsigned file, uint32_t line);
 /* "saxpy.cl:5" of the instruction, "" when it has no source position; without the folder. */
 const char *show_where(struct show *show, const struct inst *inst);
 /* "kernel saxpy(global float* y, ...)" or "function f". */

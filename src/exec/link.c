@@ -206,13 +206,6 @@ static struct row special_row(struct linker *linker, enum special special) {
     return *row;
 }
 
-static bool in_kernel_params(const struct linker *linker, const struct symbol *symbol) {
-    const struct function *kernel = linker->linked->kernel;
-    for (unsigned i = 0; i < kernel->param_count; i++)
-        if (kernel->params[i] == symbol) return true;
-    return false;
-}
-
 /* The address a symbol stands for; frame symbols relative to the thread's frame. */
 static uint64_t symbol_value(const struct linker *linker, const struct symbol *symbol) {
     if (symbol->kind == SYMBOL_FUNCTION) return CODE_ADDRESS(symbol->function->first_pc);
@@ -221,9 +214,9 @@ static uint64_t symbol_value(const struct linker *linker, const struct symbol *s
     return symbol->offset;
 }
 
-static bool is_frame_symbol(const struct linker *linker, const struct symbol *symbol) {
-    return symbol && symbol->kind == SYMBOL_VARIABLE &&
-           (symbol->space == SPACE_LOCAL || (symbol->space == SPACE_PARAM && !in_kernel_params(linker, symbol)));
+/* A variable in the thread's frame of local memory. */
+static bool is_frame_symbol(const struct symbol *symbol) {
+    return symbol && symbol->kind == SYMBOL_VARIABLE && (symbol->space == SPACE_LOCAL || symbol->in_frame);
 }
 
 static struct row operand_row(struct linker *linker, const struct function_layout *layout, const struct operand *operand,
@@ -286,7 +279,7 @@ static void link_address(struct linker *linker, const struct function_layout *la
     if (operand->has_reg) address->row = layout->registers[operand->reg];
     if (operand->symbol) {
         address->offset += symbol_value(linker, operand->symbol);
-        address->in_frame = is_frame_symbol(linker, operand->symbol);
+        address->in_frame = is_frame_symbol(operand->symbol);
     }
     if (inst->space == SPACE_PARAM && (address->in_frame || step->function != linker->linked->kernel))
         address->space = SPACE_LOCAL;
@@ -359,7 +352,7 @@ static enum kind link_kind(struct linker *linker, struct step *step) {
     case OP_MOV:
         if (inst->dst_count > 1 || inst->src_count > 1) return KIND_MOVE;
         if (inst->src[0].kind == OPERAND_SPECIAL && is_clock(inst->src[0].reg)) return KIND_CLOCK;
-        if (inst->src[0].kind == OPERAND_ADDRESS && is_frame_symbol(linker, inst->src[0].symbol) &&
+        if (inst->src[0].kind == OPERAND_ADDRESS && is_frame_symbol(inst->src[0].symbol) &&
             step->function != linker->linked->kernel) {
             step->address.offset = symbol_value(linker, inst->src[0].symbol) + inst->src[0].imm;
             return KIND_LOCAL;

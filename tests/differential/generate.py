@@ -579,15 +579,15 @@ class Kernel:
         """Local memory, in uniform control flow."""
         kind = self.pick([Type("uint"), Type("uint"), Type("ulong"), Type("float"), Type("uchar")])
         shared = {"uint": "shared", "ulong": "shared8", "float": "sharedf", "uchar": "shared1"}[kind.base]
-        self.emit(f"{shared}[lid] = {self.expr(kind)};")
-        self.emit("barrier(CLK_LOCAL_MEM_FENCE);")
+        value = self.expr(kind)
         name = self.name("x")
         pattern = self.pick([f"(lid + {self.random.randint(1, 300)}u) % lsize", f"lsize - 1u - lid",
                              f"(lid ^ {self.pick([1, 2, 4, 16, 31])}u) % lsize", f"({self.expr(Type('uint'), 2)}) % lsize",
                              "0u"])
-        self.emit(f"{kind.name} {name} = {shared}[{pattern}];")
+        # on one line: the minimiser takes away all of it or nothing
+        self.emit(f"{shared}[lid] = {value}; barrier(CLK_LOCAL_MEM_FENCE); "
+                  f"{kind.name} {name} = {shared}[{pattern}]; barrier(CLK_LOCAL_MEM_FENCE);")
         self.scopes[-1].append(Variable(name, kind))
-        self.emit("barrier(CLK_LOCAL_MEM_FENCE);")
 
     def reduction(self):
         """A tree over local memory: barriers inside a uniform loop, with idle threads at each step."""
@@ -743,9 +743,8 @@ class Kernel:
             name, kind, size = self.name("arr"), self.any_type(), self.pick([2, 4, 8, 16])
             if kind.n > 4:
                 kind = Type(kind.base, 4)
-            e(f"{kind.name} {name}[{size}];")
             i = self.name("i")
-            e(f"for (uint {i} = 0; {i} < {size}u; {i}++) {name}[{i}] = "
+            e(f"{kind.name} {name}[{size}]; for (uint {i} = 0; {i} < {size}u; {i}++) {name}[{i}] = "
               f"{self.cast(kind, Type('uint'), f'(in[(gid * {size}u + {i}) & {IN_WORDS - 1}u] ^ {i})')};")
             self.arrays.append((name, kind, size))
 

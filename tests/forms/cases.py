@@ -5,12 +5,39 @@ import struct
 HEADER = ".version 8.7\n.target sm_90a\n.address_size 64\n"
 FAULT, REFUSED = "fault", "refused"
 
-REGISTER = {"f16": "b16", "bf16": "b16", "f16x2": "b32", "bf16x2": "b32", "tf32": "b32",
-            "u8": "b16", "s8": "b16", "b8": "b16"}
-WIDTH = {"pred": 1, "u8": 8, "s8": 8, "b8": 8, "u16": 16, "s16": 16, "b16": 16, "f16": 16, "bf16": 16, "u32": 32,
-         "s32": 32, "b32": 32, "f32": 32, "f16x2": 32, "bf16x2": 32, "tf32": 32, "u64": 64, "s64": 64, "b64": 64,
-         "f64": 64}
-SENTINEL = 0x5ca1ab1e0ddba11d
+REGISTER = {
+    "f16": "b16",
+    "bf16": "b16",
+    "f16x2": "b32",
+    "bf16x2": "b32",
+    "tf32": "b32",
+    "u8": "b16",
+    "s8": "b16",
+    "b8": "b16",
+}
+WIDTH = {
+    "pred": 1,
+    "u8": 8,
+    "s8": 8,
+    "b8": 8,
+    "u16": 16,
+    "s16": 16,
+    "b16": 16,
+    "f16": 16,
+    "bf16": 16,
+    "u32": 32,
+    "s32": 32,
+    "b32": 32,
+    "f32": 32,
+    "f16x2": 32,
+    "bf16x2": 32,
+    "tf32": 32,
+    "u64": 64,
+    "s64": 64,
+    "b64": 64,
+    "f64": 64,
+}
+SENTINEL = 0x5CA1AB1E0DDBA11D
 
 
 def register_type(type_):
@@ -40,8 +67,25 @@ class Case:
     """One launch. `forms` are the opcodes whose results are compared; `expected` the comparisons:
     (buffer, offset, bytes, value), value an int, a set of ints, something with matches(), or None."""
 
-    def __init__(self, name, module, forms, kernel="k", grid=(1, 1, 1), block=(32, 1, 1), shared=0, params=b"",
-                 patches=(), buffers=(), expected=(), outcome=None, message=(), how="exact integers", printed=None, counts=True):
+    def __init__(
+        self,
+        name,
+        module,
+        forms,
+        kernel="k",
+        grid=(1, 1, 1),
+        block=(32, 1, 1),
+        shared=0,
+        params=b"",
+        patches=(),
+        buffers=(),
+        expected=(),
+        outcome=None,
+        message=(),
+        how="exact integers",
+        printed=None,
+        counts=True,
+    ):
         self.name, self.module, self.forms, self.kernel = name, module, list(forms), kernel
         self.grid, self.block, self.shared, self.params = grid, block, shared, params
         self.patches, self.buffers, self.expected = list(patches), list(buffers), expected
@@ -51,9 +95,15 @@ class Case:
     def encode(self):
         def text(data):
             return struct.pack("<I", len(data)) + data
-        out = [text(self.name.encode()), text(self.module.encode()), text(self.kernel.encode()),
-               struct.pack("<7I", *self.grid, *self.block, self.shared), text(self.params),
-               struct.pack("<I", len(self.patches))]
+
+        out = [
+            text(self.name.encode()),
+            text(self.module.encode()),
+            text(self.kernel.encode()),
+            struct.pack("<7I", *self.grid, *self.block, self.shared),
+            text(self.params),
+            struct.pack("<I", len(self.patches)),
+        ]
         out += [struct.pack("<IIQ", *patch) for patch in self.patches]
         out.append(struct.pack("<I", len(self.buffers)))
         out += [text(bytes(buffer)) for buffer in self.buffers]
@@ -71,7 +121,8 @@ class Result:
             nonlocal at
             length = u32()
             at += length
-            return data[at - length:at]
+            return data[at - length : at]
+
         self.stage, self.status = u32(), u32()
         self.report, self.output = text().decode(errors="replace"), text()
         self.threads = {}
@@ -134,8 +185,21 @@ class Elementwise:
     destinations, sources: PTX types; `evaluate(*operands)` gives a value per destination; `pattern` is the statement
     with {d0} {d1} {s0}...; `before` a statement that needs no result of its own (carry)."""
 
-    def __init__(self, opcode, destinations, sources, rows, evaluate, pattern=None, before="", forms=None,
-                 constants=True, how="exact integers", widths=None, declare=""):
+    def __init__(
+        self,
+        opcode,
+        destinations,
+        sources,
+        rows,
+        evaluate,
+        pattern=None,
+        before="",
+        forms=None,
+        constants=True,
+        how="exact integers",
+        widths=None,
+        declare="",
+    ):
         self.opcode, self.destinations, self.sources = opcode, destinations, sources
         self.rows, self.evaluate, self.before = rows, evaluate, before
         names = [f"{{d{i}}}" for i in range(len(destinations))], [f"{{s{i}}}" for i in range(len(sources))]
@@ -167,29 +231,46 @@ class Elementwise:
         return [values[len(values) // 3], values[-1]]
 
     def case(self):
-        in_place = (len(self.sources) > 0 and len(self.destinations) == 1 and not self.before and "{s0}" in self.pattern
-                    and self._register("s0", self.sources[0]) == self._register("d0", self.destinations[0]))
+        in_place = (
+            len(self.sources) > 0
+            and len(self.destinations) == 1
+            and not self.before
+            and "{s0}" in self.pattern
+            and self._register("s0", self.sources[0]) == self._register("d0", self.destinations[0])
+        )
         constants = self._constants()
         runs = [("d", "", None, False), ("e", "@%g ", None, in_place)]
         runs += [(f"c{k}_", "", immediate(value, self.sources[-1]), False) for k, value in enumerate(constants)]
         stride_in, stride_out = 8 * (len(self.sources) + 1), 8 * len(self.destinations) * len(runs)
-        lines = [HEADER + self.declare, ".visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n)", "{",
-                 "    .reg .pred %done, %g; .reg .b32 %w, %i, %t; .reg .b64 %from, %to;"]
+        lines = [
+            HEADER + self.declare,
+            ".visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n)",
+            "{",
+            "    .reg .pred %done, %g; .reg .b32 %w, %i, %t; .reg .b64 %from, %to;",
+        ]
         for i, type_ in enumerate(self.sources):
             lines.append(f"    .reg .{self._register(f's{i}', type_)} %s{i};")
         for prefix, *_ in runs:
-            lines += [f"    .reg .{self._register(f'd{i}', type_)} %{prefix}{i};" for i, type_ in enumerate(self.destinations)]
-        lines += ["    mov.u32 %i, %ctaid.x; mov.u32 %w, %ntid.x; mov.u32 %t, %tid.x; mad.lo.u32 %i, %i, %w, %t;",
-                  "    ld.param.u32 %w, [n]; setp.ge.u32 %done, %i, %w;", "    @%done bra END;",
-                  f"    ld.param.u64 %from, [in]; mad.wide.u32 %from, %i, {stride_in}, %from;",
-                  f"    ld.param.u64 %to, [out]; mad.wide.u32 %to, %i, {stride_out}, %to;"]
+            lines += [
+                f"    .reg .{self._register(f'd{i}', type_)} %{prefix}{i};" for i, type_ in enumerate(self.destinations)
+            ]
+        lines += [
+            "    mov.u32 %i, %ctaid.x; mov.u32 %w, %ntid.x; mov.u32 %t, %tid.x; mad.lo.u32 %i, %i, %w, %t;",
+            "    ld.param.u32 %w, [n]; setp.ge.u32 %done, %i, %w;",
+            "    @%done bra END;",
+            f"    ld.param.u64 %from, [in]; mad.wide.u32 %from, %i, {stride_in}, %from;",
+            f"    ld.param.u64 %to, [out]; mad.wide.u32 %to, %i, {stride_out}, %to;",
+        ]
         for i, type_ in enumerate(self.sources):
             lines.append("    " + load(self._register(f"s{i}", type_), f"%s{i}", f"%from+{8 * i}"))
         lines.append("    " + load("pred", "%g", f"%from+{8 * len(self.sources)}"))
         at = 0
         for prefix, guard, constant, same in runs:
             if guard:
-                lines += ["    " + self._preset(f"%{prefix}{i}", f"d{i}", type_, same) for i, type_ in enumerate(self.destinations)]
+                lines += [
+                    "    " + self._preset(f"%{prefix}{i}", f"d{i}", type_, same)
+                    for i, type_ in enumerate(self.destinations)
+                ]
             if self.before:
                 lines.append("    " + self.before)
             lines.append(self._statement(prefix, guard, constant, same))
@@ -210,7 +291,9 @@ class Elementwise:
     def _fill(self, module, runs, constants, in_place, stride_in, stride_out):
         generator = random.Random(self.opcode)
         rows, data, expected = self.rows, bytearray(), []
-        widths = [max(1, bits(self._register(f"d{i}", t)) // 8) if t != "pred" else 4 for i, t in enumerate(self.destinations)]
+        widths = [
+            max(1, bits(self._register(f"d{i}", t)) // 8) if t != "pred" else 4 for i, t in enumerate(self.destinations)
+        ]
         for k, row in enumerate(rows):
             guard = generator.random() < 0.6
             for value in row:
@@ -230,18 +313,46 @@ class Elementwise:
                     at += 8
         block = 96
         grid = (len(rows) + block - 1) // block
-        return Case(self.opcode, module, self.forms, grid=(grid, 1, 1), block=(block, 1, 1),
-                    params=struct.pack("<QQI", 0, 0, len(rows)), patches=[(0, 0, 0), (8, 1, 0)],
-                    buffers=[data, bytes(stride_out * len(rows))], expected=expected, how=self.how)
+        return Case(
+            self.opcode,
+            module,
+            self.forms,
+            grid=(grid, 1, 1),
+            block=(block, 1, 1),
+            params=struct.pack("<QQI", 0, 0, len(rows)),
+            patches=[(0, 0, 0), (8, 1, 0)],
+            buffers=[data, bytes(stride_out * len(rows))],
+            expected=expected,
+            how=self.how,
+        )
 
 
 # ---- operands ----
 
+
 def integer_edges(width):
     top = 1 << (width - 1)
     full = mask(width)
-    return [0, 1, full, top, top - 1, 2, full - 1, top + 1, 3, 0x5555555555555555 & full, 0xaaaaaaaaaaaaaaaa & full,
-            7, 0xff & full, width - 1, width, width + 1, mask(width // 2), top >> 1]
+    return [
+        0,
+        1,
+        full,
+        top,
+        top - 1,
+        2,
+        full - 1,
+        top + 1,
+        3,
+        0x5555555555555555 & full,
+        0xAAAAAAAAAAAAAAAA & full,
+        7,
+        0xFF & full,
+        width - 1,
+        width,
+        width + 1,
+        mask(width // 2),
+        top >> 1,
+    ]
 
 
 def integers(seed, width, count):
@@ -261,8 +372,16 @@ def float_edges(fmt):
     one, sign = fmt.one, fmt.sign_bit
     core = [0, one, fmt.infinity, fmt.nan, 1, fmt.min_normal - 1, fmt.min_normal, fmt.max_finite, one + 1, one - 1]
     half = one - fmt.min_normal
-    more = [half, one + fmt.min_normal, one + (fmt.min_normal >> 1), fmt.infinity | 1, 2, fmt.min_normal + 1,
-            fmt.max_finite - 1, one + (fmt.min_normal >> 1) + fmt.min_normal]
+    more = [
+        half,
+        one + fmt.min_normal,
+        one + (fmt.min_normal >> 1),
+        fmt.infinity | 1,
+        2,
+        fmt.min_normal + 1,
+        fmt.max_finite - 1,
+        one + (fmt.min_normal >> 1) + fmt.min_normal,
+    ]
     return [x for value in core for x in (value, value | sign)], [x for value in more for x in (value, value | sign)]
 
 

@@ -1,7 +1,7 @@
 """Special registers, branches, calls, fences, and what is refused."""
 import struct
 
-from cases import FAULT, HEADER, REFUSED, Case, mask, signed
+from cases import FAULT, HEADER, REFUSED, Case, mask
 from coverage import is_refused, listed_forms
 
 HOW = "the program run in Python"
@@ -12,7 +12,11 @@ START = """    .reg .pred %p, %q, %g; .reg .b32 %i, %w, %x, %y; .reg .b64 %in, %
 
 
 def program(body, declare="", attributes=""):
-    return HEADER + declare + f".visible .entry k(.param .u64 in, .param .u64 out) {attributes}\n{{\n{START}{body}END:\n    ret;\n}}\n"
+    return (
+        HEADER
+        + declare
+        + f".visible .entry k(.param .u64 in, .param .u64 out) {attributes}\n{{\n{START}{body}END:\n    ret;\n}}\n"
+    )
 
 
 def case(name, body, forms, inputs, expected, declare="", block=40, grid=1, out_bytes=None, **more):
@@ -22,27 +26,54 @@ def case(name, body, forms, inputs, expected, declare="", block=40, grid=1, out_
     more.setdefault("how", HOW)
     block = block if isinstance(block, tuple) else (block, 1, 1)
     grid = grid if isinstance(grid, tuple) else (grid, 1, 1)
-    return Case(name, program(body, declare), forms, block=block, grid=grid, params=bytes(16),
-                patches=[(0, 0, 0), (8, 1, 0)], buffers=[data or bytes(8), bytes((size + 7) // 8 * 8)],
-                expected=[(1, at, width, value) for at, width, value in expected], **more)
+    return Case(
+        name,
+        program(body, declare),
+        forms,
+        block=block,
+        grid=grid,
+        params=bytes(16),
+        patches=[(0, 0, 0), (8, 1, 0)],
+        buffers=[data or bytes(8), bytes((size + 7) // 8 * 8)],
+        expected=[(1, at, width, value) for at, width, value in expected],
+        **more,
+    )
 
 
 # ---- special registers ----
 
+
 def specials():
     block, grid, shared = (5, 3, 4), (2, 3, 2), 64
     threads = 60
-    words = {"%tid.x": lambda t, b: t[0], "%tid.y": lambda t, b: t[1], "%tid.z": lambda t, b: t[2],
-             "%ctaid.x": lambda t, b: b[0], "%ctaid.y": lambda t, b: b[1], "%ctaid.z": lambda t, b: b[2],
-             "%ntid.x": lambda t, b: 5, "%ntid.y": lambda t, b: 3, "%ntid.z": lambda t, b: 4,
-             "%nctaid.x": lambda t, b: 2, "%nctaid.y": lambda t, b: 3, "%nctaid.z": lambda t, b: 2,
-             "%laneid": lambda t, b: t[3] % 32, "%warpid": lambda t, b: t[3] // 32,
-             "%lanemask_eq": lambda t, b: 1 << t[3] % 32, "%lanemask_lt": lambda t, b: mask(t[3] % 32),
-             "%lanemask_le": lambda t, b: mask(t[3] % 32 + 1), "%lanemask_gt": lambda t, b: mask(32) & ~mask(t[3] % 32 + 1),
-             "%lanemask_ge": lambda t, b: mask(32) & ~mask(t[3] % 32), "%dynamic_smem_size": lambda t, b: shared,
-             "%total_smem_size": lambda t, b: shared + 16, "WARP_SZ": lambda t, b: 32,
-             "%envreg3": lambda t, b: 101, "%envreg4": lambda t, b: 102, "%envreg5": lambda t, b: 103,
-             "%envreg9": lambda t, b: 3}
+    words = {
+        "%tid.x": lambda t, b: t[0],
+        "%tid.y": lambda t, b: t[1],
+        "%tid.z": lambda t, b: t[2],
+        "%ctaid.x": lambda t, b: b[0],
+        "%ctaid.y": lambda t, b: b[1],
+        "%ctaid.z": lambda t, b: b[2],
+        "%ntid.x": lambda t, b: 5,
+        "%ntid.y": lambda t, b: 3,
+        "%ntid.z": lambda t, b: 4,
+        "%nctaid.x": lambda t, b: 2,
+        "%nctaid.y": lambda t, b: 3,
+        "%nctaid.z": lambda t, b: 2,
+        "%laneid": lambda t, b: t[3] % 32,
+        "%warpid": lambda t, b: t[3] // 32,
+        "%lanemask_eq": lambda t, b: 1 << t[3] % 32,
+        "%lanemask_lt": lambda t, b: mask(t[3] % 32),
+        "%lanemask_le": lambda t, b: mask(t[3] % 32 + 1),
+        "%lanemask_gt": lambda t, b: mask(32) & ~mask(t[3] % 32 + 1),
+        "%lanemask_ge": lambda t, b: mask(32) & ~mask(t[3] % 32),
+        "%dynamic_smem_size": lambda t, b: shared,
+        "%total_smem_size": lambda t, b: shared + 16,
+        "WARP_SZ": lambda t, b: 32,
+        "%envreg3": lambda t, b: 101,
+        "%envreg4": lambda t, b: 102,
+        "%envreg5": lambda t, b: 103,
+        "%envreg9": lambda t, b: 3,
+    }
     # row of a thread: its number among all threads of the grid
     linear = """    .reg .b32 %r<8>; .reg .b64 %full, %other; .shared .align 4 .b8 held[16];
     mov.u32 %r0, %ctaid.z; mov.u32 %r1, %ctaid.y; mov.u32 %r2, %ctaid.x; mad.lo.u32 %r0, %r0, 3, %r1; mad.lo.u32 %r0, %r0, 2, %r2;
@@ -67,7 +98,9 @@ def specials():
             for k, (name, value) in enumerate(words.items()):
                 times = 3 if name.split(".")[0] in ("%tid", "%ntid", "%ctaid", "%nctaid") else 1
                 expected.append((8 * (len(words) * (block_number * threads + t) + k), 8, times * value(thread, place)))
-    yield case("mov special registers", body, ["mov.u32", "mov.u16"], [], expected, block=block, grid=grid, shared=shared)
+    yield case(
+        "mov special registers", body, ["mov.u32", "mov.u16"], [], expected, block=block, grid=grid, shared=shared
+    )
     # clocks: later reads give no smaller values, and something passes
     body = "    mad.wide.u32 %out, %i, 8, %out; .reg .b64 %c0, %c1, %g0, %g1; .reg .b32 %l0, %l1;\n"
     body += "    mov.u32 %l0, %clock; mov.u64 %c0, %clock64; mov.u64 %g0, %globaltimer;\n    nanosleep.u32 100;\n"
@@ -79,6 +112,7 @@ def specials():
 
 
 # ---- branches ----
+
 
 def collatz(n):
     steps = 0
@@ -105,7 +139,9 @@ TEST:
     @%q bra LOOP;
     st.global.u32 [%out], %y;
 """
-    yield case("bra", body, ["bra", "bra.uni", "ret"], inputs, [(4 * i, 4, collatz(n)) for i, n in enumerate(inputs)], block=80)
+    yield case(
+        "bra", body, ["bra", "bra.uni", "ret"], inputs, [(4 * i, 4, collatz(n)) for i, n in enumerate(inputs)], block=80
+    )
     # a guard that is a negated predicate, and an exit in the middle
     body = """    mad.wide.u32 %in, %i, 4, %in; mad.wide.u32 %out, %i, 4, %out; ld.global.u32 %x, [%in]; st.global.u32 [%out], 7;
     setp.gt.u32 %p, %x, 150;
@@ -115,11 +151,21 @@ TEST:
     @%p bra.uni END;
 """
     body = body.replace("    @%p bra.uni END;\n", "    st.global.u32 [%out], 9;\n    bra.uni END;\n")
-    yield case("exit", body, ["exit", "ret", "bra.uni"], inputs,
-               [(4 * i, 4, 7 if n <= 150 else 8 if n % 4 == 0 else 9) for i, n in enumerate(inputs)], block=80)
+    yield case(
+        "exit",
+        body,
+        ["exit", "ret", "bra.uni"],
+        inputs,
+        [(4 * i, 4, 7 if n <= 150 else 8 if n % 4 == 0 else 9) for i, n in enumerate(inputs)],
+        block=80,
+    )
     targets = ", ".join(f"CASE{k}" for k in range(5))
     for name, uniform in (("brx.idx", False), ("brx.idx.uni", True)):
-        choose = "    mov.u32 %w, %ctaid.x; rem.u32 %x, %w, 5;\n" if uniform else "    ld.global.u32 %x, [%in]; rem.u32 %x, %x, 5;\n"
+        choose = (
+            "    mov.u32 %w, %ctaid.x; rem.u32 %x, %w, 5;\n"
+            if uniform
+            else "    ld.global.u32 %x, [%in]; rem.u32 %x, %x, 5;\n"
+        )
         body = f"    mad.wide.u32 %in, %i, 4, %in; mad.wide.u32 %out, %i, 4, %out;\n{choose}    mov.u32 %y, 1;\nTABLE: .branchtargets {targets};\n"
         body += f"    {name} %x, TABLE;\n"
         for k in range(5):
@@ -203,18 +249,28 @@ def calls():
         yield case(form, body, [form, "ret", "ret.uni"], inputs, expected, FUNCTIONS)
         # through a pointer that differs from thread to thread, and under a guard
         guard = "@%p " if form == "call" else ""
-        body = """    .param .b32 give, got; mad.wide.u32 %in, %i, 4, %in; mad.wide.u32 %out, %i, 4, %out; ld.global.u32 %x, [%in];
+        body = (
+            """    .param .b32 give, got; mad.wide.u32 %in, %i, 4, %in; mad.wide.u32 %out, %i, 4, %out; ld.global.u32 %x, [%in];
     rem.u32 %w, %i, 3; mov.u64 %a, table; mad.wide.u32 %a, %w, 8, %a; ld.global.u64 %t, [%a]; st.param.b32 [give], %x;
     mov.u32 %y, 77; st.param.b32 [got], %y; setp.ne.u32 %p, %x, 0;
 SHAPE: .callprototype (.param .b32 _) _ (.param .b32 _);
-""" + f"    {guard}{form} (got), %t, (give), SHAPE;\n    ld.param.b32 %y, [got]; st.global.u32 [%out], %y;\n"
+"""
+            + f"    {guard}{form} (got), %t, (give), SHAPE;\n    ld.param.b32 %y, [got]; st.global.u32 [%out], %y;\n"
+        )
         results = []
         for i, n in enumerate(inputs):
             value = (n * n, n + 1, fib[n])[i % 3]
             results.append((4 * i, 4, value if n or not guard else None))
         yield case(f"{form} indirect", body, [form], inputs, results, FUNCTIONS)
     body = "    .param .b64 give; mad.wide.u32 %out, %i, 8, %out; st.global.u32 [%out], %i; st.param.b64 [give], %out;\n    call.uni bump_both, (give);\n"
-    yield case("call.uni nested", body, ["call.uni"], [], [v for i in range(40) for v in ((8 * i, 4, i + 5), (8 * i + 4, 4, 5))], FUNCTIONS)
+    yield case(
+        "call.uni nested",
+        body,
+        ["call.uni"],
+        [],
+        [v for i in range(40) for v in ((8 * i, 4, i + 5), (8 * i + 4, 4, 5))],
+        FUNCTIONS,
+    )
     body = "    .param .b32 give, got; st.param.b32 [give], 100000;\n    mov.u64 %t, 64;\nSHAPE: .callprototype (.param .b32 _) _ (.param .b32 _);\n    call (got), %t, (give), SHAPE;\n"
     yield case("call nowhere", body, ["call"], [], [], FUNCTIONS, out_bytes=8, outcome=FAULT, message=["call", "0x40"])
     endless = """.func (.param .b32 result) endless(.param .b32 x)
@@ -227,10 +283,22 @@ SHAPE: .callprototype (.param .b32 _) _ (.param .b32 _);
 }
 """
     body = "    .param .b32 give, got; st.param.b32 [give], 0;\n    call (got), endless, (give);\n"
-    yield case("call without end", body, ["call"], [], [], endless, out_bytes=8, outcome=FAULT, message=["call stack full", "endless", "local.stack_bytes"])
+    yield case(
+        "call without end",
+        body,
+        ["call"],
+        [],
+        [],
+        endless,
+        out_bytes=8,
+        outcome=FAULT,
+        message=["call stack full", "endless", "local.stack_bytes"],
+    )
     printing = ".extern .func (.param .b32 result) vprintf(.param .b64 format, .param .b64 arguments);\n"
     text = "thread %d of %5.2f\n"
-    printing += f".global .align 1 .b8 format[{len(text) + 1}] = {{{', '.join(str(b) for b in text.encode() + bytes(1))}}};\n"
+    printing += (
+        f".global .align 1 .b8 format[{len(text) + 1}] = {{{', '.join(str(b) for b in text.encode() + bytes(1))}}};\n"
+    )
     body = """    .local .align 8 .b8 arguments[16]; .param .b64 p0; .param .b64 p1; .param .b32 got; .reg .f64 %d;
     mov.u64 %a, arguments; st.local.u32 [%a], %i; cvt.rn.f64.u32 %d, %i; mul.rn.f64 %d, %d, 0d3FE0000000000000; st.local.f64 [%a+8], %d;
     cvta.local.u64 %a, %a; mov.u64 %t, format; cvta.global.u64 %t, %t; st.param.b64 [p0], %t; st.param.b64 [p1], %a;
@@ -243,31 +311,61 @@ SHAPE: .callprototype (.param .b32 _) _ (.param .b32 _);
 
 # ---- faults, hints, fences ----
 
+
 def endings():
     body = "    mov.u32 %w, %tid.x; setp.eq.u32 %p, %w, 37;\n    @%p trap;\n"
-    yield case("trap", body, ["trap"], [], [], out_bytes=8, outcome=FAULT, message=["trap", "thread (37, 0, 0)", "trap:"],
-               how="a fault that names it")
+    yield case(
+        "trap",
+        body,
+        ["trap"],
+        [],
+        [],
+        out_bytes=8,
+        outcome=FAULT,
+        message=["trap", "thread (37, 0, 0)", "trap:"],
+        how="a fault that names it",
+    )
     body = "    mad.wide.u32 %out, %i, 4, %out; setp.gt.u32 %p, %i, 100;\n    @%p trap;\n    add.u32 %i, %i, 9; st.global.u32 [%out], %i;\n"
     yield case("trap not taken", body, [], [], [(4 * i, 4, i + 9) for i in range(40)])
 
 
 def hints():
     """They change nothing: registers and memory after them are what they were."""
-    forms = {"brkpt": "", "pmevent": " 3", "pmevent.mask": " 0xff", "prefetch.global.L1": " [%in]", "prefetch.global.L2": " [%in+4]",
-             "prefetch.L2": " [%in]", "prefetch.local.L1": " [%l]", "prefetchu.L1": " [%in]",
-             "prefetch.global.L2::evict_last": " [%in]", "prefetch.global.L2::evict_normal": " [%in]", "nanosleep.u32": " %x"}
+    forms = {
+        "brkpt": "",
+        "pmevent": " 3",
+        "pmevent.mask": " 0xff",
+        "prefetch.global.L1": " [%in]",
+        "prefetch.global.L2": " [%in+4]",
+        "prefetch.L2": " [%in]",
+        "prefetch.local.L1": " [%l]",
+        "prefetchu.L1": " [%in]",
+        "prefetch.global.L2::evict_last": " [%in]",
+        "prefetch.global.L2::evict_normal": " [%in]",
+        "nanosleep.u32": " %x",
+    }
     inputs = [i * 2654435761 & mask(32) for i in range(40)]
     for form, operands in forms.items():
         body = "    .local .align 4 .b8 own[8]; .reg .b64 %l; mov.u64 %l, own;\n    mad.wide.u32 %in, %i, 4, %in; mad.wide.u32 %out, %i, 8, %out; ld.global.u32 %x, [%in];\n"
         body += f"    {form}{operands};\n    ld.global.u32 %y, [%in]; st.global.u32 [%out], %x; st.global.u32 [%out+4], %y;\n"
-        yield case(form, body, [form], inputs, [v for i, n in enumerate(inputs) for v in ((8 * i, 4, n), (8 * i + 4, 4, n))],
-                   how="memory and registers unchanged")
+        yield case(
+            form,
+            body,
+            [form],
+            inputs,
+            [v for i, n in enumerate(inputs) for v in ((8 * i, 4, n), (8 * i + 4, 4, n))],
+            how="memory and registers unchanged",
+        )
 
 
 def fences():
     """A message from one warp to another: data, fence, flag; the reader starts first and spins."""
     forms = [f"membar.{scope}" for scope in ("cta", "gl", "sys")]
-    forms += [f"fence.{order}.{scope}" for order in ("sc", "acq_rel", "acquire", "release") for scope in ("cta", "gpu", "sys", "cluster")]
+    forms += [
+        f"fence.{order}.{scope}"
+        for order in ("sc", "acq_rel", "acquire", "release")
+        for scope in ("cta", "gpu", "sys", "cluster")
+    ]
     forms += [f"fence.{scope}" for scope in ("cta", "gpu", "sys")] + ["fence.proxy.alias", "membar.proxy.alias"]
     for form in forms:
         body = f"""    mov.u32 %w, %tid.x; setp.lt.u32 %p, %w, 32;
@@ -288,14 +386,27 @@ WRITE:
 
 # ---- refused ----
 
+
 def refused():
     for form in listed_forms():
         if is_refused(form):
-            yield Case(f"refused {form}", program(f"    {form};\n"), [form], outcome=REFUSED, message=[form, "unsupported", f"refused {form}:"])
-    for form, operands in (("redux.sync.min.f32", "%f, %f, -1"), ("cvta.const.u64", "%t, %t"), ("isspacep.param", "%p, %t"),
-                           ("cvt.rna.tf32.f32", "%w, %f")):
+            yield Case(
+                f"refused {form}",
+                program(f"    {form};\n"),
+                [form],
+                outcome=REFUSED,
+                message=[form, "unsupported", f"refused {form}:"],
+            )
+    for form, operands in (
+        ("redux.sync.min.f32", "%f, %f, -1"),
+        ("cvta.const.u64", "%t, %t"),
+        ("isspacep.param", "%p, %t"),
+        ("cvt.rna.tf32.f32", "%w, %f"),
+    ):
         body = f"    .reg .f32 %f; mov.f32 %f, 0f00000000; mov.u64 %t, 0;\n    {form} {operands};\n"
-        yield Case(f"refused {form}", program(body), [form], outcome=REFUSED, message=["unsupported", f"refused {form}:"])
+        yield Case(
+            f"refused {form}", program(body), [form], outcome=REFUSED, message=["unsupported", f"refused {form}:"]
+        )
 
 
 def forms():

@@ -23,10 +23,17 @@ def listed_forms():
     return forms
 
 
-def cpu_has_v4():
+LEVEL_FLAGS = {
+    "v1": set(),
+    "v3": {"avx2", "fma", "bmi1", "bmi2", "popcnt"},
+    "v4": {"avx2", "fma", "bmi1", "bmi2", "popcnt", "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
+}
+
+
+def cpu_has(level):
     with open("/proc/cpuinfo", encoding="ascii") as file:
         flags = next((line for line in file if line.startswith("flags")), "").split()
-    return {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"} <= set(flags)
+    return LEVEL_FLAGS[level] <= set(flags)
 
 
 class Table:
@@ -51,7 +58,9 @@ class Table:
             good = form in self.refused if is_refused(form) else form in self.executed and form in self.checked
             if not good:
                 bad = True
-                print(f"listed by {', '.join(listed[form])} and not {'refused by name' if is_refused(form) else 'executed and checked'}: {form}")
+                print(
+                    f"listed by {', '.join(listed[form])} and not {'refused by name' if is_refused(form) else 'executed and checked'}: {form}"
+                )
         wanted = [form for form in listed if not is_refused(form)]
         executed, checked = (sum(form in group for form in wanted) for group in (self.executed, self.checked))
         refused = sum(form in self.refused for form in listed)
@@ -68,26 +77,38 @@ class Table:
             if not same:
                 bad = True
                 print(f"{path} is not what this run gives; write it with forms.py --write-docs")
-        print(f"RESULT: forms listed {len(listed)} ({len(listed) - len(wanted)} of refused groups), executed {executed}, checked {checked}, "
-              f"refused by name {refused}, forms checked beyond the lists {len(self.checked - set(wanted))}, values compared {compared}")
+        print(
+            f"RESULT: forms listed {len(listed)} ({len(listed) - len(wanted)} of refused groups), executed {executed}, checked {checked}, "
+            f"refused by name {refused}, forms checked beyond the lists {len(self.checked - set(wanted))}, values compared {compared}"
+        )
         return bad
 
     def document(self, listed):
         mnemonics = sorted({form.split(".")[0] for form in set(listed) | self.checked})
-        lines = ["# Opcode coverage", "",
-                 "Written by `tests/forms/forms.py --write-docs` from its run; `tools/check forms` fails when a listed form is not",
-                 "executed, when a value differs, or when this file is not what the run gives.", "",
-                 "Listed: the opcode forms that clang 19 and nvcc 13 emitted for the corpus of compiled kernels (`tests/forms/lists/`).",
-                 "Executed: the form has a nonzero count of threads in the simulator's own statistics. Checked: its results were compared",
-                 "with values computed independently, and were equal. Beyond: forms of the same mnemonic that no compiler listed and that",
-                 "are executed and checked as well. Refused: the module is refused at load with the opcode's name.", "",
-                 "| mnemonic | listed | executed | checked | refused | beyond | expected values |", "|---|--:|--:|--:|--:|--:|---|"]
+        lines = [
+            "# Opcode coverage",
+            "",
+            "Written by `tests/forms/forms.py --write-docs` from its run; `tools/check forms` fails when a listed form is not",
+            "executed, when a value differs, or when this file is not what the run gives.",
+            "",
+            "Listed: the opcode forms that clang 19 and nvcc 13 emitted for the corpus of compiled kernels (`tests/forms/lists/`).",
+            "Executed: the form has a nonzero count of threads in the simulator's own statistics. Checked: its results were compared",
+            "with values computed independently, and were equal. Beyond: forms of the same mnemonic that no compiler listed and that",
+            "are executed and checked as well. Refused: the module is refused at load with the opcode's name.",
+            "",
+            "| mnemonic | listed | executed | checked | refused | beyond | expected values |",
+            "|---|--:|--:|--:|--:|--:|---|",
+        ]
         totals = [0] * 5
         for mnemonic in mnemonics:
             wanted = [form for form in listed if form.split(".")[0] == mnemonic]
-            numbers = [len(wanted), sum(form in self.executed and not is_refused(form) for form in wanted),
-                       sum(form in self.checked for form in wanted), sum(form in self.refused for form in wanted),
-                       sum(form.split(".")[0] == mnemonic and form not in listed for form in self.checked)]
+            numbers = [
+                len(wanted),
+                sum(form in self.executed and not is_refused(form) for form in wanted),
+                sum(form in self.checked for form in wanted),
+                sum(form in self.refused for form in wanted),
+                sum(form.split(".")[0] == mnemonic and form not in listed for form in self.checked),
+            ]
             totals = [a + b for a, b in zip(totals, numbers)]
             how = "; ".join(sorted(self.how.get(mnemonic, ()))) or "refused by name"
             lines.append(f"| `{mnemonic}` | " + " | ".join(str(n) for n in numbers) + f" | {how} |")

@@ -62,7 +62,8 @@ static struct text take_text(struct input *input) {
 }
 
 static void put(FILE *output, const void *data, size_t bytes) {
-    if (bytes) fwrite(data, 1, bytes, output); /* errors show in fclose */
+    if (bytes)
+        fwrite(data, 1, bytes, output); /* errors show in fclose */
 }
 
 static void put_u32(FILE *output, uint32_t value) { put(output, &value, sizeof value); }
@@ -74,15 +75,19 @@ static void put_text(FILE *output, const void *data, size_t bytes) {
 
 static struct test take_test(struct input *input) {
     struct test test = {.name = take_text(input), .module = take_text(input), .kernel = take_text(input)};
-    for (unsigned i = 0; i < 3; i++) test.grid[i] = take_u32(input);
-    for (unsigned i = 0; i < 3; i++) test.block[i] = take_u32(input);
+    for (unsigned i = 0; i < 3; i++)
+        test.grid[i] = take_u32(input);
+    for (unsigned i = 0; i < 3; i++)
+        test.block[i] = take_u32(input);
     test.shared_bytes = take_u32(input);
     test.params = take_text(input);
     test.patch_count = take_u32(input);
     test.patches = take(input, (size_t)test.patch_count * 16);
     test.buffer_count = take_u32(input);
-    if (test.buffer_count > BUFFERS_MAX) input->broken = true;
-    for (uint32_t i = 0; i < test.buffer_count && !input->broken; i++) test.buffers[i] = take_text(input);
+    if (test.buffer_count > BUFFERS_MAX)
+        input->broken = true;
+    for (uint32_t i = 0; i < test.buffer_count && !input->broken; i++)
+        test.buffers[i] = take_text(input);
     return test;
 }
 
@@ -90,8 +95,10 @@ static enum status place_buffers(struct device *device, const struct test *test,
                                  struct report *report) {
     for (uint32_t i = 0; i < test->buffer_count; i++) {
         const enum status status = device_alloc(device, "buffer", test->buffers[i].length, &addresses[i], report);
-        if (status != STATUS_OK) return status;
-        memcpy(device_memory(device, addresses[i], test->buffers[i].length), test->buffers[i].data, test->buffers[i].length);
+        if (status != STATUS_OK)
+            return status;
+        memcpy(device_memory(device, addresses[i], test->buffers[i].length), test->buffers[i].data,
+               test->buffers[i].length);
     }
     for (uint32_t i = 0; i < test->patch_count; i++) {
         struct patch patch;
@@ -115,10 +122,12 @@ static void run_test(struct device *device, const struct test *test, struct aren
     struct program *program = NULL;
     run->status = device_load(device, arena_strndup(arena, test->name.data, test->name.length), test->module.data,
                               test->module.length, &program, &run->report);
-    if (run->status != STATUS_OK) return;
+    if (run->status != STATUS_OK)
+        return;
     run->stage = 1;
     run->module = program_module(program);
-    const struct function *kernel = module_find(run->module, arena_strndup(arena, test->kernel.data, test->kernel.length));
+    const struct function *kernel =
+        module_find(run->module, arena_strndup(arena, test->kernel.data, test->kernel.length));
     if (!kernel || kernel->param_bytes != test->params.length) {
         run->status = report_add(&run->report, STATUS_WRONG, "the kernel takes %u bytes of parameters, the case has %u",
                                  kernel ? kernel->param_bytes : 0, (unsigned)test->params.length);
@@ -126,14 +135,20 @@ static void run_test(struct device *device, const struct test *test, struct aren
     }
     uint8_t *params = arena_copy(arena, test->params.data, test->params.length);
     run->status = place_buffers(device, test, run->addresses, params, &run->report);
-    if (run->status != STATUS_OK) return;
+    if (run->status != STATUS_OK)
+        return;
     run->stage = 2;
-    struct launch launch = {.program = program, .kernel = kernel, .dynamic_shared_bytes = test->shared_bytes,
-                            .params = params, .global_offset = {101, 102, 103}, .work_dim = 3};
+    struct launch launch = {.program = program,
+                            .kernel = kernel,
+                            .dynamic_shared_bytes = test->shared_bytes,
+                            .params = params,
+                            .global_offset = {101, 102, 103},
+                            .work_dim = 3};
     memcpy(launch.grid, test->grid, sizeof launch.grid);
     memcpy(launch.block, test->block, sizeof launch.block);
     run->status = device_launch(device, &launch, &run->result, &run->report);
-    if (run->status == STATUS_OK) run->stage = 3;
+    if (run->status == STATUS_OK)
+        run->stage = 3;
 }
 
 static void put_run(FILE *output, struct device *device, const struct test *test, const struct run *run) {
@@ -164,13 +179,18 @@ int main(int argc, char **argv) {
     char *data = NULL;
     size_t bytes = 0;
     const char *const text = "about: forms\n";
-    if (argc < 3) return fail("usage: driver CASES RESULTS [KEY=VALUE...]", &report);
-    if (machine_open_text(&machine, "forms", text, strlen(text), &report)) return fail("machine", &report);
+    if (argc < 3)
+        return fail("usage: driver CASES RESULTS [KEY=VALUE...]", &report);
+    if (machine_open_text(&machine, "forms", text, strlen(text), &report))
+        return fail("machine", &report);
     for (int i = 3; i < argc; i++)
-        if (machine_set(&machine, argv[i], "command line", &report)) return fail(argv[i], &report);
-    if (file_read(argv[1], FILE_LIMIT_BYTES, &arena, &data, &bytes, &report)) return fail(argv[1], &report);
+        if (machine_set(&machine, argv[i], "command line", &report))
+            return fail(argv[i], &report);
+    if (file_read(argv[1], FILE_LIMIT_BYTES, &arena, &data, &bytes, &report))
+        return fail(argv[1], &report);
     FILE *output = fopen(argv[2], "wb");
-    if (!output) return fail(argv[2], &report);
+    if (!output)
+        return fail(argv[2], &report);
     struct input input = {(const uint8_t *)data, (const uint8_t *)data + bytes, false};
     const uint32_t count = take_u32(&input);
     for (uint32_t i = 0; i < count && !input.broken; i++) {
@@ -178,8 +198,10 @@ int main(int argc, char **argv) {
         struct arena scratch = {0};
         struct device *device = NULL;
         struct run run = {0};
-        if (input.broken) break;
-        if (device_create(&device, &machine, &report)) return fail("device", &report);
+        if (input.broken)
+            break;
+        if (device_create(&device, &machine, &report))
+            return fail("device", &report);
         run_test(device, &test, &scratch, &run);
         put_run(output, device, &test, &run);
         launch_result_free(&run.result);
@@ -187,8 +209,10 @@ int main(int argc, char **argv) {
         device_destroy(device);
         arena_free(&scratch);
     }
-    if (input.broken) return fail("the file of cases is broken", &report);
-    if (ferror(output) || fclose(output)) return fail("the results cannot be written", &report);
+    if (input.broken)
+        return fail("the file of cases is broken", &report);
+    if (ferror(output) || fclose(output))
+        return fail("the results cannot be written", &report);
     arena_free(&arena);
     machine_close(&machine);
     report_free(&report);

@@ -1,6 +1,6 @@
 """Floating-point arithmetic: exact ratios rounded once, cross-checked with MPFR; approximate functions with MPFR."""
 from cases import Elementwise, combine, float_edges, floats, mask
-from formats import F16, F32, F64, FORMATS, NEAREST, PAIRS, ROUNDINGS, Format, exact, real
+from formats import F32, F64, FORMATS, NEAREST, PAIRS, ROUNDINGS, Format, exact, real
 
 EXACT = "exact rationals, MPFR"
 APPROXIMATE = "MPFR, half a unit in the last place"
@@ -13,7 +13,7 @@ class Pair:
         self.halves = low, high
 
     def matches(self, actual):
-        return all(matches_half(want, actual >> (16 * i) & 0xffff) for i, want in enumerate(self.halves))
+        return all(matches_half(want, actual >> (16 * i) & 0xFFFF) for i, want in enumerate(self.halves))
 
     def __repr__(self):
         return f"({self.halves[1]}, {self.halves[0]})"
@@ -33,7 +33,7 @@ def lift(t, function):
     """function of bits of a half for every half of a pair, else as it is."""
     if t not in PAIRS:
         return lambda *v: [function(*v)]
-    return lambda *v: [join(function(*(x & 0xffff for x in v)), function(*(x >> 16 for x in v)))]
+    return lambda *v: [join(function(*(x & 0xFFFF for x in v)), function(*(x >> 16 for x in v)))]
 
 
 def format_of(t):
@@ -45,7 +45,7 @@ def pools(seed, t, count, random_count=40):
     core, more = float_edges(fmt)
     values = [core + more + floats(f"{seed}{i}", fmt, random_count) for i in range(count)]
     if t in PAIRS:  # each value in the low half and, in another order, in the high one
-        values = [[a | b << 16 for a, b in zip(v, v[len(v) // 2:] + v[:len(v) // 2])] for v in values]
+        values = [[a | b << 16 for a, b in zip(v, v[len(v) // 2 :] + v[: len(v) // 2])] for v in values]
     return values
 
 
@@ -93,6 +93,7 @@ def finish(fmt, ftz, sat, relu):
         if relu and not fmt.is_nan(value) and fmt.negative(value):
             return frozenset((0, fmt.sign_bit)) if fmt.magnitude(value) == 0 else 0
         return value
+
     return apply
 
 
@@ -102,6 +103,7 @@ def operation(opcode, t, count, core, ftz=False, sat=False, relu=False, how=EXAC
 
     def evaluate(*v):
         return apply(core(*(fmt.flush(x) for x in v) if ftz else v))
+
     return Elementwise(opcode, [t], [t] * count, sample(opcode, t, count, size), lift(t, evaluate), how=how, **more)
 
 
@@ -124,16 +126,25 @@ def arithmetic():
             mode = rounding or NEAREST
             if name == "fma" and not rounding:
                 continue
-            yield operation(text(name, rounding, "f64"), "f64", count,
-                            lambda *v, c=core, m=mode: getattr(F64, c)(*v, m))
+            yield operation(
+                text(name, rounding, "f64"), "f64", count, lambda *v, c=core, m=mode: getattr(F64, c)(*v, m)
+            )
             for ftz, sat in switches("ftz", "sat"):
-                yield operation(text(name, rounding, ftz, sat, "f32"), "f32", count,
-                                lambda *v, c=core, m=mode: getattr(F32, c)(*v, m), ftz, sat)
+                yield operation(
+                    text(name, rounding, ftz, sat, "f32"),
+                    "f32",
+                    count,
+                    lambda *v, c=core, m=mode: getattr(F32, c)(*v, m),
+                    ftz,
+                    sat,
+                )
     for t in ("f16", "f16x2", "bf16", "bf16x2"):
         fmt = format_of(t)
         for name, count in (("add", 2), ("sub", 2), ("mul", 2), ("fma", 3)):
+
             def core(*v, fmt=fmt, name=name):
                 return getattr(fmt, name)(*v, NEAREST)
+
             for rounding in ("rn",) if name == "fma" else ("", "rn"):
                 if t[0] == "b":
                     yield operation(text(name, rounding, t), t, count, core)
@@ -141,7 +152,9 @@ def arithmetic():
                 for ftz, sat in switches("ftz", "sat"):
                     yield operation(text(name, rounding, ftz, sat, t), t, count, core, ftz, sat)
         for ftz in ("",) if t[0] == "b" else ("", "ftz"):
-            yield operation(text("fma.rn", ftz, "relu", t), t, 3, lambda *v, fmt=fmt: fmt.fma(*v, NEAREST), ftz, relu=True)
+            yield operation(
+                text("fma.rn", ftz, "relu", t), t, 3, lambda *v, fmt=fmt: fmt.fma(*v, NEAREST), ftz, relu=True
+            )
 
 
 def division():
@@ -158,21 +171,28 @@ def signs():
     for t in ("f16", "f16x2", "bf16", "bf16x2", "f32", "f64"):
         fmt = format_of(t)
         for ftz in ("", "ftz") if t in ("f16", "f16x2", "f32") else ("",):
-            yield operation(text("abs", ftz, t), t, 1,
-                            lambda a, f=fmt: f.any_nan if f.is_nan(a) else f.magnitude(a), ftz)
-            yield operation(text("neg", ftz, t), t, 1,
-                            lambda a, f=fmt: f.any_nan if f.is_nan(a) else a ^ f.sign_bit, ftz)
+            yield operation(
+                text("abs", ftz, t), t, 1, lambda a, f=fmt: f.any_nan if f.is_nan(a) else f.magnitude(a), ftz
+            )
+            yield operation(
+                text("neg", ftz, t), t, 1, lambda a, f=fmt: f.any_nan if f.is_nan(a) else a ^ f.sign_bit, ftz
+            )
     for t in ("f32", "f64"):
         fmt = FORMATS[t]
         yield operation(f"copysign.{t}", t, 2, lambda a, b, f=fmt: f.magnitude(b) | (a & f.sign_bit))
-        tests = {"finite": lambda a, f: f.magnitude(a) < f.infinity, "infinite": lambda a, f: f.is_infinite(a),
-                 "number": lambda a, f: not f.is_nan(a), "notanumber": lambda a, f: f.is_nan(a),
-                 # zero counts as normal
-                 "normal": lambda a, f: f.magnitude(a) < f.infinity and not f.is_subnormal(a),
-                 "subnormal": lambda a, f: f.is_subnormal(a)}
+        tests = {
+            "finite": lambda a, f: f.magnitude(a) < f.infinity,
+            "infinite": lambda a, f: f.is_infinite(a),
+            "number": lambda a, f: not f.is_nan(a),
+            "notanumber": lambda a, f: f.is_nan(a),
+            # zero counts as normal
+            "normal": lambda a, f: f.magnitude(a) < f.infinity and not f.is_subnormal(a),
+            "subnormal": lambda a, f: f.is_subnormal(a),
+        }
         for name, test in tests.items():
-            yield Elementwise(f"testp.{name}.{t}", ["pred"], [t], sample(name, t, 1),
-                              lambda a, test=test, f=fmt: [int(test(a, f))])
+            yield Elementwise(
+                f"testp.{name}.{t}", ["pred"], [t], sample(name, t, 1), lambda a, test=test, f=fmt: [int(test(a, f))]
+            )
 
 
 def extremes():
@@ -190,13 +210,14 @@ def extremes():
                         a, b = f.magnitude(a), f.magnitude(b)
                     value = f.extreme(a, b, n == "max", nan != "")
                     return value if f.is_nan(value) or not xorsign else f.magnitude(value) | sign
+
                 yield operation(text(name, ftz, nan, xorsign, t), t, 2, pick, ftz)
 
 
 # ---- approximate functions ----
 
 ERROR_BITS = {"f32": 36, "f16": 22, "bf16": 22}  # of a double computation; of one in f32
-UPPER = Format("upper word of f64", 11, 20, 0x7fffffff)
+UPPER = Format("upper word of f64", 11, 20, 0x7FFFFFFF)
 
 
 def function(fmt, name, a):
@@ -226,26 +247,40 @@ def approximate(fmt, t, name, a):
 def functions():
     for name in ("rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2"):
         for ftz in ("", "ftz"):
-            yield operation(text(name, "approx", ftz, "f32"), "f32", 1,
-                            lambda a, n=name: approximate(F32, "f32", n, a), ftz, how=APPROXIMATE, size=300)
+            yield operation(
+                text(name, "approx", ftz, "f32"),
+                "f32",
+                1,
+                lambda a, n=name: approximate(F32, "f32", n, a),
+                ftz,
+                how=APPROXIMATE,
+                size=300,
+            )
     for t in ("f32", "f16", "f16x2", "bf16", "bf16x2"):
         fmt = format_of(t)
         yield operation(f"tanh.approx.{t}", t, 1, lambda a, f=fmt: approximate(f, "", "tanh", a), how=APPROXIMATE)
         if t != "f32":
             ftz = "ftz" if t[0] == "b" else ""
-            yield operation(text("ex2.approx", ftz, t), t, 1, lambda a, f=fmt: approximate(f, "", "ex2", a), ftz,
-                            how=APPROXIMATE)
+            yield operation(
+                text("ex2.approx", ftz, t), t, 1, lambda a, f=fmt: approximate(f, "", "ex2", a), ftz, how=APPROXIMATE
+            )
     for ftz in ("", "ftz"):
-        yield operation(text("div.full", ftz, "f32"), "f32", 2, lambda a, b: F32.div(a, b, NEAREST), ftz, how=APPROXIMATE)
+        yield operation(
+            text("div.full", ftz, "f32"), "f32", 2, lambda a, b: F32.div(a, b, NEAREST), ftz, how=APPROXIMATE
+        )
         yield operation(text("div.approx", ftz, "f32"), "f32", 2, quick_division, ftz, how=APPROXIMATE)
-    yield operation("rcp.approx.ftz.f64", "f64", 1, lambda a: upper_word("rcp", a), how="MPFR, one unit of the upper word")
-    yield operation("rsqrt.approx.ftz.f64", "f64", 1, lambda a: upper_word("rsqrt", a), how="MPFR, one unit of the upper word")
+    yield operation(
+        "rcp.approx.ftz.f64", "f64", 1, lambda a: upper_word("rcp", a), how="MPFR, one unit of the upper word"
+    )
+    yield operation(
+        "rsqrt.approx.ftz.f64", "f64", 1, lambda a: upper_word("rsqrt", a), how="MPFR, one unit of the upper word"
+    )
     yield operation("rsqrt.approx.f64", "f64", 1, full_rsqrt, how="MPFR, one unit in the last place")
 
 
 def quick_division(a, b):
     """Beyond 2^126 the reciprocal is subnormal and taken for zero."""
-    if 0x7e800000 < F32.magnitude(b) < F32.infinity:
+    if 0x7E800000 < F32.magnitude(b) < F32.infinity:
         if F32.is_nan(a) or F32.is_infinite(a):
             return F32.nan
         return (a ^ b) & F32.sign_bit

@@ -109,7 +109,9 @@ class Format:
         if numerator == 0:
             return sign
         exponent = numerator.bit_length() - denominator.bit_length()
-        if (numerator << -exponent if exponent < 0 else numerator) < (denominator << exponent if exponent > 0 else denominator):
+        if (numerator << -exponent if exponent < 0 else numerator) < (
+            denominator << exponent if exponent > 0 else denominator
+        ):
             exponent -= 1
         quantum = max(exponent, self.least_exponent) - self.fraction_bits
         if quantum >= 0:
@@ -155,11 +157,14 @@ class Format:
             return bits
         key = mode, precision
         if key not in self.contexts:
-            self.contexts[key] = gmpy2.context(precision=precision, emin=-(1 << 20), emax=self.largest_exponent + 1,
-                                               round=_MPFR_ROUND[mode])
+            self.contexts[key] = gmpy2.context(
+                precision=precision, emin=-(1 << 20), emax=self.largest_exponent + 1, round=_MPFR_ROUND[mode]
+            )
         result = with_mpfr(self.contexts[key], operation, *numbers)
         again = self.from_mpfr(result)
-        assert again == bits, f"{self.name} {operation}.{mode} {[hex(a) for a in operands]}: {bits:#x}, MPFR says {again:#x}"
+        assert (
+            again == bits
+        ), f"{self.name} {operation}.{mode} {[hex(a) for a in operands]}: {bits:#x}, MPFR says {again:#x}"
         self.cross_checked += 1
         return bits
 
@@ -331,12 +336,13 @@ class Format:
         return self.round(n < 0, abs(n) * ((1 << error_bits) + direction), d << error_bits, NEAREST)
 
 
-F16 = Format("f16", 5, 10, 0x7fff)
-BF16 = Format("bf16", 8, 7, 0x7fff)
-F32 = Format("f32", 8, 23, 0x7fffffff)
-F64 = Format("f64", 11, 52, 0x7ff8000000000000)
+F16 = Format("f16", 5, 10, 0x7FFF)
+BF16 = Format("bf16", 8, 7, 0x7FFF)
+F32 = Format("f32", 8, 23, 0x7FFFFFFF)
+F64 = Format("f64", 11, 52, 0x7FF8000000000000)
 FORMATS = {"f16": F16, "bf16": BF16, "f32": F32, "f64": F64}
 PAIRS = {"f16x2": F16, "bf16x2": BF16}
+
 
 def real(fmt, a):
     gmpy2.set_context(_REAL)

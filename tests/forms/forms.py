@@ -15,6 +15,7 @@ try:
 except ImportError:
     sys.exit("forms.py: needs MPFR for Python: apt-get install python3-gmpy2")
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import control_forms
 import convert_forms
@@ -23,7 +24,7 @@ import float_forms
 import integer_forms
 import memory_forms
 import warp_forms
-from cases import FAULT, REFUSED, Case, Result, matches, opcode_of
+from cases import FAULT, Case, Result, matches, opcode_of
 from formats import FORMATS
 
 STATUS_OK, STATUS_INVALID, STATUS_STOPPED = 0, 2, 3
@@ -60,14 +61,16 @@ def judge(case, result):
         key = buffer, width
         if key not in views:
             data = result.buffers[buffer]
-            views[key] = memoryview(data[:len(data) // width * width]).cast({1: "B", 2: "H", 4: "I", 8: "Q"}[width])
+            views[key] = memoryview(data[: len(data) // width * width]).cast({1: "B", 2: "H", 4: "I", 8: "Q"}[width])
         actual = views[key][offset // width]
         if want is None:
             continue
         compared += 1
         if actual != want and not matches(want, actual):
             shown = f"{want:#x}" if isinstance(want, int) else str(want)
-            failures.append(f"buffer {buffer} at {offset}: {actual:#x}, expected {shown}" + operands_of(case, buffer, offset))
+            failures.append(
+                f"buffer {buffer} at {offset}: {actual:#x}, expected {shown}" + operands_of(case, buffer, offset)
+            )
     if case.printed is not None:
         compared += 1
         if result.output != case.printed:
@@ -116,7 +119,7 @@ def main():
     data, levels = None, []
     failures = []
     for level in options.lanes.split(","):
-        if level == "v4" and not coverage.cpu_has_v4():
+        if not coverage.cpu_has(level):
             continue
         again = run(options.driver, path, os.path.join(folder, f"results-{level}"), [f"host.lanes={level}"])
         levels.append(level)
@@ -131,13 +134,17 @@ def main():
         at = result.end
         wrong, count = judge(case, result)
         compared += count
-        failures += [(case.name, text) for text in wrong[:3]] + ([(case.name, f"... {len(wrong)} in all")] if len(wrong) > 3 else [])
+        failures += [(case.name, text) for text in wrong[:3]] + (
+            [(case.name, f"... {len(wrong)} in all")] if len(wrong) > 3 else []
+        )
         counts = {}
         executed_opcodes(case, result, counts)
         table.add(case, counts, not wrong and count > 0)
     for name, text in failures[:200]:
         print(f"{name}: {text}")
-    print(f"{len(failures)} failures; {len(cases)} cases; MPFR agreed on {sum(f.cross_checked for f in FORMATS.values())} results; lanes {levels}")
+    print(
+        f"{len(failures)} failures; {len(cases)} cases; MPFR agreed on {sum(f.cross_checked for f in FORMATS.values())} results; lanes {levels}"
+    )
     bad = bool(failures)
     if not options.only:
         bad |= table.report(compared, options.docs, options.write_docs)

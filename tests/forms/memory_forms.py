@@ -2,7 +2,7 @@
 import random
 import struct
 
-from cases import FAULT, HEADER, Case, bits, integer_edges, mask, number, signed
+from cases import FAULT, HEADER, Case, bits, integer_edges, mask, number
 from coverage import is_refused, listed_forms
 from float_forms import join
 from formats import F32, FORMATS, NEAREST, PAIRS
@@ -10,8 +10,15 @@ from formats import F32, FORMATS, NEAREST, PAIRS
 THREADS, SLOT = 40, 64  # a whole warp and a part of one
 TYPES = ("b8", "u8", "s8", "b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64")
 SPACES = ("", "global", "shared", "local")
-BACKINGS = {"": ("global", "shared", "local"), "global": ("global",), "shared": ("shared",), "shared::cta": ("shared",),
-            "local": ("local",), "const": ("const",), "param": ("param",)}
+BACKINGS = {
+    "": ("global", "shared", "local"),
+    "global": ("global",),
+    "shared": ("shared",),
+    "shared::cta": ("shared",),
+    "local": ("local",),
+    "const": ("const",),
+    "param": ("param",),
+}
 CACHES = {"ca", "cg", "cs", "lu", "cv", "nc", "wb", "wt"}
 HOW = "bytes moved in Python"
 
@@ -51,8 +58,11 @@ def access_forms(mnemonic):
             for vector in ("", "v2", "v4"):
                 if int(vector[1:] or 1) * bits(t) <= 128 and (space != "shared::cta" or t == "u32"):
                     forms[".".join(filter(None, (mnemonic, space, vector, t)))] = None
-    orders = ["volatile", "weak"] + [f"{order}.{scope}" for order in ("relaxed", "acquire" if mnemonic == "ld" else "release")
-                                     for scope in ("cta", "gpu", "sys", "cluster")]
+    orders = ["volatile", "weak"] + [
+        f"{order}.{scope}"
+        for order in ("relaxed", "acquire" if mnemonic == "ld" else "release")
+        for scope in ("cta", "gpu", "sys", "cluster")
+    ]
     for order in orders:
         for space in ("", "global", "shared"):
             for t in ("u8", "b32", "f32", "u64"):
@@ -78,7 +88,7 @@ def memory_bytes(seed):
     data = bytearray(generator.randbytes(THREADS * SLOT))
     for i in range(0, len(data), 16):
         if generator.random() < 0.4:
-            data[i:i + 8] = bytes([generator.choice((0, 0x7f, 0x80, 0xff))]) * 8
+            data[i : i + 8] = bytes([generator.choice((0, 0x7F, 0x80, 0xFF))]) * 8
     return data
 
 
@@ -90,14 +100,22 @@ PROLOGUE = """    .reg .pred %p, %g, %last; .reg .b32 %i, %n, %w, %byte; .reg .b
 
 def copy_loop(label, load, store, source, target, indent="    "):
     """SLOT bytes, one at a time."""
-    return (f"{indent}mov.u32 %n, 0; mov.u64 %from, {source}; mov.u64 %to, {target};\n{label}:\n"
-            f"{indent}{load}.u8 %h, [%from]; {store}.u8 [%to], %h; add.u64 %from, %from, 1; add.u64 %to, %to, 1;\n"
-            f"{indent}add.u32 %n, %n, 1; setp.lt.u32 %p, %n, {SLOT};\n{indent}@%p bra {label};\n")
+    return (
+        f"{indent}mov.u32 %n, 0; mov.u64 %from, {source}; mov.u64 %to, {target};\n{label}:\n"
+        f"{indent}{load}.u8 %h, [%from]; {store}.u8 [%to], %h; add.u64 %from, %from, 1; add.u64 %to, %to, 1;\n"
+        f"{indent}add.u32 %n, %n, 1; setp.lt.u32 %p, %n, {SLOT};\n{indent}@%p bra {label};\n"
+    )
 
 
 def kernel(body, declare="", params=""):
-    return (HEADER + declare + f".visible .entry k(.param .u64 in, .param .u64 out{params})\n{{\n" + PROLOGUE + body
-            + "    ret;\n}\n")
+    return (
+        HEADER
+        + declare
+        + f".visible .entry k(.param .u64 in, .param .u64 out{params})\n{{\n"
+        + PROLOGUE
+        + body
+        + "    ret;\n}\n"
+    )
 
 
 def place(backing, generic, fill):
@@ -123,7 +141,7 @@ def load_values(access, memory, base, offset, register):
     values = []
     for k in range(access.count):
         at = base + offset + k * access.width
-        value = int.from_bytes(memory[at:at + access.width], "little")
+        value = int.from_bytes(memory[at : at + access.width], "little")
         values.append(number(value, access.type) & mask(bits(register)))
     return values
 
@@ -135,6 +153,7 @@ def load_body(access, register, address):
 
     def braces(items):
         return items[0] if n == 1 else "{" + ", ".join(items) + "}"
+
     code = f"    .reg .{register} {', '.join(names + [f'%x{k}' for k in range(n)] + [f'%y{k}' for k in range(n)])};\n"
     code += f"    mul.wide.u32 %t, %i, {24 * n}; add.u64 %out, %out, %t;\n"
     zero = "0f00000000" if register == "f32" else "0d0000000000000000" if register == "f64" else "0"
@@ -176,11 +195,20 @@ def load_cases(opcode):
             else:
                 declare, code = place(backing, access.space == "", True)
             code += load_body(access, register, f"%slot+{offset}")
-            expected = load_expected(access, register,
-                                     lambda i, m=memory, r=register, o=offset: load_values(access, m, i * SLOT, o, r))
-            yield Case(opcode, kernel(code, declare), [opcode], block=(THREADS, 1, 1), params=bytes(16),
-                       patches=[(0, 0, 0), (8, 1, 0)], buffers=[memory, bytes(THREADS * 24 * access.count)],
-                       expected=expected, how=HOW)
+            expected = load_expected(
+                access, register, lambda i, m=memory, r=register, o=offset: load_values(access, m, i * SLOT, o, r)
+            )
+            yield Case(
+                opcode,
+                kernel(code, declare),
+                [opcode],
+                block=(THREADS, 1, 1),
+                params=bytes(16),
+                patches=[(0, 0, 0), (8, 1, 0)],
+                buffers=[memory, bytes(THREADS * 24 * access.count)],
+                expected=expected,
+                how=HOW,
+            )
 
 
 def param_load_cases(access):
@@ -193,26 +221,44 @@ def param_load_cases(access):
         size = THREADS * 24 * access.count
         code = load_body(access, register, f"blob+{offset}")
         common = {"block": (THREADS, 1, 1), "patches": [(0, 0, 0), (8, 1, 0)], "how": HOW}
-        yield Case(access.opcode, kernel(code, params=", .param .align 16 .b8 blob[64]"), [access.opcode],
-                   params=bytes(16) + blob, buffers=[bytes(8), bytes(size)], expected=expected, **common)
+        yield Case(
+            access.opcode,
+            kernel(code, params=", .param .align 16 .b8 blob[64]"),
+            [access.opcode],
+            params=bytes(16) + blob,
+            buffers=[bytes(8), bytes(size)],
+            expected=expected,
+            **common,
+        )
         n = access.count
         names = ", ".join(f"%q{k}" for k in range(n))
         value = names if n == 1 else f"{{{names}}}"
         vector = f"v{n}." if n > 1 else ""
-        through = (f".func (.param .align 16 .b8 result[64]) through(.param .align 16 .b8 arg[64])\n{{\n"
-                   f"    .reg .{register} {names};\n    {access.opcode} {value}, [arg+{offset}];\n"
-                   f"    st.param.{vector}{access.type} [result+{offset}], {value};\n    ret;\n}}\n")
+        through = (
+            f".func (.param .align 16 .b8 result[64]) through(.param .align 16 .b8 arg[64])\n{{\n"
+            f"    .reg .{register} {names};\n    {access.opcode} {value}, [arg+{offset}];\n"
+            f"    st.param.{vector}{access.type} [result+{offset}], {value};\n    ret;\n}}\n"
+        )
         code = "    .param .align 16 .b8 give[64]; .param .align 16 .b8 blob[64];\n    mad.wide.u32 %in, %i, 64, %in;\n"
         code += "".join(f"    ld.global.u8 %h, [%in+{k}]; st.param.u8 [give+{k}], %h;\n" for k in range(SLOT))
         code += "    call.uni (blob), through, (give);\n" + load_body(access, register, f"blob+{offset}")
         memory = memory_bytes(access.opcode + "f")
-        expected = load_expected(access, register,
-                                 lambda i, m=memory, r=register: load_values(access, m, i * SLOT, offset, r))
-        yield Case(access.opcode, kernel(code, through), [access.opcode], params=bytes(16),
-                   buffers=[memory, bytes(size)], expected=expected, **common)
+        expected = load_expected(
+            access, register, lambda i, m=memory, r=register: load_values(access, m, i * SLOT, offset, r)
+        )
+        yield Case(
+            access.opcode,
+            kernel(code, through),
+            [access.opcode],
+            params=bytes(16),
+            buffers=[memory, bytes(size)],
+            expected=expected,
+            **common,
+        )
 
 
 # ---- stores ----
+
 
 def store_cases(opcode):
     access = Access(opcode)
@@ -235,8 +281,11 @@ def store_case(access, backing, register):
     else:
         declare, code = place(backing, access.space == "", True)
         patches = [(0, 0, 0), (8, 1, 0)]
-    code = f"    .reg .{register} {', '.join(names)};\n    add.u64 %t, %in, {THREADS * SLOT}; mad.wide.u32 %t, %i, {8 * n}, %t;\n" \
-        + "".join(f"    ld.global.{register} %v{k}, [%t+{8 * k}];\n" for k in range(n)) + code
+    code = (
+        f"    .reg .{register} {', '.join(names)};\n    add.u64 %t, %in, {THREADS * SLOT}; mad.wide.u32 %t, %i, {8 * n}, %t;\n"
+        + "".join(f"    ld.global.{register} %v{k}, [%t+{8 * k}];\n" for k in range(n))
+        + code
+    )
     code += "    mad.wide.u32 %out, %i, 64, %out; and.b32 %w, %i, 3; setp.ne.u32 %g, %w, 2;\n"
     if backing == "param":
         code += f"    @%g {access.opcode} [give+{offset}], {value};\n    call.uni (), sink, (give, give_out);\n"
@@ -246,19 +295,31 @@ def store_case(access, backing, register):
         code += copy_loop("BACK", load, "st.global", "%slot", "%out")
     expected = []
     for i in range(THREADS):
-        slot = bytearray(old[i * SLOT:(i + 1) * SLOT])
+        slot = bytearray(old[i * SLOT : (i + 1) * SLOT])
         if i % 4 != 2:
             for k in range(n):
                 at = offset + k * access.width
-                slot[at:at + access.width] = (values[i][k] & mask(8 * access.width)).to_bytes(access.width, "little")
+                slot[at : at + access.width] = (values[i][k] & mask(8 * access.width)).to_bytes(access.width, "little")
         expected += [(1, i * SLOT + k, 1, byte) for k, byte in enumerate(slot)]
-    return Case(access.opcode, kernel(code, declare), [access.opcode], block=(THREADS, 1, 1), params=bytes(16),
-                patches=patches, buffers=[old + tail, bytes(THREADS * SLOT)], expected=expected, how=HOW)
+    return Case(
+        access.opcode,
+        kernel(code, declare),
+        [access.opcode],
+        block=(THREADS, 1, 1),
+        params=bytes(16),
+        patches=patches,
+        buffers=[old + tail, bytes(THREADS * SLOT)],
+        expected=expected,
+        how=HOW,
+    )
 
 
 def param_store(access, register):
-    sink = (".func sink(.param .align 16 .b8 arg[64], .param .b64 to)\n{\n    .reg .b64 %t; .reg .b16 %h;\n    ld.param.u64 %t, [to];\n"
-            + "".join(f"    ld.param.u8 %h, [arg+{k}]; st.global.u8 [%t+{k}], %h;\n" for k in range(SLOT)) + "    ret;\n}\n")
+    sink = (
+        ".func sink(.param .align 16 .b8 arg[64], .param .b64 to)\n{\n    .reg .b64 %t; .reg .b16 %h;\n    ld.param.u64 %t, [to];\n"
+        + "".join(f"    ld.param.u8 %h, [arg+{k}]; st.global.u8 [%t+{k}], %h;\n" for k in range(SLOT))
+        + "    ret;\n}\n"
+    )
     code = "    .param .align 16 .b8 give[64]; .param .b64 give_out;\n    mad.wide.u32 %in, %i, 64, %in;\n"
     code += "".join(f"    ld.global.u8 %h, [%in+{k}]; st.param.u8 [give+{k}], %h;\n" for k in range(SLOT))
     code += "    mad.wide.u32 %to, %i, 64, %out; st.param.b64 [give_out], %to;\n"
@@ -267,12 +328,22 @@ def param_store(access, register):
 
 # ---- what must fault ----
 
+
 def fault_case(opcode, code, declare, words, name):
     text = kernel(code, declare)
     lines = [k + 1 for k, line in enumerate(text.split("\n")) if f" {opcode} " in line]
-    return Case(name, text, [opcode], block=(THREADS, 1, 1), params=bytes(16), patches=[(0, 0, 0), (8, 1, 0)],
-                buffers=[bytes(THREADS * SLOT), bytes(72)], outcome=FAULT, how="a fault that names it",
-                message=[f"{name}:{lines[-1]}", "kernel 'k'", opcode.split(".")[0], *words])
+    return Case(
+        name,
+        text,
+        [opcode],
+        block=(THREADS, 1, 1),
+        params=bytes(16),
+        patches=[(0, 0, 0), (8, 1, 0)],
+        buffers=[bytes(THREADS * SLOT), bytes(72)],
+        outcome=FAULT,
+        how="a fault that names it",
+        message=[f"{name}:{lines[-1]}", "kernel 'k'", opcode.split(".")[0], *words],
+    )
 
 
 def faults():
@@ -291,12 +362,20 @@ def faults():
                         for offset in {1, bits(t) // 8} - ({bits(t) // 8} if count == 1 else set()):
                             yield unaligned(opcode, t, names, value, backing, space, offset)
     # the last buffer has 72 bytes: the first half of the vector is inside
-    for opcode, operands in (("ld.global.v4.u32", "{%w, %w, %w, %w}, [%a]"), ("ld.v2.u64", "{%t, %t}, [%a]"),
-                             ("st.global.v2.f64", "[%a], {%d, %d}"), ("st.v4.u32", "[%a], {%w, %w, %w, %w}")):
+    for opcode, operands in (
+        ("ld.global.v4.u32", "{%w, %w, %w, %w}, [%a]"),
+        ("ld.v2.u64", "{%t, %t}, [%a]"),
+        ("st.global.v2.f64", "[%a], {%d, %d}"),
+        ("st.v4.u32", "[%a], {%w, %w, %w, %w}"),
+    ):
         code = f"    .reg .f64 %d; mov.f64 %d, 0d0000000000000000; mov.u32 %w, 0; add.u64 %a, %out, 64;\n    {opcode} {operands};\n"
         yield fault_case(opcode, code, "", ["outside every allocation", "buffer"], f"{opcode} outside")
     declare = ".shared .align 16 .b8 area[32];\n"
-    for opcode, operands in (("ld.shared.u32", "%w, [%a]"), ("st.shared.u32", "[%a], %w"), ("atom.shared.add.u32", "%w, [%a], %w")):
+    for opcode, operands in (
+        ("ld.shared.u32", "%w, [%a]"),
+        ("st.shared.u32", "[%a], %w"),
+        ("atom.shared.add.u32", "%w, [%a], %w"),
+    ):
         code = f"    mov.u32 %w, 0; mov.u64 %a, 32;\n    {opcode} {operands};\n    mov.u64 %t, area;\n"
         yield fault_case(opcode, code, declare, ["shared address 0x20"], f"{opcode} outside")
 
@@ -305,7 +384,11 @@ def unaligned(opcode, t, names, value, backing, space, offset):
     declare, code = place(backing, space == "", False)
     zero = {"f32": "0f00000000", "f64": "0d0000000000000000"}.get(t, "0")
     register = "b16" if t == "u16" else t
-    code = f"    .reg .{register} {', '.join(names)};\n" + "".join(f"    mov.{register} {v}, {zero};\n" for v in names) + code
+    code = (
+        f"    .reg .{register} {', '.join(names)};\n"
+        + "".join(f"    mov.{register} {v}, {zero};\n" for v in names)
+        + code
+    )
     code += f"    setp.eq.u32 %p, %i, 33; mov.u64 %t, 0; selp.u64 %t, {offset}, 0, %p; add.u64 %a, %slot, %t;\n"
     code += f"    {opcode} {value}, [%a+16];\n" if opcode[0] == "l" else f"    {opcode} [%a+16], {value};\n"
     return fault_case(opcode, code, declare, ["misaligned", "thread (33, 0, 0)"], f"{opcode} {backing} off by {offset}")
@@ -313,10 +396,18 @@ def unaligned(opcode, t, names, value, backing, space, offset):
 
 # ---- atomics ----
 
-ATOMICS = {"add": ("u32", "s32", "u64", "f32", "f64", "noftz.f16", "noftz.f16x2", "noftz.bf16", "noftz.bf16x2"),
-           "min": ("u32", "s32", "u64", "s64"), "max": ("u32", "s32", "u64", "s64"), "and": ("b32", "b64"),
-           "or": ("b32", "b64"), "xor": ("b32", "b64"), "exch": ("b32", "b64"), "cas": ("b16", "b32", "b64"),
-           "inc": ("u32",), "dec": ("u32",)}
+ATOMICS = {
+    "add": ("u32", "s32", "u64", "f32", "f64", "noftz.f16", "noftz.f16x2", "noftz.bf16", "noftz.bf16x2"),
+    "min": ("u32", "s32", "u64", "s64"),
+    "max": ("u32", "s32", "u64", "s64"),
+    "and": ("b32", "b64"),
+    "or": ("b32", "b64"),
+    "xor": ("b32", "b64"),
+    "exch": ("b32", "b64"),
+    "cas": ("b16", "b32", "b64"),
+    "inc": ("u32",),
+    "dec": ("u32",),
+}
 
 
 def update(operation, t, space, old, b, c):
@@ -328,11 +419,20 @@ def update(operation, t, space, old, b, c):
         return fmt.add(old, b, NEAREST)
     if t in PAIRS:
         fmt = PAIRS[t]
-        return join(*(fmt.add(x, y, NEAREST) for x, y in ((old & 0xffff, b & 0xffff), (old >> 16, b >> 16))))
+        return join(*(fmt.add(x, y, NEAREST) for x, y in ((old & 0xFFFF, b & 0xFFFF), (old >> 16, b >> 16))))
     x, y, full = number(old, t), number(b, t), mask(bits(t))
-    table = {"add": lambda: x + y, "min": lambda: min(x, y), "max": lambda: max(x, y), "and": lambda: x & y,
-             "or": lambda: x | y, "xor": lambda: x ^ y, "exch": lambda: y, "cas": lambda: c if old == b else old,
-             "inc": lambda: 0 if x >= y else x + 1, "dec": lambda: y if x == 0 or x > y else x - 1}
+    table = {
+        "add": lambda: x + y,
+        "min": lambda: min(x, y),
+        "max": lambda: max(x, y),
+        "and": lambda: x & y,
+        "or": lambda: x | y,
+        "xor": lambda: x ^ y,
+        "exch": lambda: y,
+        "cas": lambda: c if old == b else old,
+        "inc": lambda: 0 if x >= y else x + 1,
+        "dec": lambda: y if x == 0 or x > y else x - 1,
+    }
     return table[operation]() & full
 
 
@@ -340,15 +440,31 @@ def atomic_operands(operation, t, count, seed):
     generator = random.Random(seed)
     if t in FORMATS or t in PAIRS:
         fmt = FORMATS.get(t) or PAIRS[t]
-        edges = [0, fmt.sign_bit, fmt.one, fmt.one | fmt.sign_bit, 1, fmt.min_normal - 1, fmt.min_normal, fmt.max_finite,
-                 fmt.infinity, fmt.infinity | fmt.sign_bit, fmt.nan, fmt.one + 1, (fmt.min_normal + 1) | fmt.sign_bit]
+        edges = [
+            0,
+            fmt.sign_bit,
+            fmt.one,
+            fmt.one | fmt.sign_bit,
+            1,
+            fmt.min_normal - 1,
+            fmt.min_normal,
+            fmt.max_finite,
+            fmt.infinity,
+            fmt.infinity | fmt.sign_bit,
+            fmt.nan,
+            fmt.one + 1,
+            (fmt.min_normal + 1) | fmt.sign_bit,
+        ]
 
         def one():
             value = generator.choice(edges) if generator.random() < 0.7 else generator.getrandbits(fmt.bits)
             return value
+
         return [(one() | (one() << 16 if t in PAIRS else 0)) for _ in range(count)]
     edges = integer_edges(bits(t))
-    return [generator.choice(edges) if generator.random() < 0.7 else generator.getrandbits(bits(t)) for _ in range(count)]
+    return [
+        generator.choice(edges) if generator.random() < 0.7 else generator.getrandbits(bits(t)) for _ in range(count)
+    ]
 
 
 def atomic_forms():
@@ -419,14 +535,28 @@ def atomic_case(opcode, mnemonic, operation, t, backing, generic, together):
         memory[k] = update(operation, t, backing, memory[k], b[i], c[i])
     for i in range(threads):
         expected += [(1, 16 * i, width, memory[0 if together else i]), (1, 16 * i + 8, width, returned[i])]
-    return Case(opcode, kernel(code, declare), [opcode], block=(threads, 1, 1), params=bytes(16),
-                patches=[(0, 0, 0), (8, 1, 0)], buffers=[data, bytes(16 * threads)], expected=expected,
-                how="serial read-modify-write in Python")
+    return Case(
+        opcode,
+        kernel(code, declare),
+        [opcode],
+        block=(threads, 1, 1),
+        params=bytes(16),
+        patches=[(0, 0, 0), (8, 1, 0)],
+        buffers=[data, bytes(16 * threads)],
+        expected=expected,
+        how="serial read-modify-write in Python",
+    )
 
 
 def atomic_faults():
-    for opcode, t in (("atom.global.add.u32", "b32"), ("atom.shared.cas.b64", "b64"), ("red.global.max.s64", "b64"),
-                      ("atom.exch.b32", "b32"), ("atom.global.cas.b16", "b16"), ("red.shared.inc.u32", "b32")):
+    for opcode, t in (
+        ("atom.global.add.u32", "b32"),
+        ("atom.shared.cas.b64", "b64"),
+        ("red.global.max.s64", "b64"),
+        ("atom.exch.b32", "b32"),
+        ("atom.global.cas.b16", "b16"),
+        ("red.shared.inc.u32", "b32"),
+    ):
         backing = "shared" if "shared" in opcode else "global"
         declare, code = place(backing, ".global" not in opcode and ".shared" not in opcode, False)
         code = f"    .reg .{t} %v; mov.{t} %v, 0;\n" + code
@@ -437,6 +567,7 @@ def atomic_faults():
 
 
 # ---- addresses ----
+
 
 def address_cases():
     """Window and generic addresses of the same bytes; which window a generic address lies in."""
@@ -459,12 +590,23 @@ def address_cases():
             memory = memory_bytes(forms[0])
             expected = []
             for i in range(THREADS):
-                word = int.from_bytes(memory[i * SLOT + 8:i * SLOT + 12], "little")
+                word = int.from_bytes(memory[i * SLOT + 8 : i * SLOT + 12], "little")
                 expected += [(1, 32 * i, 4, word), (1, 32 * i + 4, 4, 0), (1, 32 * i + 8, bits(r) // 8, 0)]
-                expected += [(1, 32 * i + 16 + 4 * k, 4, int(space == backing)) for k, space in enumerate(("global", "shared", "local"))]
-            yield Case(forms[0], kernel(code, declare), forms + tests, block=(THREADS, 1, 1), params=bytes(16),
-                       patches=[(0, 0, 0), (8, 1, 0)], buffers=[memory, bytes(32 * THREADS)], expected=expected,
-                       how="the same bytes by another way")
+                expected += [
+                    (1, 32 * i + 16 + 4 * k, 4, int(space == backing))
+                    for k, space in enumerate(("global", "shared", "local"))
+                ]
+            yield Case(
+                forms[0],
+                kernel(code, declare),
+                forms + tests,
+                block=(THREADS, 1, 1),
+                params=bytes(16),
+                patches=[(0, 0, 0), (8, 1, 0)],
+                buffers=[memory, bytes(32 * THREADS)],
+                expected=expected,
+                how="the same bytes by another way",
+            )
 
 
 def forms():

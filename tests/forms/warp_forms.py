@@ -2,13 +2,23 @@
 import random
 import struct
 
-from cases import HEADER, Case, mask, signed
+from cases import mask, signed
 from control_forms import case
-from memory_forms import listed
 
 HOW = "the whole warp in Python"
 LANES = 32
-MASKS = [mask(32), mask(32), 0x0000ffff, 0xffff0000, 0x80000001, 0x55555555, 0x00000010, 0xdeadbeef, mask(32), 0x7fffffff]
+MASKS = [
+    mask(32),
+    mask(32),
+    0x0000FFFF,
+    0xFFFF0000,
+    0x80000001,
+    0x55555555,
+    0x00000010,
+    0xDEADBEEF,
+    mask(32),
+    0x7FFFFFFF,
+]
 
 
 def warp_case(opcode, sources, destinations, statement, evaluate, rows, masked=True):
@@ -16,18 +26,28 @@ def warp_case(opcode, sources, destinations, statement, evaluate, rows, masked=T
     instruction by a branch. evaluate(mask, operands) gives a list per destination with a value per lane."""
     stride_in, stride_out = 8 * (len(sources) + 1), 8 * max(1, len(destinations))
     code = "    .reg .b32 %members, %lane;\n"
-    code += "".join(f"    .reg .{t} %s{i};\n" for i, t in enumerate(sources)) + "".join(f"    .reg .{t} %d{i};\n" for i, t in enumerate(destinations))
+    code += "".join(f"    .reg .{t} %s{i};\n" for i, t in enumerate(sources)) + "".join(
+        f"    .reg .{t} %d{i};\n" for i, t in enumerate(destinations)
+    )
     code += f"    mad.wide.u32 %in, %i, {stride_in}, %in; mad.wide.u32 %out, %i, {stride_out}, %out;\n    ld.global.u32 %members, [%in];\n"
     for i, t in enumerate(sources):
         at = f"%in+{8 * (i + 1)}"
-        code += f"    ld.global.u32 %w, [{at}]; setp.ne.u32 %s{i}, %w, 0;\n" if t == "pred" else f"    ld.global.{t} %s{i}, [{at}];\n"
+        code += (
+            f"    ld.global.u32 %w, [{at}]; setp.ne.u32 %s{i}, %w, 0;\n"
+            if t == "pred"
+            else f"    ld.global.{t} %s{i}, [{at}];\n"
+        )
     for i, t in enumerate(destinations):
         code += f"    setp.eq.u32 %d{i}, %i, %i;\n" if t == "pred" else f"    mov.{t} %d{i}, 999;\n"
     code += "    mov.u32 %lane, %laneid; shr.u32 %w, %members, %lane; and.b32 %w, %w, 1; setp.eq.u32 %g, %w, 0;\n"
     code += "    @%g bra SKIP;\n" if masked else ""
     code += f"    {statement}\nSKIP:\n"
     for i, t in enumerate(destinations):
-        code += f"    selp.u32 %w, 1, 0, %d{i}; st.global.u32 [%out+{8 * i}], %w;\n" if t == "pred" else f"    st.global.{t} [%out+{8 * i}], %d{i};\n"
+        code += (
+            f"    selp.u32 %w, 1, 0, %d{i}; st.global.u32 [%out+{8 * i}], %w;\n"
+            if t == "pred"
+            else f"    st.global.{t} [%out+{8 * i}], %d{i};\n"
+        )
     data, expected = bytearray(), []
     for number, (members, operands) in enumerate(rows):
         results = evaluate(members, operands)
@@ -57,23 +77,49 @@ def votes():
 
     def yes(members, operands):
         return sum(1 << lane for lane in members_of(members) if operands[lane][0])
+
     tests = {"all": lambda y, m: int(y == m), "any": lambda y, m: int(y != 0), "uni": lambda y, m: int(y in (0, m))}
     for name, test in tests.items():
+
         def evaluate(members, operands, test=test):
             return [everywhere(test(yes(members, operands), members))]
 
         def negated(members, operands, test=test):
             return [everywhere(test(members & ~yes(members, operands), members))]
-        yield warp_case(f"vote.sync.{name}.pred", ["pred"], ["pred"], f"vote.sync.{name}.pred %d0, %s0, %members;", evaluate, rows)
-        yield warp_case(f"vote.sync.{name}.pred", ["pred"], ["pred"], f"vote.sync.{name}.pred %d0, !%s0, %members;", negated, rows)
+
+        yield warp_case(
+            f"vote.sync.{name}.pred", ["pred"], ["pred"], f"vote.sync.{name}.pred %d0, %s0, %members;", evaluate, rows
+        )
+        yield warp_case(
+            f"vote.sync.{name}.pred", ["pred"], ["pred"], f"vote.sync.{name}.pred %d0, !%s0, %members;", negated, rows
+        )
         yield warp_case(f"vote.{name}.pred", ["pred"], ["pred"], f"vote.{name}.pred %d0, %s0;", evaluate, rows)
     for form, tail in (("vote.sync.ballot.b32", ", %members"), ("vote.ballot.b32", "")):
         yield warp_case(form, ["pred"], ["b32"], f"{form} %d0, %s0{tail};", lambda m, o: [everywhere(yes(m, o))], rows)
-    yield warp_case("activemask.b32", [], ["b32"], "activemask.b32 %d0;", lambda m, o: [everywhere(m)], [(m, [()] * LANES) for m in MASKS])
-    yield warp_case("bar.warp.sync", ["b32"], ["b32"], "mov.b32 %d0, %s0;\n    bar.warp.sync %members;\n    add.u32 %d0, %d0, 1;",
-                    lambda m, o: [[x + 1 for x, in o]], [(m, [(lane * 3,) for lane in range(LANES)]) for m in MASKS])
-    yield warp_case("elect.sync", [], ["b32", "pred"], "elect.sync %d0|%d1, %members;", lambda m, o: [
-        everywhere(members_of(m)[0]), [int(lane == members_of(m)[0]) for lane in range(LANES)]], [(m, [()] * LANES) for m in MASKS])
+    yield warp_case(
+        "activemask.b32",
+        [],
+        ["b32"],
+        "activemask.b32 %d0;",
+        lambda m, o: [everywhere(m)],
+        [(m, [()] * LANES) for m in MASKS],
+    )
+    yield warp_case(
+        "bar.warp.sync",
+        ["b32"],
+        ["b32"],
+        "mov.b32 %d0, %s0;\n    bar.warp.sync %members;\n    add.u32 %d0, %d0, 1;",
+        lambda m, o: [[x + 1 for x, in o]],
+        [(m, [(lane * 3,) for lane in range(LANES)]) for m in MASKS],
+    )
+    yield warp_case(
+        "elect.sync",
+        [],
+        ["b32", "pred"],
+        "elect.sync %d0|%d1, %members;",
+        lambda m, o: [everywhere(members_of(m)[0]), [int(lane == members_of(m)[0]) for lane in range(LANES)]],
+        [(m, [()] * LANES) for m in MASKS],
+    )
 
 
 def matches():
@@ -87,35 +133,71 @@ def matches():
             rows.append((MASKS[k % len(MASKS)], [(generator.choice(values),) for _ in range(LANES)]))
 
         def same(members, operands):
-            return [sum(1 << other for other in members_of(members) if operands[other] == operands[lane]) for lane in range(LANES)]
-        yield warp_case(f"match.any.sync.{t}", [t], ["b32"], f"match.any.sync.{t} %d0, %s0, %members;", lambda m, o: [same(m, o)], rows)
+            return [
+                sum(1 << other for other in members_of(members) if operands[other] == operands[lane])
+                for lane in range(LANES)
+            ]
+
+        yield warp_case(
+            f"match.any.sync.{t}",
+            [t],
+            ["b32"],
+            f"match.any.sync.{t} %d0, %s0, %members;",
+            lambda m, o: [same(m, o)],
+            rows,
+        )
 
         def agreed(members, operands):
             return len({operands[lane] for lane in members_of(members)}) == 1
-        yield warp_case(f"match.all.sync.{t}", [t], ["b32", "pred"], f"match.all.sync.{t} %d0|%d1, %s0, %members;",
-                        lambda m, o: [everywhere(m if agreed(m, o) else 0), everywhere(int(agreed(m, o)))], rows)
-        yield warp_case(f"match.all.sync.{t}", [t], ["b32"], f"match.all.sync.{t} %d0, %s0, %members;",
-                        lambda m, o: [everywhere(m if agreed(m, o) else 0)], rows)
+
+        yield warp_case(
+            f"match.all.sync.{t}",
+            [t],
+            ["b32", "pred"],
+            f"match.all.sync.{t} %d0|%d1, %s0, %members;",
+            lambda m, o: [everywhere(m if agreed(m, o) else 0), everywhere(int(agreed(m, o)))],
+            rows,
+        )
+        yield warp_case(
+            f"match.all.sync.{t}",
+            [t],
+            ["b32"],
+            f"match.all.sync.{t} %d0, %s0, %members;",
+            lambda m, o: [everywhere(m if agreed(m, o) else 0)],
+            rows,
+        )
 
 
 def shuffles():
     generator = random.Random("shfl")
-    clamps = [0x1f, 0, 0x181f, 0x1c1f, 0x100f, 0x0007, 0x1e1f, 0x0c03]
+    clamps = [0x1F, 0, 0x181F, 0x1C1F, 0x100F, 0x0007, 0x1E1F, 0x0C03]
 
     def source(mode, lane, b, c):
         """The lane read from, or None when out of range."""
         segment, clamp = c >> 8 & 31, c & 31
         limit = (lane & segment) | (clamp & ~segment & 31)
         distance = b & 31
-        j = {"up": lane - distance, "down": lane + distance, "bfly": lane ^ distance,
-             "idx": (lane & segment) | (distance & ~segment & 31)}[mode]
+        j = {
+            "up": lane - distance,
+            "down": lane + distance,
+            "bfly": lane ^ distance,
+            "idx": (lane & segment) | (distance & ~segment & 31),
+        }[mode]
         return j if (j >= limit if mode == "up" else j <= limit) else None
+
     for mode in ("up", "down", "bfly", "idx"):
         rows = []
         for k in range(24):
             c, distance = clamps[k % len(clamps)], (0, 1, 5, 16, 31, 33)[k % 6]
-            rows.append((MASKS[k // 2 % len(MASKS)], [(generator.getrandbits(32), distance if k % 3 else generator.randrange(64), c)
-                                                      for _ in range(LANES)]))
+            rows.append(
+                (
+                    MASKS[k // 2 % len(MASKS)],
+                    [
+                        (generator.getrandbits(32), distance if k % 3 else generator.randrange(64), c)
+                        for _ in range(LANES)
+                    ],
+                )
+            )
 
         def evaluate(members, operands, mode=mode):
             values, valid = [], []
@@ -126,44 +208,105 @@ def shuffles():
                     j = lane
                 values.append(operands[j][0] if members >> j & 1 else None)
             return [values, valid]
+
         for sync, tail in ((".sync", ", %members"), ("", "")):
             form = f"shfl{sync}.{mode}.b32"
             yield warp_case(form, ["b32"] * 3, ["b32", "pred"], f"{form} %d0|%d1, %s0, %s1, %s2{tail};", evaluate, rows)
-            yield warp_case(form, ["b32"] * 3, ["b32"], f"{form} %d0, %s0, %s1, %s2{tail};", lambda m, o, f=evaluate: f(m, o)[:1], rows)
+            yield warp_case(
+                form,
+                ["b32"] * 3,
+                ["b32"],
+                f"{form} %d0, %s0, %s1, %s2{tail};",
+                lambda m, o, f=evaluate: f(m, o)[:1],
+                rows,
+            )
         form = f"shfl.sync.{mode}.b32"
         constant = [(mask(32), [(generator.getrandbits(32),) for _ in range(LANES)])]
-        yield warp_case(form, ["b32"], ["b32"], f"{form} %d0, %s0, 3, 0x1f, -1;" if mode != "up" else f"{form} %d0, %s0, 3, 0, -1;",
-                        lambda m, o, f=evaluate, mode=mode: f(m, [(x, 3, 0 if mode == "up" else 31) for x, in o])[:1], constant)
+        yield warp_case(
+            form,
+            ["b32"],
+            ["b32"],
+            f"{form} %d0, %s0, 3, 0x1f, -1;" if mode != "up" else f"{form} %d0, %s0, 3, 0, -1;",
+            lambda m, o, f=evaluate, mode=mode: f(m, [(x, 3, 0 if mode == "up" else 31) for x, in o])[:1],
+            constant,
+        )
 
 
 def reductions():
     generator = random.Random("redux")
     rows = []
     for k in range(20):
-        values = [0, 1, mask(32), 1 << 31, (1 << 31) - 1, 0xf0f0f0f0] if k % 2 else [generator.getrandbits(32) for _ in range(9)]
+        values = (
+            [0, 1, mask(32), 1 << 31, (1 << 31) - 1, 0xF0F0F0F0]
+            if k % 2
+            else [generator.getrandbits(32) for _ in range(9)]
+        )
         rows.append((MASKS[k % len(MASKS)], [(generator.choice(values),) for _ in range(LANES)]))
-    for operation, types in {"add": ("u32", "s32"), "min": ("u32", "s32"), "max": ("u32", "s32"), "and": ("b32",), "or": ("b32",), "xor": ("b32",)}.items():
+    for operation, types in {
+        "add": ("u32", "s32"),
+        "min": ("u32", "s32"),
+        "max": ("u32", "s32"),
+        "and": ("b32",),
+        "or": ("b32",),
+        "xor": ("b32",),
+    }.items():
         for t in types:
+
             def evaluate(members, operands, operation=operation, t=t):
-                numbers = [signed(operands[lane][0], 32) if t == "s32" else operands[lane][0] for lane in members_of(members)]
+                numbers = [
+                    signed(operands[lane][0], 32) if t == "s32" else operands[lane][0] for lane in members_of(members)
+                ]
                 result = numbers[0]
                 for x in numbers[1:]:
-                    result = {"add": result + x, "min": min(result, x), "max": max(result, x), "and": result & x,
-                              "or": result | x, "xor": result ^ x}[operation]
+                    result = {
+                        "add": result + x,
+                        "min": min(result, x),
+                        "max": max(result, x),
+                        "and": result & x,
+                        "or": result | x,
+                        "xor": result ^ x,
+                    }[operation]
                 return [everywhere(result & mask(32))]
-            yield warp_case(f"redux.sync.{operation}.{t}", ["b32"], ["b32"], f"redux.sync.{operation}.{t} %d0, %s0, %members;", evaluate, rows)
+
+            yield warp_case(
+                f"redux.sync.{operation}.{t}",
+                ["b32"],
+                ["b32"],
+                f"redux.sync.{operation}.{t} %d0, %s0, %members;",
+                evaluate,
+                rows,
+            )
 
 
 def together_faults():
     body = "    and.b32 %w, %i, 1; setp.eq.u32 %p, %w, 0;\n    @%p bra SKIP;\n    bar.warp.sync -1;\nSKIP:\n    add.u32 %i, %i, 1;\n"
-    yield case("bar.warp.sync absent", body, ["bar.warp.sync"], [], [], block=32, out_bytes=8, outcome="fault",
-               message=["deadlock", "bar.warp", "0x55555555"])
+    yield case(
+        "bar.warp.sync absent",
+        body,
+        ["bar.warp.sync"],
+        [],
+        [],
+        block=32,
+        out_bytes=8,
+        outcome="fault",
+        message=["deadlock", "bar.warp", "0x55555555"],
+    )
     body = "    setp.lt.u32 %p, %i, 32;\n    @%p bar.sync 0, 96;\n    @!%p bar.sync 1, 96;\n"
-    yield case("bar.sync never", body, ["bar.sync"], [], [], block=64, out_bytes=8, outcome="fault",
-               message=["makes no progress", "barrier 0", "32 of 96"])
+    yield case(
+        "bar.sync never",
+        body,
+        ["bar.sync"],
+        [],
+        [],
+        block=64,
+        out_bytes=8,
+        outcome="fault",
+        message=["makes no progress", "barrier 0", "32 of 96"],
+    )
 
 
 # ---- barriers of the block ----
+
 
 def names(operation):
     for prefix in ("bar", "bar.cta", "barrier", "barrier.cta"):
@@ -200,14 +343,24 @@ CONSUME:
 """
         expected = [(4 * i, 4, (i * 3 + 1, 1, 2)[i // 32]) for i in range(96)]
         yield case(arrive, body, [arrive, form], [], expected, exchange, block=96, how=HOW)
-        patterns = [[0] * 96, [1] * 96, [i % 3 == 0 for i in range(96)], [i != 77 for i in range(96)], [i == 40 for i in range(96)]]
+        patterns = [
+            [0] * 96,
+            [1] * 96,
+            [i % 3 == 0 for i in range(96)],
+            [i != 77 for i in range(96)],
+            [i == 40 for i in range(96)],
+        ]
         inputs = [int(x) for pattern in patterns for x in pattern]
         for operation, t, value in (("popc", "u32", sum), ("and", "pred", all), ("or", "pred", any)):
             reduce = f"{prefix}.red.{operation}{aligned}.{t}"
             for operands in ("0, %p", "3, 96, %p", "0, !%p"):
                 body = "    mad.wide.u32 %in, %i, 4, %in; ld.global.u32 %w, [%in]; setp.ne.u32 %p, %w, 0; mad.wide.u32 %out, %i, 4, %out;\n"
                 target = "%x" if t == "u32" else "%q"
-                body += f"    {reduce} {target}, {operands};\n" + ("" if t == "u32" else "    selp.u32 %x, 1, 0, %q;\n") + "    st.global.u32 [%out], %x;\n"
+                body += (
+                    f"    {reduce} {target}, {operands};\n"
+                    + ("" if t == "u32" else "    selp.u32 %x, 1, 0, %q;\n")
+                    + "    st.global.u32 [%out], %x;\n"
+                )
                 expected = []
                 for k, pattern in enumerate(patterns):
                     seen = [not x for x in pattern] if "!" in operands else pattern

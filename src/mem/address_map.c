@@ -1,0 +1,88 @@
+#include "mem/address_map.h"
+
+#include "base/bits.h"
+
+enum status address_masks_check(const struct address_masks *masks, struct report *report) {
+    const struct {
+        const char *name;
+        uint64_t mask;
+    } fields[] = {{"chip", masks->chip}, {"row", masks->row}, {"bank", masks->bank}, {"column", masks->column}};
+    uint64_t taken = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        if (taken & fields[i].mask)
+            return report_add(report, STATUS_INVALID, "the %s mask 0x%llx shares bits 0x%llx with another mask",
+                              fields[i].name, (unsigned long long)fields[i].mask,
+                              (unsigned long long)(taken & fields[i].mask));
+        if (bits_count64(fields[i].mask) > 32)
+            return report_add(report, STATUS_INVALID, "the %s mask 0x%llx has %u bits; at most 32 are possible",
+                              fields[i].name, (unsigned long long)fields[i].mask, bits_count64(fields[i].mask));
+        taken |= fields[i].mask;
+    }
+    if (masks->chip == 0 && masks->chips > 1 && !bits_is_power_of_two(masks->chip_bytes))
+        return report_add(report, STATUS_INVALID, "pieces of %u bytes per chip: give a power of two",
+                          masks->chip_bytes);
+    return STATUS_OK;
+}
+
+static void field_create(struct address_field *field, uint64_t mask) {
+    *field = (struct address_field){0};
+    while (mask) {
+        unsigned low = bits_first64(mask);
+        uint64_t above = ~(mask >> low);
+        unsigned length = above ? bits_first64(above) : 64 - low;
+        uint64_t ones = length >= 64 ? UINT64_MAX : (UINT64_C(1) << length) - 1;
+        field->masks[field->runs] = ones << field->bits;
+        field->shifts[field->runs] = (uint8_t)(low - field->bits);
+        field->runs++;
+        field->bits += length;
+        mask &= ~(ones << low);
+    }
+}
+
+static inline uint32_t field_decode(const struct address_field *field, uint64_t address) {
+    uint64_t value = 0;
+    for (unsigned i = 0; i < field->runs; i++)
+        value |= address >> field->shifts[i] & field->masks[i];
+    return (uint32_t)value;
+}
+
+void address_map_create(struct address_map *map, const struct address_masks *masks) {
+    field_create(&map->chip, masks->chip);
+    field_create(&map->row, masks->row);
+    field_create(&map->bank, masks->bank);
+    field_create(&map->column, masks->column);
+    map->chip_mask = masks->chip;
+    map->chips = masks->chip ? UINT32_C(1) << map->chip.bits : masks->chips > 1 ? masks->chips : 1;
+    map->chip_shift = masks->chip == 0 && masks->chips > 1 ? bits_first(masks->chip_bytes) : 0;
+}
+
+struct address_masks address_masks_contiguous(unsigned offset_bits, unsigned column_bits, unsigned bank_bits,
+                                              unsigned row_bits) {
+    unsigned bank_shift = offset_bits + column_bits, row_shift = bank_shift + bank_bits;
+    return (struct address_masks){
+        .column = (uint64_t)bits_low(column_bits) << offset_bits,
+        .bank = (uint64_t)bits_low(bank_bits) << bank_shift,
+        .row = (uint64_t)bits_low(row_bits) << row_shift,
+    };
+}
+
+uint32_t address_map_chips(const struct address_map *map) { return map->chips; }
+
+uint32_t address_map_chip(const struct address_map *map, uint64_t address) {
+    if (map->chip_mask || map->chips == 1)
+        return field_decode(&map->chip, address);
+    return (uint32_t)((address >> map->chip_shift) % map->chips);
+}
+
+void address_map_decode(const struct address_map *map, uint64_t address, struct address_parts *parts) {
+    if (map->chip_mask || map->chips == 1) {
+        parts->chip = field_decode(&map->chip, address);
+    } else {
+        uint64_t piece = address >> map->chip_shift, inside = address & ((UINT64_C(1) << map->chip_shift) - 1);
+        parts->chip = (uint32_t)(piece % map->chips);
+        address = piece / map->chips << map->chip_shift | inside;
+    }
+    parts->row = field_decode(&map->row, address);
+    parts->bank = field_decode(&map->bank, address);
+    parts->column = field_decode(&map->column, address);
+}

@@ -1,0 +1,49 @@
+/* Which chip, bank, row and column hold an address: one bit mask for each, whose bits need not be adjacent
+ * [000 §5.1.3]. The lowest set bit of a mask is bit 0 of the field. */
+#ifndef HEDDLE_MEM_ADDRESS_MAP_H
+#define HEDDLE_MEM_ADDRESS_MAP_H
+
+#include <stdint.h>
+
+#include "base/status.h"
+
+/* How a machine numbers its memory. Where the number of chips is no power of two, no mask can name the chip: then
+ * chip_mask is 0, addresses go round the chips in pieces of chip_bytes, and the other masks apply to the address
+ * within the chip. */
+struct address_masks {
+    uint64_t chip, row, bank, column;
+    uint32_t chips;      /* used when the chip mask is 0; 0 and 1: one chip */
+    uint32_t chip_bytes; /* a power of two */
+};
+
+/* A field as runs of adjacent address bits: value |= (address >> shift & mask) for each. */
+enum { ADDRESS_RUNS_MAX = 32 };
+struct address_field {
+    uint64_t masks[ADDRESS_RUNS_MAX]; /* bits of the field that this run fills */
+    uint8_t shifts[ADDRESS_RUNS_MAX];
+    uint32_t runs, bits;
+};
+
+struct address_map {
+    struct address_field chip, row, bank, column;
+    uint64_t chip_mask;
+    uint32_t chips, chip_shift;
+};
+
+struct address_parts {
+    uint32_t chip, row, bank, column;
+};
+
+/* Refuses masks that share bits, fields of more than 32 bits, and pieces that are no power of two. */
+enum status address_masks_check(const struct address_masks *masks, struct report *report);
+/* The masks must have passed the check. */
+void address_map_create(struct address_map *map, const struct address_masks *masks);
+/* Masks for fields that follow one another, lowest first: offset, column, bank, row (the bank group is the low bits of
+ * the bank); the row takes `row_bits`. One chip. */
+struct address_masks address_masks_contiguous(unsigned offset_bits, unsigned column_bits, unsigned bank_bits,
+                                              unsigned row_bits);
+uint32_t address_map_chips(const struct address_map *map);
+uint32_t address_map_chip(const struct address_map *map, uint64_t address);
+void address_map_decode(const struct address_map *map, uint64_t address, struct address_parts *parts);
+
+#endif

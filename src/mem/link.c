@@ -1,0 +1,107 @@
+#include "mem/link.h"
+
+#include <string.h>
+
+#include "base/bits.h"
+
+/* No host cache line is shared between slots: one may be written by the sender's thread and the next by the
+ * receiver's. */
+enum { HOST_LINE_BYTES = 64 };
+static const uint64_t MAX_RING_BYTES = UINT64_C(1) << 40;
+
+static uint64_t round_up_to_power_of_two(uint64_t n) {
+    uint64_t power = 1;
+    while (power < n)
+        power *= 2;
+    return power;
+}
+
+enum status link_create(struct link **out, struct arena *arena, const struct link_params *params,
+                        struct report *report) {
+    if (params->latency_cycles == 0)
+        return report_add(report, STATUS_INVALID, "link: a latency of 0 cycles cannot be simulated; use at least 1");
+    if (params->capacity_units == 0)
+        return report_add(report, STATUS_INVALID, "link: a receiver without room never takes anything; use at least 1");
+    uint64_t slots = round_up_to_power_of_two(params->capacity_units);
+    uint64_t slot_bytes = bits_round_up(offsetof(struct link_slot, item) + (uint64_t)params->item_bytes, HOST_LINE_BYTES);
+    if (slot_bytes > MAX_RING_BYTES / slots)
+        return report_add(report, STATUS_INVALID, "link: %u units of %u bytes each are too many; lower the capacity",
+                          params->capacity_units, params->item_bytes);
+    struct link *link = arena_alloc_aligned(arena, sizeof *link, HOST_LINE_BYTES);
+    link->params = *params;
+    link->slot_bytes = slot_bytes;
+    link->slot_mask = slots - 1;
+    link->ring = arena_alloc_aligned(arena, (size_t)(slots * slot_bytes), HOST_LINE_BYTES);
+    link->credits = params->capacity_units;
+    *out = link;
+    return STATUS_OK;
+}
+
+uint32_t link_room(struct link *link, uint64_t cycle) {
+    while (link->credited_slots != link->taken_known) {
+        const struct link_slot *slot = link_slot(link, link->credited_slots);
+        if (slot->credit_cycle > cycle)
+            break;
+        link->credits += slot->units;
+        link->credited_slots++;
+    }
+    return link->credits;
+}
+
+uint64_t link_credit_next(const struct link *link) {
+    return link->credited_slots == link->taken_known ? NO_CYCLE : link_slot(link, link->credited_slots)->credit_cycle;
+}
+
+static void counts_add(struct link_counts *counts, uint32_t units, uint32_t bytes) {
+    counts->items++;
+    counts->units += units;
+    counts->bytes += bytes;
+}
+
+bool link_send(struct link *link, uint64_t cycle, const void *item, uint32_t units, uint32_t bytes) {
+    if (units == 0 || units > link_room(link, cycle))
+        return false;
+    link->credits -= units;
+    struct link_slot *slot = link_slot(link, link->sent_slots++);
+    slot->arrival_cycle = cycle + link->params.latency_cycles;
+    slot->units = units;
+    slot->bytes = bytes;
+    memcpy(slot->item, item, link->params.item_bytes);
+    counts_add(&link->sent, units, bytes);
+    return true;
+}
+
+bool link_pop(struct link *link, uint64_t cycle) {
+    if (!link_arrived(link, cycle))
+        return false;
+    struct link_slot *slot = link_slot(link, link->taken_slots++);
+    slot->credit_cycle = cycle + link->params.latency_cycles;
+    counts_add(&link->received, slot->units, slot->bytes);
+    return true;
+}
+
+void link_exchange(struct link *link) {
+    link->sent_known = link->sent_slots;
+    link->taken_known = link->taken_slots;
+}
+
+struct link_counts link_in_flight(const struct link *link) {
+    return (struct link_counts){.items = link->sent.items - link->received.items,
+                                .units = link->sent.units - link->received.units,
+                                .bytes = link->sent.bytes - link->received.bytes};
+}
+
+bool link_conserves(const struct link *link) {
+    struct link_counts found = {0};
+    uint64_t units_used = 0;
+    for (uint64_t n = link->credited_slots; n != link->sent_slots; n++) {
+        const struct link_slot *slot = link_slot(link, n);
+        units_used += slot->units;
+        if (n >= link->taken_slots)
+            counts_add(&found, slot->units, slot->bytes);
+    }
+    struct link_counts flight = link_in_flight(link);
+    return found.items == flight.items && found.units == flight.units && found.bytes == flight.bytes &&
+           link->credited_slots <= link->taken_slots && link->taken_slots <= link->sent_slots &&
+           units_used + link->credits == link->params.capacity_units;
+}

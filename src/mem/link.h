@@ -1,0 +1,99 @@
+/* A link between two parts: items one way, credits the other, both `latency_cycles` on the way.
+ *
+ * The receiver has room for `capacity_units`; an item takes as many units as the sender says (1, or its flits). Room
+ * used by an item comes back to the sender `latency_cycles` after the receiver took the item out: the sender knows no
+ * more of the receiver than the credits that have arrived.
+ *
+ * Within an epoch of at most `latency_cycles` each side runs on its own, in either order or on two host threads without
+ * a lock: the sender touches only its half, the receiver its own, and of the ring only slots that the other half cannot
+ * name yet. link_exchange, between epochs, tells each half how far the other has come. What is sent or taken in an
+ * epoch is felt `latency_cycles` later, so never before the epoch's end: its length changes nothing.
+ *
+ * Cycles on both sides are those of one clock, and never go back. */
+#ifndef HEDDLE_MEM_LINK_H
+#define HEDDLE_MEM_LINK_H
+
+#include <stdalign.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "mem/request.h"
+
+struct link_params {
+    uint32_t latency_cycles; /* at least 1; an epoch is no longer than this */
+    uint32_t capacity_units; /* the receiver's room; at least 1 */
+    uint32_t item_bytes;     /* what is copied for an item, not what it counts for */
+};
+
+struct link_counts {
+    uint64_t items, units, bytes;
+};
+
+/* One item on its way or in the receiver's room; its data follow. */
+struct link_slot {
+    uint64_t arrival_cycle; /* at the receiver */
+    uint64_t credit_cycle;  /* at the sender; written when the item is taken */
+    uint32_t units, bytes;
+    alignas(8) unsigned char item[];
+};
+
+/* Slots are numbered from 0 without end; slot n lies at n modulo the ring's size. The sender has a credit for every
+ * unit it sends and an item takes at least one, so slots not credited back always fit into the ring. */
+struct link {
+    /* never changes; read by both */
+    struct link_params params;
+    unsigned char *ring;
+    uint64_t slot_bytes, slot_mask;
+    /* the sender's half */
+    alignas(64) uint64_t sent_slots; /* the next slot to fill */
+    uint64_t credited_slots;         /* the next slot whose credit has not arrived */
+    uint64_t taken_known;            /* slots the receiver had taken at the last exchange */
+    uint32_t credits;                /* units; at most the capacity */
+    struct link_counts sent;
+    /* the receiver's half */
+    alignas(64) uint64_t taken_slots; /* the next slot to take */
+    uint64_t sent_known;              /* slots filled at the last exchange */
+    struct link_counts received;
+};
+
+/* Refuses a latency or capacity of 0, and a ring the host could not hold. */
+enum status link_create(struct link **out, struct arena *arena, const struct link_params *params,
+                        struct report *report);
+
+static inline struct link_slot *link_slot(const struct link *link, uint64_t number) {
+    return (struct link_slot *)(void *)(link->ring + (number & link->slot_mask) * link->slot_bytes);
+}
+
+/* Sender: units it may send at `cycle`. */
+uint32_t link_room(struct link *link, uint64_t cycle);
+/* Sender: the cycle at which its room will next grow, as far as it can know before the next exchange. */
+uint64_t link_credit_next(const struct link *link);
+/* Sender: copies the item. `bytes` is what it counts for. False, and nothing is sent, when its units (at least 1) exceed
+ * the room: the sender must have asked. */
+bool link_send(struct link *link, uint64_t cycle, const void *item, uint32_t units, uint32_t bytes);
+
+/* Receiver: when the oldest item not taken arrives, or arrived; NO_CYCLE when none can before the next exchange. */
+static inline uint64_t link_next(const struct link *link) {
+    return link->taken_slots == link->sent_known ? NO_CYCLE : link_slot(link, link->taken_slots)->arrival_cycle;
+}
+
+/* Receiver: the oldest item if it has arrived by `cycle` (below NO_CYCLE), else NULL. Good until it is taken. */
+static inline const void *link_arrived(const struct link *link, uint64_t cycle) {
+    return link_next(link) <= cycle ? link_slot(link, link->taken_slots)->item : NULL;
+}
+
+/* Receiver: takes the item that link_arrived shows and sends its credit. False when there is none. */
+bool link_pop(struct link *link, uint64_t cycle);
+
+/* Between epochs, when neither side runs. */
+void link_exchange(struct link *link);
+/* Between epochs: items sent and not taken; 0 everywhere, with nothing waiting to be sent: the link is idle. */
+struct link_counts link_in_flight(const struct link *link);
+/* Between epochs: whether what was sent is what was received and what is on its way, and credits and the room in use
+ * make up the capacity. Counts every slot: for checks, not for the cycle loop. */
+bool link_conserves(const struct link *link);
+
+#endif
