@@ -34,7 +34,8 @@ struct device {
 #define GUARD(device, report)                                                                                          \
     do {                                                                                                               \
         (device)->arena.escape = &(device)->escape;                                                                    \
-        if (setjmp((device)->escape)) return report_add(report, STATUS_SYSTEM, "the host is out of memory");           \
+        if (setjmp((device)->escape))                                                                                  \
+            return report_add(report, STATUS_SYSTEM, "the host is out of memory");                                     \
     } while (0)
 
 const struct stat_description run_stats_table[] = {
@@ -51,10 +52,12 @@ static enum status device_setup(struct device *device, struct report *report) {
     const struct machine *machine = device->machine;
     device->lanes = lanes_find(levels[machine->host_lanes]);
     if (!device->lanes)
-        return report_add(report, STATUS_INVALID, "host.lanes=%s: this CPU does not run that level; use auto", levels[machine->host_lanes]);
+        return report_add(report, STATUS_INVALID, "host.lanes=%s: this CPU does not run that level; use auto",
+                          levels[machine->host_lanes]);
     device->mechanism = divergence_find(machine->divergence_mechanism);
     if (!device->mechanism) {
-        report_add(report, STATUS_INVALID, "divergence.mechanism=%s: no such mechanism; there are:", machine->divergence_mechanism);
+        report_add(report, STATUS_INVALID,
+                   "divergence.mechanism=%s: no such mechanism; there are:", machine->divergence_mechanism);
         for (const struct divergence_ops *const *known = divergence_all(); *known; known++)
             report_add(report, STATUS_INVALID, "  %s: %s", (*known)->name, (*known)->help);
         return STATUS_INVALID;
@@ -68,14 +71,18 @@ enum status device_create(struct device **out, const struct machine *machine, st
     device->arena = arena;
     device->machine = machine;
     const enum status status = device_setup(device, report);
-    if (status == STATUS_OK) *out = device;
-    else device_destroy(device);
+    if (status == STATUS_OK)
+        *out = device;
+    else
+        device_destroy(device);
     return status;
 }
 
 void device_destroy(struct device *device) {
-    if (!device) return;
-    for (struct program *program = device->programs; program; program = program->next) module_free(program->module);
+    if (!device)
+        return;
+    for (struct program *program = device->programs; program; program = program->next)
+        module_free(program->module);
     memory_destroy(&device->memory);
     struct arena arena = device->arena; /* holds the device itself */
     arena_free(&arena);
@@ -86,8 +93,10 @@ const char *device_lanes(const struct device *device) { return lanes_name(device
 /* ---- programs ---- */
 
 static uint64_t symbol_address(const struct program *program, const struct symbol *symbol) {
-    if (symbol->kind == SYMBOL_FUNCTION) return CODE_ADDRESS(symbol->function->first_pc);
-    if (symbol->space == SPACE_SHARED) return symbol->offset;
+    if (symbol->kind == SYMBOL_FUNCTION)
+        return CODE_ADDRESS(symbol->function->first_pc);
+    if (symbol->space == SPACE_SHARED)
+        return symbol->offset;
     return program->image_address + symbol->offset;
 }
 
@@ -96,24 +105,29 @@ static void fill_image(struct device *device, const struct program *program) {
     const struct module *module = program->module;
     for (unsigned i = 0; i < module->variable_count; i++) {
         const struct symbol *symbol = module->variables[i];
-        if (symbol->space != SPACE_GLOBAL && symbol->space != SPACE_CONST) continue;
+        if (symbol->space != SPACE_GLOBAL && symbol->space != SPACE_CONST)
+            continue;
         uint8_t *memory = memory_host(&device->memory, program->image_address + symbol->offset);
-        if (symbol->init_bytes) memcpy(memory, symbol->init, symbol->init_bytes);
+        if (symbol->init_bytes)
+            memcpy(memory, symbol->init, symbol->init_bytes);
         for (unsigned k = 0; k < symbol->relocation_count; k++) {
             const struct relocation *relocation = &symbol->relocations[k];
             uint64_t value = symbol_address(program, relocation->symbol) + (uint64_t)relocation->addend;
-            if (relocation->generic && relocation->symbol->space == SPACE_SHARED) value += SHARED_WINDOW;
+            if (relocation->generic && relocation->symbol->space == SPACE_SHARED)
+                value += SHARED_WINDOW;
             memcpy(memory + relocation->offset, &value, relocation->bytes < 8 ? relocation->bytes : 8);
         }
     }
 }
 
 static enum status place_image(struct device *device, struct program *program, struct report *report) {
-    if (!program->module->image_bytes) return STATUS_OK;
+    if (!program->module->image_bytes)
+        return STATUS_OK;
     const char *name = arena_printf(&device->arena, "variables of %s", program->module->name);
     const enum status status =
         memory_allocate(&device->memory, name, program->module->image_bytes, &program->image_address, report);
-    if (status == STATUS_OK) fill_image(device, program);
+    if (status == STATUS_OK)
+        fill_image(device, program);
     return status;
 }
 
@@ -122,16 +136,20 @@ enum status device_load(struct device *device, const char *name, const char *tex
     GUARD(device, report);
     struct module *module = NULL;
     enum status status = ptx_load(name, text, length, &module, report);
-    if (status != STATUS_OK) return status;
+    if (status != STATUS_OK)
+        return status;
     struct program *program = ARENA_NEW(&device->arena, struct program);
     program->module = module;
     program->linked = ARENA_ARRAY(&device->arena, struct linked *, module->function_count);
     program->next = device->programs;
     device->programs = program; /* from here on device_destroy frees the module */
     status = exec_check(module, report);
-    if (status == STATUS_OK) status = analyse(module, report);
-    if (status == STATUS_OK) status = place_image(device, program, report);
-    if (status == STATUS_OK) *out = program;
+    if (status == STATUS_OK)
+        status = analyse(module, report);
+    if (status == STATUS_OK)
+        status = place_image(device, program, report);
+    if (status == STATUS_OK)
+        *out = program;
     return status;
 }
 
@@ -139,14 +157,16 @@ const struct module *program_module(const struct program *program) { return prog
 
 /* ---- memory ---- */
 
-enum status device_alloc(struct device *device, const char *name, uint64_t bytes, uint64_t *address, struct report *report) {
+enum status device_alloc(struct device *device, const char *name, uint64_t bytes, uint64_t *address,
+                         struct report *report) {
     GUARD(device, report);
     return memory_allocate(&device->memory, name, bytes, address, report);
 }
 
 void *device_memory(struct device *device, uint64_t address, uint64_t bytes) {
     const struct allocation *found = memory_find(&device->memory, address);
-    if (found && bytes <= found->end - address) return memory_host(&device->memory, address);
+    if (found && bytes <= found->end - address)
+        return memory_host(&device->memory, address);
     return NULL;
 }
 
@@ -158,22 +178,25 @@ static enum status check_launch(const struct device *device, const struct launch
     uint64_t threads = 1, blocks = 1;
     for (unsigned i = 0; i < 3; i++) {
         if (!launch->grid[i] || !launch->block[i])
-            return report_add(report, STATUS_INVALID, "kernel '%s': grid and block sizes must be at least 1", kernel->name);
+            return report_add(report, STATUS_INVALID, "kernel '%s': grid and block sizes must be at least 1",
+                              kernel->name);
         threads *= launch->block[i];
         if (threads > machine->max_block_threads)
-            return report_add(report, STATUS_INVALID, "kernel '%s': a block of %llu threads is more than sm.max_block_threads = %u",
+            return report_add(report, STATUS_INVALID,
+                              "kernel '%s': a block of %llu threads is more than sm.max_block_threads = %u",
                               kernel->name, (unsigned long long)threads, (unsigned)machine->max_block_threads);
         if (blocks > UINT64_MAX / launch->grid[i] / machine->max_block_threads)
             return report_add(report, STATUS_INVALID, "kernel '%s': the grid has too many blocks", kernel->name);
         blocks *= launch->grid[i];
         if (kernel->required_ntid[i] && kernel->required_ntid[i] != launch->block[i])
-            return report_add(report, STATUS_INVALID, "kernel '%s' requires blocks of %u x %u x %u threads", kernel->name,
-                              (unsigned)kernel->required_ntid[0], (unsigned)kernel->required_ntid[1],
+            return report_add(report, STATUS_INVALID, "kernel '%s' requires blocks of %u x %u x %u threads",
+                              kernel->name, (unsigned)kernel->required_ntid[0], (unsigned)kernel->required_ntid[1],
                               (unsigned)kernel->required_ntid[2]);
     }
     const uint64_t shared = bits_round_up(kernel->shared_bytes, 16) + launch->dynamic_shared_bytes;
     if (shared > machine->shared_bytes)
-        return report_add(report, STATUS_INVALID, "kernel '%s' needs %llu bytes of shared memory; an SM has %llu (sm.shared_bytes)",
+        return report_add(report, STATUS_INVALID,
+                          "kernel '%s' needs %llu bytes of shared memory; an SM has %llu (sm.shared_bytes)",
                           kernel->name, (unsigned long long)shared, (unsigned long long)machine->shared_bytes);
     return STATUS_OK;
 }
@@ -183,10 +206,10 @@ static uint32_t resident_blocks(const struct device *device, const struct launch
     const struct machine *machine = device->machine;
     const uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
     const struct occupancy_limits limits = machine_occupancy_limits(machine);
-    const struct occupancy_kernel kernel = {
-        .threads_per_block = threads,
-        .registers_per_thread = launch->kernel->live_registers,
-        .shared_bytes = (uint32_t)bits_round_up(launch->kernel->shared_bytes, 16) + launch->dynamic_shared_bytes};
+    const struct occupancy_kernel kernel = {.threads_per_block = threads,
+                                            .registers_per_thread = launch->kernel->live_registers,
+                                            .shared_bytes = (uint32_t)bits_round_up(launch->kernel->shared_bytes, 16) +
+                                                            launch->dynamic_shared_bytes};
     const struct occupancy occupancy = occupancy_compute(&limits, &kernel);
     const uint64_t all = (uint64_t)(occupancy.blocks ? occupancy.blocks : 1) * machine->sm_count;
     return (uint32_t)(all < blocks ? all : blocks);
@@ -207,13 +230,20 @@ static void collect(const struct module *module, const struct exec_counts *count
         stats->warp_instructions += out->issues;
         stats->thread_instructions += out->threads;
         stats->active_lanes += out->lanes;
-        if (inst->op == OP_BRA && inst->guard >= 0) stats->branches += out->issues;
-        if (inst->op == OP_BRX) stats->branches += out->issues;
-        if (inst->op == OP_LD) stats->memory_reads += out->issues;
-        if (inst->op == OP_ST) stats->memory_writes += out->issues;
-        if (inst->op == OP_ATOM || inst->op == OP_RED) stats->atomics += out->issues;
-        if (inst->op == OP_BAR) stats->barriers += out->issues;
-        if (inst->op == OP_CALL) stats->calls += out->issues;
+        if (inst->op == OP_BRA && inst->guard >= 0)
+            stats->branches += out->issues;
+        if (inst->op == OP_BRX)
+            stats->branches += out->issues;
+        if (inst->op == OP_LD)
+            stats->memory_reads += out->issues;
+        if (inst->op == OP_ST)
+            stats->memory_writes += out->issues;
+        if (inst->op == OP_ATOM || inst->op == OP_RED)
+            stats->atomics += out->issues;
+        if (inst->op == OP_BAR)
+            stats->barriers += out->issues;
+        if (inst->op == OP_CALL)
+            stats->calls += out->issues;
     }
     stats->lane_slots = stats->warp_instructions * warp_size;
     stats->full_groups = emulated->full_groups;
@@ -224,8 +254,10 @@ static void collect(const struct module *module, const struct exec_counts *count
 
 static void gather_output(struct exec_output *output, struct launch_result *result) {
     output_sort(output);
-    for (unsigned i = 0; i < output->count; i++) result->output_bytes += output->items[i].bytes;
-    if (!result->output_bytes) return;
+    for (unsigned i = 0; i < output->count; i++)
+        result->output_bytes += output->items[i].bytes;
+    if (!result->output_bytes)
+        return;
     result->output = arena_alloc(&result->arena, result->output_bytes + 1);
     size_t at = 0;
     for (unsigned i = 0; i < output->count; i++) {
@@ -256,7 +288,8 @@ static enum status run_launch(struct device *device, const struct launch *launch
     struct program *program = (struct program *)(uintptr_t)launch->program;
     const struct module *module = program->module;
     struct linked **linked = &program->linked[launch->kernel->index];
-    if (!*linked) *linked = exec_link(&device->arena, module, launch->kernel, device->lanes, program->image_address);
+    if (!*linked)
+        *linked = exec_link(&device->arena, module, launch->kernel, device->lanes, program->image_address);
     const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     const struct machine *machine = device->machine;
     const struct exec_launch description = describe(device, launch);
@@ -277,20 +310,24 @@ static enum status run_launch(struct device *device, const struct launch *launch
     /* The process we live in may flush denormals or round otherwise. */
     const unsigned before = _mm_getcsr();
     _mm_setcsr(0x1f80);
-    const enum status status = emulate(arena, *linked, &description, blocks, &device->memory, &counts, &output, &options,
-                                       &emulated, report);
+    const enum status status =
+        emulate(arena, *linked, &description, blocks, &device->memory, &counts, &output, &options, &emulated, report);
     _mm_setcsr(before);
     collect(module, &counts, &emulated, machine->warp_size, result);
     gather_output(&output, result);
     return status;
 }
 
-enum status device_launch(struct device *device, const struct launch *launch, struct launch_result *result, struct report *report) {
+enum status device_launch(struct device *device, const struct launch *launch, struct launch_result *result,
+                          struct report *report) {
     *result = (struct launch_result){.kernel = launch->kernel->name};
     if (device->stopped)
-        return report_add(report, STATUS_STOPPED, "kernel '%s' was not launched: an earlier launch stopped in the middle", launch->kernel->name);
+        return report_add(report, STATUS_STOPPED,
+                          "kernel '%s' was not launched: an earlier launch stopped in the middle",
+                          launch->kernel->name);
     enum status status = check_launch(device, launch, report);
-    if (status != STATUS_OK) return status;
+    if (status != STATUS_OK)
+        return status;
     struct arena arena = {.escape = &device->escape};
     result->arena.escape = &device->escape;
     device->arena.escape = &device->escape;

@@ -18,21 +18,22 @@ const char *device_lanes(const struct device *device);
 
 /* Parses, analyses, places the module's variables. `name` is what messages and results call it.
  * Lives until the device is destroyed. */
-enum status device_load(struct device *device, const char *name, const char *text, size_t length,
-                        struct program **out, struct report *report);
+enum status device_load(struct device *device, const char *name, const char *text, size_t length, struct program **out,
+                        struct report *report);
 const struct module *program_module(const struct program *program);
 
 /* Device memory; addresses are deterministic and 256-byte aligned. Contents start at zero. */
-enum status device_alloc(struct device *device, const char *name, uint64_t bytes, uint64_t *address, struct report *report);
+enum status device_alloc(struct device *device, const char *name, uint64_t bytes, uint64_t *address,
+                         struct report *report);
 /* Direct view of an allocated range, NULL when it is not inside one allocation. */
 void *device_memory(struct device *device, uint64_t address, uint64_t bytes);
 
 struct launch {
     const struct program *program;
     const struct function *kernel;
-    uint32_t grid[3], block[3];  /* blocks, threads; every entry at least 1 */
-    uint32_t dynamic_shared_bytes; /* beyond the module's own */
-    const void *params;          /* kernel->param_bytes bytes, laid out as kernel->params say */
+    uint32_t grid[3], block[3];          /* blocks, threads; every entry at least 1 */
+    uint32_t dynamic_shared_bytes;       /* beyond the module's own */
+    const void *params;                  /* kernel->param_bytes bytes, laid out as kernel->params say */
     uint32_t global_offset[3], work_dim; /* OpenCL's %envreg3..5, %envreg9 */
 };
 
@@ -47,9 +48,9 @@ extern const struct stat_description run_stats_table[];
 
 /* Per static instruction, index = PC. */
 struct inst_stats {
-    uint64_t issues;  /* groups issued */
-    uint64_t lanes;   /* active lanes before the guard */
-    uint64_t threads; /* thread instructions */
+    uint64_t issues;    /* groups issued */
+    uint64_t lanes;     /* active lanes before the guard */
+    uint64_t threads;   /* thread instructions */
     uint64_t divergent; /* issues after which the group's lanes parted */
 };
 
@@ -59,11 +60,12 @@ struct launch_result {
     struct inst_stats *instructions; /* module->code_count of them */
     char *output;                    /* what printf wrote, in order of block, thread, sequence; NULL: nothing */
     size_t output_bytes;
-    struct arena arena;              /* holds the two above */
+    struct arena arena; /* holds the two above */
 };
 
 /* STATUS_STOPPED with a report when a thread faults, deadlocks, or a limit is met; the device then refuses more work. */
-enum status device_launch(struct device *device, const struct launch *launch, struct launch_result *result, struct report *report);
+enum status device_launch(struct device *device, const struct launch *launch, struct launch_result *result,
+                          struct report *report);
 void launch_result_free(struct launch_result *result);
 
 #endif

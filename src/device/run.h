@@ -30,7 +30,7 @@ struct run {
     struct launch_result *results; /* of the launches done so far */
     unsigned done;
     struct check_result *checks;
-    bool checked, failed;       /* all checks were made; one was not passed */
+    bool checked, failed; /* all checks were made; one was not passed */
     struct sources sources;
 };
 

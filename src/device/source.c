@@ -46,8 +46,8 @@ static void read_source(struct sources *sources, unsigned index) {
     if (index == 0)
         split_lines(sources->arena, file, sources->module->text);
     else if (sources->folder && is_beside(name) &&
-             file_read(file_join(sources->arena, sources->folder, name), SOURCE_LIMIT_BYTES, sources->arena, &text, &length,
-                       NULL) == STATUS_OK)
+             file_read(file_join(sources->arena, sources->folder, name), SOURCE_LIMIT_BYTES, sources->arena, &text,
+                       &length, NULL) == STATUS_OK)
         split_lines(sources->arena, file, text);
 }
 

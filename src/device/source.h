@@ -13,7 +13,7 @@ struct source_file {
 struct sources {
     struct arena *arena;
     const struct module *module;
-    const char *folder; /* of the module; NULL: only the module's own text is at hand */
+    const char *folder;        /* of the module; NULL: only the module's own text is at hand */
     struct source_file *files; /* by index in module->files; 0: the module's own text */
 };
 

@@ -14,7 +14,8 @@ static const struct divergence_ops *const mechanisms[] = {
 
 const struct divergence_ops *divergence_find(const char *name) {
     for (unsigned i = 0; mechanisms[i]; i++)
-        if (strcmp(mechanisms[i]->name, name) == 0) return mechanisms[i];
+        if (strcmp(mechanisms[i]->name, name) == 0)
+            return mechanisms[i];
     return NULL;
 }
 

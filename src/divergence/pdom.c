@@ -9,10 +9,10 @@
 
 struct entry {
     uint32_t pc, lanes;
-    uint32_t reconverge;       /* NO_PC: the exit of the function at `reconverge_depth` */
+    uint32_t reconverge; /* NO_PC: the exit of the function at `reconverge_depth` */
     uint32_t reconverge_depth;
-    uint32_t depth;            /* calls that have not returned */
-    uint32_t resume;           /* pc is NO_PC: where lanes that have returned from the function go on */
+    uint32_t depth;  /* calls that have not returned */
+    uint32_t resume; /* pc is NO_PC: where lanes that have returned from the function go on */
 };
 
 /* Every divergence leaves at least one lane behind, so 2 x 32 entries hold all of one call depth; calls that
@@ -49,7 +49,8 @@ static void pdom_start(void *self, unsigned warp, uint32_t pc, uint32_t lanes) {
 
 static bool pdom_offer(void *self, unsigned warp, struct group *out) {
     const struct stack *stack = &((struct pdom *)self)->stacks[warp];
-    if (!stack->count) return false;
+    if (!stack->count)
+        return false;
     const struct entry *top = &stack->entries[stack->count - 1];
     out->pc = top->pc;
     out->lanes = top->lanes;
@@ -60,7 +61,8 @@ static bool pdom_offer(void *self, unsigned warp, struct group *out) {
 /* Only recursion that diverges at every depth outgrows the first capacity; the arena keeps the old block. */
 static void push(struct pdom *pdom, struct stack *stack, struct entry entry) {
     if (stack->count == stack->capacity)
-        stack->entries = arena_grow(pdom->arena, stack->entries, stack->count, &stack->capacity, sizeof *stack->entries);
+        stack->entries =
+            arena_grow(pdom->arena, stack->entries, stack->count, &stack->capacity, sizeof *stack->entries);
     stack->entries[stack->count++] = entry;
 }
 
@@ -85,11 +87,14 @@ static void settle(struct stack *stack) {
             top->pc = top->resume, top->resume = NO_PC;
             top->depth--;
         }
-        if (stack->count == 1) return;
+        if (stack->count == 1)
+            return;
         if (top->reconverge == NO_PC) {
-            if (top->depth >= top->reconverge_depth) return;
+            if (top->depth >= top->reconverge_depth)
+                return;
             returned(stack, top->reconverge_depth, top->pc);
-        } else if (top->pc != top->reconverge || top->depth != top->reconverge_depth) return;
+        } else if (top->pc != top->reconverge || top->depth != top->reconverge_depth)
+            return;
         stack->count--;
     }
 }
@@ -123,12 +128,15 @@ static void go_multi(struct pdom *pdom, struct stack *stack, const struct execut
         rest &= ~here;
     }
     struct entry *top = &stack->entries[stack->count - 1];
-    if (count == 1) top->pc = pcs[0], top->depth = depth;
-    else part(pdom, stack, pcs, lanes, count, reconverge, reconverge_depth, depth);
+    if (count == 1)
+        top->pc = pcs[0], top->depth = depth;
+    else
+        part(pdom, stack, pcs, lanes, count, reconverge, reconverge_depth, depth);
 }
 
 static void remove_lanes(struct stack *stack, uint32_t lanes) {
-    for (unsigned i = 0; i < stack->count; i++) stack->entries[i].lanes &= ~lanes;
+    for (unsigned i = 0; i < stack->count; i++)
+        stack->entries[i].lanes &= ~lanes;
 }
 
 /* Some lanes call or return, the others go on: those that left run first, all of them meet at the next instruction. */
@@ -159,15 +167,19 @@ static void pdom_issued(void *self, unsigned warp, const struct executed *execut
     struct entry *top = &stack->entries[stack->count - 1];
     switch (executed->flow) {
     case FLOW_BRANCH:
-        if (executed->taken == executed->lanes) top->pc = executed->target;
-        else if (!executed->taken) top->pc = executed->pc + 1;
+        if (executed->taken == executed->lanes)
+            top->pc = executed->target;
+        else if (!executed->taken)
+            top->pc = executed->pc + 1;
         else {
             const uint32_t pcs[2] = {executed->pc + 1, executed->target};
             const uint32_t lanes[2] = {executed->lanes & ~executed->taken, executed->taken};
             part(pdom, stack, pcs, lanes, 2, pdom->code[executed->pc].reconverge, top->depth, top->depth);
         }
         break;
-    case FLOW_MULTI: go_multi(pdom, stack, executed, pdom->code[executed->pc].reconverge, top->depth, top->depth); break;
+    case FLOW_MULTI:
+        go_multi(pdom, stack, executed, pdom->code[executed->pc].reconverge, top->depth, top->depth);
+        break;
     case FLOW_CALL: go_elsewhere(pdom, stack, executed, top->depth + 1); break;
     case FLOW_RETURN: go_elsewhere(pdom, stack, executed, top->depth - 1); break;
     case FLOW_EXIT:
@@ -189,7 +201,8 @@ static uint32_t pdom_alive(const void *self, unsigned warp) {
 static void pdom_where(const void *self, unsigned warp, uint32_t pcs[LANES_MAX]) {
     const struct stack *stack = &((const struct pdom *)self)->stacks[warp];
     for (unsigned i = 0; i < stack->count; i++)
-        for (BITS_EACH(lane, stack->entries[i].lanes)) pcs[lane] = stack->entries[i].pc == NO_PC ? stack->entries[i].resume : stack->entries[i].pc;
+        for (BITS_EACH(lane, stack->entries[i].lanes))
+            pcs[lane] = stack->entries[i].pc == NO_PC ? stack->entries[i].resume : stack->entries[i].pc;
 }
 
 const struct divergence_ops divergence_pdom = {

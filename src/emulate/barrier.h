@@ -9,7 +9,7 @@ enum { BARRIERS = 16 };
 
 struct barrier {
     uint32_t arrived;
-    uint32_t expected;  /* 0: every thread of the block that has not ended */
+    uint32_t expected;   /* 0: every thread of the block that has not ended */
     uint32_t true_count; /* threads that arrived with a true predicate */
 };
 

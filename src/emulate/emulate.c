@@ -42,8 +42,8 @@ static unsigned frame_of(const struct run *run, unsigned warp) { return warp / r
 static void create_resident(struct run *run, struct resident *resident) {
     resident->exec = exec_create(run->arena, run->linked, run->launch, run->memory, run->counts, run->output);
     resident->warps = ARENA_ARRAY(run->arena, struct warp, run->warp_count);
-    resident->control =
-        run->options->mechanism->create(run->arena, run->linked->module->code, run->warp_count, run->options->warp_size);
+    resident->control = run->options->mechanism->create(run->arena, run->linked->module->code, run->warp_count,
+                                                        run->options->warp_size);
 }
 
 static void start_block(struct run *run, struct resident *resident, uint64_t block) {
@@ -52,10 +52,12 @@ static void start_block(struct run *run, struct resident *resident, uint64_t blo
     resident->block = block;
     resident->next_warp = resident->warps_left = 0;
     resident->alive = 0;
-    for (unsigned i = 0; i < BARRIERS; i++) resident->barriers[i] = (struct barrier){0};
+    for (unsigned i = 0; i < BARRIERS; i++)
+        resident->barriers[i] = (struct barrier){0};
     for (unsigned w = 0; w < run->warp_count; w++) {
         const unsigned first = w % run->warps_per_frame * run->options->warp_size;
-        const uint32_t lanes = exec_warp_lanes(resident->exec, frame_of(run, w)) & (bits_low(run->options->warp_size) << first);
+        const uint32_t lanes =
+            exec_warp_lanes(resident->exec, frame_of(run, w)) & (bits_low(run->options->warp_size) << first);
         resident->warps[w] = (struct warp){.done = lanes == 0};
         resident->warps_left += lanes != 0;
         resident->alive += bits_count(lanes);
@@ -67,7 +69,8 @@ static void release_barrier(struct run *run, struct resident *resident, unsigned
     struct barrier *barrier = &resident->barriers[id];
     for (unsigned w = 0; w < run->warp_count; w++) {
         struct warp *warp = &resident->warps[w];
-        if (!warp->waits || warp->barrier != id) continue;
+        if (!warp->waits || warp->barrier != id)
+            continue;
         exec_barrier_result(resident->exec, frame_of(run, w), warp->pc, warp->lanes, barrier->true_count,
                             barrier->true_count == barrier->arrived, barrier->true_count != 0);
         warp->waits = false;
@@ -85,7 +88,8 @@ static void arrive(struct run *run, struct resident *resident, unsigned w, const
         warp->waits = true;
         warp->barrier = executed->barrier, warp->pc = executed->pc, warp->lanes = executed->taken;
     }
-    if (barrier_is_met(barrier, resident->alive)) release_barrier(run, resident, executed->barrier);
+    if (barrier_is_met(barrier, resident->alive))
+        release_barrier(run, resident, executed->barrier);
 }
 
 /* Fewer threads are alive: a barrier may have become full. */
@@ -125,7 +129,8 @@ static void report_warps(struct run *run, const struct resident *resident) {
     unsigned shown = 0, more = 0;
     for (unsigned w = 0; w < run->warp_count; w++) {
         const struct warp *warp = &resident->warps[w];
-        if (warp->done) continue;
+        if (warp->done)
+            continue;
         if (shown++ >= SHOWN) {
             more++;
             continue;
@@ -136,31 +141,37 @@ static void report_warps(struct run *run, const struct resident *resident) {
         const uint32_t alive = run->options->mechanism->alive(resident->control, w);
         if (warp->waits) {
             const struct barrier *barrier = &resident->barriers[warp->barrier];
-            report_add(run->report, STATUS_STOPPED, "  block %llu, warp %u: lanes 0x%08x wait at barrier %u (%s): %u of %u threads have come",
+            report_add(run->report, STATUS_STOPPED,
+                       "  block %llu, warp %u: lanes 0x%08x wait at barrier %u (%s): %u of %u threads have come",
                        (unsigned long long)resident->block, w, (unsigned)warp->lanes, (unsigned)warp->barrier,
                        module_where(module, warp->pc, where, sizeof where), (unsigned)barrier->arrived,
                        (unsigned)(barrier->expected ? barrier->expected : resident->alive));
             const uint32_t others = alive & ~warp->lanes;
             if (others)
-                report_add(run->report, STATUS_STOPPED, "    lanes 0x%08x of the same warp parted from them before and stand at %s; they run only after the others",
+                report_add(run->report, STATUS_STOPPED,
+                           "    lanes 0x%08x of the same warp parted from them before and stand at %s; they run only "
+                           "after the others",
                            (unsigned)others, module_where(module, pcs[bits_first(others)], where, sizeof where));
         } else
-            report_add(run->report, STATUS_STOPPED, "  block %llu, warp %u: runs at %s", (unsigned long long)resident->block, w,
+            report_add(run->report, STATUS_STOPPED, "  block %llu, warp %u: runs at %s",
+                       (unsigned long long)resident->block, w,
                        module_where(module, pcs[bits_first(alive)], where, sizeof where));
     }
-    if (more) report_add(run->report, STATUS_STOPPED, "  and %u more warps", more);
+    if (more)
+        report_add(run->report, STATUS_STOPPED, "  and %u more warps", more);
 }
 
 static enum status report_deadlock(struct run *run, const struct resident *resident) {
-    report_add(run->report, STATUS_STOPPED, "kernel '%s' makes no progress: every warp of block %llu waits", run->linked->kernel->name,
-               (unsigned long long)resident->block);
+    report_add(run->report, STATUS_STOPPED, "kernel '%s' makes no progress: every warp of block %llu waits",
+               run->linked->kernel->name, (unsigned long long)resident->block);
     report_warps(run, resident);
     return STATUS_STOPPED;
 }
 
 static enum status report_livelock(struct run *run, const struct resident *resident) {
     report_add(run->report, STATUS_STOPPED,
-               "kernel '%s' makes no progress: %llu turns without a store to global memory, an atomic that changed memory or the "
+               "kernel '%s' makes no progress: %llu turns without a store to global memory, an atomic that changed "
+               "memory or the "
                "end of a thread (functional.livelock_turns)",
                run->linked->kernel->name, (unsigned long long)run->options->livelock_turns);
     report_warps(run, resident);
@@ -173,9 +184,11 @@ static void count_parting(struct run *run, const struct executed *executed) {
     bool parted = executed->flow == FLOW_BRANCH && executed->taken && executed->taken != executed->lanes;
     if (executed->flow == FLOW_MULTI || executed->flow == FLOW_CALL) {
         const uint32_t next = executed->next[bits_first(executed->taken)];
-        for (BITS_EACH(lane, executed->taken)) parted |= executed->next[lane] != next;
+        for (BITS_EACH(lane, executed->taken))
+            parted |= executed->next[lane] != next;
     }
-    if (!parted) return;
+    if (!parted)
+        return;
     run->stats->branches_parted++;
     run->stats->divergent[executed->pc]++;
 }
@@ -194,8 +207,10 @@ static enum status run_warp(struct run *run, struct resident *resident, unsigned
         exec_run(resident->exec, frame, &group, mechanism->alive(resident->control, w), limit, &executed);
         left -= executed.issues;
         run->issued += executed.issues;
-        if (executed.lanes == full) run->stats->full_groups += executed.issues;
-        if (executed.flow == FLOW_FAULT) return report_fault(run, resident);
+        if (executed.lanes == full)
+            run->stats->full_groups += executed.issues;
+        if (executed.flow == FLOW_FAULT)
+            return report_fault(run, resident);
         mechanism->issued(resident->control, w, &executed);
         switch (executed.flow) {
         case FLOW_BRANCH:
@@ -217,15 +232,18 @@ static enum status run_turn(struct run *run, struct resident *resident) {
         const unsigned w = resident->next_warp;
         resident->next_warp = w + 1 == run->warp_count ? 0 : w + 1;
         if (resident->warps[w].done || resident->warps[w].waits) {
-            if (++idle > run->warp_count) return report_deadlock(run, resident);
+            if (++idle > run->warp_count)
+                return report_deadlock(run, resident);
             continue;
         }
         idle = 0;
         const enum status status = run_warp(run, resident, w);
-        if (status != STATUS_OK) return status;
+        if (status != STATUS_OK)
+            return status;
     }
     if (run->options->max_instructions && run->issued > run->options->max_instructions) {
-        report_add(run->report, STATUS_STOPPED, "kernel '%s' was stopped after %llu warp instructions (--max-instructions)",
+        report_add(run->report, STATUS_STOPPED,
+                   "kernel '%s' was stopped after %llu warp instructions (--max-instructions)",
                    run->linked->kernel->name, (unsigned long long)run->issued);
         report_warps(run, resident);
         return STATUS_STOPPED;
@@ -236,8 +254,15 @@ static enum status run_turn(struct run *run, struct resident *resident) {
 enum status emulate(struct arena *arena, const struct linked *linked, const struct exec_launch *launch, uint64_t blocks,
                     struct memory *memory, struct exec_counts *counts, struct exec_output *output,
                     const struct emulate_options *options, struct emulate_stats *stats, struct report *report) {
-    struct run run = {.arena = arena, .linked = linked, .launch = launch, .memory = memory, .counts = counts,
-                      .output = output, .options = options, .stats = stats, .report = report,
+    struct run run = {.arena = arena,
+                      .linked = linked,
+                      .launch = launch,
+                      .memory = memory,
+                      .counts = counts,
+                      .output = output,
+                      .options = options,
+                      .stats = stats,
+                      .report = report,
                       .warps_per_frame = LANES_MAX / options->warp_size};
     const uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
     run.warp_count = (threads + LANES_MAX - 1) / LANES_MAX * run.warps_per_frame;
@@ -248,17 +273,22 @@ enum status emulate(struct arena *arena, const struct linked *linked, const stru
         struct resident *resident = &residents[place];
         for (;;) {
             if (!resident->busy) {
-                if (next_block == blocks) break;
-                if (!resident->exec) create_resident(&run, resident);
+                if (next_block == blocks)
+                    break;
+                if (!resident->exec)
+                    create_resident(&run, resident);
                 start_block(&run, resident, next_block++);
                 busy++;
             }
             const uint64_t progress = counts->progress;
             const enum status status = run_turn(&run, resident);
-            if (status != STATUS_OK) return status;
+            if (status != STATUS_OK)
+                return status;
             idle_turns = counts->progress == progress ? idle_turns + 1 : 0;
-            if (idle_turns >= options->livelock_turns) return report_livelock(&run, resident);
-            if (resident->warps_left) break;
+            if (idle_turns >= options->livelock_turns)
+                return report_livelock(&run, resident);
+            if (resident->warps_left)
+                break;
             resident->busy = false;
             busy--;
             stats->blocks++;

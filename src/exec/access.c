@@ -20,7 +20,8 @@ bool exec_fail(struct exec *exec, unsigned warp, unsigned lane, const struct ste
 }
 
 uint64_t exec_read(const struct exec *exec, unsigned warp, const struct row *row, unsigned lane) {
-    if (!row->present) return 0;
+    if (!row->present)
+        return 0;
     const uint8_t *values = exec_row(exec, warp, row);
     uint64_t value = 0;
     if (row->bytes == 0) {
@@ -33,7 +34,8 @@ uint64_t exec_read(const struct exec *exec, unsigned warp, const struct row *row
 }
 
 void exec_write(struct exec *exec, unsigned warp, const struct row *row, unsigned lane, uint64_t value) {
-    if (!row->present) return;
+    if (!row->present)
+        return;
     uint8_t *values = exec_row(exec, warp, row);
     if (row->bytes == 0) {
         uint32_t word;
@@ -50,9 +52,11 @@ uint64_t exec_address(const struct exec *exec, unsigned warp, unsigned lane, con
     uint64_t value = address->offset;
     if (address->row.present) {
         value += exec_read(exec, warp, &address->row, lane);
-        if (address->row.bytes == 4) value = (uint32_t)value;
+        if (address->row.bytes == 4)
+            value = (uint32_t)value;
     }
-    if (address->in_frame) value += exec->frame_pointers[32 * warp + lane];
+    if (address->in_frame)
+        value += exec->frame_pointers[32 * warp + lane];
     return value;
 }
 
@@ -91,8 +95,10 @@ uint8_t *exec_translate(struct exec *exec, unsigned warp, unsigned lane, const s
     }
     enum space space = step->address.space;
     if (space == SPACE_GENERIC && address < GLOBAL_BASE) {
-        if (address - SHARED_WINDOW < WINDOW_BYTES) space = SPACE_SHARED, address -= SHARED_WINDOW;
-        else if (address - LOCAL_WINDOW < WINDOW_BYTES) space = SPACE_LOCAL, address -= LOCAL_WINDOW;
+        if (address - SHARED_WINDOW < WINDOW_BYTES)
+            space = SPACE_SHARED, address -= SHARED_WINDOW;
+        else if (address - LOCAL_WINDOW < WINDOW_BYTES)
+            space = SPACE_LOCAL, address -= LOCAL_WINDOW;
     }
     switch (space) {
     case SPACE_SHARED:
@@ -102,7 +108,8 @@ uint8_t *exec_translate(struct exec *exec, unsigned warp, unsigned lane, const s
     case SPACE_LOCAL:
         if (address > exec->local_bytes || bytes > exec->local_bytes - address)
             return fail_access(exec, warp, lane, step, "local", address, bytes, exec->local_bytes);
-        if (address + bytes > exec->local_touched) exec->local_touched = (uint32_t)(address + bytes);
+        if (address + bytes > exec->local_touched)
+            exec->local_touched = (uint32_t)(address + bytes);
         return exec->local + (size_t)exec->local_bytes * (32 * warp + lane) + address;
     case SPACE_PARAM: {
         const uint32_t limit = exec->linked->kernel->param_bytes;
@@ -116,7 +123,8 @@ uint8_t *exec_translate(struct exec *exec, unsigned warp, unsigned lane, const s
 
 /* A value of the access's type as the register holds it. */
 static uint64_t extend_loaded(const struct step *step, uint64_t value) {
-    if (!type_is_signed(step->inst->type) || step->access_bytes == 8) return value;
+    if (!type_is_signed(step->inst->type) || step->access_bytes == 8)
+        return value;
     const uint64_t sign = UINT64_C(1) << (8 * step->access_bytes - 1);
     return (value ^ sign) - sign;
 }
@@ -126,7 +134,8 @@ bool exec_load_step(struct exec *exec, unsigned warp, const struct step *step, u
     for (BITS_EACH(lane, lanes)) {
         const uint64_t address = exec_address(exec, warp, lane, step);
         const uint8_t *memory = exec_translate(exec, warp, lane, step, address, bytes * step->dst_count);
-        if (!memory) return false;
+        if (!memory)
+            return false;
         for (unsigned k = 0; k < step->dst_count; k++) {
             uint64_t value = 0;
             memcpy(&value, memory + (size_t)k * bytes, bytes);
@@ -141,7 +150,8 @@ bool exec_store_step(struct exec *exec, unsigned warp, const struct step *step, 
     for (BITS_EACH(lane, lanes)) {
         const uint64_t address = exec_address(exec, warp, lane, step);
         uint8_t *memory = exec_translate(exec, warp, lane, step, address, bytes * count);
-        if (!memory) return false;
+        if (!memory)
+            return false;
         for (unsigned k = 0; k < count; k++) {
             const uint64_t value = exec_read(exec, warp, &step->rows[1 + k], lane);
             memcpy(memory + (size_t)k * bytes, &value, bytes);
@@ -163,7 +173,8 @@ bool exec_atomic_step(struct exec *exec, unsigned warp, const struct step *step,
     for (BITS_EACH(lane, lanes)) {
         const uint64_t address = exec_address(exec, warp, lane, step);
         uint8_t *memory = exec_translate(exec, warp, lane, step, address, bytes);
-        if (!memory) return false;
+        if (!memory)
+            return false;
         uint64_t old = 0, mask = bytes == 8 ? UINT64_MAX : (UINT64_C(1) << (8 * bytes)) - 1;
         memcpy(&old, memory, bytes);
         const uint64_t b = exec_read(exec, warp, &sources[1], lane) & mask;
@@ -172,8 +183,10 @@ bool exec_atomic_step(struct exec *exec, unsigned warp, const struct step *step,
         const uint64_t new = scalar_atomic(inst->atom, inst->type, ftz, old, b, c);
         memcpy(memory, &new, bytes);
         /* A compare-and-swap that fails, or a value that stays, is a spin: not progress. */
-        if (new != old) exec->counts->progress++;
-        if (step->dst_count) exec_write(exec, warp, &step->rows[0], lane, old);
+        if (new != old)
+            exec->counts->progress++;
+        if (step->dst_count)
+            exec_write(exec, warp, &step->rows[0], lane, old);
     }
     return true;
 }
@@ -183,12 +196,15 @@ bool exec_scalar_step(struct exec *exec, unsigned warp, const struct step *step,
     const struct row *sources = step->rows + step->dst_count;
     for (BITS_EACH(lane, lanes)) {
         uint64_t value[4] = {0, 0, 0, 0};
-        for (unsigned k = 0; k < step->src_count && k < 4; k++) value[k] = exec_read(exec, warp, &sources[k], lane);
+        for (unsigned k = 0; k < step->src_count && k < 4; k++)
+            value[k] = exec_read(exec, warp, &sources[k], lane);
         const unsigned carry = inst->flags & FLAG_CARRY_IN ? (unsigned)exec_read(exec, warp, &step->carry, lane) : 0;
         const struct scalar result = scalar_evaluate(inst, value[0], value[1], value[2], value[3], carry);
         exec_write(exec, warp, &step->rows[0], lane, result.d);
-        if (step->dst_count > 1) exec_write(exec, warp, &step->rows[1], lane, result.d2);
-        if (inst->flags & FLAG_CARRY_OUT) exec_write(exec, warp, &step->carry, lane, result.d2);
+        if (step->dst_count > 1)
+            exec_write(exec, warp, &step->rows[1], lane, result.d2);
+        if (inst->flags & FLAG_CARRY_OUT)
+            exec_write(exec, warp, &step->carry, lane, result.d2);
     }
     return true;
 }
@@ -201,20 +217,26 @@ bool exec_move_step(struct exec *exec, unsigned warp, const struct step *step, u
     const uint64_t mask = bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
     for (BITS_EACH(lane, lanes)) {
         uint64_t whole = 0;
-        if (step->src_count == 1) whole = exec_read(exec, warp, &sources[0], lane);
+        if (step->src_count == 1)
+            whole = exec_read(exec, warp, &sources[0], lane);
         else
-            for (unsigned k = 0; k < parts; k++) whole |= (exec_read(exec, warp, &sources[k], lane) & mask) << (bits * k);
-        if (step->dst_count == 1) exec_write(exec, warp, &step->rows[0], lane, whole);
+            for (unsigned k = 0; k < parts; k++)
+                whole |= (exec_read(exec, warp, &sources[k], lane) & mask) << (bits * k);
+        if (step->dst_count == 1)
+            exec_write(exec, warp, &step->rows[0], lane, whole);
         else
-            for (unsigned k = 0; k < parts; k++) exec_write(exec, warp, &step->rows[k], lane, whole >> (bits * k) & mask);
+            for (unsigned k = 0; k < parts; k++)
+                exec_write(exec, warp, &step->rows[k], lane, whole >> (bits * k) & mask);
     }
     return true;
 }
 
 bool exec_clock_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint64_t clock) {
     const enum special special = step->inst->src[0].reg;
-    if (special == SPECIAL_CLOCK_HI || special == SPECIAL_GLOBALTIMER_HI) clock >>= 32;
-    for (BITS_EACH(lane, lanes)) exec_write(exec, warp, &step->rows[0], lane, clock);
+    if (special == SPECIAL_CLOCK_HI || special == SPECIAL_GLOBALTIMER_HI)
+        clock >>= 32;
+    for (BITS_EACH(lane, lanes))
+        exec_write(exec, warp, &step->rows[0], lane, clock);
     return true;
 }
 

@@ -11,6 +11,6 @@
 #define GLOBAL_BASE UINT64_C(0x10000000)
 /* A function's address as a value: not in any window, so that calling data or reading code faults. */
 #define CODE_BASE UINT64_C(0x08000000)
-#define CODE_ADDRESS(pc) (CODE_BASE + (uint64_t)(pc) * 8)
+#define CODE_ADDRESS(pc) (CODE_BASE + (uint64_t)(pc)*8)
 
 #endif

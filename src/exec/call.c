@@ -11,10 +11,13 @@ static uint8_t *thread_local_memory(const struct exec *exec, unsigned thread) {
     return exec->local + (size_t)exec->local_bytes * thread;
 }
 
-static uint32_t frame_size(const struct function *function) { return (uint32_t)bits_round_up(function->local_bytes, 16); }
+static uint32_t frame_size(const struct function *function) {
+    return (uint32_t)bits_round_up(function->local_bytes, 16);
+}
 
 static const struct function *callee_of(struct exec *exec, unsigned warp, unsigned lane, const struct step *step) {
-    if (step->inst->call->callee) return step->inst->call->callee;
+    if (step->inst->call->callee)
+        return step->inst->call->callee;
     const uint64_t address = exec_read(exec, warp, &step->rows[step->dst_count], lane);
     const struct module *module = exec->linked->module;
     for (unsigned i = 0; i < module->function_count; i++) {
@@ -28,11 +31,13 @@ static const struct function *callee_of(struct exec *exec, unsigned warp, unsign
     return NULL;
 }
 
-static bool save_registers(struct exec *exec, unsigned warp, unsigned lane, const struct function *function, uint32_t *bytes) {
+static bool save_registers(struct exec *exec, unsigned warp, unsigned lane, const struct function *function,
+                           uint32_t *bytes) {
     const unsigned thread = 32 * warp + lane;
     const struct row *registers = exec->linked->layouts[function->index].registers;
     *bytes = function->reg_count * (uint32_t)sizeof(uint64_t);
-    if (*bytes > exec->save_limit - exec->save_used[thread]) return false;
+    if (*bytes > exec->save_limit - exec->save_used[thread])
+        return false;
     uint8_t *to = exec->saves + (size_t)exec->save_limit * thread + exec->save_used[thread];
     for (uint32_t i = 0; i < function->reg_count; i++) {
         const uint64_t value = exec_read(exec, warp, &registers[i], lane);
@@ -42,7 +47,8 @@ static bool save_registers(struct exec *exec, unsigned warp, unsigned lane, cons
     return true;
 }
 
-static void restore_registers(struct exec *exec, unsigned warp, unsigned lane, const struct function *function, uint32_t bytes) {
+static void restore_registers(struct exec *exec, unsigned warp, unsigned lane, const struct function *function,
+                              uint32_t bytes) {
     const unsigned thread = 32 * warp + lane;
     const struct row *registers = exec->linked->layouts[function->index].registers;
     exec->save_used[thread] -= bytes;
@@ -57,7 +63,8 @@ static void restore_registers(struct exec *exec, unsigned warp, unsigned lane, c
 static bool call_lane(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, struct executed *out) {
     const struct call *call = step->inst->call;
     const struct function *callee = callee_of(exec, warp, lane, step);
-    if (!callee) return false;
+    if (!callee)
+        return false;
     if (call->argument_count != callee->param_count || call->return_count != callee->return_count)
         return exec_fail(exec, warp, lane, step, "call of '%s' with %u arguments and %u results; it has %u and %u",
                          callee->name, call->argument_count, call->return_count, callee->param_count,
@@ -71,11 +78,12 @@ static bool call_lane(struct exec *exec, unsigned warp, unsigned lane, const str
                          (unsigned)exec->depths[thread], callee->name);
     uint8_t *memory = thread_local_memory(exec, thread);
     for (unsigned i = 0; i < call->argument_count; i++) {
-        const uint64_t bytes = callee->params[i]->bytes < call->arguments[i]->bytes ? callee->params[i]->bytes
-                                                                                   : call->arguments[i]->bytes;
+        const uint64_t bytes =
+            callee->params[i]->bytes < call->arguments[i]->bytes ? callee->params[i]->bytes : call->arguments[i]->bytes;
         memcpy(memory + to + callee->params[i]->offset, memory + from + call->arguments[i]->offset, bytes);
     }
-    if (to + frame_size(callee) > exec->local_touched) exec->local_touched = to + frame_size(callee);
+    if (to + frame_size(callee) > exec->local_touched)
+        exec->local_touched = to + frame_size(callee);
     exec->activations[(size_t)exec->depth_limit * thread + exec->depths[thread]++] =
         (struct activation){(uint32_t)(step - exec->linked->steps), from, saved};
     exec->frame_pointers[thread] = to;
@@ -85,7 +93,8 @@ static bool call_lane(struct exec *exec, unsigned warp, unsigned lane, const str
 
 bool exec_call_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, struct executed *out) {
     for (BITS_EACH(lane, lanes))
-        if (!call_lane(exec, warp, lane, step, out)) return false;
+        if (!call_lane(exec, warp, lane, step, out))
+            return false;
     return true;
 }
 
@@ -100,10 +109,11 @@ void exec_return_step(struct exec *exec, unsigned warp, const struct step *step,
         const uint32_t from = exec->frame_pointers[thread], to = activation->frame_pointer;
         for (unsigned i = 0; i < callee->return_count; i++) {
             const uint64_t bytes = callee->returns[i]->bytes < call->returns[i]->bytes ? callee->returns[i]->bytes
-                                                                                      : call->returns[i]->bytes;
+                                                                                       : call->returns[i]->bytes;
             memcpy(memory + to + call->returns[i]->offset, memory + from + callee->returns[i]->offset, bytes);
         }
-        if (activation->saved_bytes) restore_registers(exec, warp, lane, callee, activation->saved_bytes);
+        if (activation->saved_bytes)
+            restore_registers(exec, warp, lane, callee, activation->saved_bytes);
         exec->frame_pointers[thread] = to;
         out->next[lane] = activation->call_pc + 1;
     }

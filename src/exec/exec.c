@@ -12,36 +12,46 @@ const struct lanes *lanes_find(const char *name) {
                     __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
                     __builtin_cpu_supports("avx512vl");
     /* v4 brings nothing over v3 and lowers the clock of some hosts */
-    if (strcmp(name, "auto") == 0) return v3 ? &lanes_v3 : &lanes_v1;
-    if (strcmp(name, "v1") == 0) return &lanes_v1;
-    if (strcmp(name, "v3") == 0) return v3 ? &lanes_v3 : NULL;
-    if (strcmp(name, "v4") == 0) return v4 ? &lanes_v4 : NULL;
+    if (strcmp(name, "auto") == 0)
+        return v3 ? &lanes_v3 : &lanes_v1;
+    if (strcmp(name, "v1") == 0)
+        return &lanes_v1;
+    if (strcmp(name, "v3") == 0)
+        return v3 ? &lanes_v3 : NULL;
+    if (strcmp(name, "v4") == 0)
+        return v4 ? &lanes_v4 : NULL;
     return NULL;
 }
 
 const char *lanes_name(const struct lanes *lanes) { return lanes->name; }
 
 static void fill_row(uint8_t *block, const struct row *row, uint64_t value) {
-    if (!row->present) return;
+    if (!row->present)
+        return;
     uint8_t *to = block + row->offset;
     const uint32_t word = (uint32_t)value;
     switch (row->bytes) {
     case 4:
-        for (unsigned lane = 0; lane < LANES_MAX; lane++) memcpy(to + 4u * lane, &word, 4);
+        for (unsigned lane = 0; lane < LANES_MAX; lane++)
+            memcpy(to + 4u * lane, &word, 4);
         break;
     case 8:
-        for (unsigned lane = 0; lane < LANES_MAX; lane++) memcpy(to + 8u * lane, &value, 8);
+        for (unsigned lane = 0; lane < LANES_MAX; lane++)
+            memcpy(to + 8u * lane, &value, 8);
         break;
     default:
-        for (unsigned lane = 0; lane < LANES_MAX; lane++) memcpy(to + (size_t)row->bytes * lane, &value, row->bytes);
+        for (unsigned lane = 0; lane < LANES_MAX; lane++)
+            memcpy(to + (size_t)row->bytes * lane, &value, row->bytes);
     }
 }
 
 /* Constants, what the launch decides, and after them the parameter block. */
 static uint8_t *create_uniform(struct arena *arena, const struct linked *linked, const struct exec_launch *launch) {
     uint8_t *uniform = arena_alloc_aligned(arena, linked->uniform_bytes + linked->kernel->param_bytes + 64u, 64);
-    if (linked->uniform_bytes) memcpy(uniform, linked->uniform, linked->uniform_bytes);
-    if (linked->kernel->param_bytes) memcpy(uniform + linked->uniform_bytes, launch->params, linked->kernel->param_bytes);
+    if (linked->uniform_bytes)
+        memcpy(uniform, linked->uniform, linked->uniform_bytes);
+    if (linked->kernel->param_bytes)
+        memcpy(uniform + linked->uniform_bytes, launch->params, linked->kernel->param_bytes);
     const struct row *specials = linked->specials;
     for (unsigned i = 0; i < 3; i++) {
         fill_row(uniform, &specials[SPECIAL_NTID_X + i], launch->block[i]);
@@ -54,13 +64,15 @@ static uint8_t *create_uniform(struct arena *arena, const struct linked *linked,
     fill_row(uniform, &specials[SPECIAL_TOTAL_SMEM_SIZE],
              bits_round_up(linked->shared_bytes, 16) + launch->dynamic_shared_bytes);
     fill_row(uniform, &specials[SPECIAL_WARPSZ], LANES_MAX);
-    for (unsigned i = 0; i < 32; i++) fill_row(uniform, &specials[SPECIAL_ENVREG0 + i], launch->envreg[i]);
+    for (unsigned i = 0; i < 32; i++)
+        fill_row(uniform, &specials[SPECIAL_ENVREG0 + i], launch->envreg[i]);
     for (unsigned i = 0; i < linked->param_row_count; i++) {
         const struct param_row *param = &linked->param_rows[i];
         uint64_t value = 0;
         memcpy(&value, (const uint8_t *)launch->params + param->param_offset, param->param_bytes);
         const uint64_t sign = UINT64_C(1) << (8 * param->param_bytes - 1);
-        if (param->is_signed && param->param_bytes < 8) value = (value ^ sign) - sign;
+        if (param->is_signed && param->param_bytes < 8)
+            value = (value ^ sign) - sign;
         const struct row row = {.bytes = param->row_bytes, .present = true, .offset = param->row_offset};
         fill_row(uniform, &row, value);
     }
@@ -74,8 +86,11 @@ static void place_warp(struct exec *exec, unsigned warp) {
     fill_row(frame, &linked->specials[SPECIAL_WARPID], warp);
     for (unsigned i = 0; i < 3; i++) {
         const struct row *row = &linked->specials[SPECIAL_TID_X + i];
-        if (!row->present) continue;
-        const uint32_t below = i == 0 ? 1 : i == 1 ? exec->launch->block[0] : exec->launch->block[0] * exec->launch->block[1];
+        if (!row->present)
+            continue;
+        const uint32_t below = i == 0   ? 1
+                               : i == 1 ? exec->launch->block[0]
+                                        : exec->launch->block[0] * exec->launch->block[1];
         for (uint32_t lane = 0; lane < LANES_MAX; lane++) {
             const uint32_t id = (LANES_MAX * warp + lane) / below % exec->launch->block[i];
             memcpy(frame + row->offset + 4u * lane, &id, 4);
@@ -111,7 +126,8 @@ struct exec *exec_create(struct arena *arena, const struct linked *linked, const
         exec->saves = arena_calloc(arena, slots, exec->save_limit);
         exec->save_used = ARENA_ARRAY(arena, uint32_t, slots);
     }
-    for (unsigned warp = 0; warp < exec->warps; warp++) place_warp(exec, warp);
+    for (unsigned warp = 0; warp < exec->warps; warp++)
+        place_warp(exec, warp);
     return exec;
 }
 
@@ -122,8 +138,10 @@ uint32_t exec_warp_lanes(const struct exec *exec, unsigned warp) { return bits_l
 static void start_warp(struct exec *exec, unsigned warp, const uint32_t block[3], uint32_t sm) {
     const struct linked *linked = exec->linked;
     uint8_t *frame = exec_frame(exec, warp);
-    for (unsigned i = 0; i < linked->zero_count; i++) memset(frame + linked->zeros[i].offset, 0, linked->zeros[i].bytes);
-    for (unsigned i = 0; i < 3; i++) fill_row(frame, &linked->specials[SPECIAL_CTAID_X + i], block[i]);
+    for (unsigned i = 0; i < linked->zero_count; i++)
+        memset(frame + linked->zeros[i].offset, 0, linked->zeros[i].bytes);
+    for (unsigned i = 0; i < 3; i++)
+        fill_row(frame, &linked->specials[SPECIAL_CTAID_X + i], block[i]);
     fill_row(frame, &linked->specials[SPECIAL_SMID], sm);
 }
 
@@ -134,7 +152,8 @@ void exec_start(struct exec *exec, uint64_t block) {
     const size_t slots = (size_t)exec->warps * LANES_MAX;
     exec->block = block;
     const uint32_t sm = (uint32_t)(block % exec->launch->sm_count);
-    for (unsigned warp = 0; warp < exec->warps; warp++) start_warp(exec, warp, place, sm);
+    for (unsigned warp = 0; warp < exec->warps; warp++)
+        start_warp(exec, warp, place, sm);
     memset(exec->shared, 0, exec->shared_bytes);
     for (size_t thread = 0; exec->local_touched && thread < slots; thread++)
         memset(exec->local + thread * exec->local_bytes, 0, exec->local_touched);
@@ -142,7 +161,8 @@ void exec_start(struct exec *exec, uint64_t block) {
     memset(exec->frame_pointers, 0, slots * sizeof *exec->frame_pointers);
     memset(exec->depths, 0, slots * sizeof *exec->depths);
     memset(exec->print_counts, 0, slots * sizeof *exec->print_counts);
-    if (exec->save_used) memset(exec->save_used, 0, slots * sizeof *exec->save_used);
+    if (exec->save_used)
+        memset(exec->save_used, 0, slots * sizeof *exec->save_used);
 }
 
 void exec_run(struct exec *exec, unsigned warp, const struct group *group, uint32_t alive, uint32_t limit,
@@ -153,10 +173,12 @@ void exec_run(struct exec *exec, unsigned warp, const struct group *group, uint3
 void exec_barrier_result(struct exec *exec, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t arrived_true, bool all,
                          bool any) {
     const struct step *step = &exec->linked->steps[pc];
-    if (step->dst_count == 0) return;
+    if (step->dst_count == 0)
+        return;
     const enum mode mode = step->inst->mode;
     const uint64_t value = mode == MODE_RED_POPC ? arrived_true : mode == MODE_RED_AND ? all : any;
-    for (BITS_EACH(lane, lanes)) exec_write(exec, warp, &step->rows[0], lane, value);
+    for (BITS_EACH(lane, lanes))
+        exec_write(exec, warp, &step->rows[0], lane, value);
 }
 
 const struct exec_fault *exec_fault(const struct exec *exec) { return &exec->fault; }

@@ -56,8 +56,8 @@ uint32_t exec_warp_lanes(const struct exec *exec, unsigned warp);
 void exec_run(struct exec *exec, unsigned warp, const struct group *group, uint32_t alive, uint32_t limit,
               struct executed *out);
 /* The result of a finished bar.red at pc goes to the lanes that waited. */
-void exec_barrier_result(struct exec *exec, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t arrived_true,
-                         bool all, bool any);
+void exec_barrier_result(struct exec *exec, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t arrived_true, bool all,
+                         bool any);
 
 /* After FLOW_FAULT. */
 struct exec_fault {

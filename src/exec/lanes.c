@@ -38,17 +38,19 @@ typedef int8_t s8;
 #endif
 
 /* Bit i at entry i: a mask word compared with this becomes a vector of lane masks. */
-static const uint32_t lane_bit[LANES_MAX] __attribute__((aligned(64))) = {
-    1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,  1u << 8,  1u << 9,  1u << 10,
-    1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15, 1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21,
-    1u << 22, 1u << 23, 1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31};
-static const uint64_t lane_bit_wide[LANES_MAX] __attribute__((aligned(64))) = {
-    1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,  1u << 8,  1u << 9,  1u << 10,
-    1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15, 1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21,
-    1u << 22, 1u << 23, 1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31};
+static const uint32_t lane_bit[LANES_MAX]
+    __attribute__((aligned(64))) = {1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
+                                    1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
+                                    1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23,
+                                    1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31};
+static const uint64_t lane_bit_wide[LANES_MAX]
+    __attribute__((aligned(64))) = {1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
+                                    1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
+                                    1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23,
+                                    1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31};
 
 /* The bit table as wide as the value, so that mask and value vectors match. */
-#define ACTIVE(D, lanes, i) (sizeof(D) == 8 ? ((lanes) & lane_bit_wide[i]) != 0 : ((lanes) & lane_bit[i]) != 0)
+#define ACTIVE(D, lanes, i) (sizeof(D) == 8 ? ((lanes)&lane_bit_wide[i]) != 0 : ((lanes)&lane_bit[i]) != 0)
 
 static inline float canonical_f32(float x) { return x == x ? x : __builtin_nanf("0x3fffff"); }
 static inline double canonical_f64(double x) { return x == x ? x : __builtin_nan(""); }
@@ -117,10 +119,10 @@ static inline int32_t truncate_f64(double a) {
 #define LANE_BODY(D, reads, expression)                                                                                \
     UNUSED_ROWS;                                                                                                       \
     D *d = d_row;                                                                                                      \
-    if (lanes == UINT32_MAX) EACH_LANE(i) {                                                                            \
-            reads d[i] = (expression);                                                                                 \
-        }                                                                                                              \
-    else EACH_LANE(i) {                                                                                                \
+    if (lanes == UINT32_MAX)                                                                                           \
+        EACH_LANE(i) { reads d[i] = (expression); }                                                                    \
+    else                                                                                                               \
+        EACH_LANE(i) {                                                                                                 \
             reads const D r = (expression);                                                                            \
             d[i] = ACTIVE(D, lanes, i) ? r : d[i];                                                                     \
         }
@@ -188,7 +190,7 @@ static void set_predicate(uint32_t *d, const uint32_t *c, uint32_t lanes, const 
         const uint32_t a = *(const uint32_t *)a_row, b = *(const uint32_t *)b_row;                                     \
         uint32_t *d = d_row;                                                                                           \
         (void)b;                                                                                                       \
-        *d = (*d & ~lanes) | ((expression) & lanes);                                                                   \
+        *d = (*d & ~lanes) | ((expression)&lanes);                                                                     \
     }
 #include "exec/lanes.def"
 #undef LANE1
@@ -233,17 +235,21 @@ static const struct lane_entry entries[] = {
 static inline bool lane_addresses(uint64_t *out, const struct step *step, const uint8_t *row, uint32_t lanes,
                                   uint64_t low, uint64_t high, uint32_t size) {
     const uint64_t offset = step->address.offset;
-    if (high - low < size) return false;
+    if (high - low < size)
+        return false;
     const uint64_t last = high - size;
     uint64_t outside = 0, bits = 0;
     if (!step->address.row.present) {
-        for (unsigned i = 0; i < LANES_MAX; i++) out[i] = offset;
+        for (unsigned i = 0; i < LANES_MAX; i++)
+            out[i] = offset;
     } else if (step->address.row.bytes == 8) {
         const u64 *a = (const u64 *)row;
-        for (unsigned i = 0; i < LANES_MAX; i++) out[i] = a[i] + offset;
+        for (unsigned i = 0; i < LANES_MAX; i++)
+            out[i] = a[i] + offset;
     } else {
         const u32 *a = (const u32 *)row;
-        for (unsigned i = 0; i < LANES_MAX; i++) out[i] = (uint32_t)(a[i] + offset);
+        for (unsigned i = 0; i < LANES_MAX; i++)
+            out[i] = (uint32_t)(a[i] + offset);
     }
     if (lanes == UINT32_MAX) {
         for (unsigned i = 0; i < LANES_MAX; i++) {
@@ -266,7 +272,8 @@ static inline uint8_t *fast_window(const struct exec *exec, const struct step *s
         *low = 0, *high = exec->shared_bytes;
         return exec->shared;
     }
-    if (step->address.space == SPACE_LOCAL || step->address.space == SPACE_PARAM) return NULL;
+    if (step->address.space == SPACE_LOCAL || step->address.space == SPACE_PARAM)
+        return NULL;
     const struct site *site = &exec->sites[step - exec->linked->steps];
     *low = site->low, *high = site->high;
     return exec->memory->host - GLOBAL_BASE;
@@ -286,8 +293,8 @@ static inline uint8_t *fast_window(const struct exec *exec, const struct step *s
 #define SCATTER(T) EACH_ACTIVE(*(T *)(void *)(window + addresses[i]) = ((const T *)b_row)[i])
 
 /* The general fast path, kept apart so that the common one needs few registers. */
-__attribute__((noinline))
-static bool load_any(struct exec *exec, unsigned warp, uint8_t *const *bases, const struct step *step, uint32_t lanes) {
+__attribute__((noinline)) static bool load_any(struct exec *exec, unsigned warp, uint8_t *const *bases,
+                                               const struct step *step, uint32_t lanes) {
     uint64_t low, high, addresses[LANES_MAX] __attribute__((aligned(64)));
     uint8_t *window = fast_window(exec, step, &low, &high);
     const uint8_t *a_row = bases[step->address.row.base] + step->address.row.offset;
@@ -296,9 +303,12 @@ static bool load_any(struct exec *exec, unsigned warp, uint8_t *const *bases, co
         return exec_load_step(exec, warp, step, lanes);
     for (unsigned k = 0; k < step->dst_count; k++, window += step->access_bytes) {
         uint8_t *d_row = bases[0] + step->rows[k].offset;
-        if (step->access_bytes == 4) GATHER(u32);
-        else if (step->access_bytes == 8) GATHER(u64);
-        else GATHER(u16);
+        if (step->access_bytes == 4)
+            GATHER(u32);
+        else if (step->access_bytes == 8)
+            GATHER(u64);
+        else
+            GATHER(u16);
     }
     return true;
 }
@@ -306,9 +316,10 @@ static bool load_any(struct exec *exec, unsigned warp, uint8_t *const *bases, co
 #if LANES_LEVEL >= 3
 /* A word for each of all lanes at 64-bit addresses, the most common load: addresses stay in vector registers from the
  * sum over the check (as in lane_addresses) to the gather. False: an address is outside or not aligned. */
-static inline bool gather_words(uint8_t *d_row, const uint8_t *window, const uint8_t *a_row, uint64_t offset, uint64_t low,
-                                uint64_t high) {
-    if (high - low < 4) return false;
+static inline bool gather_words(uint8_t *d_row, const uint8_t *window, const uint8_t *a_row, uint64_t offset,
+                                uint64_t low, uint64_t high) {
+    if (high - low < 4)
+        return false;
     const __m256i offsets = _mm256_set1_epi64x((long long)offset), lowest = _mm256_set1_epi64x((long long)low),
                   last = _mm256_set1_epi64x((long long)(high - 4));
     __m256i addresses[LANES_MAX / 4], outside = _mm256_setzero_si256(), bits = outside;
@@ -330,7 +341,8 @@ static inline bool gather_words(uint8_t *d_row, const uint8_t *window, const uin
 #endif
 
 static bool run_load(struct exec *exec, unsigned warp, uint8_t *const *bases, const struct step *step, uint32_t lanes) {
-    if (!step->plain) return exec_load_step(exec, warp, step, lanes);
+    if (!step->plain)
+        return exec_load_step(exec, warp, step, lanes);
 #if LANES_LEVEL >= 3
     const struct address *address = &step->address;
     if (lanes == UINT32_MAX && step->access_bytes == 4 && step->dst_count == 1 && address->row.present &&
@@ -338,15 +350,19 @@ static bool run_load(struct exec *exec, unsigned warp, uint8_t *const *bases, co
         uint64_t low, high;
         const uint8_t *window = fast_window(exec, step, &low, &high);
         const uint8_t *a_row = bases[address->row.base] + address->row.offset;
-        if (window && gather_words(bases[0] + step->rows[0].offset, window, a_row, address->offset, low, high)) return true;
+        if (window && gather_words(bases[0] + step->rows[0].offset, window, a_row, address->offset, low, high))
+            return true;
     }
 #endif
     return load_any(exec, warp, bases, step, lanes);
 }
 
-static bool run_store(struct exec *exec, unsigned warp, uint8_t *const *bases, const struct step *step, uint32_t lanes) {
-    if (step->address.space != SPACE_SHARED && step->address.space != SPACE_LOCAL) exec->counts->progress++;
-    if (!step->plain) return exec_store_step(exec, warp, step, lanes);
+static bool run_store(struct exec *exec, unsigned warp, uint8_t *const *bases, const struct step *step,
+                      uint32_t lanes) {
+    if (step->address.space != SPACE_SHARED && step->address.space != SPACE_LOCAL)
+        exec->counts->progress++;
+    if (!step->plain)
+        return exec_store_step(exec, warp, step, lanes);
     uint64_t low, high, addresses[LANES_MAX] __attribute__((aligned(64)));
     uint8_t *window = fast_window(exec, step, &low, &high);
     const uint8_t *a_row = bases[step->address.row.base] + step->address.row.offset;
@@ -356,9 +372,12 @@ static bool run_store(struct exec *exec, unsigned warp, uint8_t *const *bases, c
     for (unsigned k = 0; k < count; k++, window += step->access_bytes) {
         const struct row *row = &step->rows[1 + k];
         const uint8_t *b_row = bases[row->base] + row->offset;
-        if (step->access_bytes == 4) SCATTER(u32);
-        else if (step->access_bytes == 8) SCATTER(u64);
-        else SCATTER(u16);
+        if (step->access_bytes == 4)
+            SCATTER(u32);
+        else if (step->access_bytes == 8)
+            SCATTER(u64);
+        else
+            SCATTER(u16);
     }
     return true;
 }
@@ -381,7 +400,8 @@ static bool run_other(struct exec *exec, unsigned warp, uint8_t *const *bases, c
 }
 
 /* lanes: where the guard holds. */
-static void run_control(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, struct executed *out) {
+static void run_control(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes,
+                        struct executed *out) {
     out->taken = lanes;
     switch ((enum kind)step->kind) {
     case KIND_BRANCH:
@@ -391,7 +411,8 @@ static void run_control(struct exec *exec, unsigned warp, const struct step *ste
     case KIND_BRANCH_INDEXED: {
         const uint32_t pc = (uint32_t)(step - exec->linked->steps);
         out->flow = FLOW_MULTI;
-        for (unsigned i = 0; i < LANES_MAX; i++) out->next[i] = pc + 1;
+        for (unsigned i = 0; i < LANES_MAX; i++)
+            out->next[i] = pc + 1;
         for (BITS_EACH(lane, lanes)) {
             const uint64_t index = exec_read(exec, warp, &step->rows[0], lane);
             if (index >= step->inst->target_count) {
@@ -421,22 +442,26 @@ static void run_control(struct exec *exec, unsigned warp, const struct step *ste
         return;
     case KIND_BARRIER: {
         out->flow = lanes ? FLOW_BARRIER : FLOW_NEXT;
-        if (!lanes) return;
+        if (!lanes)
+            return;
         const unsigned first = bits_first(lanes);
         const struct row *rows = step->rows + step->dst_count;
         out->barrier = (uint32_t)exec_read(exec, warp, &rows[0], first);
         out->expected = rows[1].present ? (uint32_t)exec_read(exec, warp, &rows[1], first) : 0;
         out->predicate = 0;
         if (rows[2].present)
-            for (BITS_EACH(lane, lanes)) out->predicate |= (uint32_t)exec_read(exec, warp, &rows[2], lane) << lane;
-        if (out->barrier < 16) return;
+            for (BITS_EACH(lane, lanes))
+                out->predicate |= (uint32_t)exec_read(exec, warp, &rows[2], lane) << lane;
+        if (out->barrier < 16)
+            return;
         exec_fail(exec, warp, first, step, "barrier %u: a block has barriers 0 to 15", (unsigned)out->barrier);
         out->flow = FLOW_FAULT;
         return;
     }
     default:
         out->flow = lanes ? FLOW_FAULT : FLOW_NEXT;
-        if (lanes) exec_fail(exec, warp, bits_first(lanes), step, "trap");
+        if (lanes)
+            exec_fail(exec, warp, bits_first(lanes), step, "trap");
         return;
     }
 }
@@ -469,7 +494,8 @@ static void run(struct exec *exec, unsigned warp, const struct group *group, uin
             run_control(exec, warp, step, lanes, out);
             break;
         }
-        if (--left == 0) break;
+        if (--left == 0)
+            break;
         step++;
     }
     const uint32_t pc = (uint32_t)(step - steps);

@@ -21,7 +21,7 @@ struct linker {
             uint64_t value;
             uint8_t bytes;
             uint32_t offset;
-        } *items;
+        } * items;
         unsigned count, capacity;
     } constants;
     struct {
@@ -42,25 +42,31 @@ static struct row frame_row(struct linker *linker, unsigned bytes) {
 }
 
 static struct row uniform_row(struct linker *linker, unsigned bytes) {
-    const struct row row = {.base = BASE_UNIFORM, .bytes = (uint8_t)bytes, .present = true, .offset = linker->uniform.count};
+    const struct row row = {
+        .base = BASE_UNIFORM, .bytes = (uint8_t)bytes, .present = true, .offset = linker->uniform.count};
     const unsigned size = (unsigned)bits_round_up(bytes ? bytes * LANES_MAX : sizeof(uint32_t), ROW_ALIGNMENT);
-    for (unsigned i = 0; i < size; i++) *ARENA_PUSH(linker->arena, &linker->uniform) = 0;
+    for (unsigned i = 0; i < size; i++)
+        *ARENA_PUSH(linker->arena, &linker->uniform) = 0;
     return row;
 }
 
 static void spread(uint8_t *row, unsigned bytes, uint64_t value) {
-    for (unsigned lane = 0; lane < LANES_MAX; lane++) memcpy(row + (size_t)lane * bytes, &value, bytes);
+    for (unsigned lane = 0; lane < LANES_MAX; lane++)
+        memcpy(row + (size_t)lane * bytes, &value, bytes);
 }
 
 static struct row constant_row(struct linker *linker, uint64_t value, unsigned bytes) {
     for (unsigned i = 0; i < linker->constants.count; i++) {
         const struct constant *known = &linker->constants.items[i];
         if (known->value == value && known->bytes == bytes)
-            return (struct row){.base = BASE_UNIFORM, .bytes = (uint8_t)bytes, .present = true, .offset = known->offset};
+            return (
+                struct row){.base = BASE_UNIFORM, .bytes = (uint8_t)bytes, .present = true, .offset = known->offset};
     }
     const struct row row = uniform_row(linker, bytes);
-    if (bytes) spread(linker->uniform.items + row.offset, bytes, value);
-    else memset(linker->uniform.items + row.offset, value ? 0xff : 0, sizeof(uint32_t));
+    if (bytes)
+        spread(linker->uniform.items + row.offset, bytes, value);
+    else
+        memset(linker->uniform.items + row.offset, value ? 0xff : 0, sizeof(uint32_t));
     struct constant *constant = ARENA_PUSH(linker->arena, &linker->constants);
     *constant = (struct constant){value, (uint8_t)bytes, row.offset};
     return row;
@@ -68,20 +74,25 @@ static struct row constant_row(struct linker *linker, uint64_t value, unsigned b
 
 /* ---- who can be called ---- */
 
-static bool is_address_taken_candidate(const struct function *function) { return function->is_defined && !function->is_entry; }
+static bool is_address_taken_candidate(const struct function *function) {
+    return function->is_defined && !function->is_entry;
+}
 
 /* Marks in `reached` what calls of `function` can enter, itself not included. Returns whether it calls at all. */
 static void mark_callees(const struct module *module, const struct function *function, bool *reached, bool *indirect) {
     for (uint32_t pc = function->first_pc; pc < function->end_pc; pc++) {
         const struct inst *inst = &module->code[pc];
-        if (inst->op != OP_CALL) continue;
+        if (inst->op != OP_CALL)
+            continue;
         if (inst->call->callee) {
-            if (inst->call->callee->is_defined) reached[inst->call->callee->index] = true;
+            if (inst->call->callee->is_defined)
+                reached[inst->call->callee->index] = true;
             continue;
         }
         *indirect = true;
         for (unsigned i = 0; i < module->function_count; i++)
-            if (is_address_taken_candidate(module->functions[i])) reached[i] = true;
+            if (is_address_taken_candidate(module->functions[i]))
+                reached[i] = true;
     }
 }
 
@@ -94,7 +105,8 @@ static bool *reach(struct linker *linker, const struct function *from) {
     for (bool changed = true; changed;) {
         changed = false;
         for (unsigned i = 0; i < module->function_count; i++) {
-            if (!reached[i] || done[i]) continue;
+            if (!reached[i] || done[i])
+                continue;
             done[i] = changed = true;
             mark_callees(module, module->functions[i], reached, &linker->linked->has_recursion);
         }
@@ -109,14 +121,18 @@ static void measure_calls(struct linker *linker, uint32_t *bytes, uint32_t *dept
         changed = false;
         for (unsigned i = 0; i < module->function_count; i++) {
             const struct function *function = module->functions[i];
-            if (!linker->linked->layouts[i].reachable) continue;
+            if (!linker->linked->layouts[i].reachable)
+                continue;
             uint32_t below = 0, deeper = 0;
             for (uint32_t pc = function->first_pc; pc < function->end_pc; pc++) {
                 const struct inst *inst = &module->code[pc];
-                if (inst->op != OP_CALL || !inst->call->callee || !inst->call->callee->is_defined) continue;
+                if (inst->op != OP_CALL || !inst->call->callee || !inst->call->callee->is_defined)
+                    continue;
                 const unsigned callee = inst->call->callee->index;
-                if (bytes[callee] > below) below = bytes[callee];
-                if (depth[callee] + 1 > deeper) deeper = depth[callee] + 1;
+                if (bytes[callee] > below)
+                    below = bytes[callee];
+                if (depth[callee] + 1 > deeper)
+                    deeper = depth[callee] + 1;
             }
             const uint32_t total = below + (uint32_t)bits_round_up(function->local_bytes, 16);
             changed |= total != bytes[i] || deeper != depth[i];
@@ -133,12 +149,14 @@ static void find_functions(struct linker *linker) {
     for (unsigned i = 0; i < module->function_count; i++) {
         linked->layouts[i].reachable = reached[i] || module->functions[i] == linked->kernel;
         linked->has_calls |= reached[i];
-        if (!reached[i]) continue;
+        if (!reached[i])
+            continue;
         linked->layouts[i].is_recursive = reach(linker, module->functions[i])[i];
         linked->has_recursion |= linked->layouts[i].is_recursive;
     }
     linked->local_bytes = (uint32_t)bits_round_up(linked->kernel->local_bytes, 16);
-    if (!linked->has_calls || linked->has_recursion) return;
+    if (!linked->has_calls || linked->has_recursion)
+        return;
     uint32_t *bytes = ARENA_ARRAY(linker->arena, uint32_t, module->function_count);
     uint32_t *depth = ARENA_ARRAY(linker->arena, uint32_t, module->function_count);
     measure_calls(linker, bytes, depth);
@@ -154,7 +172,8 @@ static void zero_at_start(struct linker *linker, const struct row *row) {
 }
 
 static unsigned register_bytes(enum type type) {
-    if (type == TYPE_PRED) return 0;
+    if (type == TYPE_PRED)
+        return 0;
     return type_bytes(type) < 2 ? 2 : type_bytes(type);
 }
 
@@ -167,9 +186,11 @@ static void place_registers(struct linker *linker, const struct function *functi
     linker->frame_used = (uint32_t)bits_round_up(linker->frame_used, ROW_ALIGNMENT);
     for (unsigned w = 0; w < 4; w++)
         for (uint32_t r = 0; r < function->reg_count; r++) {
-            if (register_bytes(function->reg_types[r]) != widths[w]) continue;
+            if (register_bytes(function->reg_types[r]) != widths[w])
+                continue;
             rows[r] = frame_row(linker, widths[w]);
-            if (!live || widths[w] == 0 || (live[r / 64] >> (r % 64) & 1)) zero_at_start(linker, &rows[r]);
+            if (!live || widths[w] == 0 || (live[r / 64] >> (r % 64) & 1))
+                zero_at_start(linker, &rows[r]);
         }
     linker->linked->layouts[function->index].registers = rows;
 }
@@ -179,7 +200,8 @@ static void place_registers(struct linker *linker, const struct function *functi
 /* What the block or the lane decides is a row of the frame or a constant; what the launch decides is filled in later. */
 static struct row special_row(struct linker *linker, enum special special) {
     struct row *row = &linker->linked->specials[special];
-    if (row->present) return *row;
+    if (row->present)
+        return *row;
     switch (special) {
     case SPECIAL_TID_X:
     case SPECIAL_TID_Y:
@@ -208,9 +230,12 @@ static struct row special_row(struct linker *linker, enum special special) {
 
 /* The address a symbol stands for; frame symbols relative to the thread's frame. */
 static uint64_t symbol_value(const struct linker *linker, const struct symbol *symbol) {
-    if (symbol->kind == SYMBOL_FUNCTION) return CODE_ADDRESS(symbol->function->first_pc);
-    if (symbol->space == SPACE_GLOBAL || symbol->space == SPACE_CONST) return linker->image_address + symbol->offset;
-    if (symbol->space == SPACE_SHARED && symbol->bytes == 0) return bits_round_up(linker->linked->shared_bytes, 16);
+    if (symbol->kind == SYMBOL_FUNCTION)
+        return CODE_ADDRESS(symbol->function->first_pc);
+    if (symbol->space == SPACE_GLOBAL || symbol->space == SPACE_CONST)
+        return linker->image_address + symbol->offset;
+    if (symbol->space == SPACE_SHARED && symbol->bytes == 0)
+        return bits_round_up(linker->linked->shared_bytes, 16);
     return symbol->offset;
 }
 
@@ -219,8 +244,8 @@ static bool is_frame_symbol(const struct symbol *symbol) {
     return symbol && symbol->kind == SYMBOL_VARIABLE && (symbol->space == SPACE_LOCAL || symbol->in_frame);
 }
 
-static struct row operand_row(struct linker *linker, const struct function_layout *layout, const struct operand *operand,
-                              unsigned bytes) {
+static struct row operand_row(struct linker *linker, const struct function_layout *layout,
+                              const struct operand *operand, unsigned bytes) {
     struct row row = {.present = false};
     switch ((enum operand_kind)operand->kind) {
     case OPERAND_NONE: return row;
@@ -231,7 +256,8 @@ static struct row operand_row(struct linker *linker, const struct function_layou
     case OPERAND_IMM: return constant_row(linker, operand->imm, bytes);
     case OPERAND_SPECIAL: return special_row(linker, operand->reg);
     case OPERAND_ADDRESS:
-        if (operand->has_reg && !operand->symbol) return layout->registers[operand->reg];
+        if (operand->has_reg && !operand->symbol)
+            return layout->registers[operand->reg];
         return constant_row(linker, symbol_value(linker, operand->symbol) + operand->imm, bytes);
     }
     return row;
@@ -276,7 +302,8 @@ static void link_address(struct linker *linker, const struct function_layout *la
     struct address *address = &step->address;
     address->space = inst->space == SPACE_CONST ? SPACE_GLOBAL : inst->space;
     address->offset = operand->imm;
-    if (operand->has_reg) address->row = layout->registers[operand->reg];
+    if (operand->has_reg)
+        address->row = layout->registers[operand->reg];
     if (operand->symbol) {
         address->offset += symbol_value(linker, operand->symbol);
         address->in_frame = is_frame_symbol(operand->symbol);
@@ -298,8 +325,12 @@ static bool link_param_load(struct linker *linker, struct step *step) {
     struct param_row *param = ARENA_PUSH(linker->arena, &linker->params);
     *param = (struct param_row){row.offset, (uint32_t)step->address.offset, step->access_bytes, d->bytes,
                                 type_is_signed(inst->type)};
-    const struct inst move = {.op = OP_MOV, .type = d->bytes == 8 ? TYPE_B64 : d->bytes == 4 ? TYPE_B32 : TYPE_B16,
-                              .dst_count = 1, .src_count = 1};
+    const struct inst move = {.op = OP_MOV,
+                              .type = d->bytes == 8   ? TYPE_B64
+                                      : d->bytes == 4 ? TYPE_B32
+                                                      : TYPE_B16,
+                              .dst_count = 1,
+                              .src_count = 1};
     struct row rows[4] = {*d, row};
     step->run = lanes_select(linker->linked->lanes, &move, rows);
     step->kind = KIND_LANES;
@@ -307,27 +338,23 @@ static bool link_param_load(struct linker *linker, struct step *step) {
     return true;
 }
 
-static bool is_clock(enum special special) {
-    return special >= SPECIAL_CLOCK && special <= SPECIAL_GLOBALTIMER_HI;
-}
+static bool is_clock(enum special special) { return special >= SPECIAL_CLOCK && special <= SPECIAL_GLOBALTIMER_HI; }
 
 /* Whole registers go in or out: the access is as wide as every row. */
 static bool is_plain_access(const struct step *step, const struct row *rows, unsigned count) {
-    if (step->access_bytes < 2 || step->address.in_frame) return false;
+    if (step->access_bytes < 2 || step->address.in_frame)
+        return false;
     for (unsigned i = 0; i < count; i++)
-        if (!rows[i].present || rows[i].bytes != step->access_bytes) return false;
+        if (!rows[i].present || rows[i].bytes != step->access_bytes)
+            return false;
     return true;
 }
 
 static enum kind link_kind(struct linker *linker, struct step *step) {
     const struct inst *inst = step->inst;
     switch ((enum op)inst->op) {
-    case OP_LD:
-        step->plain = is_plain_access(step, step->rows, step->dst_count);
-        return KIND_LOAD;
-    case OP_ST:
-        step->plain = is_plain_access(step, step->rows + 1, step->src_count - 1u);
-        return KIND_STORE;
+    case OP_LD: step->plain = is_plain_access(step, step->rows, step->dst_count); return KIND_LOAD;
+    case OP_ST: step->plain = is_plain_access(step, step->rows + 1, step->src_count - 1u); return KIND_STORE;
     case OP_ATOM:
     case OP_RED: return KIND_ATOMIC;
     case OP_PREFETCH:
@@ -350,8 +377,10 @@ static enum kind link_kind(struct linker *linker, struct step *step) {
     case OP_EXIT: return KIND_EXIT;
     case OP_TRAP: return KIND_TRAP;
     case OP_MOV:
-        if (inst->dst_count > 1 || inst->src_count > 1) return KIND_MOVE;
-        if (inst->src[0].kind == OPERAND_SPECIAL && is_clock(inst->src[0].reg)) return KIND_CLOCK;
+        if (inst->dst_count > 1 || inst->src_count > 1)
+            return KIND_MOVE;
+        if (inst->src[0].kind == OPERAND_SPECIAL && is_clock(inst->src[0].reg))
+            return KIND_CLOCK;
         if (inst->src[0].kind == OPERAND_ADDRESS && is_frame_symbol(inst->src[0].symbol) &&
             step->function != linker->linked->kernel) {
             step->address.offset = symbol_value(linker, inst->src[0].symbol) + inst->src[0].imm;
@@ -364,10 +393,13 @@ static enum kind link_kind(struct linker *linker, struct step *step) {
 }
 
 static enum intrinsic intrinsic_of(const struct inst *inst) {
-    if (inst->op != OP_CALL || !inst->call->callee || inst->call->callee->is_defined) return INTRINSIC_NONE;
+    if (inst->op != OP_CALL || !inst->call->callee || inst->call->callee->is_defined)
+        return INTRINSIC_NONE;
     const char *name = inst->call->callee->name;
-    if (strcmp(name, "vprintf") == 0 || strcmp(name, "printf") == 0) return INTRINSIC_PRINTF;
-    if (strcmp(name, "__assertfail") == 0) return INTRINSIC_ASSERT;
+    if (strcmp(name, "vprintf") == 0 || strcmp(name, "printf") == 0)
+        return INTRINSIC_PRINTF;
+    if (strcmp(name, "__assertfail") == 0)
+        return INTRINSIC_ASSERT;
     return INTRINSIC_NONE;
 }
 
@@ -378,8 +410,13 @@ static void link_step(struct linker *linker, const struct function *function, ui
     const struct function_layout *layout = &linked->layouts[function->index];
     const struct inst *inst = &linked->module->code[pc];
     struct step *step = &linked->steps[pc];
-    *step = (struct step){.inst = inst, .function = function, .dst_count = inst->dst_count, .src_count = inst->src_count,
-                          .target = inst->target, .carry = linker->carry, .intrinsic = (uint8_t)intrinsic_of(inst)};
+    *step = (struct step){.inst = inst,
+                          .function = function,
+                          .dst_count = inst->dst_count,
+                          .src_count = inst->src_count,
+                          .target = inst->target,
+                          .carry = linker->carry,
+                          .intrinsic = (uint8_t)intrinsic_of(inst)};
     if (inst->guard >= 0) {
         step->guarded = true;
         step->guard_offset = layout->registers[inst->guard].offset;
@@ -388,47 +425,62 @@ static void link_step(struct linker *linker, const struct function *function, ui
     /* room for the four rows that lane functions may look at */
     const unsigned count = inst->dst_count + inst->src_count;
     struct row *rows = ARENA_ARRAY(linker->arena, struct row, count + 4u);
-    for (unsigned i = 0; i < inst->dst_count; i++) rows[i] = operand_row(linker, layout, &inst->dst[i], 0);
+    for (unsigned i = 0; i < inst->dst_count; i++)
+        rows[i] = operand_row(linker, layout, &inst->dst[i], 0);
     for (unsigned i = 0; i < inst->src_count; i++) {
         const bool clock = inst->src[i].kind == OPERAND_SPECIAL && is_clock(inst->src[i].reg);
-        if (clock || (is_memory(inst->op) && i == 0) || inst->op == OP_PREFETCH) continue;
+        if (clock || (is_memory(inst->op) && i == 0) || inst->op == OP_PREFETCH)
+            continue;
         rows[inst->dst_count + i] = operand_row(linker, layout, &inst->src[i], source_bytes(inst, i));
     }
     step->rows = rows;
-    for (unsigned i = 0; i < 4 && i < count; i++) step->base[i] = rows[i].base, step->offset[i] = rows[i].offset;
+    for (unsigned i = 0; i < 4 && i < count; i++)
+        step->base[i] = rows[i].base, step->offset[i] = rows[i].offset;
     if (is_memory(inst->op)) {
         step->access_bytes = (uint8_t)type_bytes(inst->type);
         link_address(linker, layout, step);
     }
-    if (link_param_load(linker, step)) return;
+    if (link_param_load(linker, step))
+        return;
     step->kind = (uint8_t)link_kind(linker, step);
-    if (step->kind != KIND_LANES) return;
+    if (step->kind != KIND_LANES)
+        return;
     step->run = lanes_select(linked->lanes, inst, rows);
-    if (!step->run) step->kind = KIND_SCALAR;
+    if (!step->run)
+        step->kind = KIND_SCALAR;
 }
 
 lane_function *lanes_select(const struct lanes *lanes, const struct inst *inst, const struct row *rows) {
-    if (inst->dst_count != 1 || !rows[0].present) return NULL;
+    if (inst->dst_count != 1 || !rows[0].present)
+        return NULL;
     for (unsigned i = 0; i < lanes->count; i++) {
         const struct lane_entry *entry = &lanes->entries[i];
         if (entry->op != inst->op || !(entry->types >> inst->type & 1) || entry->mode != inst->mode ||
             entry->compare != inst->compare)
             continue;
         const uint16_t neutral = FLAG_NOFTZ | FLAG_UNI | FLAG_ALIGNED;
-        if ((inst->flags & ~neutral) != entry->flags) continue;
-        if (entry->source_types && !(entry->source_types >> inst->stype & 1)) continue;
+        if ((inst->flags & ~neutral) != entry->flags)
+            continue;
+        if (entry->source_types && !(entry->source_types >> inst->stype & 1))
+            continue;
         const bool default_rounding = inst->rounding == ROUND_DEFAULT || inst->rounding == ROUND_RN;
-        if (entry->rounding == ROUND_DEFAULT || entry->rounding == ROUND_RN ? !default_rounding : entry->rounding != inst->rounding)
+        if (entry->rounding == ROUND_DEFAULT || entry->rounding == ROUND_RN ? !default_rounding
+                                                                            : entry->rounding != inst->rounding)
             continue;
         bool fits = true;
         for (unsigned k = 0; k < 4 && fits; k++) {
             const bool given = k < 1u + inst->src_count && rows[k].present;
-            if (entry->bytes[k] == 255) fits = k >= 1u + inst->src_count;
-            else if (k == 3 && inst->op == OP_SETP) fits = !given || rows[k].bytes == 0;
-            else if (inst->type == TYPE_PRED) fits = k == 2 || (given && rows[k].bytes == 0 && !rows[k].negated);
-            else fits = given && rows[k].bytes == entry->bytes[k] && (!rows[k].negated || k == 3);
+            if (entry->bytes[k] == 255)
+                fits = k >= 1u + inst->src_count;
+            else if (k == 3 && inst->op == OP_SETP)
+                fits = !given || rows[k].bytes == 0;
+            else if (inst->type == TYPE_PRED)
+                fits = k == 2 || (given && rows[k].bytes == 0 && !rows[k].negated);
+            else
+                fits = given && rows[k].bytes == entry->bytes[k] && (!rows[k].negated || k == 3);
         }
-        if (fits) return entry->run;
+        if (fits)
+            return entry->run;
     }
     return NULL;
 }
@@ -443,11 +495,14 @@ struct linked *exec_link(struct arena *arena, const struct module *module, const
     linker.carry = frame_row(&linker, 0);
     zero_at_start(&linker, &linker.carry);
     for (unsigned i = 0; i < module->function_count; i++)
-        if (linked->layouts[i].reachable) place_registers(&linker, module->functions[i]);
+        if (linked->layouts[i].reachable)
+            place_registers(&linker, module->functions[i]);
     for (unsigned i = 0; i < module->function_count; i++) {
         const struct function *function = module->functions[i];
-        if (!linked->layouts[i].reachable) continue;
-        for (uint32_t pc = function->first_pc; pc < function->end_pc; pc++) link_step(&linker, function, pc);
+        if (!linked->layouts[i].reachable)
+            continue;
+        for (uint32_t pc = function->first_pc; pc < function->end_pc; pc++)
+            link_step(&linker, function, pc);
     }
     linked->frame_bytes = (uint32_t)bits_round_up(linker.frame_used, ROW_ALIGNMENT);
     linked->uniform = linker.uniform.items;
@@ -460,13 +515,19 @@ struct linked *exec_link(struct arena *arena, const struct module *module, const
 /* ---- what the executor cannot do ---- */
 
 static const char *unsupported(const struct inst *inst) {
-    if (inst->type == TYPE_TF32 || inst->stype == TYPE_TF32) return "the tf32 type";
-    if (inst->type == TYPE_B128) return "128-bit values";
-    if (inst->op == OP_ISSPACEP && inst->space != SPACE_GLOBAL && inst->space != SPACE_SHARED && inst->space != SPACE_LOCAL)
+    if (inst->type == TYPE_TF32 || inst->stype == TYPE_TF32)
+        return "the tf32 type";
+    if (inst->type == TYPE_B128)
+        return "128-bit values";
+    if (inst->op == OP_ISSPACEP && inst->space != SPACE_GLOBAL && inst->space != SPACE_SHARED &&
+        inst->space != SPACE_LOCAL)
         return "a test for this state space";
-    if (inst->op == OP_CVTA && (inst->space == SPACE_PARAM || inst->space == SPACE_CONST)) return "generic addresses of this state space";
-    if (inst->op == OP_REDUX && type_is_float(inst->type)) return "floating-point redux";
-    if (inst->op == OP_CALL && inst->call->callee && !inst->call->callee->is_defined && intrinsic_of(inst) == INTRINSIC_NONE)
+    if (inst->op == OP_CVTA && (inst->space == SPACE_PARAM || inst->space == SPACE_CONST))
+        return "generic addresses of this state space";
+    if (inst->op == OP_REDUX && type_is_float(inst->type))
+        return "floating-point redux";
+    if (inst->op == OP_CALL && inst->call->callee && !inst->call->callee->is_defined &&
+        intrinsic_of(inst) == INTRINSIC_NONE)
         return "a call of a function that the module does not define";
     return NULL;
 }
@@ -476,7 +537,8 @@ enum status exec_check(const struct module *module, struct report *report) {
     for (uint32_t pc = 0; pc < module->code_count; pc++) {
         const struct inst *inst = &module->code[pc];
         const char *what = unsupported(inst);
-        if (!what) continue;
+        if (!what)
+            continue;
         const bool named = inst->op == OP_CALL && inst->call->callee;
         status = report_add(report, STATUS_INVALID, "%s:%u:%u: error: unsupported: %s (%s)", module->name,
                             (unsigned)inst->text_line, (unsigned)inst->text_column,

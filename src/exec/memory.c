@@ -15,25 +15,30 @@ enum status memory_create(struct memory *memory, struct arena *arena, uint64_t c
     memory->is_cut = memory->capacity_bytes < capacity_bytes;
     if (!memory->host)
         return report_add(report, STATUS_SYSTEM,
-                          "cannot reserve %" PRIu64 " bytes of address space for device memory; lower memory.capacity_bytes",
+                          "cannot reserve %" PRIu64
+                          " bytes of address space for device memory; lower memory.capacity_bytes",
                           capacity_bytes);
     return STATUS_OK;
 }
 
 void memory_destroy(struct memory *memory) {
-    if (memory->host) memory_release(memory->host, memory->capacity_bytes);
+    if (memory->host)
+        memory_release(memory->host, memory->capacity_bytes);
     memory->host = NULL;
 }
 
-enum status memory_allocate(struct memory *memory, const char *name, uint64_t bytes, uint64_t *address, struct report *report) {
+enum status memory_allocate(struct memory *memory, const char *name, uint64_t bytes, uint64_t *address,
+                            struct report *report) {
     const uint64_t room = memory->capacity_bytes - memory->used_bytes;
     if (bytes > room || bits_round_up(bytes, ALIGNMENT) > room) {
         if (memory->is_cut)
             return report_add(report, STATUS_SYSTEM,
-                              "'%s' needs %" PRIu64 " bytes, but only %" PRIu64 " are left of the address space this host gave for device memory",
+                              "'%s' needs %" PRIu64 " bytes, but only %" PRIu64
+                              " are left of the address space this host gave for device memory",
                               name, bytes, room);
         return report_add(report, STATUS_INVALID,
-                          "'%s' needs %" PRIu64 " bytes, but only %" PRIu64 " of the device's memory are left; raise memory.capacity_bytes",
+                          "'%s' needs %" PRIu64 " bytes, but only %" PRIu64
+                          " of the device's memory are left; raise memory.capacity_bytes",
                           name, bytes, room);
     }
     uint8_t *start = memory->host + memory->used_bytes;
@@ -51,9 +56,12 @@ const struct allocation *memory_find(const struct memory *memory, uint64_t addre
     while (low < high) {
         const unsigned middle = (low + high) / 2;
         const struct allocation *allocation = &memory->allocations.items[middle];
-        if (address < allocation->start) high = middle;
-        else if (address >= allocation->end) low = middle + 1;
-        else return allocation;
+        if (address < allocation->start)
+            high = middle;
+        else if (address >= allocation->end)
+            low = middle + 1;
+        else
+            return allocation;
     }
     return NULL;
 }
@@ -63,10 +71,11 @@ const struct allocation *memory_nearest(const struct memory *memory, uint64_t ad
     uint64_t best_distance = UINT64_MAX;
     for (unsigned i = 0; i < memory->allocations.count; i++) {
         const struct allocation *allocation = &memory->allocations.items[i];
-        const uint64_t distance = address < allocation->start ? allocation->start - address
+        const uint64_t distance = address < allocation->start  ? allocation->start - address
                                   : address >= allocation->end ? address - allocation->end
                                                                : 0;
-        if (distance < best_distance) best = allocation, best_distance = distance;
+        if (distance < best_distance)
+            best = allocation, best_distance = distance;
     }
     return best;
 }

@@ -24,7 +24,8 @@ struct memory {
 
 enum status memory_create(struct memory *memory, struct arena *arena, uint64_t capacity_bytes, struct report *report);
 void memory_destroy(struct memory *memory);
-enum status memory_allocate(struct memory *memory, const char *name, uint64_t bytes, uint64_t *address, struct report *report);
+enum status memory_allocate(struct memory *memory, const char *name, uint64_t bytes, uint64_t *address,
+                            struct report *report);
 /* The allocation that holds the address, or NULL. */
 const struct allocation *memory_find(const struct memory *memory, uint64_t address);
 /* The allocation whose end or start lies nearest; NULL when there is none. */

@@ -24,11 +24,13 @@ static const uint8_t *peek(struct printing *p, uint64_t address, uint32_t bytes)
     const uint64_t offset = address - LOCAL_WINDOW;
     const struct exec *exec = p->exec;
     if (offset < WINDOW_BYTES) {
-        if (offset + bytes > exec->local_bytes) return NULL;
+        if (offset + bytes > exec->local_bytes)
+            return NULL;
         return exec->local + (size_t)exec->local_bytes * (32 * p->warp + p->lane) + offset;
     }
     if (address - SHARED_WINDOW < WINDOW_BYTES) {
-        if (address - SHARED_WINDOW + bytes > exec->shared_bytes) return NULL;
+        if (address - SHARED_WINDOW + bytes > exec->shared_bytes)
+            return NULL;
         return exec->shared + (address - SHARED_WINDOW);
     }
     const struct allocation *found = memory_find(exec->memory, address);
@@ -38,9 +40,11 @@ static const uint8_t *peek(struct printing *p, uint64_t address, uint32_t bytes)
 static bool peek_string(struct printing *p, uint64_t address, char *text, unsigned size) {
     for (unsigned i = 0; i < size; i++) {
         const uint8_t *byte = peek(p, address + i, 1);
-        if (!byte) return false;
+        if (!byte)
+            return false;
         text[i] = (char)*byte;
-        if (!text[i]) return true;
+        if (!text[i])
+            return true;
     }
     text[size - 1] = 0;
     return true;
@@ -50,7 +54,8 @@ static bool peek_string(struct printing *p, uint64_t address, char *text, unsign
 static bool next_argument(struct printing *p, unsigned bytes, uint64_t *value) {
     p->arguments = bits_round_up(p->arguments, bytes);
     const uint8_t *memory = peek(p, p->arguments, bytes);
-    if (!memory) return false;
+    if (!memory)
+        return false;
     *value = 0;
     memcpy(value, memory, bytes);
     p->arguments += bytes;
@@ -59,7 +64,8 @@ static bool next_argument(struct printing *p, unsigned bytes, uint64_t *value) {
 
 static void append(struct printing *p, const char *text, size_t length) {
     const size_t room = TEXT_LIMIT - 1 - p->length;
-    if (length > room) length = room;
+    if (length > room)
+        length = room;
     memcpy(p->text + p->length, text, length);
     p->length += (unsigned)length;
 }
@@ -88,18 +94,24 @@ static void append_value(struct printing *p, const char *spec, char conversion, 
             float narrow;
             memcpy(&narrow, &low, sizeof narrow);
             number = (double)narrow;
-        } else memcpy(&number, &value, sizeof number);
+        } else
+            memcpy(&number, &value, sizeof number);
         snprintf(format, sizeof format, "%s%c", spec, conversion);
         length = snprintf(text, sizeof text, format, number);
     }
-    if (length > 0) append(p, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
+    if (length > 0)
+        append(p, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
 }
 
 static unsigned argument_bytes(char conversion, const char *modifier, bool in_vector) {
-    if (strchr("fFeEgGaA", conversion)) return in_vector ? (strcmp(modifier, "l") == 0 ? 8 : strcmp(modifier, "h") == 0 ? 2 : 4) : 8;
-    if (conversion == 'p') return 8;
-    if (strcmp(modifier, "l") == 0 || strcmp(modifier, "ll") == 0 || strchr("jzt", modifier[0] ? modifier[0] : ' ')) return 8;
-    if (!in_vector) return 4;
+    if (strchr("fFeEgGaA", conversion))
+        return in_vector ? (strcmp(modifier, "l") == 0 ? 8 : strcmp(modifier, "h") == 0 ? 2 : 4) : 8;
+    if (conversion == 'p')
+        return 8;
+    if (strcmp(modifier, "l") == 0 || strcmp(modifier, "ll") == 0 || strchr("jzt", modifier[0] ? modifier[0] : ' '))
+        return 8;
+    if (!in_vector)
+        return 4;
     return strcmp(modifier, "hh") == 0 ? 1 : strcmp(modifier, "h") == 0 ? 2 : 4;
 }
 
@@ -110,11 +122,14 @@ static const char *print_conversion(struct printing *p, const char *at) {
     while (*at && strchr("-+ #0123456789.*", *at)) {
         if (*at == '*') {
             uint64_t width;
-            if (!next_argument(p, 4, &width)) return NULL;
+            if (!next_argument(p, 4, &width))
+                return NULL;
             const int written = snprintf(spec + used, sizeof spec - used, "%d", (int)(int32_t)(uint32_t)width);
             used += (unsigned)written;
-        } else spec[used++] = *at;
-        if (used > SPEC_LIMIT - 16) return NULL;
+        } else
+            spec[used++] = *at;
+        if (used > SPEC_LIMIT - 16)
+            return NULL;
         at++;
     }
     spec[used] = 0;
@@ -122,10 +137,13 @@ static const char *print_conversion(struct printing *p, const char *at) {
         char *end;
         vector = (unsigned)strtoul(at + 1, &end, 10);
         at = end;
-        if (vector < 2 || vector > 16) return NULL;
+        if (vector < 2 || vector > 16)
+            return NULL;
     }
-    for (unsigned n = 0; *at && strchr("hljzt", *at) && n < 3; at++) modifier[n++] = *at, modifier[n] = 0;
-    if (!*at || !strchr("diouxXcpsfFeEgGaA%", *at)) return NULL;
+    for (unsigned n = 0; *at && strchr("hljzt", *at) && n < 3; at++)
+        modifier[n++] = *at, modifier[n] = 0;
+    if (!*at || !strchr("diouxXcpsfFeEgGaA%", *at))
+        return NULL;
     if (*at == '%') {
         append(p, "%", 1);
         return at + 1;
@@ -134,41 +152,52 @@ static const char *print_conversion(struct printing *p, const char *at) {
         uint64_t address;
         char text[1024], format[SPEC_LIMIT + 2];
         char out[1200];
-        if (!next_argument(p, 8, &address) || !peek_string(p, address, text, sizeof text)) return NULL;
+        if (!next_argument(p, 8, &address) || !peek_string(p, address, text, sizeof text))
+            return NULL;
         snprintf(format, sizeof format, "%ss", spec);
         const int length = snprintf(out, sizeof out, format, text);
-        if (length > 0) append(p, out, (size_t)length < sizeof out ? (size_t)length : sizeof out - 1);
+        if (length > 0)
+            append(p, out, (size_t)length < sizeof out ? (size_t)length : sizeof out - 1);
         return at + 1;
     }
     const unsigned bytes = argument_bytes(*at, modifier, vector > 1);
-    if (vector > 1) p->arguments = bits_round_up(p->arguments, (vector == 3 ? 4 : vector) * bytes);
+    if (vector > 1)
+        p->arguments = bits_round_up(p->arguments, (vector == 3 ? 4 : vector) * bytes);
     for (unsigned i = 0; i < vector; i++) {
         uint64_t value;
-        if (!next_argument(p, bytes, &value)) return NULL;
+        if (!next_argument(p, bytes, &value))
+            return NULL;
         /* hh and h of scalars: the promoted argument is cut back */
         unsigned shown = bytes;
-        if (vector == 1 && bytes == 4 && strcmp(modifier, "hh") == 0) value &= 0xff, shown = 1;
-        else if (vector == 1 && bytes == 4 && strcmp(modifier, "h") == 0) value &= 0xffff, shown = 2;
-        if (i) append(p, ",", 1);
+        if (vector == 1 && bytes == 4 && strcmp(modifier, "hh") == 0)
+            value &= 0xff, shown = 1;
+        else if (vector == 1 && bytes == 4 && strcmp(modifier, "h") == 0)
+            value &= 0xffff, shown = 2;
+        if (i)
+            append(p, ",", 1);
         append_value(p, spec, *at, shown, value);
     }
-    if (vector == 3) p->arguments += bytes;
+    if (vector == 3)
+        p->arguments += bytes;
     return at + 1;
 }
 
-static bool print_thread(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, uint64_t format_address,
-                         uint64_t arguments) {
+static bool print_thread(struct exec *exec, unsigned warp, unsigned lane, const struct step *step,
+                         uint64_t format_address, uint64_t arguments) {
     struct printing p = {.exec = exec, .warp = warp, .lane = lane, .step = step, .arguments = arguments};
     char format[4096];
     if (!peek_string(&p, format_address, format, sizeof format))
-        return exec_fail(exec, warp, lane, step, "printf format at 0x%llx is not in memory", (unsigned long long)format_address);
+        return exec_fail(exec, warp, lane, step, "printf format at 0x%llx is not in memory",
+                         (unsigned long long)format_address);
     for (const char *at = format; *at;) {
         const size_t plain = strcspn(at, "%");
         append(&p, at, plain);
         at += plain;
-        if (!*at) break;
+        if (!*at)
+            break;
         at = print_conversion(&p, at + 1);
-        if (!at) return exec_fail(exec, warp, lane, step, "printf format \"%.80s\" cannot be printed", format);
+        if (!at)
+            return exec_fail(exec, warp, lane, step, "printf format \"%.80s\" cannot be printed", format);
     }
     struct exec_output *output = exec->output;
     struct print_record *record = ARENA_PUSH(output->arena, output);
@@ -200,8 +229,10 @@ bool exec_intrinsic_step(struct exec *exec, unsigned warp, const struct step *st
             fine = exec_fail(exec, warp, lane, step, "assertion failed: %s", message);
             break;
         }
-        fine = print_thread(exec, warp, lane, step, first, call->argument_count > 1 ? read_argument(exec, thread, call, 1) : 0);
-        if (!fine) break;
+        fine = print_thread(exec, warp, lane, step, first,
+                            call->argument_count > 1 ? read_argument(exec, thread, call, 1) : 0);
+        if (!fine)
+            break;
         if (call->return_count) {
             uint8_t *memory = exec->local + (size_t)exec->local_bytes * thread + exec->frame_pointers[thread];
             memset(memory + call->returns[0]->offset, 0, call->returns[0]->bytes);
@@ -214,11 +245,14 @@ bool exec_intrinsic_step(struct exec *exec, unsigned warp, const struct step *st
 
 static int compare_records(const void *a, const void *b) {
     const struct print_record *x = a, *y = b;
-    if (x->block != y->block) return x->block < y->block ? -1 : 1;
-    if (x->thread != y->thread) return x->thread < y->thread ? -1 : 1;
+    if (x->block != y->block)
+        return x->block < y->block ? -1 : 1;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
     return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
 }
 
 void output_sort(struct exec_output *output) {
-    if (output->count) qsort(output->items, output->count, sizeof *output->items, compare_records);
+    if (output->count)
+        qsort(output->items, output->count, sizeof *output->items, compare_records);
 }

@@ -6,10 +6,13 @@
 
 static unsigned type_bits(enum type type) { return 8 * type_bytes(type); }
 
-static uint64_t low_bits(uint64_t value, unsigned bits) { return bits >= 64 ? value : value & ((UINT64_C(1) << bits) - 1); }
+static uint64_t low_bits(uint64_t value, unsigned bits) {
+    return bits >= 64 ? value : value & ((UINT64_C(1) << bits) - 1);
+}
 
 static int64_t sign_extend(uint64_t value, unsigned bits) {
-    if (bits >= 64) return (int64_t)value;
+    if (bits >= 64)
+        return (int64_t)value;
     const uint64_t sign = UINT64_C(1) << (bits - 1);
     return (int64_t)((low_bits(value, bits) ^ sign) - sign);
 }
@@ -31,7 +34,8 @@ __extension__ typedef __int128 s128;
 
 /* Full product of two `bits`-wide numbers. */
 static u128 product(uint64_t a, uint64_t b, enum type type) {
-    if (type_is_signed(type)) return (u128)((s128)sign_extend(a, type_bits(type)) * sign_extend(b, type_bits(type)));
+    if (type_is_signed(type))
+        return (u128)((s128)sign_extend(a, type_bits(type)) * sign_extend(b, type_bits(type)));
     return (u128)low_bits(a, type_bits(type)) * low_bits(b, type_bits(type));
 }
 
@@ -80,7 +84,8 @@ static uint64_t int_mul24(const struct inst *inst, uint64_t a, uint64_t b) {
 
 static uint64_t int_mad24(const struct inst *inst, uint64_t a, uint64_t b, uint64_t c) {
     const uint64_t part = int_mul24(inst, a, b);
-    if (inst->flags & FLAG_SAT) return low_bits((uint64_t)clamp_signed(sign_extend(part, 32) + sign_extend(c, 32), 32), 32);
+    if (inst->flags & FLAG_SAT)
+        return low_bits((uint64_t)clamp_signed(sign_extend(part, 32) + sign_extend(c, 32), 32), 32);
     return low_bits(part + c, 32);
 }
 
@@ -88,9 +93,12 @@ static uint64_t int_mad24(const struct inst *inst, uint64_t a, uint64_t b, uint6
  * quotient wraps. */
 static uint64_t int_divide(enum type type, uint64_t a, uint64_t b, bool remainder) {
     const uint64_t x = extend(a, type), y = extend(b, type);
-    if (y == 0) return remainder ? low_bits(x, type_bits(type)) : low_bits(UINT64_MAX, type_bits(type));
-    if (!type_is_signed(type)) return remainder ? x % y : x / y;
-    if ((int64_t)y == -1) return remainder ? 0 : low_bits(0 - x, type_bits(type));
+    if (y == 0)
+        return remainder ? low_bits(x, type_bits(type)) : low_bits(UINT64_MAX, type_bits(type));
+    if (!type_is_signed(type))
+        return remainder ? x % y : x / y;
+    if ((int64_t)y == -1)
+        return remainder ? 0 : low_bits(0 - x, type_bits(type));
     const int64_t result = remainder ? (int64_t)x % (int64_t)y : (int64_t)x / (int64_t)y;
     return low_bits((uint64_t)result, type_bits(type));
 }
@@ -114,30 +122,36 @@ static uint64_t dot_product(const struct inst *inst, uint64_t a, uint64_t b, uin
 
 static uint64_t count_leading_zeros(uint64_t value, unsigned bits) {
     unsigned n = 0;
-    while (n < bits && !(value >> (bits - 1 - n) & 1)) n++;
+    while (n < bits && !(value >> (bits - 1 - n) & 1))
+        n++;
     return n;
 }
 
 static uint64_t bit_find(const struct inst *inst, uint64_t a) {
     const unsigned bits = type_bits(inst->type);
     uint64_t x = extend(a, inst->type);
-    if (type_is_signed(inst->type) && (int64_t)x < 0) x = ~x;
+    if (type_is_signed(inst->type) && (int64_t)x < 0)
+        x = ~x;
     const uint64_t zeros = count_leading_zeros(low_bits(x, bits), bits);
-    if (zeros == bits) return UINT32_MAX;
+    if (zeros == bits)
+        return UINT32_MAX;
     return inst->mode == MODE_SHIFTAMT ? zeros : bits - 1 - zeros;
 }
 
 static uint64_t bit_reverse(uint64_t a, unsigned bits) {
     uint64_t d = 0;
-    for (unsigned i = 0; i < bits; i++) d |= (a >> i & 1) << (bits - 1 - i);
+    for (unsigned i = 0; i < bits; i++)
+        d |= (a >> i & 1) << (bits - 1 - i);
     return d;
 }
 
 static uint64_t bit_field_extract(enum type type, uint64_t a, uint64_t b, uint64_t c) {
     const unsigned msb = type_bits(type) - 1, pos = (unsigned)b & 0xff, len = (unsigned)c & 0xff;
     uint64_t sign = 0, d = 0;
-    if (type_is_signed(type) && len != 0) sign = a >> (pos + len - 1 < msb ? pos + len - 1 : msb) & 1;
-    for (unsigned i = 0; i <= msb; i++) d |= (i < len && pos + i <= msb ? a >> (pos + i) & 1 : sign) << i;
+    if (type_is_signed(type) && len != 0)
+        sign = a >> (pos + len - 1 < msb ? pos + len - 1 : msb) & 1;
+    for (unsigned i = 0; i <= msb; i++)
+        d |= (i < len && pos + i <= msb ? a >> (pos + i) & 1 : sign) << i;
     return d;
 }
 
@@ -175,7 +189,8 @@ static uint64_t permute(enum mode mode, uint64_t a, uint64_t b, uint64_t c) {
     for (unsigned i = 0; i < 4; i++) {
         const unsigned pick = (unsigned)(selector >> (4 * i)) & 0xf;
         uint64_t byte = bytes >> (8 * (pick & 7)) & 0xff;
-        if (pick & 8) byte = byte & 0x80 ? 0xff : 0;
+        if (pick & 8)
+            byte = byte & 0x80 ? 0xff : 0;
         d |= byte << (8 * i);
     }
     return d;
@@ -184,31 +199,38 @@ static uint64_t permute(enum mode mode, uint64_t a, uint64_t b, uint64_t c) {
 static uint64_t logic3(uint64_t a, uint64_t b, uint64_t c, uint64_t table) {
     uint64_t d = 0;
     for (unsigned i = 0; i < 8; i++)
-        if (table >> i & 1) d |= (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
+        if (table >> i & 1)
+            d |= (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
     return low_bits(d, 32);
 }
 
 static uint64_t shift(const struct inst *inst, uint64_t a, uint64_t b) {
     const unsigned bits = type_bits(inst->type);
     const uint64_t n = low_bits(b, 32);
-    if (inst->op == OP_SHL) return n >= bits ? 0 : low_bits(a << n, bits);
+    if (inst->op == OP_SHL)
+        return n >= bits ? 0 : low_bits(a << n, bits);
     const uint64_t x = extend(a, inst->type);
-    if (type_is_signed(inst->type)) return low_bits((uint64_t)((int64_t)x >> (n >= bits ? bits - 1 : n)), bits);
+    if (type_is_signed(inst->type))
+        return low_bits((uint64_t)((int64_t)x >> (n >= bits ? bits - 1 : n)), bits);
     return n >= bits ? 0 : x >> n;
 }
 
 static uint64_t bit_mask(enum mode mode, uint64_t a, uint64_t b) {
     const unsigned from = (unsigned)a & 31, width = (unsigned)b & 31, sum = from + width;
-    if (mode == MODE_CLAMP && a >= 32) return 0;
+    if (mode == MODE_CLAMP && a >= 32)
+        return 0;
     uint32_t above = sum >= 32 ? 0 : UINT32_MAX << sum;
-    if (mode == MODE_CLAMP && b >= 32) above = 0;
-    else if (sum < 32 && width == 0) above = UINT32_MAX;
+    if (mode == MODE_CLAMP && b >= 32)
+        above = 0;
+    else if (sum < 32 && width == 0)
+        above = UINT32_MAX;
     return (UINT32_MAX << from) & ~above;
 }
 
 static uint64_t sign_zero_extend(const struct inst *inst, uint64_t a, uint64_t b) {
     const unsigned width = (unsigned)b & 31;
-    if (inst->mode == MODE_CLAMP && b >= 32) return a;
+    if (inst->mode == MODE_CLAMP && b >= 32)
+        return a;
     const uint32_t mask = UINT32_MAX << width;
     const bool sign = type_is_signed(inst->type) && width != 0 && (a >> (width - 1) & 1);
     return ((uint32_t)a & ~mask) | (sign ? mask : 0);
@@ -216,12 +238,16 @@ static uint64_t sign_zero_extend(const struct inst *inst, uint64_t a, uint64_t b
 
 static uint64_t find_nth_set(uint64_t mask, uint64_t base, uint64_t nth) {
     const int64_t offset = sign_extend(nth, 32);
-    if (base > 31) return UINT32_MAX;
-    if (offset == 0) return mask >> base & 1 ? base : UINT32_MAX;
+    if (base > 31)
+        return UINT32_MAX;
+    if (offset == 0)
+        return mask >> base & 1 ? base : UINT32_MAX;
     int64_t count = offset > 0 ? offset - 1 : -offset - 1;
-    for (int64_t pos = (int64_t)base; pos >= 0 && pos < 32; pos += offset > 0 ? 1 : -1) {
-        if (!(mask >> pos & 1)) continue;
-        if (count-- == 0) return (uint64_t)pos;
+    for (int64_t pos = (int64_t)base; pos >= 0 && pos<32; pos += offset> 0 ? 1 : -1) {
+        if (!(mask >> pos & 1))
+            continue;
+        if (count-- == 0)
+            return (uint64_t)pos;
     }
     return UINT32_MAX;
 }
@@ -282,10 +308,12 @@ static uint64_t int_saturate(uint64_t value, enum type from, enum type to) {
     const bool negative = type_is_signed(from) && (int64_t)value < 0;
     if (type_is_signed(to)) {
         const int64_t high = (int64_t)((UINT64_C(1) << (bits - 1)) - 1);
-        if (negative) return (int64_t)value < -high - 1 ? (uint64_t)(-high - 1) : value;
+        if (negative)
+            return (int64_t)value < -high - 1 ? (uint64_t)(-high - 1) : value;
         return value > (uint64_t)high ? (uint64_t)high : value;
     }
-    if (negative) return 0;
+    if (negative)
+        return 0;
     const uint64_t high = low_bits(UINT64_MAX, bits);
     return value > high ? high : value;
 }
@@ -293,9 +321,11 @@ static uint64_t int_saturate(uint64_t value, enum type from, enum type to) {
 /* The result keeps its sign in 64 bits: the destination register may be wider than the type. */
 static uint64_t convert(const struct inst *inst, uint64_t a, uint64_t b) {
     const enum type to = inst->type, from = inst->stype;
-    if (type_is_float(to) || type_is_float(from)) return float_convert(inst, a, b);
+    if (type_is_float(to) || type_is_float(from))
+        return float_convert(inst, a, b);
     uint64_t value = extend(a, from);
-    if (inst->flags & FLAG_SAT) value = int_saturate(value, from, to);
+    if (inst->flags & FLAG_SAT)
+        value = int_saturate(value, from, to);
     return extend(value, to);
 }
 
@@ -325,10 +355,12 @@ static uint64_t convert_address(const struct inst *inst, uint64_t a) {
     return low_bits(inst->mode == MODE_TO ? a - window : a + window, type_bits(inst->type));
 }
 
-static struct scalar evaluate_integer(const struct inst *inst, uint64_t a, uint64_t b, uint64_t c, uint64_t e, unsigned carry) {
+static struct scalar evaluate_integer(const struct inst *inst, uint64_t a, uint64_t b, uint64_t c, uint64_t e,
+                                      unsigned carry) {
     const enum type type = inst->type;
     const unsigned bits = type_bits(type);
-#define VALUE(expression) return (struct scalar){(expression), 0}
+#define VALUE(expression)                                                                                              \
+    return (struct scalar) { (expression), 0 }
     switch ((enum op)inst->op) {
     case OP_ADD: return int_add(inst, a, b, carry, false);
     case OP_SUB: return int_add(inst, a, b, carry, true);
@@ -365,7 +397,8 @@ static struct scalar evaluate_integer(const struct inst *inst, uint64_t a, uint6
     case OP_SZEXT: VALUE(sign_zero_extend(inst, a, b));
     case OP_FNS: VALUE(find_nth_set(a, b, c));
     case OP_SELP: VALUE(c ? a : b);
-    case OP_SLCT: VALUE(inst->stype == TYPE_F32 ? (float_not_negative(inst, c) ? a : b) : sign_extend(c, 32) >= 0 ? a : b);
+    case OP_SLCT:
+        VALUE(inst->stype == TYPE_F32 ? (float_not_negative(inst, c) ? a : b) : sign_extend(c, 32) >= 0 ? a : b);
     case OP_MOV: VALUE(a);
     case OP_CVT: VALUE(convert(inst, a, b));
     case OP_CVT_PACK: VALUE(convert_pack(inst, a, b, c));
@@ -425,8 +458,8 @@ uint64_t scalar_atomic(enum atom atom, enum type type, bool ftz, uint64_t memory
     const unsigned bits = type_bits(type);
     switch (atom) {
     case ATOM_ADD: return type_is_float(type) ? float_atomic_add(type, ftz, memory, b) : low_bits(memory + b, bits);
-    case ATOM_MIN: return type_is_float(type) ? float_atomic_extreme(type, memory, b, false) : int_extreme(type, memory, b, false);
-    case ATOM_MAX: return type_is_float(type) ? float_atomic_extreme(type, memory, b, true) : int_extreme(type, memory, b, true);
+    case ATOM_MIN: return int_extreme(type, memory, b, false);
+    case ATOM_MAX: return int_extreme(type, memory, b, true);
     case ATOM_AND: return memory & b;
     case ATOM_OR: return memory | b;
     case ATOM_XOR: return memory ^ b;

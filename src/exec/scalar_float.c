@@ -47,24 +47,30 @@ static uint64_t bits_from_double(double value) {
 
 /* What flags do to a result. */
 static uint64_t finish(const struct inst *inst, enum float_format format, uint64_t result) {
-    if (inst->flags & FLAG_FTZ) result = soft_flush(format, result);
-    if (inst->flags & FLAG_SAT) result = soft_saturate(format, result);
-    if ((inst->flags & FLAG_RELU) && !soft_is_nan(format, result) && (result & sign_bit(format))) result = 0;
+    if (inst->flags & FLAG_FTZ)
+        result = soft_flush(format, result);
+    if (inst->flags & FLAG_SAT)
+        result = soft_saturate(format, result);
+    if ((inst->flags & FLAG_RELU) && !soft_is_nan(format, result) && (result & sign_bit(format)))
+        result = 0;
     return result;
 }
 
 static bool less_than(enum float_format format, uint64_t a, uint64_t b) {
     const uint64_t sign = sign_bit(format);
     const uint64_t x = a & (sign - 1), y = b & (sign - 1);
-    if (x == 0 && y == 0) return false;
+    if (x == 0 && y == 0)
+        return false;
     const bool a_negative = (a & sign) != 0, b_negative = (b & sign) != 0;
-    if (a_negative != b_negative) return a_negative;
+    if (a_negative != b_negative)
+        return a_negative;
     return a_negative ? y < x : x < y;
 }
 
 bool float_compare(const struct inst *inst, enum type type, uint64_t a, uint64_t b) {
     const enum float_format format = format_of(type);
-    if (inst->flags & FLAG_FTZ) a = soft_flush(format, a), b = soft_flush(format, b);
+    if (inst->flags & FLAG_FTZ)
+        a = soft_flush(format, a), b = soft_flush(format, b);
     const bool unordered = soft_is_nan(format, a) || soft_is_nan(format, b);
     const bool lt = !unordered && less_than(format, a, b), gt = !unordered && less_than(format, b, a);
     const bool eq = !unordered && !lt && !gt;
@@ -100,7 +106,8 @@ uint64_t float_one(enum type type) {
 }
 
 bool float_not_negative(const struct inst *inst, uint64_t a) {
-    if (inst->flags & FLAG_FTZ) a = soft_flush(FLOAT_F32, a);
+    if (inst->flags & FLAG_FTZ)
+        a = soft_flush(FLOAT_F32, a);
     return !soft_is_nan(FLOAT_F32, a) && !less_than(FLOAT_F32, a, 0);
 }
 
@@ -124,7 +131,8 @@ static bool test_property(const struct inst *inst, enum float_format format, uin
     case MODE_INFINITE: return magnitude == infinity;
     case MODE_NUMBER: return magnitude <= infinity;
     case MODE_NOTANUMBER: return magnitude > infinity;
-    case MODE_NORMAL: return magnitude == 0 || (magnitude >= smallest_normal && magnitude < infinity); /* PTX: zero too */
+    case MODE_NORMAL:
+        return magnitude == 0 || (magnitude >= smallest_normal && magnitude < infinity); /* PTX: zero too */
     case MODE_SUBNORMAL: return magnitude != 0 && magnitude < smallest_normal;
     default: return false;
     }
@@ -149,9 +157,12 @@ static uint64_t approximate(const struct inst *inst, enum float_format format, u
     if (format == FLOAT_F64) {
         const double x = double_from(a);
         const bool ftz = (inst->flags & FLAG_FTZ) != 0;
-        return bits_from_double(inst->op == OP_RCP ? approx_rcp_ftz_f64(x) : ftz ? approx_rsqrt_ftz_f64(x) : approx_rsqrt_f64(x));
+        return bits_from_double(inst->op == OP_RCP ? approx_rcp_ftz_f64(x)
+                                : ftz              ? approx_rsqrt_ftz_f64(x)
+                                                   : approx_rsqrt_f64(x));
     }
-    if (format == FLOAT_F32) return bits_from(approximate_f32(inst, float_from(a), float_from(b)));
+    if (format == FLOAT_F32)
+        return bits_from(approximate_f32(inst, float_from(a), float_from(b)));
     /* half formats: through f32, rounded once more to the format */
     const uint64_t wide = soft_convert(FLOAT_F32, format, a, ROUND_RN);
     return soft_convert(format, FLOAT_F32, bits_from(approximate_f32(inst, float_from(wide), 0)), ROUND_RN);
@@ -166,7 +177,6 @@ static uint64_t evaluate_one(const struct inst *inst, enum float_format format, 
     case OP_ADD: return finish(inst, format, soft_add(format, a, b, rounding));
     case OP_SUB: return finish(inst, format, soft_sub(format, a, b, rounding));
     case OP_MUL: return finish(inst, format, soft_mul(format, a, b, rounding));
-    case OP_MAD:
     case OP_FMA: return finish(inst, format, soft_fma(format, a, b, c, rounding));
     case OP_ABS: return finish(inst, format, a & (sign_bit(format) - 1));
     case OP_NEG: return finish(inst, format, a ^ sign_bit(format));
@@ -175,13 +185,16 @@ static uint64_t evaluate_one(const struct inst *inst, enum float_format format, 
     case OP_COPYSIGN: return (b & (sign_bit(format) - 1)) | (a & sign_bit(format));
     case OP_TESTP: return test_property(inst, format, a);
     case OP_DIV:
-        if (inst->flags & (FLAG_APPROX | FLAG_FULL)) break;
+        if (inst->flags & (FLAG_APPROX | FLAG_FULL))
+            break;
         return finish(inst, format, soft_div(format, a, b, rounding));
     case OP_RCP:
-        if (inst->flags & FLAG_APPROX) break;
+        if (inst->flags & FLAG_APPROX)
+            break;
         return finish(inst, format, soft_rcp(format, a, rounding));
     case OP_SQRT:
-        if (inst->flags & FLAG_APPROX) break;
+        if (inst->flags & FLAG_APPROX)
+            break;
         return finish(inst, format, soft_sqrt(format, a, rounding));
     default: break;
     }
@@ -190,21 +203,29 @@ static uint64_t evaluate_one(const struct inst *inst, enum float_format format, 
 
 uint64_t float_evaluate(const struct inst *inst, uint64_t a, uint64_t b, uint64_t c) {
     const enum float_format format = format_of(inst->type);
-    if (inst->type != TYPE_F16X2 && inst->type != TYPE_BF16X2) return evaluate_one(inst, format, a, b, c);
+    if (inst->type != TYPE_F16X2 && inst->type != TYPE_BF16X2)
+        return evaluate_one(inst, format, a, b, c);
     return evaluate_one(inst, format, a & 0xffff, b & 0xffff, c & 0xffff) |
            evaluate_one(inst, format, a >> 16 & 0xffff, b >> 16 & 0xffff, c >> 16 & 0xffff) << 16;
 }
 
 static uint64_t float_to_float(const struct inst *inst, enum type to, uint64_t a) {
     const enum float_format target = format_of(to), source = format_of(inst->stype);
-    if ((inst->flags & FLAG_FTZ) && source == FLOAT_F32) a = soft_flush(source, a);
+    if ((inst->flags & FLAG_FTZ) && source == FLOAT_F32)
+        a = soft_flush(source, a);
     uint64_t result;
-    if (inst->rounding >= ROUND_RNI) result = soft_round_integral(source, a, inst->rounding);
-    else if (target == source) result = soft_is_nan(source, a) ? soft_convert(target, source, a, ROUND_RN) : a;
-    else result = soft_convert(target, source, a, inst->rounding);
-    if ((inst->flags & FLAG_FTZ) && target == FLOAT_F32) result = soft_flush(target, result);
-    if (inst->flags & FLAG_SAT) result = soft_saturate(target, result);
-    if ((inst->flags & FLAG_RELU) && !soft_is_nan(target, result) && (result & sign_bit(target))) result = 0;
+    if (inst->rounding >= ROUND_RNI)
+        result = soft_round_integral(source, a, inst->rounding);
+    else if (target == source)
+        result = soft_is_nan(source, a) ? soft_convert(target, source, a, ROUND_RN) : a;
+    else
+        result = soft_convert(target, source, a, inst->rounding);
+    if ((inst->flags & FLAG_FTZ) && target == FLOAT_F32)
+        result = soft_flush(target, result);
+    if (inst->flags & FLAG_SAT)
+        result = soft_saturate(target, result);
+    if ((inst->flags & FLAG_RELU) && !soft_is_nan(target, result) && (result & sign_bit(target)))
+        result = 0;
     return result;
 }
 
@@ -214,28 +235,27 @@ uint64_t float_convert(const struct inst *inst, uint64_t a, uint64_t b) {
         const enum type half = to == TYPE_F16X2 ? TYPE_F16 : TYPE_BF16;
         return float_to_float(inst, half, b) | float_to_float(inst, half, a) << 16;
     }
-    if (type_is_float(to) && type_is_float(from)) return float_to_float(inst, to, a);
+    if (type_is_float(to) && type_is_float(from))
+        return float_to_float(inst, to, a);
     if (type_is_float(from)) {
         const enum float_format format = format_of(from);
-        if (inst->flags & FLAG_FTZ) a = soft_flush(format, a);
+        if (inst->flags & FLAG_FTZ)
+            a = soft_flush(format, a);
         const unsigned bits = 8 * type_bytes(to);
         const uint64_t value = soft_to_integer(format, a, inst->rounding, bits, type_is_signed(to));
-        if (!type_is_signed(to) || bits == 64) return value;
+        if (!type_is_signed(to) || bits == 64)
+            return value;
         const uint64_t sign = UINT64_C(1) << (bits - 1);
         return ((value & (2 * sign - 1)) ^ sign) - sign;
     }
     const unsigned bits = 8 * type_bytes(from);
     uint64_t value = bits == 64 ? a : a & ((UINT64_C(1) << bits) - 1);
-    if (type_is_signed(from) && bits < 64 && (value >> (bits - 1) & 1)) value |= UINT64_MAX << bits;
+    if (type_is_signed(from) && bits < 64 && (value >> (bits - 1) & 1))
+        value |= UINT64_MAX << bits;
     return finish(inst, format_of(to), soft_from_integer(format_of(to), value, type_is_signed(from), inst->rounding));
 }
 
 uint64_t float_atomic_add(enum type type, bool ftz, uint64_t memory, uint64_t b) {
     const struct inst add = {.op = OP_ADD, .type = (uint8_t)type, .flags = ftz ? FLAG_FTZ : 0};
     return float_evaluate(&add, memory, b, 0);
-}
-
-uint64_t float_atomic_extreme(enum type type, uint64_t memory, uint64_t b, bool largest) {
-    const struct inst pick = {.op = largest ? OP_MAX : OP_MIN, .type = (uint8_t)type};
-    return float_evaluate(&pick, memory, b, 0);
 }

@@ -13,6 +13,5 @@ uint64_t float_one(enum type type);
 /* slct: a >= 0 as f32. */
 bool float_not_negative(const struct inst *inst, uint64_t a);
 uint64_t float_atomic_add(enum type type, bool ftz, uint64_t memory, uint64_t b);
-uint64_t float_atomic_extreme(enum type type, uint64_t memory, uint64_t b, bool largest);
 
 #endif

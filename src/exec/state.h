@@ -22,14 +22,14 @@ struct exec {
     struct exec_counts *counts;
     struct exec_output *output;
     uint8_t *uniform;
-    uint8_t *frames; /* warp w: frames + w * linked->frame_bytes */
+    uint8_t *frames;         /* warp w: frames + w * linked->frame_bytes */
     unsigned warps, threads; /* of a block */
     uint8_t *shared;
     uint32_t shared_bytes;
-    uint8_t *local; /* thread t: local + t * local_bytes */
+    uint8_t *local;                      /* thread t: local + t * local_bytes */
     uint32_t local_bytes, local_touched; /* touched: bytes of each thread's that a block may have written */
-    uint32_t *frame_pointers; /* of each thread */
-    struct activation *activations; /* thread t: activations + t * depth_limit */
+    uint32_t *frame_pointers;            /* of each thread */
+    struct activation *activations;      /* thread t: activations + t * depth_limit */
     uint32_t *depths;
     uint32_t depth_limit;
     uint8_t *saves; /* registers of suspended recursive calls; thread t: saves + t * save_limit */
@@ -68,7 +68,8 @@ bool exec_load_step(struct exec *exec, unsigned warp, const struct step *step, u
 bool exec_store_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
 bool exec_atomic_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
 /* active: lanes of the group; alive: lanes of the warp that have not ended. */
-bool exec_warp_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint32_t active, uint32_t alive);
+bool exec_warp_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint32_t active,
+                    uint32_t alive);
 bool exec_clock_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint64_t clock);
 bool exec_local_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
 

@@ -21,7 +21,8 @@ struct row {
 
 struct step;
 /* d, a, b, c: rows; only `lanes` of d are written. */
-typedef void lane_function(void *d, const void *a, const void *b, const void *c, uint32_t lanes, const struct step *step);
+typedef void lane_function(void *d, const void *a, const void *b, const void *c, uint32_t lanes,
+                           const struct step *step);
 
 enum kind {
     KIND_LANES,  /* a vector lane function */
@@ -49,8 +50,8 @@ enum kind {
 struct address {
     struct row row; /* absent: the address is the offset alone */
     uint64_t offset;
-    uint8_t space;  /* SPACE_GENERIC, GLOBAL, SHARED, LOCAL; PARAM: the kernel's parameter block */
-    bool in_frame;  /* LOCAL: relative to the thread's frame */
+    uint8_t space; /* SPACE_GENERIC, GLOBAL, SHARED, LOCAL; PARAM: the kernel's parameter block */
+    bool in_frame; /* LOCAL: relative to the thread's frame */
 };
 
 enum intrinsic { INTRINSIC_NONE, INTRINSIC_PRINTF, INTRINSIC_ASSERT };
@@ -61,7 +62,7 @@ struct step {
     uint8_t dst_count, src_count;
     uint8_t access_bytes; /* memory: bytes of one element */
     bool guarded;
-    bool plain; /* memory: the fast path of lanes.c may try */
+    bool plain;      /* memory: the fast path of lanes.c may try */
     uint8_t base[4]; /* rows of d, a, b, c */
     uint32_t offset[4];
     uint32_t guard_offset, guard_flip; /* the guard holds in lanes of word ^ flip */
@@ -69,7 +70,7 @@ struct step {
     const struct inst *inst;
     const struct row *rows; /* destinations, then sources */
     struct address address;
-    struct row carry;       /* predicate row of the carry flag */
+    struct row carry;                /* predicate row of the carry flag */
     const struct function *function; /* that the instruction belongs to */
     uint8_t intrinsic;
 };
@@ -105,11 +106,11 @@ struct linked {
     struct row specials[SPECIAL_COUNT]; /* absent: not used by the kernel */
     struct param_row *param_rows;
     unsigned param_row_count;
-    uint32_t shared_bytes;  /* static */
-    uint32_t local_bytes;   /* per thread: the kernel's own frame and, without recursion, all that calls add */
+    uint32_t shared_bytes; /* static */
+    uint32_t local_bytes;  /* per thread: the kernel's own frame and, without recursion, all that calls add */
     bool has_calls;
-    bool has_recursion;     /* or calls through pointers: depth is not known, the launch's stack_bytes limit it */
-    uint32_t call_depth;    /* without recursion: the deepest chain of calls */
+    bool has_recursion;  /* or calls through pointers: depth is not known, the launch's stack_bytes limit it */
+    uint32_t call_depth; /* without recursion: the deepest chain of calls */
 };
 
 #endif

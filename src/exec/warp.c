@@ -4,10 +4,11 @@
 
 /* The rendezvous of a .sync form: every named lane that has not ended must be here. A stack cannot bring the others
  * while this group waits, so the launch could never go on. */
-static bool members_present(struct exec *exec, unsigned warp, const struct step *step, uint32_t members, uint32_t active,
-                            uint32_t alive, unsigned lane) {
+static bool members_present(struct exec *exec, unsigned warp, const struct step *step, uint32_t members,
+                            uint32_t active, uint32_t alive, unsigned lane) {
     const uint32_t absent = members & alive & ~active;
-    if (!absent) return true;
+    if (!absent)
+        return true;
     return exec_fail(exec, warp, lane, step,
                      "deadlock: %s waits for lanes 0x%08x of its member mask, which have parted from this group at an "
                      "earlier branch and run only after it",
@@ -19,14 +20,16 @@ static bool members_of(struct exec *exec, unsigned warp, const struct step *step
                        uint32_t alive, unsigned lane, uint32_t *members) {
     const struct row *row = &step->rows[step->dst_count + k];
     *members = UINT32_MAX;
-    if (!(step->inst->flags & FLAG_SYNC) || !row->present) return true;
+    if (!(step->inst->flags & FLAG_SYNC) || !row->present)
+        return true;
     *members = (uint32_t)exec_read(exec, warp, row, lane);
     return members_present(exec, warp, step, *members, active, alive, lane);
 }
 
 static void vote(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
     uint32_t yes = 0;
-    for (BITS_EACH(lane, lanes)) yes |= (uint32_t)exec_read(exec, warp, &step->rows[step->dst_count], lane) << lane;
+    for (BITS_EACH(lane, lanes))
+        yes |= (uint32_t)exec_read(exec, warp, &step->rows[step->dst_count], lane) << lane;
     uint64_t value;
     switch ((enum mode)step->inst->mode) {
     case MODE_ALL: value = yes == lanes; break;
@@ -34,7 +37,8 @@ static void vote(struct exec *exec, unsigned warp, const struct step *step, uint
     case MODE_UNI: value = yes == 0 || yes == lanes; break;
     default: value = yes; break;
     }
-    for (BITS_EACH(target, lanes)) exec_write(exec, warp, &step->rows[0], target, value);
+    for (BITS_EACH(target, lanes))
+        exec_write(exec, warp, &step->rows[0], target, value);
 }
 
 static void match(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
@@ -44,12 +48,14 @@ static void match(struct exec *exec, unsigned warp, const struct step *step, uin
     for (BITS_EACH(lane, lanes)) {
         result[lane] = 0;
         for (BITS_EACH(other, lanes))
-            if (exec_read(exec, warp, value, other) == exec_read(exec, warp, value, lane)) result[lane] |= UINT32_C(1) << other;
+            if (exec_read(exec, warp, value, other) == exec_read(exec, warp, value, lane))
+                result[lane] |= UINT32_C(1) << other;
     }
     for (BITS_EACH(target, lanes)) {
         const bool agreed = result[target] == lanes;
         exec_write(exec, warp, &step->rows[0], target, all && !agreed ? 0 : result[target]);
-        if (step->dst_count > 1) exec_write(exec, warp, &step->rows[1], target, agreed);
+        if (step->dst_count > 1)
+            exec_write(exec, warp, &step->rows[1], target, agreed);
     }
 }
 
@@ -83,12 +89,14 @@ static void shuffle(struct exec *exec, unsigned warp, const struct step *step, u
             break;
         }
         unsigned source = in_range[lane] ? (unsigned)from & 31 : lane;
-        if (!bits_test(lanes, source)) source = lane;
+        if (!bits_test(lanes, source))
+            source = lane;
         value[lane] = exec_read(exec, warp, &rows[0], source);
     }
     for (BITS_EACH(target, lanes)) {
         exec_write(exec, warp, &step->rows[0], target, value[target]);
-        if (step->dst_count > 1) exec_write(exec, warp, &step->rows[1], target, in_range[target]);
+        if (step->dst_count > 1)
+            exec_write(exec, warp, &step->rows[1], target, in_range[target]);
     }
 }
 
@@ -111,13 +119,16 @@ static void redux(struct exec *exec, unsigned warp, const struct step *step, uin
     uint32_t result = (uint32_t)exec_read(exec, warp, value, first);
     for (BITS_EACH(lane, lanes & (lanes - 1)))
         result = reduce(step->inst, result, (uint32_t)exec_read(exec, warp, value, lane));
-    for (BITS_EACH(target, lanes)) exec_write(exec, warp, &step->rows[0], target, result);
+    for (BITS_EACH(target, lanes))
+        exec_write(exec, warp, &step->rows[0], target, result);
 }
 
-bool exec_warp_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint32_t active, uint32_t alive) {
+bool exec_warp_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint32_t active,
+                    uint32_t alive) {
     const enum op op = step->inst->op;
     if (op == OP_ACTIVEMASK) {
-        for (BITS_EACH(target, lanes)) exec_write(exec, warp, &step->rows[0], target, active);
+        for (BITS_EACH(target, lanes))
+            exec_write(exec, warp, &step->rows[0], target, active);
         return true;
     }
     const unsigned mask_source = op == OP_SHFL ? 3 : op == OP_BAR_WARP || op == OP_ELECT ? 0 : 1;
@@ -125,18 +136,20 @@ bool exec_warp_step(struct exec *exec, unsigned warp, const struct step *step, u
     for (uint32_t rest = lanes; rest;) {
         const unsigned lane = bits_first(rest);
         uint32_t members;
-        if (!members_of(exec, warp, step, mask_source, active, alive, lane, &members)) return false;
+        if (!members_of(exec, warp, step, mask_source, active, alive, lane, &members))
+            return false;
         uint32_t meeting = 0;
         for (BITS_EACH(other, rest)) {
             const struct row *row = &step->rows[step->dst_count + mask_source];
             const bool same = !(step->inst->flags & FLAG_SYNC) || exec_read(exec, warp, row, other) == members;
-            if (same) meeting |= UINT32_C(1) << other;
+            if (same)
+                meeting |= UINT32_C(1) << other;
         }
         rest &= ~meeting;
         meeting &= members;
         if (!meeting)
-            return exec_fail(exec, warp, lane, step, "%s: lane %u is not in its own member mask 0x%08x", op_name(op), lane,
-                             (unsigned)members);
+            return exec_fail(exec, warp, lane, step, "%s: lane %u is not in its own member mask 0x%08x", op_name(op),
+                             lane, (unsigned)members);
         switch (op) {
         case OP_VOTE: vote(exec, warp, step, meeting); break;
         case OP_MATCH: match(exec, warp, step, meeting); break;
@@ -145,7 +158,8 @@ bool exec_warp_step(struct exec *exec, unsigned warp, const struct step *step, u
         case OP_ELECT:
             for (BITS_EACH(target, meeting)) {
                 exec_write(exec, warp, &step->rows[0], target, bits_first(meeting));
-                if (step->dst_count > 1) exec_write(exec, warp, &step->rows[1], target, target == bits_first(meeting));
+                if (step->dst_count > 1)
+                    exec_write(exec, warp, &step->rows[1], target, target == bits_first(meeting));
             }
             break;
         default: break;

@@ -6,33 +6,33 @@
 #include "isa/module.h"
 
 struct block {
-    uint32_t first_pc, end_pc;         /* [first, end) */
+    uint32_t first_pc, end_pc;           /* [first, end) */
     uint32_t *successors, *predecessors; /* block indices; successor cfg->block_count = the virtual exit */
     unsigned successor_count, predecessor_count;
-    uint32_t post_dominator;           /* block index, cfg->block_count = the virtual exit, NO_PC: never reaches it */
-    bool reachable;                    /* from the entry */
-    uint32_t loop_head;                /* block index of the innermost loop's head, NO_PC: in no loop or unreachable */
-    uint32_t loop_depth;               /* 0: in no loop; a head counts itself */
-    uint32_t live_peak;                /* most 32-bit units live at once in the block */
+    uint32_t post_dominator; /* block index, cfg->block_count = the virtual exit, NO_PC: never reaches it */
+    bool reachable;          /* from the entry */
+    uint32_t loop_head;      /* block index of the innermost loop's head, NO_PC: in no loop or unreachable */
+    uint32_t loop_depth;     /* 0: in no loop; a head counts itself */
+    uint32_t live_peak;      /* most 32-bit units live at once in the block */
 };
 
 /* What a function needs in registers, without its callees. A unit is 32 bits: 64-bit registers count 2, narrower 1. */
 struct register_need {
-    uint32_t live_units;     /* most units live at one point: no allocation can need fewer */
-    uint32_t peak_pc;        /* the first instruction where that many are live */
+    uint32_t live_units;       /* most units live at one point: no allocation can need fewer */
+    uint32_t peak_pc;          /* the first instruction where that many are live */
     uint32_t live[TYPE_COUNT]; /* registers live there, by declared type */
-    uint32_t coloured;       /* units after colouring with aligned pairs, the stack pointer included */
-    uint32_t predicates;     /* most predicates live at one point */
-    bool spills;             /* too many to colour: coloured is live_units, and a real compiler would spill */
+    uint32_t coloured;         /* units after colouring with aligned pairs, the stack pointer included */
+    uint32_t predicates;       /* most predicates live at one point */
+    bool spills;               /* too many to colour: coloured is live_units, and a real compiler would spill */
 };
 
 struct cfg {
     struct block *blocks; /* in PC order, blocks[0] is the entry */
     uint32_t block_count;
-    uint32_t loop_count;  /* heads of loops */
-    bool irreducible;     /* some loop has more than one entry */
+    uint32_t loop_count; /* heads of loops */
+    bool irreducible;    /* some loop has more than one entry */
     struct register_need registers;
-    uint64_t *unwritten;  /* bit per register: some path from the entry may read it before writing it */
+    uint64_t *unwritten; /* bit per register: some path from the entry may read it before writing it */
 };
 
 /* Fills inst->reconverge of every branch and indirect branch, function->cfg and function->live_registers.

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { LANES_MAX = 32 };      /* lanes of a group at most: masks are uint32_t */
-#define NO_PC UINT32_MAX      /* no target; as a reconvergence PC: the virtual exit of the function */
+enum { LANES_MAX = 32 }; /* lanes of a group at most: masks are uint32_t */
+#define NO_PC UINT32_MAX /* no target; as a reconvergence PC: the virtual exit of the function */
 
 enum op {
 #define OP(id, name, unit, meaning) OP_##id,
@@ -67,7 +67,7 @@ enum cache { CACHE_DEFAULT, CACHE_CA, CACHE_CG, CACHE_CS, CACHE_LU, CACHE_CV, CA
 enum inst_flag {
     FLAG_FTZ = 1 << 0,
     FLAG_SAT = 1 << 1,
-    FLAG_APPROX = 1 << 2,    /* .approx; division also .full (FLAG_FULL) */
+    FLAG_APPROX = 1 << 2, /* .approx; division also .full (FLAG_FULL) */
     FLAG_FULL = 1 << 3,
     FLAG_CARRY_IN = 1 << 4,  /* addc, subc, madc */
     FLAG_CARRY_OUT = 1 << 5, /* .cc */
@@ -76,7 +76,7 @@ enum inst_flag {
     FLAG_XORSIGN = 1 << 8,   /* min/max.xorsign.abs */
     FLAG_ABS = 1 << 9,       /* redux.abs */
     FLAG_RELU = 1 << 10,
-    FLAG_SYNC = 1 << 11,     /* the .sync form: has a member mask */
+    FLAG_SYNC = 1 << 11, /* the .sync form: has a member mask */
     FLAG_ALIGNED = 1 << 12,
     FLAG_NOFTZ = 1 << 13,
 };
@@ -114,8 +114,8 @@ struct operand {
 };
 
 struct call {
-    const struct function *callee;    /* NULL: through the address in src[0] */
-    const struct function *prototype; /* shape of an indirect call, or the callee */
+    const struct function *callee;              /* NULL: through the address in src[0] */
+    const struct function *prototype;           /* shape of an indirect call, or the callee */
     const struct symbol **returns, **arguments; /* .param variables of the caller, in order */
     unsigned return_count, argument_count;
 };
@@ -129,14 +129,14 @@ struct inst {
     bool guard_negated;
     int32_t guard; /* predicate register, -1: none */
     struct operand *dst, *src;
-    uint32_t target;           /* bra: PC */
-    uint32_t reconverge;       /* filled by isa/cfg: PC where the lanes that part here meet, NO_PC: at the function's exit */
+    uint32_t target;     /* bra: PC */
+    uint32_t reconverge; /* filled by isa/cfg: PC where the lanes that part here meet, NO_PC: at the function's exit */
     const struct call *call;
-    const uint32_t *targets;   /* brx */
+    const uint32_t *targets; /* brx */
     uint32_t target_count;
     uint32_t text_line, text_column; /* in the module's text */
-    uint16_t file;             /* index in module->files, 0: none */
-    uint32_t line, column;     /* source position of .loc */
+    uint16_t file;                   /* index in module->files, 0: none */
+    uint32_t line, column;           /* source position of .loc */
 };
 
 /* The tables behind the names. */

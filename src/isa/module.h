@@ -22,11 +22,11 @@ struct symbol {
     const char *name;
     enum symbol_kind kind;
     enum linkage linkage;
-    uint8_t space;      /* GLOBAL, CONST, SHARED, LOCAL, PARAM */
-    uint8_t type;       /* element type */
+    uint8_t space; /* GLOBAL, CONST, SHARED, LOCAL, PARAM */
+    uint8_t type;  /* element type */
     uint32_t align;
-    uint64_t bytes;     /* 0: unsized (extern .shared x[]) */
-    uint32_t vector;    /* elements of a .v2/.v4 type, else 1 */
+    uint64_t bytes;      /* 0: unsized (extern .shared x[]) */
+    uint32_t vector;     /* elements of a .v2/.v4 type, else 1 */
     const uint8_t *init; /* NULL: zero */
     uint64_t init_bytes;
     const struct relocation *relocations;
@@ -37,7 +37,7 @@ struct symbol {
      * Unsized ones (bytes 0) have offset 0 here: they lie at the launched kernel's shared_bytes, rounded up to 16.
      * GLOBAL and CONST: offset in the module's image, see module->image_bytes. */
     uint64_t offset;
-    bool in_frame; /* PARAM: of a call or of a device function, not of a kernel's launch */
+    bool in_frame;                   /* PARAM: of a call or of a device function, not of a kernel's launch */
     const struct function *function; /* SYMBOL_FUNCTION: the function; else the owner, NULL for module scope */
     /* parameters of kernels only: .ptr .space .align */
     bool is_pointer;
@@ -54,19 +54,19 @@ struct function {
     uint32_t first_pc, end_pc; /* its instructions in module->code, [first, end) */
     const struct symbol **params, **returns;
     unsigned param_count, return_count;
-    uint32_t param_bytes;      /* kernels: size of the parameter block */
-    const uint8_t *reg_types;  /* enum type of each register */
+    uint32_t param_bytes;     /* kernels: size of the parameter block */
+    const uint8_t *reg_types; /* enum type of each register */
     const char **reg_names;
     uint32_t reg_count;
-    uint32_t local_bytes;      /* frame: .local variables, and for calls the .param variables */
+    uint32_t local_bytes; /* frame: .local variables, and for calls the .param variables */
     uint32_t local_align;
-    uint32_t shared_bytes;     /* static shared memory its code, and all it can call, uses: [0, shared_bytes) */
+    uint32_t shared_bytes; /* static shared memory its code, and all it can call, uses: [0, shared_bytes) */
     uint32_t required_ntid[3], max_ntid[3]; /* 0: not given */
     uint32_t min_nctapersm, max_nreg;
     uint32_t text_line;
     const struct symbol *symbol; /* its address as a value */
     /* filled by isa/analysis */
-    uint32_t live_registers;   /* estimate of physical 32-bit registers */
+    uint32_t live_registers; /* estimate of physical 32-bit registers */
     const struct cfg *cfg;
 };
 

@@ -412,7 +412,7 @@ static bool declare_variable(struct parser *parser, const struct declaration *de
                              uint8_t space) {
     const struct token *token;
     struct shape shape;
-    uint64_t bytes;
+    uint64_t bytes = 0;
     if (!parser_expect_name(parser, "a variable name", &token) || !parse_shape(parser, &shape) ||
         !shape_bytes(parser, token, &shape, (uint64_t)declaration->vector * type_bytes(declaration->type), &bytes))
         return false;
@@ -485,7 +485,7 @@ static bool parse_parameter(struct parser *parser, struct function *function, bo
     enum directive directive = parser_directive(parser);
     struct declaration declaration;
     struct shape shape;
-    uint64_t bytes;
+    uint64_t bytes = 0;
     if (directive == DIRECTIVE_REG)
         return parser_unsupported(parser, space, ".reg parameters of functions", "functions without .param");
     if (directive != DIRECTIVE_PARAM)

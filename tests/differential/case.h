@@ -32,8 +32,7 @@ struct test_case {
     struct case_argument arguments[CASE_ARGUMENTS_MAX];
 };
 
-static inline void case_fill_random(unsigned char *data, size_t bytes, uint64_t seed)
-{
+static inline void case_fill_random(unsigned char *data, size_t bytes, uint64_t seed) {
     for (size_t i = 0; i < bytes; i++) {
         static const unsigned step = 8;
         if (i % step == 0) {
@@ -47,8 +46,7 @@ static inline void case_fill_random(unsigned char *data, size_t bytes, uint64_t 
     }
 }
 
-static inline bool case_hex(const char *text, unsigned char *data, size_t bytes)
-{
+static inline bool case_hex(const char *text, unsigned char *data, size_t bytes) {
     for (size_t i = 0; i < bytes; i++) {
         unsigned value;
         if (sscanf(text + 2 * i, "%2x", &value) != 1)
@@ -58,8 +56,7 @@ static inline bool case_hex(const char *text, unsigned char *data, size_t bytes)
     return true;
 }
 
-static inline bool case_argument_read(struct test_case *c, const char *line)
-{
+static inline bool case_argument_read(struct test_case *c, const char *line) {
     if (c->argument_count == CASE_ARGUMENTS_MAX)
         return false;
     struct case_argument *a = &c->arguments[c->argument_count++];
@@ -88,8 +85,7 @@ static inline bool case_argument_read(struct test_case *c, const char *line)
     return true;
 }
 
-static inline bool case_read(const char *path, struct test_case *c)
-{
+static inline bool case_read(const char *path, struct test_case *c) {
     memset(c, 0, sizeof *c);
     FILE *file = fopen(path, "r");
     if (!file)
@@ -115,15 +111,13 @@ static inline bool case_read(const char *path, struct test_case *c)
     return good && c->kernel[0] && c->dims >= 1 && c->dims <= 3;
 }
 
-static inline void case_free(struct test_case *c)
-{
+static inline void case_free(struct test_case *c) {
     for (unsigned i = 0; i < c->argument_count; i++)
         free(c->arguments[i].data);
 }
 
 /* Writes beside the final name first: a run that is cut off leaves no half result. */
-static inline bool case_write(const struct test_case *c, const char *base, const char *tag)
-{
+static inline bool case_write(const struct test_case *c, const char *base, const char *tag) {
     char path[4096], temporary[4200];
     snprintf(path, sizeof path, "%s.%s.out", base, tag);
     snprintf(temporary, sizeof temporary, "%s.part", path);
@@ -139,8 +133,7 @@ static inline bool case_write(const struct test_case *c, const char *base, const
 }
 
 /* What went wrong with a case, to NAME.TAG.err. */
-static inline void case_fail(const char *base, const char *tag, const char *text)
-{
+static inline void case_fail(const char *base, const char *tag, const char *text) {
     char path[4096];
     snprintf(path, sizeof path, "%s.%s.err", base, tag);
     FILE *file = fopen(path, "w");

@@ -13,8 +13,7 @@ struct bound {
 
 /* Arguments as a host would lay them out: buffers by address, local memory one after the other behind the module's. */
 static enum status arguments_bind(struct device *device, const struct module *module, struct test_case *c,
-                                  struct bound *b, struct arena *arena, struct report *report)
-{
+                                  struct bound *b, struct arena *arena, struct report *report) {
     const struct function *kernel = b->launch.kernel;
     if (kernel->param_count != c->argument_count)
         return report_add(report, STATUS_INVALID, "the kernel has %u parameters, the case %u", kernel->param_count,
@@ -44,8 +43,7 @@ static enum status arguments_bind(struct device *device, const struct module *mo
 }
 
 static enum status case_launch(struct device *device, const struct compiled *compiled, const char *base,
-                               struct test_case *c, struct arena *arena, struct report *report)
-{
+                               struct test_case *c, struct arena *arena, struct report *report) {
     struct program *program = NULL;
     enum status status = device_load(device, base, compiled->ptx, compiled->ptx_bytes, &program, report);
     if (status != STATUS_OK)
@@ -73,8 +71,7 @@ static enum status case_launch(struct device *device, const struct compiled *com
     return status;
 }
 
-static enum status case_run(const struct machine *machine, const char *base, const char *tag, struct report *report)
-{
+static enum status case_run(const struct machine *machine, const char *base, const char *tag, struct report *report) {
     char path[4096];
     struct test_case c;
     snprintf(path, sizeof path, "%s.spec", base);
@@ -101,8 +98,7 @@ static enum status case_run(const struct machine *machine, const char *base, con
     return status;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     if (argc < 2)
         return fprintf(stderr, "driver TAG NAME...\n"), 2;
     struct machine machine = {0};

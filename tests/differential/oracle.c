@@ -12,8 +12,7 @@ struct session {
     const char *options;
 };
 
-static bool platform_find(const char *name, cl_platform_id *out)
-{
+static bool platform_find(const char *name, cl_platform_id *out) {
     cl_platform_id platforms[16];
     cl_uint count = 0;
     if (clGetPlatformIDs(16, platforms, &count) != CL_SUCCESS)
@@ -31,8 +30,7 @@ static bool platform_find(const char *name, cl_platform_id *out)
     return false;
 }
 
-static char *text_read(const char *path)
-{
+static char *text_read(const char *path) {
     FILE *file = fopen(path, "rb");
     if (!file)
         return NULL;
@@ -49,21 +47,20 @@ static char *text_read(const char *path)
     return text;
 }
 
-static bool fail(const char *base, const char *tag, const char *what, cl_int error)
-{
+static bool fail(const char *base, const char *tag, const char *what, cl_int error) {
     char text[256];
     snprintf(text, sizeof text, "%s: error %d\n", what, (int)error);
     case_fail(base, tag, text);
     return false;
 }
 
-static bool arguments_set(const struct session *s, cl_kernel kernel, struct test_case *c, cl_mem *buffers)
-{
+static bool arguments_set(const struct session *s, cl_kernel kernel, struct test_case *c, cl_mem *buffers) {
     for (unsigned i = 0; i < c->argument_count; i++) {
         struct case_argument *a = &c->arguments[i];
         cl_int error = CL_SUCCESS;
         if (a->kind == CASE_BUFFER) {
-            buffers[i] = clCreateBuffer(s->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, a->bytes, a->data, &error);
+            buffers[i] =
+                clCreateBuffer(s->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, a->bytes, a->data, &error);
             if (error == CL_SUCCESS)
                 error = clSetKernelArg(kernel, i, sizeof(cl_mem), &buffers[i]);
         } else {
@@ -75,8 +72,8 @@ static bool arguments_set(const struct session *s, cl_kernel kernel, struct test
     return true;
 }
 
-static bool kernel_run(const struct session *s, cl_kernel kernel, struct test_case *c, const char *base, const char *tag)
-{
+static bool kernel_run(const struct session *s, cl_kernel kernel, struct test_case *c, const char *base,
+                       const char *tag) {
     cl_mem buffers[CASE_ARGUMENTS_MAX] = {0};
     bool good = arguments_set(s, kernel, c, buffers);
     cl_int error = CL_SUCCESS;
@@ -97,8 +94,7 @@ static bool kernel_run(const struct session *s, cl_kernel kernel, struct test_ca
     return case_write(c, base, tag) || fail(base, tag, "writing the result", 0);
 }
 
-static bool case_run(const struct session *s, const char *base, const char *tag)
-{
+static bool case_run(const struct session *s, const char *base, const char *tag) {
     char path[4096];
     struct test_case c;
     snprintf(path, sizeof path, "%s.spec", base);
@@ -130,8 +126,7 @@ static bool case_run(const struct session *s, const char *base, const char *tag)
     return good;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     cl_platform_id platform;
     if (argc == 2 && strcmp(argv[1], "--list") == 0)
         return platform_find(NULL, &platform), 0;

@@ -36,7 +36,8 @@ static void load(struct fixture *f, const char *body) {
     char text[8192];
     const int length = snprintf(text, sizeof text, ".version 7.8\n.target sm_70\n.address_size 64\n%s", body);
     const enum status status = device_load(f->device, "test.ptx", text, (size_t)length, &f->program, &f->report);
-    if (status != STATUS_OK) fail_msg("%s", report_text(&f->report));
+    if (status != STATUS_OK)
+        fail_msg("%s", report_text(&f->report));
 }
 
 /* Kernel `k` takes one pointer. */
@@ -53,7 +54,8 @@ static enum status launch(struct fixture *f, uint32_t blocks, uint32_t threads) 
 }
 
 static void expect_text(struct fixture *f, const char *part) {
-    if (!strstr(report_text(&f->report), part)) fail_msg("'%s' is not in: %s", part, report_text(&f->report));
+    if (!strstr(report_text(&f->report), part))
+        fail_msg("'%s' is not in: %s", part, report_text(&f->report));
 }
 
 static void finish(struct fixture *f) {
@@ -71,7 +73,8 @@ static void fault_names_kernel_thread_address_and_nearest_allocation(void **stat
     (void)state;
     struct fixture f;
     open_machine(&f, "sm.count: 15\n");
-    load(&f, KERNEL("", "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\nst.global.u32 [%rd3+16000], %r1;\nret;"));
+    load(&f,
+         KERNEL("", "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\nst.global.u32 [%rd3+16000], %r1;\nret;"));
     assert_int_equal(launch(&f, 1, 128), STATUS_STOPPED);
     /* 4096 words: byte 16384 is the first outside, thread (16384 - 16000) / 4 */
     expect_text(&f, "kernel 'k' stopped");
@@ -97,7 +100,8 @@ static void barrier_that_parted_lanes_can_never_meet_is_a_deadlock(void **state)
     (void)state;
     struct fixture f;
     open_machine(&f, "sm.count: 15\n");
-    load(&f, KERNEL("", "setp.lt.u32 %p1, %r1, 8;\n@%p1 bra A;\nbar.sync 0;\nbra B;\nA: bar.sync 0;\nst.global.u32 [%rd1], %r1;\nB: ret;"));
+    load(&f, KERNEL("", "setp.lt.u32 %p1, %r1, 8;\n@%p1 bra A;\nbar.sync 0;\nbra B;\nA: bar.sync 0;\nst.global.u32 "
+                        "[%rd1], %r1;\nB: ret;"));
     assert_int_equal(launch(&f, 1, 32), STATUS_STOPPED);
     expect_text(&f, "makes no progress");
     expect_text(&f, "lanes 0x000000ff wait at barrier 0");
@@ -111,8 +115,9 @@ static void barrier_counts_threads_that_have_not_ended(void **state) {
     struct fixture f;
     open_machine(&f, "sm.count: 15\n");
     /* the second warp leaves before the barrier */
-    load(&f, KERNEL("", "setp.ge.u32 %p1, %r1, 32;\n@%p1 ret;\nbar.sync 0;\nmov.u32 %r3, 7;\nmul.wide.u32 %rd2, %r1, 4;\n"
-                        "add.s64 %rd3, %rd1, %rd2;\nst.global.u32 [%rd3], %r3;\nret;"));
+    load(&f,
+         KERNEL("", "setp.ge.u32 %p1, %r1, 32;\n@%p1 ret;\nbar.sync 0;\nmov.u32 %r3, 7;\nmul.wide.u32 %rd2, %r1, 4;\n"
+                    "add.s64 %rd3, %rd1, %rd2;\nst.global.u32 [%rd3], %r3;\nret;"));
     assert_int_equal(launch(&f, 1, 64), STATUS_OK);
     assert_int_equal(f.memory[31], 7);
     assert_int_equal(f.memory[32], 0);
@@ -158,9 +163,10 @@ static const char recursive[] =
     ".visible .func (.param .b32 ret) sum(.param .b32 n)\n{\n.reg .pred %q;\n.reg .b32 %s<6>;\n"
     "ld.param.u32 %s1, [n];\nsetp.eq.u32 %q, %s1, 0;\nmov.u32 %s4, 0;\n@%q bra E;\nsub.u32 %s2, %s1, 1;\n"
     "{\n.param .b32 a;\nst.param.b32 [a], %s2;\n.param .b32 r;\ncall.uni (r), sum, (a);\nld.param.b32 %s3, [r];\n}\n"
-    "add.u32 %s4, %s3, %s1;\nE: st.param.b32 [ret], %s4;\nret;\n}\n"
-    KERNEL("", "{\n.param .b32 a;\nst.param.b32 [a], %r1;\n.param .b32 r;\ncall.uni (r), sum, (a);\nld.param.b32 %r3, [r];\n}\n"
-               "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\nst.global.u32 [%rd3], %r3;\nret;");
+    "add.u32 %s4, %s3, %s1;\nE: st.param.b32 [ret], %s4;\nret;\n}\n" KERNEL(
+        "", "{\n.param .b32 a;\nst.param.b32 [a], %r1;\n.param .b32 r;\ncall.uni (r), sum, (a);\nld.param.b32 %r3, "
+            "[r];\n}\n"
+            "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\nst.global.u32 [%rd3], %r3;\nret;");
 
 /* Every lane recurses to its own depth: 1 + 2 + ... + n by registers that each activation keeps. */
 static void recursion_keeps_every_activation_s_registers(void **state) {
@@ -169,7 +175,8 @@ static void recursion_keeps_every_activation_s_registers(void **state) {
     open_machine(&f, "sm.count: 15\n");
     load(&f, recursive);
     assert_int_equal(launch(&f, 1, 64), STATUS_OK);
-    for (uint32_t i = 0; i < 64; i++) assert_int_equal(f.memory[i], i * (i + 1) / 2);
+    for (uint32_t i = 0; i < 64; i++)
+        assert_int_equal(f.memory[i], i * (i + 1) / 2);
     finish(&f);
 }
 
@@ -188,10 +195,11 @@ static void registers_shared_and_local_memory_start_at_zero(void **state) {
     struct fixture f;
     open_machine(&f, "sm.count: 15\n");
     /* each block reads a register never written, shared and local memory, adds up, then dirties them */
-    load(&f, KERNEL(".shared .b32 s[32];\n.local .b32 l[4];\n",
-                    "ld.shared.u32 %r3, [s+4];\nld.local.u32 %r4, [l+8];\nadd.u32 %r5, %r3, %r4;\nadd.u32 %r5, %r5, %r9;\n"
-                    "atom.global.add.u32 %r6, [%rd1], %r5;\nmov.u32 %r9, 99;\nst.shared.u32 [s+4], %r9;\n"
-                    "st.local.u32 [l+8], %r9;\nret;"));
+    load(&f,
+         KERNEL(".shared .b32 s[32];\n.local .b32 l[4];\n",
+                "ld.shared.u32 %r3, [s+4];\nld.local.u32 %r4, [l+8];\nadd.u32 %r5, %r3, %r4;\nadd.u32 %r5, %r5, %r9;\n"
+                "atom.global.add.u32 %r6, [%rd1], %r5;\nmov.u32 %r9, 99;\nst.shared.u32 [s+4], %r9;\n"
+                "st.local.u32 [l+8], %r9;\nret;"));
     assert_int_equal(launch(&f, 8, 1), STATUS_OK);
     assert_int_equal(f.memory[0], 0);
     finish(&f);
@@ -201,7 +209,8 @@ static void member_mask_of_parted_lanes_is_a_deadlock(void **state) {
     (void)state;
     struct fixture f;
     open_machine(&f, "sm.count: 15\n");
-    load(&f, KERNEL("", "setp.lt.u32 %p1, %r1, 8;\n@!%p1 bra B;\nvote.sync.ballot.b32 %r3, %p1, -1;\nst.global.u32 [%rd1], %r3;\nB: ret;"));
+    load(&f, KERNEL("", "setp.lt.u32 %p1, %r1, 8;\n@!%p1 bra B;\nvote.sync.ballot.b32 %r3, %p1, -1;\nst.global.u32 "
+                        "[%rd1], %r3;\nB: ret;"));
     assert_int_equal(launch(&f, 1, 32), STATUS_STOPPED);
     expect_text(&f, "deadlock: vote waits for lanes 0xffffff00");
     finish(&f);
@@ -214,10 +223,12 @@ static void warp_size_changes_issues_not_results(void **state) {
     for (unsigned i = 0; i < 2; i++) {
         struct fixture f;
         open_machine(&f, i ? "sm.warp_size: 8\n" : "sm.warp_size: 32\n");
-        load(&f, KERNEL("", "and.b32 %r3, %r1, 1;\nsetp.eq.u32 %p1, %r3, 1;\nmul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
+        load(&f, KERNEL("", "and.b32 %r3, %r1, 1;\nsetp.eq.u32 %p1, %r3, 1;\nmul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, "
+                            "%rd1, %rd2;\n"
                             "@%p1 bra O;\nadd.u32 %r1, %r1, 100;\nO: st.global.u32 [%rd3], %r1;\nret;"));
         assert_int_equal(launch(&f, 1, 64), STATUS_OK);
-        for (uint32_t t = 0; t < 64; t++) assert_int_equal(f.memory[t], t % 2 ? t : t + 100);
+        for (uint32_t t = 0; t < 64; t++)
+            assert_int_equal(f.memory[t], t % 2 ? t : t + 100);
         issues[i] = f.result.stats.warp_instructions;
         assert_int_equal(f.result.stats.lane_slots, issues[i] * (i ? 8 : 32));
         finish(&f);
@@ -231,7 +242,8 @@ static void unknown_mechanism_lists_the_known_ones(void **state) {
     memset(&f, 0, sizeof f);
     const char settings[] = "divergence.mechanism: pdomm\n";
     enum status status = machine_open_text(&f.machine, "test.yaml", settings, strlen(settings), &f.report);
-    if (status == STATUS_OK) status = device_create(&f.device, &f.machine, &f.report);
+    if (status == STATUS_OK)
+        status = device_create(&f.device, &f.machine, &f.report);
     assert_int_equal(status, STATUS_INVALID);
     expect_text(&f, "pdom");
     machine_close(&f.machine);

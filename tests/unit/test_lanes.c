@@ -13,18 +13,20 @@
 
 enum { ROUNDS = 60, ROW_BYTES = 8 * LANES_MAX };
 
-static const uint64_t edges[] = {
-    0, 1, 2, 31, 32, 33, 63, 64, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff,
-    0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff,
-    /* f32: 1, -0 above, subnormal, largest, infinities, NaNs, 2^31 */
-    0x3f800000, 0x00000001, 0x007fffff, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0xff812345, 0x4f000000, 0xcf000001,
-    /* f64 */
-    0x3ff0000000000000, 0x0000000000000001, 0x000fffffffffffff, 0x7fefffffffffffff, 0x7ff0000000000000,
-    0xfff0000000000000, 0x7ff8000000000000, 0xfff0000000012345, 0x41e0000000000000, 0xc1e0000000200000};
+static const uint64_t edges[] = {0, 1, 2, 31, 32, 33, 63, 64, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff,
+                                 0x80000000, 0xffffffff, 0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff,
+                                 /* f32: 1, -0 above, subnormal, largest, infinities, NaNs, 2^31 */
+                                 0x3f800000, 0x00000001, 0x007fffff, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000,
+                                 0xff812345, 0x4f000000, 0xcf000001,
+                                 /* f64 */
+                                 0x3ff0000000000000, 0x0000000000000001, 0x000fffffffffffff, 0x7fefffffffffffff,
+                                 0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000000, 0xfff0000000012345,
+                                 0x41e0000000000000, 0xc1e0000000200000};
 
 static uint64_t draw(struct rng *rng) {
     const uint64_t kind = rng_u64(rng);
-    if (kind % 4 == 0) return edges[(kind >> 8) % (sizeof edges / sizeof edges[0])];
+    if (kind % 4 == 0)
+        return edges[(kind >> 8) % (sizeof edges / sizeof edges[0])];
     return kind % 4 == 1 ? rng_u64(rng) & 0xff : rng_u64(rng);
 }
 
@@ -38,19 +40,29 @@ static uint64_t value_at(const uint8_t *row, unsigned bytes, unsigned lane) {
     return value;
 }
 
-static void check_entry(const struct lanes *lanes, const struct lane_entry *entry, enum type type, enum type stype, struct rng *rng) {
-    struct inst inst = {.op = entry->op, .type = (uint8_t)type, .stype = (uint8_t)stype, .mode = entry->mode,
-                        .compare = entry->compare, .rounding = entry->rounding, .flags = entry->flags, .guard = -1,
+static void check_entry(const struct lanes *lanes, const struct lane_entry *entry, enum type type, enum type stype,
+                        struct rng *rng) {
+    struct inst inst = {.op = entry->op,
+                        .type = (uint8_t)type,
+                        .stype = (uint8_t)stype,
+                        .mode = entry->mode,
+                        .compare = entry->compare,
+                        .rounding = entry->rounding,
+                        .flags = entry->flags,
+                        .guard = -1,
                         .dst_count = 1};
     struct row rows[5];
     memset(rows, 0, sizeof rows);
     for (unsigned k = 0; k < 4; k++) {
-        if (entry->bytes[k] == 255) continue;
+        if (entry->bytes[k] == 255)
+            continue;
         rows[k].present = true;
         rows[k].bytes = entry->bytes[k];
-        if (k) inst.src_count = (uint8_t)k;
+        if (k)
+            inst.src_count = (uint8_t)k;
     }
-    if (entry->op == OP_NOT || (entry->op == OP_MOV && type == TYPE_PRED)) inst.src_count = 1;
+    if (entry->op == OP_NOT || (entry->op == OP_MOV && type == TYPE_PRED))
+        inst.src_count = 1;
     for (unsigned round = 0; round < ROUNDS; round++) {
         uint8_t row[4][ROW_BYTES] __attribute__((aligned(64))), before[ROW_BYTES];
         for (unsigned k = 0; k < 4; k++)
@@ -59,8 +71,10 @@ static void check_entry(const struct lanes *lanes, const struct lane_entry *entr
                 const unsigned bytes = rows[k].bytes ? rows[k].bytes : 4;
                 memcpy(row[k] + bytes * i, &value, bytes);
             }
-        if (entry->op == OP_SETP) inst.boolop = (uint8_t)(round % 4), rows[3].negated = round % 3 == 0;
-        if (entry->op == OP_SELP) rows[3].negated = round % 2 == 0;
+        if (entry->op == OP_SETP)
+            inst.boolop = (uint8_t)(round % 4), rows[3].negated = round % 3 == 0;
+        if (entry->op == OP_SELP)
+            rows[3].negated = round % 2 == 0;
         memcpy(before, row[0], sizeof before);
         const uint32_t active = round % 3 == 0 ? UINT32_MAX : (uint32_t)rng_u64(rng);
         const struct step step = {.inst = &inst, .rows = rows};
@@ -70,8 +84,10 @@ static void check_entry(const struct lanes *lanes, const struct lane_entry *entr
             const uint64_t c = value_at(row[3], rows[3].bytes, lane) ^ rows[3].negated;
             const uint64_t got = value_at(row[0], rows[0].bytes, lane);
             uint64_t want = value_at(before, rows[0].bytes, lane);
-            if (active >> lane & 1) want = scalar_evaluate(&inst, a, b, c, 0, 0).d;
-            if (rows[0].bytes && rows[0].bytes < 8) want &= (UINT64_C(1) << (8 * rows[0].bytes)) - 1;
+            if (active >> lane & 1)
+                want = scalar_evaluate(&inst, a, b, c, 0, 0).d;
+            if (rows[0].bytes && rows[0].bytes < 8)
+                want &= (UINT64_C(1) << (8 * rows[0].bytes)) - 1;
             if (got != want)
                 fail_msg("%s.%s.%s (level %s, mode %u, compare %u): a=%llx b=%llx c=%llx gives %llx, scalar %llx",
                          op_name(inst.op), type_name(type), type_name(stype), lanes->name, inst.mode, inst.compare,
@@ -91,10 +107,13 @@ static void lanes_agree_with_scalars(const char *level) {
     rng_seed(&rng, 20240229);
     for (unsigned i = 0; i < lanes->count; i++)
         for (unsigned type = 1; type < TYPE_COUNT; type++) {
-            if (!(lanes->entries[i].types >> type & 1)) continue;
-            if (!lanes->entries[i].source_types) check_entry(lanes, &lanes->entries[i], type, TYPE_NONE, &rng);
+            if (!(lanes->entries[i].types >> type & 1))
+                continue;
+            if (!lanes->entries[i].source_types)
+                check_entry(lanes, &lanes->entries[i], type, TYPE_NONE, &rng);
             for (unsigned stype = 1; stype < TYPE_COUNT; stype++)
-                if (lanes->entries[i].source_types >> stype & 1) check_entry(lanes, &lanes->entries[i], type, stype, &rng);
+                if (lanes->entries[i].source_types >> stype & 1)
+                    check_entry(lanes, &lanes->entries[i], type, stype, &rng);
         }
 }
 

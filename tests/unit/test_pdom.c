@@ -43,8 +43,10 @@ static void expect_nothing(struct fixture *f) {
 static void issue(struct fixture *f, enum flow flow, uint32_t taken, uint32_t target) {
     struct group group;
     assert_true(f->ops->offer(f->self, 0, &group));
-    struct executed executed = {.flow = flow, .pc = group.pc, .issues = 1, .lanes = group.lanes, .taken = taken, .target = target};
-    for (unsigned i = 0; i < LANES_MAX; i++) executed.next[i] = taken >> i & 1 ? target : group.pc + 1;
+    struct executed executed = {
+        .flow = flow, .pc = group.pc, .issues = 1, .lanes = group.lanes, .taken = taken, .target = target};
+    for (unsigned i = 0; i < LANES_MAX; i++)
+        executed.next[i] = taken >> i & 1 ? target : group.pc + 1;
     f->ops->issued(f->self, 0, &executed);
 }
 
@@ -190,7 +192,8 @@ static void pdom_many_targets_run_lowest_first(void **state) {
     struct fixture f;
     setup(&f, 0x7);
     f.code[0].reconverge = 40;
-    struct executed executed = {.flow = FLOW_MULTI, .pc = 0, .issues = 1, .lanes = 0x7, .taken = 0x7, .next = {30, 10, 20}};
+    struct executed executed = {
+        .flow = FLOW_MULTI, .pc = 0, .issues = 1, .lanes = 0x7, .taken = 0x7, .next = {30, 10, 20}};
     f.ops->issued(f.self, 0, &executed);
     expect(&f, 10, 0x2);
     issue(&f, FLOW_BRANCH, 0x2, 40);

@@ -1,0 +1,115 @@
+/* A cache with its MSHRs: tags only, since device memory holds the only values.
+ *
+ * An access touches one atom: a sector where the cache has sectors, else a line. The owner cuts what it has into atoms
+ * (mem/coalesce.h), gives each to cache_access, and sends down what that says; latency, ports and banks (mem/banks.h) are
+ * the owner's pipeline. When an atom asked for arrives, cache_fill says who waited. An access that is blocked changes
+ * nothing and says what it waits for: the owner keeps it and offers it again when cache_unblocks says so after a fill,
+ * or when there is the room it asked for. Offering it every cycle gives the same, slower.
+ *
+ * Order of the tests of an access: found; on its way and can merge; on its way but full; no MSHR; all ways reserved; no
+ * room below. An accepted access whose line is there makes it the most recent.
+ *
+ * Addresses are of whatever space the owner likes (a memory partition may use its own), below 2^60. */
+#ifndef HEDDLE_MEM_CACHE_H
+#define HEDDLE_MEM_CACHE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/param.h"
+#include "base/stat.h"
+#include "base/status.h"
+#include "mem/request.h"
+
+enum cache_replacement { CACHE_LRU, CACHE_FIFO, CACHE_RANDOM };
+enum cache_set_index { CACHE_LINEAR, CACHE_XOR, CACHE_FERMI, CACHE_POLYNOMIAL };
+enum cache_write { CACHE_BACK, CACHE_THROUGH, CACHE_EVICT, CACHE_LOCAL_BACK };
+enum cache_write_allocate { CACHE_WRITE_NONE, CACHE_WRITE_FETCH, CACHE_WRITE_LAZY };
+enum cache_allocate { CACHE_ON_MISS, CACHE_ON_FILL };
+
+#define PARAM PARAM_FIELD
+struct cache_params {
+#include "mem/cache_params.def"
+};
+#undef PARAM
+
+#define STAT(field, unit, help) uint64_t field;
+#define RATIO(...)
+struct cache_stats {
+#include "mem/cache_stats.def"
+};
+#undef STAT
+#undef RATIO
+
+extern const struct stat_description cache_stat_table[];
+
+enum cache_outcome {
+    CACHE_HIT,     /* done after the hit latency */
+    CACHE_PENDING, /* waits for a fetch that is under way */
+    CACHE_MISS,    /* `down` goes below; `waits` says whether the access is over with that */
+    CACHE_BLOCKED, /* nothing happened; `blocked` says why */
+};
+
+enum cache_cause { CACHE_NO_MSHR, CACHE_MERGE_LIMIT, CACHE_WAYS_RESERVED, CACHE_NO_ROOM };
+
+struct cache_blocked {
+    enum cache_cause cause;
+    uint32_t room;    /* CACHE_NO_ROOM: requests that must fit below before it is worth coming again */
+    uint64_t address; /* of the access */
+};
+
+enum { CACHE_DOWN_MAX = 3 };
+
+struct cache_result {
+    bool waits;                          /* the access's tag comes with a later cache_fill */
+    uint8_t write_back_sectors;          /* of a write-back in `down`: its dirty sectors, bit 0 the line's first */
+    uint32_t down_count;                 /* 0 unless said otherwise, also for hits */
+    struct request down[CACHE_DOWN_MAX]; /* in this order: the store handed on, the fetch, the write-back */
+    struct cache_blocked blocked;        /* CACHE_BLOCKED only */
+};
+
+/* What an arrival did. `tags` is readable until the next cache_access. */
+struct cache_arrival {
+    const uint64_t *tags; /* of every access that waited, in the order they came */
+    uint32_t count;
+    bool writes_back;     /* allocate on fill: a dirty line made room */
+    uint8_t write_back_sectors;
+    struct request write_back;
+};
+
+struct cache;
+
+/* Refuses parameters that contradict each other; messages begin with `name` ("l1"). The seed is of random replacement.
+ * Allocates for the last time. */
+enum status cache_create(struct cache **out, struct arena *arena, const struct cache_params *params, const char *name,
+                         uint64_t seed, struct report *report);
+
+/* `room` is how many requests the owner can send down now. A store of a cache that does not write back is handed down
+ * and so is an atomic, which drops its atom: the owner follows them to their acknowledgement. In a write-back cache an
+ * atomic is a store that needs the data. Tag, source, row hint and local of a fetch are those of the access; a
+ * write-back has tag and source 0, its first dirty sector's address and the bytes of all dirty sectors. */
+enum cache_outcome cache_access(struct cache *cache, const struct request *request, uint32_t room,
+                                struct cache_result *result);
+/* The atom at this address has arrived. False, and nothing done, when it was not asked for. */
+bool cache_fill(struct cache *cache, uint64_t address, struct cache_arrival *arrival);
+/* After the fill of `filled`: is a blocked access worth offering again? */
+bool cache_unblocks(const struct cache *cache, const struct cache_blocked *blocked, uint64_t filled);
+
+/* Whether a read would hit now; changes nothing. */
+bool cache_holds(const struct cache *cache, uint64_t address);
+/* Start with *cursor = 0; each call cleans one dirty line and gives its write-back, false: none is left. */
+bool cache_clean(struct cache *cache, uint32_t *cursor, struct request *write_back, uint8_t *sectors);
+/* Drops every line, dirty or not, but what is on its way: clean first. Counters stay. */
+void cache_invalidate(struct cache *cache);
+
+uint32_t cache_sets(const struct cache *cache);
+uint32_t cache_set_of(const struct cache *cache, uint64_t address);
+uint32_t cache_atom_bytes(const struct cache *cache);
+/* Fetches under way. */
+uint32_t cache_outstanding(const struct cache *cache);
+/* Lines that hold something, and those of them to be written back. */
+void cache_count(const struct cache *cache, uint32_t *valid, uint32_t *dirty);
+const struct cache_stats *cache_stats(const struct cache *cache);
+
+#endif

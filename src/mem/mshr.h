@@ -1,0 +1,48 @@
+/* Miss status holding registers: what is on its way to a cache, and who waits for it. */
+#ifndef HEDDLE_MEM_MSHR_H
+#define HEDDLE_MEM_MSHR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "mem/lookup.h"
+
+struct mshr_entry {
+    struct lookup_node node; /* key: number of the line or sector */
+    uint32_t line;           /* reserved for it, LOOKUP_NONE: none */
+    uint32_t waiters;
+    bool dirties;            /* a store waits: the data are dirty once here */
+};
+
+struct mshr {
+    struct mshr_entry *entries;
+    uint64_t *tags;         /* [entry][merge]: of the accesses that wait, in the order they came */
+    uint32_t *free_entries; /* a stack of those given back; entries from `touched` on were never used */
+    uint32_t entry_count, merge_count, free_count, touched;
+    struct lookup lookup;
+};
+
+/* The product of the counts must fit the host's memory: mshr_bytes says what it takes. Pages of it are touched only
+ * when that many accesses wait. */
+void mshr_create(struct mshr *mshr, struct arena *arena, uint32_t entries, uint32_t merges);
+uint64_t mshr_bytes(uint32_t entries, uint32_t merges);
+
+static inline uint32_t mshr_find(const struct mshr *mshr, uint64_t key) {
+    return lookup_find(&mshr->lookup, mshr->entries, sizeof *mshr->entries, key);
+}
+static inline uint32_t mshr_used(const struct mshr *mshr) { return mshr->touched - mshr->free_count; }
+static inline bool mshr_full(const struct mshr *mshr) { return mshr_used(mshr) == mshr->entry_count; }
+static inline bool mshr_can_merge(const struct mshr *mshr, uint32_t entry) {
+    return mshr->entries[entry].waiters < mshr->merge_count;
+}
+/* A new entry with its first waiter; there must be a free one, and none with that key. */
+uint32_t mshr_take(struct mshr *mshr, uint64_t key, uint64_t tag, uint32_t line);
+/* One more waiter; mshr_can_merge must hold. */
+static inline void mshr_merge(struct mshr *mshr, uint32_t entry, uint64_t tag) {
+    mshr->tags[(uint64_t)entry * mshr->merge_count + mshr->entries[entry].waiters++] = tag;
+}
+/* Frees the entry. Its tags stay readable until the next mshr_take. */
+const uint64_t *mshr_give(struct mshr *mshr, uint32_t entry);
+
+#endif
