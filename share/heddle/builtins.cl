@@ -727,7 +727,7 @@ SPREAD2(float, float, float, native_divide)
 OVERLOAD float native_powr(float a, float b) { return __nvvm_ex2_approx_f(b * __nvvm_lg2_approx_f(a)); }
 SPREAD2(float, float, float, native_powr)
 
-/* ---- floats: libclc's ldexp for float takes denormals for zero ---- */
+/* ---- floats: libclc's ldexp takes float denormals for zero, and loses NaN of double ---- */
 
 /* The factors keep the one rounding for the last product, also of a denormal result. */
 OVERLOAD float ldexp(float x, int n)
@@ -739,13 +739,30 @@ OVERLOAD float ldexp(float x, int n)
     n = n > 127 ? 127 : n < -126 ? -126 : n;
     return x * as_float((127 + n) << 23);
 }
-SPREAD2(float, float, int, ldexp)
+OVERLOAD double ldexp(double x, int n)
+{
+    for (int i = 0; i < 2 && n > 1023; i++, n -= 1023)
+        x *= 0x1p1023;
+    for (int i = 0; i < 2 && n < -1022; i++, n += 969)
+        x *= 0x1p-969;
+    n = n > 1023 ? 1023 : n < -1022 ? -1022 : n;
+    return x * as_double((long)(1023 + n) << 52);
+}
 #define LDEXP_ONE(T, N) OVERLOAD T ldexp(T x, int n) { return ldexp(x, (N)n); }
-LDEXP_ONE(float2, int2)
-LDEXP_ONE(float3, int3)
-LDEXP_ONE(float4, int4)
-LDEXP_ONE(float8, int8)
-LDEXP_ONE(float16, int16)
+#define LDEXP(T)                                                                                                       \
+    SPREAD2(T, T, int, ldexp)                                                                                          \
+    LDEXP_ONE(T##2, int2)                                                                                              \
+    LDEXP_ONE(T##3, int3)                                                                                              \
+    LDEXP_ONE(T##4, int4)                                                                                              \
+    LDEXP_ONE(T##8, int8)                                                                                              \
+    LDEXP_ONE(T##16, int16)
+LDEXP(float)
+LDEXP(double)
+
+/* libclc's for float is up to 40 ulp off, more than the 16 allowed. */
+double __attribute__((overloadable)) tgamma(double x);
+OVERLOAD float tgamma(float x) { return (float)tgamma((double)x); }
+SPREAD1(float, float, tgamma)
 
 /* ---- what libclc left out of families it has ---- */
 
@@ -790,10 +807,56 @@ ASYNC_COPY(long3)
 ASYNC_COPY(ulong3)
 ASYNC_COPY(float3)
 ASYNC_COPY(double3)
-#define ASYNC_HALF(T) ASYNC_COPY(T)
-ASYNC_HALF(half)
-ASYNC_HALF(half2)
-ASYNC_HALF(half3)
-ASYNC_HALF(half4)
-ASYNC_HALF(half8)
-ASYNC_HALF(half16)
+ASYNC_COPY(half)
+ASYNC_COPY(half2)
+ASYNC_COPY(half3)
+ASYNC_COPY(half4)
+ASYNC_COPY(half8)
+ASYNC_COPY(half16)
+
+/* ---- conversions ---- */
+
+/* The vectors of a conversion f_T2_g of pairs and so on, from the scalar one. */
+#define SPREAD_CONVERT(T, F, tail)                                                                                     \
+    OVERLOAD T##2 convert_##T##2##tail(F##2 a) { return (T##2)(convert_##T##tail(a.x), convert_##T##tail(a.y)); }      \
+    OVERLOAD T##3 convert_##T##3##tail(F##3 a) { return (T##3)(convert_##T##2##tail(a.xy), convert_##T##tail(a.z)); }  \
+    OVERLOAD T##4 convert_##T##4##tail(F##4 a)                                                                         \
+    {                                                                                                                  \
+        return (T##4)(convert_##T##2##tail(a.lo), convert_##T##2##tail(a.hi));                                         \
+    }                                                                                                                  \
+    OVERLOAD T##8 convert_##T##8##tail(F##8 a)                                                                         \
+    {                                                                                                                  \
+        return (T##8)(convert_##T##4##tail(a.lo), convert_##T##4##tail(a.hi));                                         \
+    }                                                                                                                  \
+    OVERLOAD T##16 convert_##T##16##tail(F##16 a)                                                                      \
+    {                                                                                                                  \
+        return (T##16)(convert_##T##8##tail(a.lo), convert_##T##8##tail(a.hi));                                        \
+    }
+
+/* Float to integer, saturated: NaN becomes 0, where libclc leaves the result open. W is a type in which the value and
+ * the bounds are compared; HIGH is the first number beyond the type, which is a float where the last inside is not. */
+#define SATURATED(F, W, T, LOW, HIGH, LOWEST, HIGHEST, tail, rounded)                                                  \
+    OVERLOAD T convert_##T##_sat##tail(F x)                                                                            \
+    {                                                                                                                  \
+        W y = rounded((W)x);                                                                                           \
+        return y >= (W)(HIGH) ? (T)(HIGHEST) : y <= (W)(LOW) ? (T)(LOWEST) : y != y ? (T)0 : (T)y;                     \
+    }                                                                                                                  \
+    SPREAD_CONVERT(T, F, _sat##tail)
+#define SATURATED_MODES(F, W, T, LOW, HIGH, LOWEST, HIGHEST)                                                           \
+    SATURATED(F, W, T, LOW, HIGH, LOWEST, HIGHEST, , __builtin_elementwise_trunc)                                      \
+    SATURATED(F, W, T, LOW, HIGH, LOWEST, HIGHEST, _rtz, __builtin_elementwise_trunc)                                  \
+    SATURATED(F, W, T, LOW, HIGH, LOWEST, HIGHEST, _rte, __builtin_elementwise_roundeven)                              \
+    SATURATED(F, W, T, LOW, HIGH, LOWEST, HIGHEST, _rtn, __builtin_elementwise_floor)                                  \
+    SATURATED(F, W, T, LOW, HIGH, LOWEST, HIGHEST, _rtp, __builtin_elementwise_ceil)
+#define SATURATED_TYPES(F, W)                                                                                          \
+    SATURATED_MODES(F, W, char, -128, 128, CHAR_MIN, CHAR_MAX)                                                         \
+    SATURATED_MODES(F, W, uchar, 0, 256, 0, UCHAR_MAX)                                                                 \
+    SATURATED_MODES(F, W, short, -32768, 32768, SHRT_MIN, SHRT_MAX)                                                    \
+    SATURATED_MODES(F, W, ushort, 0, 65536, 0, USHRT_MAX)                                                              \
+    SATURATED_MODES(F, W, int, -0x1p31, 0x1p31, INT_MIN, INT_MAX)                                                      \
+    SATURATED_MODES(F, W, uint, 0, 0x1p32, 0, UINT_MAX)                                                                \
+    SATURATED_MODES(F, W, long, -0x1p63, 0x1p63, LONG_MIN, LONG_MAX)                                                   \
+    SATURATED_MODES(F, W, ulong, 0, 0x1p64, 0, ULONG_MAX)
+SATURATED_TYPES(half, float)
+SATURATED_TYPES(float, float)
+SATURATED_TYPES(double, double)

@@ -1,7 +1,7 @@
 #include "emulate/emulate.h"
 
 #include "base/bits.h"
-#include "emulate/barrier.h"
+#include "isa/barrier.h"
 #include "exec/step.h"
 
 /* A warp as the mechanism knows it: `warp_size` consecutive threads. Frames hold 32. */

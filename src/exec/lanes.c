@@ -387,11 +387,14 @@ static bool run_store(struct exec *exec, unsigned warp, uint8_t *const *bases, c
 static bool run_other(struct exec *exec, unsigned warp, uint8_t *const *bases, const struct step *step, uint32_t lanes,
                       uint32_t active, uint32_t alive, uint64_t clock) {
     switch ((enum kind)step->kind) {
-    case KIND_LOAD: return run_load(exec, warp, bases, step, lanes);
-    case KIND_STORE: return run_store(exec, warp, bases, step, lanes);
+    case KIND_LOAD:
+        return exec->core ? exec_timed_load(exec, warp, step, lanes) : run_load(exec, warp, bases, step, lanes);
+    case KIND_STORE:
+        return exec->core ? exec_timed_store(exec, warp, step, lanes) : run_store(exec, warp, bases, step, lanes);
     case KIND_SCALAR: return exec_scalar_step(exec, warp, step, lanes);
     case KIND_MOVE: return exec_move_step(exec, warp, step, lanes);
-    case KIND_ATOMIC: return exec_atomic_step(exec, warp, step, lanes);
+    case KIND_ATOMIC:
+        return exec->core ? exec_timed_atomic(exec, warp, step, lanes) : exec_atomic_step(exec, warp, step, lanes);
     case KIND_WARP: return exec_warp_step(exec, warp, step, lanes, active, alive);
     case KIND_CLOCK: return exec_clock_step(exec, warp, step, lanes, clock);
     case KIND_LOCAL: return exec_local_step(exec, warp, step, lanes);

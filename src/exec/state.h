@@ -39,6 +39,8 @@ struct exec {
     uint64_t block; /* linear index */
     uint64_t clock; /* instructions issued */
     struct exec_fault fault;
+    struct core *core; /* in time: of the SM; NULL: a functional run */
+    unsigned place;    /* in time: which of the SM's blocks */
 };
 
 static inline uint8_t *exec_frame(const struct exec *exec, unsigned warp) {
@@ -72,6 +74,11 @@ bool exec_warp_step(struct exec *exec, unsigned warp, const struct step *step, u
                     uint32_t alive);
 bool exec_clock_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint64_t clock);
 bool exec_local_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
+
+/* The same in time (exec/timed.c): the access is noted, stores are logged, atomics bound for later. */
+bool exec_timed_load(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
+bool exec_timed_store(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
+bool exec_timed_atomic(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
 
 /* Calls and returns fill out->next for the lanes; false: a fault. */
 bool exec_call_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, struct executed *out);

@@ -30,4 +30,38 @@ struct executed {
     uint32_t predicate;         /* bar.red: lanes whose predicate holds */
 };
 
+/* What one issue asked of memory, for whoever models when. */
+enum access_kind { ACCESS_NONE, ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC };
+
+struct access {
+    uint8_t kind;      /* enum access_kind */
+    uint8_t space;     /* SPACE_GLOBAL, SHARED, LOCAL or CONST, generic addresses resolved by the first lane's */
+    uint8_t bytes;     /* of one lane, all elements of a vector together */
+    uint32_t lanes;    /* that access */
+    uint32_t ticket;   /* atomics on global memory: performed below, see struct executor */
+    uint64_t address[LANES_MAX]; /* of local memory: interleaved so that lanes with the same offset lie side by side */
+};
+
+#define NO_TICKET UINT32_MAX
+
+/* The threads of one SM: `places` blocks at a time, warps numbered through them. One per SM; only `perform` is called
+ * from elsewhere, between the SMs' turns. */
+struct executor {
+    void *self;
+    /* A block begins in a place; its warps' registers, shared and local memory are zero. */
+    void (*start)(void *self, unsigned place, uint64_t block);
+    /* Lanes of that warp of a place that hold threads. */
+    uint32_t (*lanes)(const void *self, unsigned warp);
+    /* One issue of the warp's group. Global stores are the SM's own until publish. */
+    void (*step)(void *self, unsigned warp, const struct group *group, uint32_t alive, uint64_t cycle,
+                 struct executed *out, struct access *access);
+    void (*barrier_result)(void *self, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t arrived_true, bool all,
+                           bool any);
+    /* An atomic reaches memory for some of its lanes; its old values wait for finish, when the reply is back. */
+    void (*perform)(void *self, uint32_t ticket, uint32_t lanes);
+    void (*finish)(void *self, uint32_t ticket);
+    /* At the end of an epoch, in the order of the SMs: stores become visible to all. */
+    void (*publish)(void *self);
+};
+
 #endif

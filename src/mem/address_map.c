@@ -18,8 +18,8 @@ enum status address_masks_check(const struct address_masks *masks, struct report
                               fields[i].name, (unsigned long long)fields[i].mask, bits_count64(fields[i].mask));
         taken |= fields[i].mask;
     }
-    if (masks->chip == 0 && masks->chips > 1 && !bits_is_power_of_two(masks->chip_bytes))
-        return report_add(report, STATUS_INVALID, "pieces of %u bytes per chip: give a power of two",
+    if (masks->chip == 0 && masks->chips > 1 && (!bits_is_power_of_two(masks->chip_bytes) || masks->chip_bytes < 2))
+        return report_add(report, STATUS_INVALID, "pieces of %u bytes per chip: give a power of two from 2 on",
                           masks->chip_bytes);
     return STATUS_OK;
 }
@@ -37,13 +37,6 @@ static void field_create(struct address_field *field, uint64_t mask) {
         field->bits += length;
         mask &= ~(ones << low);
     }
-}
-
-static inline uint32_t field_decode(const struct address_field *field, uint64_t address) {
-    uint64_t value = 0;
-    for (unsigned i = 0; i < field->runs; i++)
-        value |= address >> field->shifts[i] & field->masks[i];
-    return (uint32_t)value;
 }
 
 void address_map_create(struct address_map *map, const struct address_masks *masks) {
@@ -69,20 +62,15 @@ struct address_masks address_masks_contiguous(unsigned offset_bits, unsigned col
 uint32_t address_map_chips(const struct address_map *map) { return map->chips; }
 
 uint32_t address_map_chip(const struct address_map *map, uint64_t address) {
-    if (map->chip_mask || map->chips == 1)
-        return field_decode(&map->chip, address);
+    if (!map->chip_shift)
+        return address_field_decode(&map->chip, address);
     return (uint32_t)((address >> map->chip_shift) % map->chips);
 }
 
 void address_map_decode(const struct address_map *map, uint64_t address, struct address_parts *parts) {
-    if (map->chip_mask || map->chips == 1) {
-        parts->chip = field_decode(&map->chip, address);
-    } else {
-        uint64_t piece = address >> map->chip_shift, inside = address & ((UINT64_C(1) << map->chip_shift) - 1);
-        parts->chip = (uint32_t)(piece % map->chips);
-        address = piece / map->chips << map->chip_shift | inside;
-    }
-    parts->row = field_decode(&map->row, address);
-    parts->bank = field_decode(&map->bank, address);
-    parts->column = field_decode(&map->column, address);
+    uint64_t inside = address_map_inside(map, address);
+    parts->chip = address_map_chip(map, address);
+    parts->row = address_field_decode(&map->row, inside);
+    parts->bank = address_field_decode(&map->bank, inside);
+    parts->column = address_field_decode(&map->column, inside);
 }

@@ -27,7 +27,7 @@ struct address_field {
 struct address_map {
     struct address_field chip, row, bank, column;
     uint64_t chip_mask;
-    uint32_t chips, chip_shift;
+    uint32_t chips, chip_shift; /* chip_shift 0: masks say it all */
 };
 
 struct address_parts {
@@ -42,6 +42,21 @@ void address_map_create(struct address_map *map, const struct address_masks *mas
  * the bank); the row takes `row_bits`. One chip. */
 struct address_masks address_masks_contiguous(unsigned offset_bits, unsigned column_bits, unsigned bank_bits,
                                               unsigned row_bits);
+static inline uint32_t address_field_decode(const struct address_field *field, uint64_t address) {
+    uint64_t value = 0;
+    for (uint32_t i = 0; i < field->runs; i++)
+        value |= address >> field->shifts[i] & field->masks[i];
+    return (uint32_t)value;
+}
+
+/* The address that row, bank and column masks apply to. */
+static inline uint64_t address_map_inside(const struct address_map *map, uint64_t address) {
+    if (!map->chip_shift)
+        return address;
+    uint64_t piece = address >> map->chip_shift, rest = address & ((UINT64_C(1) << map->chip_shift) - 1);
+    return piece / map->chips << map->chip_shift | rest;
+}
+
 uint32_t address_map_chips(const struct address_map *map);
 uint32_t address_map_chip(const struct address_map *map, uint64_t address);
 void address_map_decode(const struct address_map *map, uint64_t address, struct address_parts *parts);

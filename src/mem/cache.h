@@ -21,9 +21,9 @@
 #include "base/stat.h"
 #include "base/status.h"
 #include "mem/request.h"
+#include "mem/set_index.h"
 
 enum cache_replacement { CACHE_LRU, CACHE_FIFO, CACHE_RANDOM };
-enum cache_set_index { CACHE_LINEAR, CACHE_XOR, CACHE_FERMI, CACHE_POLYNOMIAL };
 enum cache_write { CACHE_BACK, CACHE_THROUGH, CACHE_EVICT, CACHE_LOCAL_BACK };
 enum cache_write_allocate { CACHE_WRITE_NONE, CACHE_WRITE_FETCH, CACHE_WRITE_LAZY };
 enum cache_allocate { CACHE_ON_MISS, CACHE_ON_FILL };
@@ -73,7 +73,7 @@ struct cache_result {
 struct cache_arrival {
     const uint64_t *tags; /* of every access that waited, in the order they came */
     uint32_t count;
-    bool writes_back;     /* allocate on fill: a dirty line made room */
+    bool writes_back; /* allocate on fill: a dirty line made room */
     uint8_t write_back_sectors;
     struct request write_back;
 };

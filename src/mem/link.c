@@ -23,7 +23,8 @@ enum status link_create(struct link **out, struct arena *arena, const struct lin
     if (params->capacity_units == 0)
         return report_add(report, STATUS_INVALID, "link: a receiver without room never takes anything; use at least 1");
     uint64_t slots = round_up_to_power_of_two(params->capacity_units);
-    uint64_t slot_bytes = bits_round_up(offsetof(struct link_slot, item) + (uint64_t)params->item_bytes, HOST_LINE_BYTES);
+    uint64_t slot_bytes =
+        bits_round_up(offsetof(struct link_slot, item) + (uint64_t)params->item_bytes, HOST_LINE_BYTES);
     if (slot_bytes > MAX_RING_BYTES / slots)
         return report_add(report, STATUS_INVALID, "link: %u units of %u bytes each are too many; lower the capacity",
                           params->capacity_units, params->item_bytes);

@@ -12,7 +12,7 @@ struct mshr_entry {
     struct lookup_node node; /* key: number of the line or sector */
     uint32_t line;           /* reserved for it, LOOKUP_NONE: none */
     uint32_t waiters;
-    bool dirties;            /* a store waits: the data are dirty once here */
+    bool dirties; /* a store waits: the data are dirty once here */
 };
 
 struct mshr {

@@ -17,12 +17,12 @@ enum request_kind { REQUEST_READ, REQUEST_WRITE, REQUEST_ATOMIC };
 
 struct request {
     uint64_t address;
-    uint64_t tag;    /* the sender's own; comes back with the reply */
+    uint64_t tag; /* the sender's own; comes back with the reply */
     uint32_t bytes;
-    uint32_t source; /* who gets the reply */
-    uint8_t kind;    /* enum request_kind */
-    bool row_hint;   /* another request to the same DRAM row follows soon */
-    bool local;      /* of a thread's own memory: some L1s write it back and other stores through */
+    uint32_t source;    /* who gets the reply */
+    uint8_t kind;       /* enum request_kind */
+    bool row_hint;      /* another request to the same DRAM row follows soon */
+    bool local;         /* of a thread's own memory: some L1s write it back and other stores through */
     uint32_t byte_mask; /* of a write within one 32 B sector: its bytes, bit 0 the sector's first; 0: no gaps */
 };
 

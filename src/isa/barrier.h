@@ -1,6 +1,6 @@
 /* Block barriers: they count arrived threads, whatever group carried them there. */
-#ifndef HEDDLE_EMULATE_BARRIER_H
-#define HEDDLE_EMULATE_BARRIER_H
+#ifndef HEDDLE_ISA_BARRIER_H
+#define HEDDLE_ISA_BARRIER_H
 
 #include <stdbool.h>
 #include <stdint.h>

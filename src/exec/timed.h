@@ -1,0 +1,24 @@
+/* The executor of one SM for runs in time: several blocks at once, stores that others see at the end of an epoch,
+ * atomics that memory performs. */
+#ifndef HEDDLE_EXEC_TIMED_H
+#define HEDDLE_EXEC_TIMED_H
+
+#include "exec/exec.h"
+
+struct core;
+
+struct core_shape {
+    unsigned places;          /* blocks at a time */
+    uint32_t stores_per_epoch; /* lanes' elements that may be stored in one epoch at most */
+    uint32_t tickets;         /* atomics on their way at a time */
+};
+
+struct core *core_create(struct arena *arena, const struct linked *linked, const struct exec_launch *launch,
+                         struct memory *memory, struct exec_counts *counts, struct exec_output *output,
+                         const struct core_shape *shape);
+struct executor core_executor(struct core *core);
+/* After FLOW_FAULT at that warp: its block's executor. */
+const struct exec *core_exec(const struct core *core, unsigned warp);
+uint64_t exec_block(const struct exec *exec);
+
+#endif

@@ -1,0 +1,116 @@
+/* mem/address_map: the four masks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "mem/address_map.h"
+
+/* The seed's example [000 §5.1.3], written as the table of the source: for address bits 31 to 0 the field's letter
+ * (R row, C column, K chip, B bank, X none) and its bit. */
+static const struct {
+    char field;
+    unsigned bit;
+} example[32] = {
+    {'X', 0},  {'X', 0}, {'X', 0}, {'X', 0}, {'R', 11}, {'R', 10}, {'R', 9}, {'R', 8}, /* 31-24 */
+    {'R', 7},  {'R', 6}, {'R', 5}, {'R', 4}, {'R', 3},  {'R', 2},  {'R', 1}, {'R', 0}, /* 23-16 */
+    {'C', 10}, {'C', 9}, {'C', 8}, {'K', 2}, {'K', 1},  {'B', 1},  {'K', 0}, {'B', 0}, /* 15-8 */
+    {'C', 7},  {'C', 6}, {'C', 5}, {'C', 4}, {'C', 3},  {'C', 2},  {'C', 1}, {'C', 0}, /* 7-0 */
+};
+
+static const struct address_masks example_masks = {
+    .chip = 0x00001A00, .row = 0x0FFF0000, .column = 0x0000E0FF, .bank = 0x00000500};
+
+static void address_masks_follow_the_example(void **state) {
+    (void)state;
+    struct address_map map;
+    assert_int_equal(address_masks_check(&example_masks, NULL), STATUS_OK);
+    address_map_create(&map, &example_masks);
+    assert_int_equal(address_map_chips(&map), 8);
+    struct rng rng;
+    rng_seed(&rng, 5);
+    /* Each bit alone, all of them, and random addresses. */
+    for (unsigned n = 0; n < 1000; n++) {
+        uint64_t address = n < 32 ? UINT64_C(1) << n : n == 32 ? 0xffffffff : rng_u32(&rng);
+        struct address_parts expected = {0}, parts;
+        for (unsigned i = 0; i < 32; i++) {
+            uint32_t value = (uint32_t)(address >> (31 - i) & 1) << example[i].bit;
+            switch (example[i].field) {
+            case 'R': expected.row |= value; break;
+            case 'C': expected.column |= value; break;
+            case 'K': expected.chip |= value; break;
+            case 'B': expected.bank |= value; break;
+            }
+        }
+        address_map_decode(&map, address, &parts);
+        assert_memory_equal(&parts, &expected, sizeof parts);
+        assert_int_equal(address_map_chip(&map, address), expected.chip);
+    }
+}
+
+static void address_masks_contiguous_is_the_reference_order(void **state) {
+    (void)state;
+    /* gddr5bg of the reference: 5 offset, 6 column, 2 group, 2 bank, 12 row bits. */
+    struct address_masks masks = address_masks_contiguous(5, 6, 4, 12);
+    assert_int_equal(masks.column, 0x7e0);
+    assert_int_equal(masks.bank, 0x7800);
+    assert_int_equal(masks.row, 0x7ff8000);
+    struct address_map map;
+    address_map_create(&map, &masks);
+    struct address_parts parts;
+    address_map_decode(&map, UINT64_C(0x123) << 15 | 0xb << 11 | 0x2a << 5 | 0x1f, &parts);
+    assert_int_equal(parts.row, 0x123);
+    assert_int_equal(parts.bank, 0xb);
+    assert_int_equal(parts.column, 0x2a);
+    assert_int_equal(parts.chip, 0);
+}
+
+/* Six channels of 256 B pieces, as on the GTX 480: every place is used once. */
+static void address_map_goes_round_any_number_of_chips(void **state) {
+    (void)state;
+    struct address_masks masks = {.row = 0xfff0000, .bank = 0xe100, .column = 0x1eff, .chips = 6, .chip_bytes = 256};
+    struct address_map map;
+    assert_int_equal(address_masks_check(&masks, NULL), STATUS_OK);
+    address_map_create(&map, &masks);
+    assert_int_equal(address_map_chips(&map), 6);
+    static unsigned char used[6][1 << 16];
+    for (uint64_t address = 0; address < UINT64_C(6) << 16; address++) {
+        struct address_parts parts;
+        address_map_decode(&map, address, &parts);
+        assert_int_equal(parts.chip, address / 256 % 6);
+        assert_int_equal(address_map_chip(&map, address), parts.chip);
+        assert_int_equal(parts.row, 0);
+        assert_true(parts.bank < 16 && parts.column < 1 << 12);
+        assert_int_equal(used[parts.chip][parts.bank << 12 | parts.column]++, 0);
+    }
+}
+
+static void address_masks_are_checked(void **state) {
+    (void)state;
+    struct report report = {0};
+    struct address_masks masks = example_masks;
+    masks.bank |= 0x200;
+    assert_int_equal(address_masks_check(&masks, &report), STATUS_INVALID);
+    assert_non_null(strstr(report_text(&report), "the bank mask 0x700 shares bits 0x200 with another mask"));
+    masks = example_masks;
+    masks.row = UINT64_C(0xffffffffffff0000);
+    assert_int_equal(address_masks_check(&masks, &report), STATUS_INVALID);
+    assert_non_null(strstr(report_text(&report), "has 48 bits"));
+    masks = (struct address_masks){.row = 0xff0000, .chips = 6, .chip_bytes = 100};
+    assert_int_equal(address_masks_check(&masks, &report), STATUS_INVALID);
+    report_free(&report);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(address_masks_follow_the_example),
+        cmocka_unit_test(address_masks_contiguous_is_the_reference_order),
+        cmocka_unit_test(address_map_goes_round_any_number_of_chips),
+        cmocka_unit_test(address_masks_are_checked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
