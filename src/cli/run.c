@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "cli/summary.h"
 #include "device/result.h"
+#include <stdlib.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -85,7 +86,7 @@ static enum status prepare(struct session *s, struct report *report) {
     const char *path = NULL, *limit = arguments_value(arguments, "max-instructions");
     char *text = NULL;
     size_t length = 0;
-    struct run_options run_options = {.files = &file_access_host};
+    struct run_options run_options = {.files = &file_access_host, .in_time = getenv("HEDDLE_TIMED") != NULL};
     enum status status = arguments_machine(arguments, &s->machine, report);
     if (!status && limit)
         status = machine_set(&s->machine, arena_printf(arena, "functional.max_instructions=%s", limit),

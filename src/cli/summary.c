@@ -172,12 +172,48 @@ static void print_next_step(const struct run *run, FILE *to) {
         fprintf(to, "\nNext: heddle run %s -o result.json keeps every count, per line and per instruction.\n", name);
 }
 
+static double share_of(uint64_t part, uint64_t whole) { return whole ? 100.0 * (double)part / (double)whole : 0; }
+
+static void print_cache(const char *name, const struct cache_stats *cache, FILE *to) {
+    fprintf(to, "  %-8s %llu accesses: %.1f %% hits, %.1f %% misses, %.1f %% pending\n", name,
+            (unsigned long long)cache->accesses, share_of(cache->hits, cache->accesses),
+            share_of(cache->misses, cache->accesses), share_of(cache->pending, cache->accesses));
+}
+
+/* Where the cycles went, over all launches. */
+static void print_time(const struct run *run, const struct run_stats *total, FILE *to) {
+    struct gpu_stats sum = {0};
+    for (unsigned i = 0; i < run->done; i++) {
+        const struct gpu_stats *one = run->results[i].timed;
+        if (!one)
+            return;
+        sum.cycles += one->cycles;
+        sum.dram_cycles += one->dram_cycles;
+        stat_merge(&sum.sm, &one->sm, sm_stats_table);
+        stat_merge(&sum.l1, &one->l1, cache_stat_table);
+        stat_merge(&sum.l2, &one->l2, cache_stat_table);
+        stat_merge(&sum.dram, &one->dram, dram_stat_table);
+    }
+    const struct sm_stats *sm = &sum.sm;
+    fprintf(to, "\n  time     %llu cycles, %.1f thread instructions a cycle\n", (unsigned long long)sum.cycles,
+            sum.cycles ? (double)total->thread_instructions / (double)sum.cycles : 0);
+    fprintf(to, "  slots    %.1f %% issued, %.1f %% all wait for memory, %.1f %% idle, %.1f %% stalled\n",
+            share_of(sm->slots - sm->memory - sm->idle - sm->stall, sm->slots), share_of(sm->memory, sm->slots),
+            share_of(sm->idle, sm->slots), share_of(sm->stall, sm->slots));
+    print_cache("L1", &sum.l1, to);
+    print_cache("L2", &sum.l2, to);
+    fprintf(to, "  DRAM     %llu requests: %.1f %% row hits, %.1f %% of the bandwidth\n",
+            (unsigned long long)sum.dram.requests, share_of(sum.dram.row_hits, sum.dram.requests),
+            share_of(sum.dram.bus_busy_cycles, sum.dram_cycles));
+}
+
 void summary_print(struct run *run, double seconds, unsigned lines, FILE *to) {
     struct arena arena = {0};
     struct run_stats total;
     result_total(run, &total);
     fprintf(to, "%s on %s, functional\n\n", run->file->name, run->machine->name);
     print_launches(run, &arena, to);
+    print_time(run, &total, to);
     print_lines(run, &arena, lines, to);
     print_checks(run, &arena, to);
     fprintf(to, "\n  %.3f s, %.1f million warp instructions a second\n", seconds,

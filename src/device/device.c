@@ -8,6 +8,7 @@
 #include "device/machine.h"
 #include "emulate/emulate.h"
 #include "exec/print.h"
+#include "exec/timed.h"
 #include "isa/analysis.h"
 #include "ptx/ptx.h"
 
@@ -26,6 +27,8 @@ struct device {
     const struct lanes *lanes;
     struct memory memory;
     struct program *programs;
+    struct gpu *gpu; /* made for the first launch in time */
+    struct gpu_config gpu_config;
     uint64_t launches;
     bool stopped; /* a launch stopped in the middle: memory is not to be trusted */
 };
@@ -201,8 +204,8 @@ static enum status check_launch(const struct device *device, const struct launch
     return STATUS_OK;
 }
 
-/* Blocks the whole machine holds at a time, at least one. */
-static uint32_t resident_blocks(const struct device *device, const struct launch *launch, uint64_t blocks) {
+/* Blocks an SM holds at a time, at least one. */
+static uint32_t blocks_per_sm(const struct device *device, const struct launch *launch) {
     const struct machine *machine = device->machine;
     const uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
     const struct occupancy_limits limits = machine_occupancy_limits(machine);
@@ -211,7 +214,12 @@ static uint32_t resident_blocks(const struct device *device, const struct launch
                                             .shared_bytes = (uint32_t)bits_round_up(launch->kernel->shared_bytes, 16) +
                                                             launch->dynamic_shared_bytes};
     const struct occupancy occupancy = occupancy_compute(&limits, &kernel);
-    const uint64_t all = (uint64_t)(occupancy.blocks ? occupancy.blocks : 1) * machine->sm_count;
+    return occupancy.blocks ? occupancy.blocks : 1;
+}
+
+/* Blocks the whole machine holds at a time. */
+static uint32_t resident_blocks(const struct device *device, const struct launch *launch, uint64_t blocks) {
+    const uint64_t all = (uint64_t)blocks_per_sm(device, launch) * device->machine->sm_count;
     return (uint32_t)(all < blocks ? all : blocks);
 }
 
@@ -282,6 +290,71 @@ static struct exec_launch describe(const struct device *device, const struct lau
     return out;
 }
 
+/* ---- in time ---- */
+
+/* Warps of a block in 32s, and how many blocks of them an SM of the model holds. */
+static unsigned warps_of_block(const struct launch *launch) {
+    return (launch->block[0] * launch->block[1] * launch->block[2] + LANES_MAX - 1) / LANES_MAX;
+}
+
+static enum status make_gpu(struct device *device, struct report *report) {
+    const struct machine *machine = device->machine;
+    if (machine->warp_size != LANES_MAX)
+        return report_add(report, STATUS_INVALID,
+                          "sm.warp_size=%u: in time only warps of 32 are modelled yet; use --functional",
+                          (unsigned)machine->warp_size);
+    device->gpu_config = machine_gpu_config(machine);
+    device->gpu = gpu_create(&device->arena, &device->gpu_config, report);
+    if (!device->gpu)
+        return STATUS_INVALID;
+    for (unsigned i = 0; i < device->memory.allocations.count; i++) {
+        const struct allocation *allocation = &device->memory.allocations.items[i];
+        gpu_host_copied(device->gpu, allocation->start, allocation->end - allocation->start);
+    }
+    return STATUS_OK;
+}
+
+/* The same launch on the machine in time: an executor per SM; all of them count in one place. */
+static enum status run_in_time(struct device *device, const struct launch *launch, struct arena *arena,
+                               const struct linked *linked, const struct exec_launch *description,
+                               struct exec_counts *counts, struct exec_output *output, struct emulate_stats *emulated,
+                               struct launch_result *result, struct report *report) {
+    const struct machine *machine = device->machine;
+    const enum status made = device->gpu ? STATUS_OK : make_gpu(device, report);
+    if (made != STATUS_OK)
+        return made;
+    const unsigned warps = warps_of_block(launch);
+    const uint32_t fit = SM_WARPS_MAX / warps, wanted = blocks_per_sm(device, launch);
+    const struct core_shape shape = {
+        .places = wanted < fit ? wanted : fit,
+        .stores_per_epoch = (machine->gpu.link_latency + 1) * machine->sm.schedulers * LANES_MAX * 4,
+        .tickets = 1024};
+    struct core **cores = ARENA_ARRAY(arena, struct core *, machine->sm_count);
+    struct executor *executors = ARENA_ARRAY(arena, struct executor, machine->sm_count);
+    for (uint32_t i = 0; i < machine->sm_count; i++) {
+        cores[i] = core_create(arena, linked, description, &device->memory, counts, output, &shape);
+        executors[i] = core_executor(cores[i]);
+    }
+    const struct gpu_launch timed = {.module = program_module(launch->program),
+                                     .first_pc = launch->kernel->first_pc,
+                                     .blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
+                                     .places = shape.places,
+                                     .warps_per_place = warps,
+                                     .executors = executors,
+                                     .mechanism = device->mechanism};
+    struct gpu_fault fault;
+    result->timed = ARENA_NEW(&result->arena, struct gpu_stats);
+    const enum status status = gpu_run(device->gpu, &result->arena, &timed, result->timed, &fault, report);
+    if (fault.found)
+        exec_report_fault(core_exec(cores[fault.sm], fault.warp), report);
+    emulated->full_groups = result->timed->sm.issued_8;
+    emulated->branches_parted = result->timed->divergent_branches;
+    emulated->threads = result->timed->threads;
+    emulated->blocks = result->timed->sm.blocks;
+    memcpy(emulated->divergent, result->timed->divergent, timed.module->code_count * sizeof(uint64_t));
+    return status;
+}
+
 /* Everything of one launch lives in `arena`. */
 static enum status run_launch(struct device *device, const struct launch *launch, struct arena *arena,
                               struct launch_result *result, struct report *report) {
@@ -311,7 +384,9 @@ static enum status run_launch(struct device *device, const struct launch *launch
     const unsigned before = _mm_getcsr();
     _mm_setcsr(0x1f80);
     const enum status status =
-        emulate(arena, *linked, &description, blocks, &device->memory, &counts, &output, &options, &emulated, report);
+        launch->in_time
+            ? run_in_time(device, launch, arena, *linked, &description, &counts, &output, &emulated, result, report)
+            : emulate(arena, *linked, &description, blocks, &device->memory, &counts, &output, &options, &emulated, report);
     _mm_setcsr(before);
     collect(module, &counts, &emulated, machine->warp_size, result);
     gather_output(&output, result);

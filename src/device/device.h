@@ -35,6 +35,7 @@ struct launch {
     uint32_t dynamic_shared_bytes;       /* beyond the module's own */
     const void *params;                  /* kernel->param_bytes bytes, laid out as kernel->params say */
     uint32_t global_offset[3], work_dim; /* OpenCL's %envreg3..5, %envreg9 */
+    bool in_time;                        /* on the machine in time; else functionally */
 };
 
 struct run_stats {
@@ -54,13 +55,16 @@ struct inst_stats {
     uint64_t divergent; /* issues after which the group's lanes parted */
 };
 
+struct gpu_stats; /* gpu/gpu.h */
+
 struct launch_result {
     const char *kernel;
     struct run_stats stats;
     struct inst_stats *instructions; /* module->code_count of them */
     char *output;                    /* what printf wrote, in order of block, thread, sequence; NULL: nothing */
     size_t output_bytes;
-    struct arena arena; /* holds the two above */
+    struct gpu_stats *timed; /* NULL: the run was functional */
+    struct arena arena;      /* holds all of these */
 };
 
 /* STATUS_STOPPED with a report when a thread faults, deadlocks, or a limit is met; the device then refuses more work. */

@@ -13,6 +13,27 @@ const struct param_description machine_params[] = {
 #define PARAM(field, ...) PARAM_ENTRY(struct machine, field, __VA_ARGS__)
 #include "device/machine_params.def"
 #undef PARAM
+#define PARAM(field, ...) PARAM_ENTRY(struct machine, sm.field, __VA_ARGS__)
+#include "sm/sm_params.def"
+#undef PARAM
+#define PARAM(field, key, ...) PARAM_ENTRY(struct machine, l1.field, "l1." key, __VA_ARGS__)
+#include "mem/cache_params.def"
+#undef PARAM
+#define PARAM(field, key, ...) PARAM_ENTRY(struct machine, instruction.field, "instruction_cache." key, __VA_ARGS__)
+#include "mem/cache_params.def"
+#undef PARAM
+#define PARAM(field, ...) PARAM_ENTRY(struct machine, gpu.field, __VA_ARGS__)
+#include "gpu/gpu_params.def"
+#undef PARAM
+#define PARAM(field, ...) PARAM_ENTRY(struct machine, crossbar.field, __VA_ARGS__)
+#include "mem/crossbar_params.def"
+#undef PARAM
+#define PARAM(field, key, ...) PARAM_ENTRY(struct machine, l2.field, "l2." key, __VA_ARGS__)
+#include "mem/cache_params.def"
+#undef PARAM
+#define PARAM(field, ...) PARAM_ENTRY(struct machine, dram.field, __VA_ARGS__)
+#include "mem/dram_params.def"
+#undef PARAM
     PARAM_END,
 };
 
@@ -222,4 +243,15 @@ struct occupancy_limits machine_occupancy_limits(const struct machine *machine) 
         .shared_bytes = (uint32_t)machine->shared_bytes,
         .shared_unit_bytes = machine->shared_unit,
     };
+}
+
+struct gpu_config machine_gpu_config(const struct machine *machine) {
+    return (struct gpu_config){.sm_count = machine->sm_count,
+                               .sm = &machine->sm,
+                               .l1 = &machine->l1,
+                               .instruction = &machine->instruction,
+                               .l2 = &machine->l2,
+                               .crossbar = &machine->crossbar,
+                               .dram = &machine->dram,
+                               .gpu = &machine->gpu};
 }

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/param.h"
 #include "base/status.h"
+#include "gpu/gpu.h"
 #include "isa/occupancy.h"
 
 #define MACHINE_DEFAULT "gtx480"
@@ -17,6 +18,11 @@ struct machine {
 #define PARAM PARAM_FIELD
 #include "device/machine_params.def"
 #undef PARAM
+    struct sm_params sm;
+    struct gpu_params gpu;
+    struct cache_params l1, l2, instruction;
+    struct crossbar_params crossbar;
+    struct dram_params dram;
     const char *name;  /* "gtx480", or the file's name without folder and ending */
     const char *about; /* one line */
     struct param_set params;
@@ -37,6 +43,8 @@ enum status machine_set(struct machine *machine, const char *setting, const char
 enum status machine_check(const struct machine *machine, struct report *report);
 void machine_close(struct machine *machine);
 
+/* The parts of the machine in time; points into it. */
+struct gpu_config machine_gpu_config(const struct machine *machine);
 /* What the machine gives an SM, for occupancy_compute. */
 struct occupancy_limits machine_occupancy_limits(const struct machine *machine);
 

@@ -144,6 +144,7 @@ enum status run_open(struct run *run, const struct launch_file *file, const stru
         enum status one = bind_launch(file, i, run->module, run->is_compiled ? &run->compiled : NULL, run->buffers,
                                       &run->arena, &run->launches[i], report);
         run->launches[i].program = run->program;
+        run->launches[i].in_time = options->in_time;
         status = status ? status : one;
     }
     if (!status)

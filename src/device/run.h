@@ -10,6 +10,7 @@
 struct run_options {
     uint64_t seed; /* of random fills that give none: buffer k of the file uses seed + k */
     const struct file_access *files;
+    bool in_time; /* launches run on the machine in time */
 };
 
 /* Zero-initialise, then run_open. */

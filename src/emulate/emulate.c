@@ -108,21 +108,6 @@ static void end_threads(struct run *run, struct resident *resident, unsigned w, 
 
 /* ---- reports ---- */
 
-static enum status report_fault(struct run *run, const struct resident *resident) {
-    const struct exec_fault *fault = exec_fault(resident->exec);
-    const struct module *module = run->linked->module;
-    const uint32_t *grid = run->launch->grid, *block = run->launch->block;
-    const uint32_t thread = LANES_MAX * fault->warp + fault->lane;
-    char where[256], text[256];
-    return report_add(run->report, STATUS_STOPPED,
-                      "%s: kernel '%s' stopped: %s\n  in block (%u, %u, %u), thread (%u, %u, %u), at PC %u: %s",
-                      module_where(module, fault->pc, where, sizeof where), run->linked->kernel->name, fault->message,
-                      (unsigned)(resident->block % grid[0]), (unsigned)(resident->block / grid[0] % grid[1]),
-                      (unsigned)(resident->block / grid[0] / grid[1]), thread % block[0], thread / block[0] % block[1],
-                      thread / block[0] / block[1], (unsigned)fault->pc,
-                      inst_text(module, &module->code[fault->pc], text, sizeof text));
-}
-
 static void report_warps(struct run *run, const struct resident *resident) {
     enum { SHOWN = 8 };
     const struct module *module = run->linked->module;
@@ -210,7 +195,7 @@ static enum status run_warp(struct run *run, struct resident *resident, unsigned
         if (executed.lanes == full)
             run->stats->full_groups += executed.issues;
         if (executed.flow == FLOW_FAULT)
-            return report_fault(run, resident);
+            return exec_report_fault(resident->exec, run->report);
         mechanism->issued(resident->control, w, &executed);
         switch (executed.flow) {
         case FLOW_BRANCH:

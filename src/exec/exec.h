@@ -65,6 +65,7 @@ struct exec_fault {
     uint32_t pc;
     unsigned warp, lane;
 };
-const struct exec_fault *exec_fault(const struct exec *exec);
+/* STATUS_STOPPED, with kernel, source line, block, thread and what happened in the report. */
+enum status exec_report_fault(const struct exec *exec, struct report *report);
 
 #endif

@@ -299,5 +299,3 @@ struct executor core_executor(struct core *core) {
 }
 
 const struct exec *core_exec(const struct core *core, unsigned warp) { return core->places[warp / core->warps_per_place]; }
-
-uint64_t exec_block(const struct exec *exec) { return exec->block; }

@@ -19,6 +19,5 @@ struct core *core_create(struct arena *arena, const struct linked *linked, const
 struct executor core_executor(struct core *core);
 /* After FLOW_FAULT at that warp: its block's executor. */
 const struct exec *core_exec(const struct core *core, unsigned warp);
-uint64_t exec_block(const struct exec *exec);
 
 #endif

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/bits.h"
-#include "mem/distinct.h"
 
 enum status banks_create(struct banks *banks, uint32_t count, uint32_t word_bytes, const char *name,
                          struct report *report) {
@@ -17,27 +16,30 @@ enum status banks_create(struct banks *banks, uint32_t count, uint32_t word_byte
     return STATUS_OK;
 }
 
-/* Distinct words, and how many of them each bank has. */
+/* The distinct words of each bank, as chains; the longest is what counts. Chains are short unless many lanes conflict. */
 struct load {
-    struct distinct words;
-    uint32_t worst;
-    uint8_t words_of[BANKS_MAX];
+    uint32_t count, worst;
+    uint8_t heads[BANKS_MAX];             /* index of the bank's last word, plus 1; 0: none */
+    uint8_t earlier[BANKS_ADDRESSES_MAX]; /* by word: the one before it in the bank, likewise */
+    uint64_t words[BANKS_ADDRESSES_MAX];
 };
 
 static void load_clear(struct load *load, const struct banks *banks) {
-    distinct_clear(&load->words);
-    memset(load->words_of, 0, banks->count);
-    load->worst = 0;
+    memset(load->heads, 0, banks->count);
+    load->count = load->worst = 0;
 }
 
-static void load_add(struct load *load, const struct banks *banks, uint64_t word) {
-    uint32_t before = load->words.count;
-    distinct_add(&load->words, word);
-    if (load->words.count == before)
-        return;
-    uint32_t here = ++load->words_of[word & (banks->count - 1)];
-    if (here > load->worst)
-        load->worst = here;
+static inline void load_add(struct load *load, const struct banks *banks, uint64_t word) {
+    uint8_t *head = &load->heads[word & (banks->count - 1)];
+    uint32_t length = 1;
+    for (uint32_t at = *head; at; at = load->earlier[at - 1], length++)
+        if (load->words[at - 1] == word)
+            return;
+    load->words[load->count] = word;
+    load->earlier[load->count] = *head;
+    *head = (uint8_t)++load->count;
+    if (length > load->worst)
+        load->worst = length;
 }
 
 uint32_t banks_worst(const struct banks *banks, const uint64_t *address, uint32_t count) {
@@ -51,12 +53,14 @@ uint32_t banks_worst(const struct banks *banks, const uint64_t *address, uint32_
 /* Passes of 32 lanes whose addresses are equally far apart, 0 where no rule is known. */
 static uint32_t strided_passes(const struct banks *banks, const uint64_t address[BANKS_LANES], uint32_t bytes,
                                uint32_t parts) {
-    uint64_t stride = address[1] - address[0], expected = address[0], difference = 0;
-    for (unsigned i = 0; i < BANKS_LANES; i++, expected += stride)
-        difference |= address[i] ^ expected;
+    uint64_t stride = address[1] - address[0], expected = address[0];
+    for (unsigned i = 0; i < BANKS_LANES; i += 4, expected += 4 * stride)
+        if (address[i] != expected || address[i + 1] != expected + stride || address[i + 2] != expected + 2 * stride ||
+            address[i + 3] != expected + 3 * stride)
+            return 0;
     uint64_t word_bytes = UINT64_C(1) << banks->word_shift;
     /* A lane's bytes must not reach over a boundary of its own width. */
-    if (difference || (bytes & (bytes - 1)) || ((address[0] | stride) & (bytes - 1)))
+    if ((bytes & (bytes - 1)) || ((address[0] | stride) & (bytes - 1)))
         return 0;
     if (stride == 0 && (bytes < word_bytes ? 1 : bytes >> banks->word_shift) <= banks->count)
         return parts;
@@ -90,9 +94,9 @@ uint32_t banks_passes(const struct banks *banks, const uint64_t address[BANKS_LA
         if (active == 0)
             continue;
         load_clear(&load, banks);
-        for (BITS_EACH(lane, active)) {
-            uint64_t last = (address[lane] + bytes - 1) >> banks->word_shift;
-            for (uint64_t word = address[lane] >> banks->word_shift; word <= last; word++)
+        for (uint32_t rest = active; rest; rest &= rest - 1) {
+            uint64_t at = address[bits_first(rest)], last = (at + bytes - 1) >> banks->word_shift;
+            for (uint64_t word = at >> banks->word_shift; word <= last; word++)
                 load_add(&load, banks, word);
         }
         passes += load.worst;

@@ -33,20 +33,22 @@ struct set {
 };
 
 struct cache {
+    /* all that a read hit looks at, beside the line and its bucket */
     struct line *lines;
     struct lookup lookup;
+    struct set *sets;
     unsigned line_shift, atom_shift;
     uint32_t sector_mask; /* sectors of a line - 1 */
     bool perfect, order_by_use;
+    struct cache_stats stats;
+    /* the rest */
     struct cache_params params;
     uint32_t ways, set_count, dirty_lines;
-    struct set *sets;
     struct set_index set_index;
     uint32_t *written; /* lazy stores: [line][sector], a bit per byte */
     struct mshr mshr;
     struct rng rng;
     uint64_t random; /* drawn for the next random victim, so that a blocked access does not draw */
-    struct cache_stats stats;
 };
 
 /* Where an access falls. */
@@ -255,18 +257,18 @@ static enum cache_outcome merge(struct cache *cache, const struct request *reque
 }
 
 /* The atom is not here and its data are needed. `through`: a store that goes down as well. */
-static enum cache_outcome access_fetch(struct cache *cache, const struct request *request, struct place place,
+static enum cache_outcome access_fetch(struct cache *cache, const struct request *request, struct place *place,
                                        bool through, uint32_t room, struct cache_result *result) {
     uint64_t atom = request->address >> cache->atom_shift;
     uint32_t entry = mshr_find(&cache->mshr, atom);
     if (entry != NONE)
-        return merge(cache, request, &place, entry, through, room, result);
+        return merge(cache, request, place, entry, through, room, result);
     if (mshr_full(&cache->mshr))
         return block(cache, request, CACHE_NO_MSHR, 0, result);
     bool reserves = cache->params.allocate == CACHE_ON_MISS;
     uint32_t set = 0, victim = NONE, needed = 1 + through;
-    if (reserves && place.index == NONE) {
-        set = set_index_of(&cache->set_index, place.number);
+    if (reserves && place->index == NONE) {
+        set = set_index_of(&cache->set_index, place->number);
         victim = line_victim(cache, set);
         if (victim == NONE)
             return block(cache, request, CACHE_WAYS_RESERVED, 0, result);
@@ -275,7 +277,7 @@ static enum cache_outcome access_fetch(struct cache *cache, const struct request
     if (room < needed)
         return block(cache, request, CACHE_NO_ROOM, needed, result);
 
-    count_miss(cache, request, &place);
+    count_miss(cache, request, place);
     cache->stats.fetches++;
     if (through)
         hand_down(cache, request, result);
@@ -286,15 +288,15 @@ static enum cache_outcome access_fetch(struct cache *cache, const struct request
     fetch->bytes = UINT32_C(1) << cache->atom_shift;
     fetch->byte_mask = 0;
     if (victim != NONE)
-        take_line(cache, &place, victim, set, result);
-    else if (place.index != NONE)
-        line_touch(cache, place.index);
-    entry = mshr_take(&cache->mshr, atom, request->tag, reserves ? place.index : NONE);
+        take_line(cache, place, victim, set, result);
+    else if (place->index != NONE)
+        line_touch(cache, place->index);
+    entry = mshr_take(&cache->mshr, atom, request->tag, reserves ? place->index : NONE);
     cache->mshr.entries[entry].dirties = request->kind != REQUEST_READ && !through;
     if (reserves) {
-        struct line *line = &cache->lines[place.index];
+        struct line *line = &cache->lines[place->index];
         cache->sets[line->set].reserved += line->pending == 0;
-        line->pending |= place.bit;
+        line->pending |= place->bit;
     }
     result->waits = true;
     return CACHE_MISS;
@@ -321,11 +323,11 @@ static void absorb(struct cache *cache, const struct place *place, const struct 
     }
 }
 
-static enum cache_outcome write_lazy(struct cache *cache, const struct request *request, struct place place,
+static enum cache_outcome write_lazy(struct cache *cache, const struct request *request, struct place *place,
                                      bool through, uint32_t room, struct cache_result *result) {
     uint32_t set = 0, victim = NONE, needed = through;
-    if (place.index == NONE) {
-        set = set_index_of(&cache->set_index, place.number);
+    if (place->index == NONE) {
+        set = set_index_of(&cache->set_index, place->number);
         victim = line_victim(cache, set);
         if (victim == NONE)
             return block(cache, request, CACHE_WAYS_RESERVED, 0, result);
@@ -333,40 +335,40 @@ static enum cache_outcome write_lazy(struct cache *cache, const struct request *
     }
     if (room < needed)
         return block(cache, request, CACHE_NO_ROOM, needed, result);
-    count_miss(cache, request, &place);
+    count_miss(cache, request, place);
     if (through)
         hand_down(cache, request, result);
     if (victim != NONE)
-        take_line(cache, &place, victim, set, result);
+        take_line(cache, place, victim, set, result);
     else
-        line_touch(cache, place.index);
-    absorb(cache, &place, request);
+        line_touch(cache, place->index);
+    absorb(cache, place, request);
     if (!through)
-        line_dirty(cache, &cache->lines[place.index], place.bit);
+        line_dirty(cache, &cache->lines[place->index], place->bit);
     return CACHE_MISS;
 }
 
 /* The store goes down and the atom, if it is here, leaves. */
-static enum cache_outcome write_evict(struct cache *cache, const struct request *request, struct place place,
+static enum cache_outcome write_evict(struct cache *cache, const struct request *request, struct place *place,
                                       uint32_t room, struct cache_result *result) {
-    struct line *line = place.index != NONE ? &cache->lines[place.index] : NULL;
-    uint8_t dirty = line ? line->dirty & place.bit : 0;
+    struct line *line = place->index != NONE ? &cache->lines[place->index] : NULL;
+    uint8_t dirty = line ? line->dirty & place->bit : 0;
     uint32_t needed = 1 + (dirty != 0);
     if (room < needed)
         return block(cache, request, CACHE_NO_ROOM, needed, result);
     hand_down(cache, request, result);
-    if (!line || !((line->valid | line->partial) & place.bit))
-        return count_miss(cache, request, &place);
+    if (!line || !((line->valid | line->partial) & place->bit))
+        return count_miss(cache, request, place);
     if (dirty) {
         write_back(cache, line, dirty, &result->down[result->down_count++]);
         result->write_back_sectors = dirty;
         line_wash(cache, line, dirty);
     }
-    line->valid &= (uint8_t)~place.bit;
-    line->partial &= (uint8_t)~place.bit;
+    line->valid &= (uint8_t)~place->bit;
+    line->partial &= (uint8_t)~place->bit;
     if (cache->written)
-        cache->written[(size_t)place.index * (cache->sector_mask + 1) + bits_first(place.bit)] = 0;
-    line_drop_empty(cache, place.index);
+        cache->written[(size_t)place->index * (cache->sector_mask + 1) + bits_first(place->bit)] = 0;
+    line_drop_empty(cache, place->index);
     return count_hit(cache, request);
 }
 
@@ -379,7 +381,7 @@ static enum cache_write write_mode(const struct cache *cache, const struct reque
     return mode;
 }
 
-static enum cache_outcome access_write(struct cache *cache, const struct request *request, struct place place,
+static enum cache_outcome access_write(struct cache *cache, const struct request *request, struct place *place,
                                        uint32_t room, struct cache_result *result) {
     enum cache_write mode = write_mode(cache, request);
     if (mode == CACHE_EVICT)
@@ -388,20 +390,20 @@ static enum cache_outcome access_write(struct cache *cache, const struct request
     enum cache_write_allocate allocate = (enum cache_write_allocate)cache->params.write_allocate;
     if (request->kind == REQUEST_ATOMIC)
         allocate = CACHE_WRITE_FETCH;
-    struct line *line = place.index != NONE ? &cache->lines[place.index] : NULL;
+    struct line *line = place->index != NONE ? &cache->lines[place->index] : NULL;
     uint8_t takes_stores = line ? line->valid : 0;
     if (line && allocate == CACHE_WRITE_LAZY)
         takes_stores |= line->partial | line->pending;
-    if (takes_stores & place.bit) {
+    if (takes_stores & place->bit) {
         if (room < through)
             return block(cache, request, CACHE_NO_ROOM, 1, result);
         if (through)
             hand_down(cache, request, result);
         else
-            line_dirty(cache, line, place.bit);
+            line_dirty(cache, line, place->bit);
         if (allocate == CACHE_WRITE_LAZY)
-            absorb(cache, &place, request);
-        line_touch(cache, place.index);
+            absorb(cache, place, request);
+        line_touch(cache, place->index);
         return count_hit(cache, request);
     }
     if (allocate == CACHE_WRITE_FETCH)
@@ -412,8 +414,8 @@ static enum cache_outcome access_write(struct cache *cache, const struct request
         return block(cache, request, CACHE_NO_ROOM, 1, result);
     hand_down(cache, request, result);
     if (line)
-        line_touch(cache, place.index);
-    return count_miss(cache, request, &place);
+        line_touch(cache, place->index);
+    return count_miss(cache, request, place);
 }
 
 /* All but read hits. Apart from cache_access, which then needs no stack. */
@@ -425,8 +427,8 @@ static __attribute__((noinline)) enum cache_outcome access_rest(struct cache *ca
     struct place place = {.number = request->address >> cache->line_shift, .index = index};
     place.bit = (uint8_t)(1u << (request->address >> cache->atom_shift & cache->sector_mask));
     if (request->kind != REQUEST_READ)
-        return access_write(cache, request, place, room, result);
-    return access_fetch(cache, request, place, false, room, result);
+        return access_write(cache, request, &place, room, result);
+    return access_fetch(cache, request, &place, false, room, result);
 }
 
 enum cache_outcome cache_access(struct cache *cache, const struct request *request, uint32_t room,

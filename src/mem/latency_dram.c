@@ -29,8 +29,8 @@ struct bank {
 struct latency_dram {
     uint64_t start_cycle, grant_cycle; /* the next start and the next use of the bus */
     uint32_t start_index, grant_class;
-    uint64_t next_start;               /* one start per cycle: none before this */
-    uint64_t candidates;               /* banks that have one */
+    uint64_t next_start; /* one start per cycle: none before this */
+    uint64_t candidates; /* banks that have one */
     uint64_t bus_free, bus_bytes, order;
     uint32_t latency[2]; /* conflict, hit; flat: the first */
     uint32_t bytes_per_clock, hold, window, window_count, queue_limit, queue_count;
@@ -112,8 +112,8 @@ static void plan_start(struct latency_dram *dram) {
             return;
         dram->entries[index].hit = is_hit(dram, index);
         dram->start_index = index;
-        dram->start_cycle = later(dram->next_start, bank_cycle(&dram->bank[dram->entries[index].bank],
-                                                               dram->entries[index].hit));
+        dram->start_cycle =
+            later(dram->next_start, bank_cycle(&dram->bank[dram->entries[index].bank], dram->entries[index].hit));
         return;
     }
     for (uint64_t rest = dram->candidates; rest; rest &= rest - 1) {
@@ -121,8 +121,7 @@ static void plan_start(struct latency_dram *dram) {
         const struct entry *entry = &dram->entries[bank->candidate], *best = &dram->entries[dram->start_index];
         uint64_t cycle = later(dram->next_start, bank->candidate_cycle);
         bool wins = cycle < dram->start_cycle ||
-                    (cycle == dram->start_cycle &&
-                     (entry->hit != best->hit ? entry->hit : entry->order < best->order));
+                    (cycle == dram->start_cycle && (entry->hit != best->hit ? entry->hit : entry->order < best->order));
         if (!wins)
             continue;
         dram->start_cycle = cycle;
@@ -314,4 +313,6 @@ bool latency_dram_pop(struct latency_dram *dram, uint64_t cycle, struct request 
 
 uint32_t latency_dram_held(const struct latency_dram *dram) { return dram->held; }
 
-struct dram_stats latency_dram_statistics(const struct latency_dram *dram) { return dram->stats; }
+struct dram_stats latency_dram_statistics(const struct latency_dram *dram) {
+    return dram->stats;
+}

@@ -643,9 +643,9 @@ class Kernel:
         out = [f"struct {name} {{"] + [f"    {t.name} {f};" for f, t in fields] + ["};"]
         field, kind = self.pick(fields)
         change = self.cast(kind, Type("uint"), "by")
-        # clang-19 crashes on a call that passes a constant in an 8-bit field
-        bytes_inside = any(t.bits == 8 for _, t in fields)
-        attribute = "__attribute__((noinline)) " if self.chance(0.5) and not bytes_inside else ""
+        attribute = "__attribute__((noinline)) " if self.chance(0.5) else ""
+        if any(t.bits == 8 for _, t in fields):  # clang-19 crashes where a call passes constants in 8-bit fields
+            attribute = "static __attribute__((always_inline)) "
         out.append(f"{attribute}struct {name} change_{name}(struct {name} s, uint by) {{ s.{field} = {change}; "
                    f"return s; }}")
         self.structs.append((name, fields))
@@ -677,6 +677,8 @@ class Kernel:
         attribute = self.pick(["", "inline static ", "__attribute__((noinline)) ", "__attribute__((noinline)) "])
         if attribute.startswith("inline"):
             attribute = "static inline "
+        if any(t.bits == 8 and t.n > 1 for t in kinds + [result]):
+            attribute = "static __attribute__((always_inline)) "
         head = f"{attribute}{result.name} {name}({', '.join(f'{a.type.name} {a.name}' for a in arguments)})"
         body = [head + " {"] + self.lines + ["}"]
         self.leaf = outer_leaf

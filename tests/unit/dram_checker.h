@@ -41,8 +41,17 @@ static void checker_start(struct checker *c, const struct checker_timing *timing
     memset(c, 0, sizeof *c);
     c->t = *timing;
     const struct checker_timing *t = timing;
-    const long candidates[] = {t->RC, t->RP, t->RAS, t->RTW, t->FAW, t->RFC, t->CL + t->BLC,
-                               t->WL + t->BLC + t->WR, t->WL + t->BLC + t->WTRL, t->WL + t->BLC + t->WTRS, t->CCDL};
+    const long candidates[] = {t->RC,
+                               t->RP,
+                               t->RAS,
+                               t->RTW,
+                               t->FAW,
+                               t->RFC,
+                               t->CL + t->BLC,
+                               t->WL + t->BLC + t->WR,
+                               t->WL + t->BLC + t->WTRL,
+                               t->WL + t->BLC + t->WTRS,
+                               t->CCDL};
     for (unsigned i = 0; i < sizeof candidates / sizeof candidates[0]; i++)
         if (candidates[i] > c->horizon)
             c->horizon = candidates[i];

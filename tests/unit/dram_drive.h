@@ -46,12 +46,29 @@ static inline void drive_defaults(struct dram_params *params, struct arena *aren
 }
 
 static inline struct checker_timing drive_checker_timing(const struct dram_params *p) {
-    return (struct checker_timing){
-        .CL = p->cl, .WL = p->wl, .RCDRD = p->rcd_read, .RCDWR = p->rcd_write, .RP = p->rp, .RAS = p->ras, .RC = p->rc,
-        .RRDS = p->rrd, .RRDL = p->rrd_group, .CCDS = p->ccd, .CCDL = p->ccd_group, .WTRS = p->wtr,
-        .WTRL = p->wtr_group, .RTW = p->rtw, .WR = p->wr, .RTP = p->rtp, .RTPL = p->rtp_group, .BLC = p->burst_clocks,
-        .FAW = p->faw, .RFC = p->refresh_clocks, .banks = 1U << __builtin_popcountll(p->bank_mask),
-        .groups = p->bank_groups, .buses = p->command_buses};
+    return (struct checker_timing){.CL = p->cl,
+                                   .WL = p->wl,
+                                   .RCDRD = p->rcd_read,
+                                   .RCDWR = p->rcd_write,
+                                   .RP = p->rp,
+                                   .RAS = p->ras,
+                                   .RC = p->rc,
+                                   .RRDS = p->rrd,
+                                   .RRDL = p->rrd_group,
+                                   .CCDS = p->ccd,
+                                   .CCDL = p->ccd_group,
+                                   .WTRS = p->wtr,
+                                   .WTRL = p->wtr_group,
+                                   .RTW = p->rtw,
+                                   .WR = p->wr,
+                                   .RTP = p->rtp,
+                                   .RTPL = p->rtp_group,
+                                   .BLC = p->burst_clocks,
+                                   .FAW = p->faw,
+                                   .RFC = p->refresh_clocks,
+                                   .banks = 1U << __builtin_popcountll(p->bank_mask),
+                                   .groups = p->bank_groups,
+                                   .buses = p->command_buses};
 }
 
 static void drive_observer(void *context, const struct dram_command *command) {
@@ -116,8 +133,10 @@ static inline void drive_run(const struct dram_params *params, const struct stre
             chosen = drive_choose(stream, sent, outcome, first, cycle, &wake);
         if (chosen >= 0) {
             const struct stream_item *item = &stream->items[chosen];
-            request = (struct request){.address = item->address, .bytes = params->burst_bytes,
-                                       .tag = (uint64_t)chosen, .kind = item->write ? REQUEST_WRITE : REQUEST_READ};
+            request = (struct request){.address = item->address,
+                                       .bytes = params->burst_bytes,
+                                       .tag = (uint64_t)chosen,
+                                       .kind = item->write ? REQUEST_WRITE : REQUEST_READ};
             dram_push(dram, cycle, &request);
             outcome->accepted[chosen] = cycle;
             sent[chosen] = true;

@@ -29,7 +29,9 @@ static struct dram_params small_params(void) {
     return params;
 }
 
-static uint64_t place(unsigned bank, unsigned row, unsigned column) { return row * 0x400u + bank * 0x100u + column * 0x20u; }
+static uint64_t place(unsigned bank, unsigned row, unsigned column) {
+    return row * 0x400u + bank * 0x100u + column * 0x20u;
+}
 
 static void stream_of(unsigned count, const uint64_t *addresses) {
     memset(&stream, 0, sizeof stream);
@@ -76,7 +78,8 @@ static void dram_refuses_what_cannot_be(void **state) {
 static void dram_bank_rr_takes_banks_in_turn(void **state) {
     (void)state;
     struct dram_params params = small_params();
-    stream_of(6, (uint64_t[]){place(0, 0, 0), place(0, 0, 1), place(0, 0, 2), place(1, 0, 0), place(1, 0, 1), place(1, 0, 2)});
+    stream_of(6, (uint64_t[]){place(0, 0, 0), place(0, 0, 1), place(0, 0, 2), place(1, 0, 0), place(1, 0, 1),
+                              place(1, 0, 2)});
     params.ccd = 6; /* both rows are open before the second column command */
     drive_run(&params, &stream, false, &outcome);
     assert_string_equal(commands_text(), "A0 A1 R0 R0 R0 R1 R1 R1");
@@ -250,7 +253,8 @@ static void dram_two_buses_issue_row_and_column_together(void **state) {
     rng_seed(&rng, 3);
     for (unsigned i = 0; i < stream.count; i++)
         stream.items[i] = (struct stream_item){.address = rng_below(&rng, 0x10000) & ~UINT64_C(31), .after = -1};
-    params.ras = 4, params.rp = 3, params.rc = 7, params.rrd = 1, params.rcd_read = 3, params.ccd = 1, params.burst_clocks = 1;
+    params.ras = 4, params.rp = 3, params.rc = 7, params.rrd = 1, params.rcd_read = 3, params.ccd = 1,
+    params.burst_clocks = 1;
     drive_run(&params, &stream, false, &outcome);
     uint64_t one_bus = outcome.drain;
     assert_int_equal(outcome.checker.violations, 0);
@@ -277,7 +281,8 @@ static void witness_observer(void *context, const struct dram_command *command) 
     checker_command(&witness->checker, (long)command->cycle, command->kind, command->bank, (long)command->row);
     if (command->kind <= DRAM_WRITE) {
         witness->bursts[command->tag % WITNESS_TAGS]--;
-        witness->wrong += witness->row_bank[command->tag % WITNESS_TAGS] != ((uint64_t)command->row << 8 | command->bank);
+        witness->wrong +=
+            witness->row_bank[command->tag % WITNESS_TAGS] != ((uint64_t)command->row << 8 | command->bank);
     }
     uint64_t word = command->cycle * 1024 + command->bank * 8u + command->kind;
     witness->hash = (witness->hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
@@ -328,8 +333,8 @@ static void random_params(struct rng *rng, struct dram_params *params) {
     assert_int_equal(dram_check(params, NULL), STATUS_OK);
 }
 
-/* One run of `count` requests; how: 0 named cycles only, 1 every cycle, 2 in leaps. Returns the last cycle. */
-static uint64_t random_run(const struct dram_params *params, uint64_t seed, uint64_t count, unsigned how,
+/* One run of `count` requests, visiting every cycle or only those named. Returns the last cycle. */
+static uint64_t random_run(const struct dram_params *params, uint64_t seed, uint64_t count, bool every_cycle,
                            struct witness *witness) {
     struct arena arena = {0};
     struct dram *dram = dram_create(&arena, params);
@@ -362,12 +367,12 @@ static uint64_t random_run(const struct dram_params *params, uint64_t seed, uint
             dram_push(dram, cycle, &next);
             due = cycle + (rng_below(&rng, load) == 0 ? 1 : rng_below(&rng, 4 * load));
         }
-        if (how == 1 || dram_next(dram) <= cycle)
+        if (every_cycle || dram_next(dram) <= cycle)
             dram_advance(dram, cycle);
         uint64_t wake = dram_next(dram) < dram_ready(dram) ? dram_next(dram) : dram_ready(dram);
         if (pushed < count && dram_room(dram, cycle + 1) && due < wake)
             wake = due;
-        cycle = how == 1 || wake <= cycle ? cycle + 1 : wake;
+        cycle = every_cycle || wake <= cycle ? cycle + 1 : wake;
     }
     assert_int_equal(dram_held(dram), 0);
     assert_int_equal(dram_statistics(dram).requests, count);
@@ -391,14 +396,14 @@ static void dram_random_traffic_is_legal(void **state) {
         rng_seed(&rng, seed);
         struct dram_params params;
         random_params(&rng, &params);
-        uint64_t end = random_run(&params, seed, per_run, 0, &slept);
+        uint64_t end = random_run(&params, seed, per_run, false, &slept);
         commands += slept.checker.count;
         if (slept.checker.violations || slept.wrong)
             fail_msg("seed %" PRIu64 ": %" PRIu64 " commands to a wrong row, %lu violations, the first: %s", seed,
                      slept.wrong, slept.checker.violations, slept.checker.first);
         if (seed % 4 != 0)
             continue;
-        assert_int_equal(random_run(&params, seed, per_run, 1, &woken), end);
+        assert_int_equal(random_run(&params, seed, per_run, true, &woken), end);
         assert_int_equal(slept.hash, woken.hash);
     }
     test_free(slept.row_bank);
@@ -409,13 +414,14 @@ static void dram_random_traffic_is_legal(void **state) {
 /* The checker is worth its verdict: it sees a machine one cycle too fast in any of its limits. */
 static void checker_sees_every_limit(void **state) {
     (void)state;
-    static const size_t limits[] = {
-        offsetof(struct dram_params, rcd_read), offsetof(struct dram_params, rcd_write), offsetof(struct dram_params, ras),
-        offsetof(struct dram_params, rp), offsetof(struct dram_params, rc), offsetof(struct dram_params, rrd),
-        offsetof(struct dram_params, rrd_group), offsetof(struct dram_params, ccd), offsetof(struct dram_params, ccd_group),
-        offsetof(struct dram_params, wtr), offsetof(struct dram_params, wtr_group), offsetof(struct dram_params, rtw),
-        offsetof(struct dram_params, wr), offsetof(struct dram_params, rtp), offsetof(struct dram_params, rtp_group),
-        offsetof(struct dram_params, faw)};
+    static const size_t limits[] = {offsetof(struct dram_params, rcd_read),  offsetof(struct dram_params, rcd_write),
+                                    offsetof(struct dram_params, ras),       offsetof(struct dram_params, rp),
+                                    offsetof(struct dram_params, rc),        offsetof(struct dram_params, rrd),
+                                    offsetof(struct dram_params, rrd_group), offsetof(struct dram_params, ccd),
+                                    offsetof(struct dram_params, ccd_group), offsetof(struct dram_params, wtr),
+                                    offsetof(struct dram_params, wtr_group), offsetof(struct dram_params, rtw),
+                                    offsetof(struct dram_params, wr),        offsetof(struct dram_params, rtp),
+                                    offsetof(struct dram_params, rtp_group), offsetof(struct dram_params, faw)};
     struct dram_params params = small_params();
     params.row_mask = 0xfffff000, params.bank_mask = 0xf00, params.bank_groups = 4;
     params.ccd = 3, params.ccd_group = 5, params.rrd = 4, params.rrd_group = 6, params.faw = 22, params.wtr_group = 8;
@@ -449,6 +455,7 @@ static void checker_sees_every_limit(void **state) {
 /* ---- cost ---- */
 
 enum { BENCH_REQUESTS = 20000 };
+static char program[4096]; /* this one */
 
 /* Saturated traffic on the default machine; pattern 0: random rows, 1: consecutive lines of 32 B, 2: a mix. */
 static uint64_t bench_run(unsigned pattern, uint64_t *commands) {
@@ -470,9 +477,12 @@ static uint64_t bench_run(unsigned pattern, uint64_t *commands) {
         if (pushed < BENCH_REQUESTS && dram_room(dram, cycle)) {
             uint64_t random = rng_u64(&rng);
             bool sequential = pattern == 1 || (pattern == 2 && random >> 62);
-            request = (struct request){.address = sequential ? pushed * 32 : random & 0xfffffe0, .bytes = 32,
-                                       .tag = pushed++, .kind = pattern == 2 && random % 4 == 0};
+            request = (struct request){.address = sequential ? pushed * 32 : random & 0xfffffe0,
+                                       .bytes = 32,
+                                       .tag = pushed,
+                                       .kind = pattern == 2 && random % 4 == 0};
             dram_push(dram, cycle, &request);
+            pushed++;
         }
         if (dram_next(dram) <= cycle)
             dram_advance(dram, cycle);
@@ -485,36 +495,43 @@ static uint64_t bench_run(unsigned pattern, uint64_t *commands) {
     return cycle;
 }
 
-static char program[4096];
+/* Host instructions by callgrind within the named functions; 0 when they could not be counted. */
+static double bench_instructions(unsigned pattern, const char *functions) {
+    char line[8192];
+    unsigned long long instructions = 0;
+    snprintf(line, sizeof line, "valgrind --tool=callgrind --callgrind-out-file=/dev/null %s '%s' bench %u 2>&1",
+             functions, program, pattern);
+    FILE *pipe = popen(line, "r");
+    while (pipe && fgets(line, sizeof line, pipe)) {
+        const char *collected = strstr(line, "Collected :");
+        if (collected)
+            sscanf(collected + 11, "%llu", &instructions);
+    }
+    if (pipe)
+        pclose(pipe);
+    return (double)instructions;
+}
 
-/* Host instructions by callgrind, of the channel's own functions only; not measured without valgrind. */
+/* Prints what a request and a command cost; with HEDDLE_FULL or HEDDLE_BENCH also in host instructions. */
 static void dram_cost_per_request(void **state) {
     (void)state;
     static const char *const names[] = {"random rows", "consecutive", "mixed"};
+    const char *full = getenv("HEDDLE_FULL");
+    const double requests = (double)(unsigned)BENCH_REQUESTS;
     for (unsigned pattern = 0; pattern < 3; pattern++) {
         uint64_t commands = 0;
         clock_t begin = clock();
         uint64_t cycles = bench_run(pattern, &commands);
         double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
-        print_message("%-12s %5.2f commands per request, %5.2f cycles per request, %6.1f ns per request", names[pattern],
-                      (double)commands / BENCH_REQUESTS, (double)cycles / BENCH_REQUESTS,
-                      seconds * 1e9 / BENCH_REQUESTS);
-        char line[8192];
-        unsigned long long instructions = 0;
-        snprintf(line, sizeof line,
-                 "valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect=dram_push "
-                 "--toggle-collect=dram_advance --toggle-collect=dram_pop '%s' bench %u 2>&1", program, pattern);
-        FILE *pipe = getenv("HEDDLE_BENCH") ? popen(line, "r") : NULL;
-        while (pipe && fgets(line, sizeof line, pipe)) {
-            const char *collected = strstr(line, "Collected :");
-            if (collected)
-                sscanf(collected + 11, "%llu", &instructions);
+        print_message("%-12s %5.2f commands, %5.2f cycles, %6.1f ns per request", names[pattern],
+                      (double)commands / requests, (double)cycles / requests, seconds * 1e9 / requests);
+        if ((full && *full) || getenv("HEDDLE_BENCH")) {
+            double all = bench_instructions(pattern, "--toggle-collect=dram_push --toggle-collect=dram_advance "
+                                                     "--toggle-collect=dram_pop");
+            double advance = bench_instructions(pattern, "--toggle-collect=dram_advance");
+            print_message("; host instructions: %.0f per request in all, %.0f per active tick", all / requests,
+                          advance / (double)commands);
         }
-        if (pipe)
-            pclose(pipe);
-        if (instructions)
-            print_message(", %.0f host instructions per request, %.0f per active tick",
-                          (double)instructions / BENCH_REQUESTS, (double)instructions / (double)commands);
         print_message("\n");
         assert_true(commands >= BENCH_REQUESTS && cycles >= 2 * BENCH_REQUESTS);
     }

@@ -109,9 +109,9 @@ static void conflicts_keep_their_bank_busy(void **state) {
     push(&f, 0, place(0, 0, 1), 3);
     finish(&f);
     assert_int_equal(f.done[0], 300);
-    assert_int_equal(f.done[2], 304); /* its start is one cycle later, then the bus is taken */
-    assert_int_equal(f.done[3], 400); /* the row is open from cycle 301 on, its hit goes first */
-    assert_int_equal(f.done[1], 601 + 1);
+    assert_int_equal(f.done[2], 304);           /* its start is one cycle later, then the bus is taken */
+    assert_int_equal(f.done[3], 400);           /* the row is open from cycle 301 on, its hit goes first */
+    assert_int_equal(f.done[1], 302 - 1 + 300); /* and the conflict starts one cycle after it */
 }
 
 static void fifo_blocks_behind_a_busy_bank(void **state) {
@@ -200,10 +200,13 @@ static void visiting_every_cycle_changes_nothing(void **state) {
                 if (popped == COUNT)
                     break;
                 while (pushed < COUNT && due <= cycle && latency_dram_room(dram)) {
-                    request = (struct request){.address = place((unsigned)rng_below(&rng, 8), (unsigned)rng_below(&rng, 3),
-                                                                (unsigned)rng_below(&rng, 32)),
-                                               .bytes = 128, .tag = pushed, .row_hint = rng_below(&rng, 8) == 0,
-                                               .kind = (uint8_t)rng_below(&rng, 2)};
+                    request =
+                        (struct request){.address = place((unsigned)rng_below(&rng, 8), (unsigned)rng_below(&rng, 3),
+                                                          (unsigned)rng_below(&rng, 32)),
+                                         .bytes = 128,
+                                         .tag = pushed,
+                                         .row_hint = rng_below(&rng, 8) == 0,
+                                         .kind = (uint8_t)rng_below(&rng, 2)};
                     latency_dram_push(dram, cycle, &request);
                     accepted[pushed++] = cycle;
                     due = cycle + rng_below(&rng, 40);

@@ -111,9 +111,10 @@ static void load_set(const char *set, struct dram_params *params) {
         if (strcmp(csv.fields[0], set) != 0)
             continue;
         unsigned group_bits = (unsigned)csv_number(&csv, "bank_group_bits");
-        struct address_masks masks = address_masks_contiguous(
-            (unsigned)csv_number(&csv, "offset_bits"), (unsigned)csv_number(&csv, "column_bits"),
-            group_bits + (unsigned)csv_number(&csv, "bank_bits"), (unsigned)csv_number(&csv, "row_bits"));
+        struct address_masks masks = address_masks_contiguous((unsigned)csv_number(&csv, "offset_bits"),
+                                                              (unsigned)csv_number(&csv, "column_bits"),
+                                                              group_bits + (unsigned)csv_number(&csv, "bank_bits"),
+                                                              (unsigned)csv_number(&csv, "row_bits"));
         params->column_mask = masks.column;
         params->bank_mask = masks.bank;
         params->row_mask = masks.row;
@@ -174,7 +175,8 @@ static unsigned compare_requests(const char *set, const char *name, const char *
         uint64_t a = csv_number(&csv, accepted), d = csv_number(&csv, done);
         if ((a != outcome.accepted[row] || d != outcome.done[row]) && differences++ == 0)
             print_error("%s %s %s request %u: accepted %" PRIu64 " done %" PRIu64 ", reference %" PRIu64 " %" PRIu64
-                        "\n", set, name, model, row, outcome.accepted[row], outcome.done[row], a, d);
+                        "\n",
+                        set, name, model, row, outcome.accepted[row], outcome.done[row], a, d);
     }
     assert_int_equal(row, stream.count);
     return differences;
@@ -261,8 +263,8 @@ static void dram_totals_equal_reference(void **state) {
             fabs(read_latency - strtod(csv_get(&csv, "avg_read_lat"), NULL)) > 0.0006 ||
             stats->row_hits != stats->requests - stats->activates ||
             stats->bus_busy_cycles != stats->requests * params.burst_clocks)
-            fail_msg("%s %s %s: drain %" PRIu64 " activates %" PRIu64 " precharges %" PRIu64 " read latency %.3f",
-                     set, name, model, outcome.drain, stats->activates, stats->precharges, read_latency);
+            fail_msg("%s %s %s: drain %" PRIu64 " activates %" PRIu64 " precharges %" PRIu64 " read latency %.3f", set,
+                     name, model, outcome.drain, stats->activates, stats->precharges, read_latency);
         lines++;
     }
     print_message("%u lines of the summary equal\n", lines);

@@ -1,0 +1,46 @@
+/* One compilation, shared by compile.c (cache, the public functions) and compile_steps.c (command lines, running). */
+#ifndef HEDDLE_DEVICE_COMPILE_JOB_H
+#define HEDDLE_DEVICE_COMPILE_JOB_H
+
+#include "device/compile.h"
+#include "device/compile_process.h"
+
+/* Raised when the form of what is cached changes. */
+#define CACHE_FORM "heddle compile 1"
+
+/* One compilation on its way. Everything but the result lives in `arena`, which ends with it. */
+struct job {
+    struct arena *arena;
+    const struct compile_options *options;
+    enum compile_language language;
+    struct compile_tools tools;
+    const char *path;   /* the source as the compiler is to open it */
+    const char *folder; /* its folder with the slash, "" for none: what must not show in the PTX */
+    const char *name;   /* what the PTX, messages and the key call it */
+    const char *text;
+    size_t text_bytes;
+    const char *temporary;  /* folder */
+    struct arguments flags; /* options that decide the outcome: part of the key */
+    const char *log;
+    struct report *report;
+};
+
+/* Hexadecimal digits of the data's hash. */
+const char *job_hash(struct arena *arena, const char *data, size_t bytes);
+const char *job_key_join(struct arena *arena, const char *key, const char *part);
+bool job_is_32_bit(const struct job *job);
+/* libclc for the width asked for, NULL when it is not installed. */
+const char *job_libclc(const struct job *job);
+
+/* Fill job->flags. */
+void job_flags_opencl(struct job *job);
+void job_flags_cuda(struct job *job);
+void job_flags_nvcc(struct job *job);
+
+/* Run the compiler. Its words are added to job->log; where it fails that is STATUS_INVALID, with them in the report
+ * unless `quiet`. */
+enum status job_preprocess(struct job *job, const char **out, bool quiet);
+enum status job_run_opencl(struct job *job, const char **metadata, const char **ptx);
+enum status job_run_cuda(struct job *job, const char *program, bool quiet, const char **ptx);
+
+#endif

@@ -1,0 +1,372 @@
+/* Command lines for the compilers, and running them. */
+#include "device/compile_job.h"
+#include "device/compile_metadata.h"
+#include <errno.h>
+#include <string.h>
+#include <xxhash.h>
+
+#define COUNT(array) ((unsigned)(sizeof(array) / sizeof *(array)))
+
+const char *job_hash(struct arena *arena, const char *data, size_t bytes)
+{
+    XXH128_hash_t hash = XXH3_128bits(data, bytes);
+    return arena_printf(arena, "%016llx%016llx", (unsigned long long)hash.high64, (unsigned long long)hash.low64);
+}
+
+const char *job_key_join(struct arena *arena, const char *key, const char *part)
+{
+    return arena_printf(arena, "%s\n%s", key, part);
+}
+
+static const char *target_cpu(const struct job *job)
+{
+    return arena_printf(job->arena, "sm_%u", job->options->sm ? job->options->sm : 75);
+}
+
+bool job_is_32_bit(const struct job *job)
+{
+    return job->options->address_bits == 32;
+}
+
+const char *job_libclc(const struct job *job)
+{
+    return job_is_32_bit(job) ? job->tools.libclc32 : job->tools.libclc64;
+}
+
+static const char *optimisation(const struct job *job)
+{
+    static const char *const levels[] = {"-O0", "-O2", "-O1", "-O2", "-O3"};
+    int level = job->options->optimisation;
+    return level < -1 || level > 3 ? "-O2" : levels[level + 1];
+}
+
+static const char *opencl_target(const struct job *job)
+{
+    /* The operating system `nvcl` has pointer parameters carry their address space. */
+    return job_is_32_bit(job) ? "--target=nvptx-nvidia-nvcl" : "--target=nvptx64-nvidia-nvcl";
+}
+
+static void flags_common(struct job *job)
+{
+    struct arguments *flags = &job->flags;
+    for (unsigned i = 0; i < job->options->define_count; i++)
+        arguments_add(job->arena, flags, arena_printf(job->arena, "-D%s", job->options->defines[i]));
+    for (unsigned i = 0; i < job->options->include_count; i++)
+        arguments_add(job->arena, flags, arena_printf(job->arena, "-I%s", job->options->includes[i]));
+    arguments_add_all(job->arena, flags, job->options->extra, job->options->extra_count);
+}
+
+static void add_flags(struct job *job, struct arguments *line)
+{
+    arguments_add_all(job->arena, line, job->flags.items, job->flags.count);
+}
+
+/* No folder of the host enters the PTX, not even through __FILE__. */
+static void add_maps(struct job *job, struct arguments *line)
+{
+    struct arena *arena = job->arena;
+    for (unsigned i = 0; i < job->options->include_count; i++)
+        arguments_add(arena, line, arena_printf(arena, "-ffile-prefix-map=%s/=", job->options->includes[i]));
+    if (*job->folder)
+        arguments_add(arena, line, arena_printf(arena, "-ffile-prefix-map=%s=", job->folder));
+    arguments_add(arena, line, "-fdebug-compilation-dir=.");
+}
+
+/* What builtins.cl has beyond the compiler's defaults for the target; clang knows the rest by its version. */
+#define OPENCL_EXTENSIONS                                                                                              \
+    "-cl-ext=+cl_khr_fp64,+cl_khr_fp16,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+cl_khr_subgroups,"   \
+    "+__opencl_c_int64,+__opencl_c_fp64,+__opencl_c_generic_address_space,+__opencl_c_program_scope_global_variables," \
+    "+__opencl_c_subgroups,+__opencl_c_atomic_order_acq_rel,+__opencl_c_atomic_order_seq_cst"
+static const char *const opencl_macros[] = {"-Dcl_khr_subgroup_shuffle=1", "-Dcl_khr_subgroup_shuffle_relative=1",
+                                            "-Dcl_khr_subgroup_ballot=1", "-Dcl_khr_subgroup_non_uniform_vote=1"};
+static const char *const opencl3_macros[] = {"-D__opencl_c_atomic_scope_device=1",
+                                             "-D__opencl_c_atomic_scope_all_devices=1",
+                                             "-D__opencl_c_work_group_collective_functions=1"};
+void job_flags_opencl(struct job *job)
+{
+    static const char *const fixed[] = {"-x", "cl", "--cuda-feature=+ptx85", "-cl-kernel-arg-info", "-fno-crash-diagnostics",
+                                        "-Wno-linker-warnings", "-fno-ident", "-Xclang", OPENCL_EXTENSIONS};
+    struct arena *arena = job->arena;
+    struct arguments *flags = &job->flags;
+    arguments_add_all(arena, flags, fixed, COUNT(fixed));
+    arguments_add_all(arena, flags, opencl_macros, COUNT(opencl_macros));
+    const char *standard = job->options->standard ? job->options->standard : "CL1.2";
+    if (strcmp(standard, "CL3.0") == 0)
+        arguments_add_all(arena, flags, opencl3_macros, COUNT(opencl3_macros));
+    arguments_add(arena, flags, arena_printf(arena, "-cl-std=%s", standard));
+    arguments_add(arena, flags, opencl_target(job));
+    arguments_add(arena, flags, arena_printf(arena, "-march=%s", target_cpu(job)));
+    arguments_add(arena, flags, optimisation(job));
+    if (!job->options->no_line_info) {
+        arguments_add(arena, flags, "-gdwarf-4");
+        arguments_add(arena, flags, "-gline-directives-only");
+    }
+    flags_common(job);
+}
+
+void job_flags_cuda(struct job *job)
+{
+    static const char *const fixed[] = {"-x", "cuda", "--cuda-feature=+ptx85", "--cuda-device-only", "-nocudainc", "-nocudalib",
+                                        "-fno-crash-diagnostics", "-fno-ident", "-Wno-unknown-cuda-version",
+                                        "-Wno-linker-warnings"};
+    struct arena *arena = job->arena;
+    struct arguments *flags = &job->flags;
+    arguments_add_all(arena, flags, fixed, COUNT(fixed));
+    const char *standard = job->options->standard ? job->options->standard : "c++17";
+    arguments_add(arena, flags, arena_printf(arena, "-std=%s", standard));
+    arguments_add(arena, flags, arena_printf(arena, "--cuda-gpu-arch=%s", target_cpu(job)));
+    arguments_add(arena, flags, optimisation(job));
+    if (!job->options->no_line_info) {
+        arguments_add(arena, flags, "-gdwarf-4");
+        arguments_add(arena, flags, "-gline-directives-only");
+    }
+    flags_common(job);
+}
+
+void job_flags_nvcc(struct job *job)
+{
+    struct arena *arena = job->arena;
+    struct arguments *flags = &job->flags;
+    arguments_add(arena, flags, "-ptx");
+    arguments_add(arena, flags, arena_printf(arena, "-arch=%s", target_cpu(job)));
+    if (!job->options->no_line_info)
+        arguments_add(arena, flags, "-lineinfo");
+    if (job->options->standard)
+        arguments_add(arena, flags, arena_printf(arena, "-std=%s", job->options->standard));
+    flags_common(job);
+}
+
+/* ---- running ---- */
+
+/* Messages name the source as the user does, not where we put a copy of it; of a crash only the first words are kept,
+ * not the compiler's own call stack. */
+static const char *log_clean(struct job *job, const char *log)
+{
+    const char *folder = arena_printf(job->arena, "%s/", job->temporary);
+    size_t length = strlen(folder);
+    char *out = arena_alloc(job->arena, strlen(log) + 1), *end = out;
+    const char *stop = strstr(log, "PLEASE submit a bug report");
+    while (*log && log != stop) {
+        if (strncmp(log, folder, length) == 0) {
+            log += length;
+            continue;
+        }
+        *end++ = *log++;
+    }
+    *end = '\0';
+    return out;
+}
+
+/* Runs one step. Its words are added to the job's log; a failure becomes STATUS_INVALID with them in the report. */
+static enum status step_run(struct job *job, struct arguments *line, bool quiet)
+{
+    struct process_end end;
+    const char *output = arena_printf(job->arena, "%s/.heddle.log", job->temporary);
+    enum status status = process_run(job->arena, line, output, &end, job->report);
+    if (status != STATUS_OK)
+        return status;
+    const char *log = log_clean(job, end.output);
+    job->log = job->log && *job->log ? arena_printf(job->arena, "%s%s", job->log, log) : log;
+    if (end.exit_code == 0)
+        return STATUS_OK;
+    struct report *report = quiet ? NULL : job->report;
+    if (end.signal)
+        return report_add(report, STATUS_INVALID, "%s: the compiler %s ended by signal %d:\n%s", job->name,
+                          line->items[0], end.signal, log);
+    return report_add(report, STATUS_INVALID, "%s: does not compile:\n%s", job->name, log);
+}
+
+enum status job_preprocess(struct job *job, const char **out, bool quiet)
+{
+    struct arguments line = {0};
+    const char *result = arena_printf(job->arena, "%s/.heddle.i", job->temporary);
+    arguments_add(job->arena, &line, job->tools.clang);
+    add_flags(job, &line);
+    if (job->language == COMPILE_CUDA) {
+        arguments_add(job->arena, &line, "-include");
+        arguments_add(job->arena, &line, arena_printf(job->arena, "%s/cuda_device.h", job->tools.share));
+    }
+    arguments_add(job->arena, &line, "-E");
+    arguments_add(job->arena, &line, job->path);
+    arguments_add(job->arena, &line, "-o");
+    arguments_add(job->arena, &line, result);
+    const char *log = job->log;
+    enum status status = step_run(job, &line, quiet);
+    if (status != STATUS_OK)
+        return status;
+    job->log = log; /* warnings of the preprocessor come again with the compile */
+    *out = process_read(job->arena, result, NULL);
+    return *out ? STATUS_OK : report_add(job->report, STATUS_SYSTEM, "%s: %s", result, strerror(errno));
+}
+
+/* One of our own files as bitcode for this target: compiled once per compiler, version of the file, sm and width. */
+static enum status bitcode_get(struct job *job, const char *name, struct arguments *line, const char **out)
+{
+    struct arena *arena = job->arena;
+    const char *source = arena_printf(arena, "%s/%s", job->tools.share, name);
+    size_t bytes = 0;
+    const char *text = process_read(arena, source, &bytes);
+    if (!text)
+        return report_add(job->report, STATUS_SYSTEM, "%s: %s", source, strerror(errno));
+    const char *key = job_key_join(arena, CACHE_FORM, job->tools.clang_version);
+    for (unsigned i = 1; i < line->count; i++)
+        key = job_key_join(arena, key, line->items[i]);
+    key = job_key_join(arena, key, job_hash(arena, text, bytes));
+    const char *file = job_hash(arena, key, strlen(key));
+    char *kept = job->tools.cache ? arena_printf(arena, "%s/%s.bc", job->tools.cache, file) : NULL;
+    *out = kept;
+    if (kept && file_exists(kept))
+        return STATUS_OK;
+    const char *fresh = arena_printf(arena, "%s/.heddle.%s.bc", job->temporary, name);
+    const char *const output[] = {"-c", source, "-o", fresh};
+    arguments_add_all(arena, line, output, COUNT(output));
+    const char *log = job->log;
+    enum status status = step_run(job, line, false);
+    job->log = log;
+    if (status != STATUS_OK)
+        return status;
+    if (!kept || !file_publish(arena, fresh, kept))
+        *out = fresh;
+    return STATUS_OK;
+}
+
+static enum status builtins_get(struct job *job, const char **builtins, const char **collective)
+{
+    struct arena *arena = job->arena;
+    const char *const common[] = {job->tools.clang, opencl_target(job),
+                                  arena_printf(arena, "-march=%s", target_cpu(job)), "-O2", "-fno-crash-diagnostics",
+                                  "-fno-ident", "-ffp-contract=off", "-emit-llvm"};
+    const char *const opencl[] = {"-x", "cl", "--cuda-feature=+ptx85", "-cl-std=CL3.0", "-Xclang", OPENCL_EXTENSIONS,
+                                  arena_printf(arena, "-DHEDDLE_SM=%u", job->options->sm ? job->options->sm : 75)};
+    struct arguments line = {0};
+    arguments_add_all(arena, &line, common, COUNT(common));
+    arguments_add_all(arena, &line, opencl, COUNT(opencl));
+    arguments_add_all(arena, &line, opencl_macros, COUNT(opencl_macros));
+    arguments_add_all(arena, &line, opencl3_macros, COUNT(opencl3_macros));
+    enum status status = bitcode_get(job, "builtins.cl", &line, builtins);
+    if (status != STATUS_OK)
+        return status;
+    struct arguments plain = {0};
+    arguments_add_all(arena, &plain, common, COUNT(common));
+    return bitcode_get(job, "collective.c", &plain, collective);
+}
+
+/* Our builtins win over libclc's, so they are linked first; only what the source uses is taken. */
+static enum status add_libraries(struct job *job, struct arguments *line)
+{
+    const char *builtins = NULL, *collective = NULL;
+    enum status status = builtins_get(job, &builtins, &collective);
+    const char *const files[] = {builtins, collective, job_libclc(job)};
+    for (unsigned i = 0; status == STATUS_OK && i < COUNT(files); i++) {
+        const char *const link[] = {"-Xclang", "-mlink-builtin-bitcode", "-Xclang", files[i]};
+        arguments_add_all(job->arena, line, link, COUNT(link));
+    }
+    return status;
+}
+
+/* ".file 1 "./saxpy.cl"" -> ".file 1 "saxpy.cl"": names start at the source's own folder, and a header from
+ * elsewhere keeps only its last name. */
+static char *clean_file_names(struct job *job, const char *ptx)
+{
+    char *out = arena_alloc(job->arena, strlen(ptx) + 1), *end = out;
+    for (const char *line = ptx; *line;) {
+        size_t length = strcspn(line, "\n");
+        const char *quote = memchr(line, '"', length);
+        size_t blank = strspn(line, " \t");
+        if (quote && strncmp(line + blank, ".file", 5) == 0) {
+            const char *name = quote + 1, *stop = name + strcspn(name, "\"\n");
+            while (strncmp(name, "./", 2) == 0)
+                name += 2;
+            if (*job->folder && strncmp(name, job->folder, strlen(job->folder)) == 0)
+                name += strlen(job->folder);
+            if (*name == '/')
+                while (memchr(name, '/', (size_t)(stop - name)))
+                    name++;
+            memcpy(end, line, (size_t)(quote + 1 - line));
+            end += quote + 1 - line;
+            memcpy(end, name, (size_t)(line + length - name));
+            end += line + length - name;
+        } else {
+            memcpy(end, line, length);
+            end += length;
+        }
+        line += length;
+        if (*line == '\n')
+            *end++ = *line++;
+    }
+    *end = '\0';
+    return out;
+}
+
+static void add_output(struct job *job, struct arguments *line, const char *source, const char *result)
+{
+    arguments_add(job->arena, line, source);
+    arguments_add(job->arena, line, "-o");
+    arguments_add(job->arena, line, result);
+}
+
+static enum status result_read(struct job *job, const char *path, const char **out)
+{
+    *out = process_read(job->arena, path, NULL);
+    return *out ? STATUS_OK : report_add(job->report, STATUS_SYSTEM, "%s: %s", path, strerror(errno));
+}
+
+static enum status ptx_read(struct job *job, const char *path, const char **out)
+{
+    enum status status = result_read(job, path, out);
+    if (status == STATUS_OK)
+        *out = clean_file_names(job, *out);
+    return status;
+}
+
+/* Source to optimised IR, which has the argument information; then IR to PTX without optimising again. */
+enum status job_run_opencl(struct job *job, const char **metadata, const char **ptx)
+{
+    struct arena *arena = job->arena;
+    const char *ir = NULL;
+    const char *ir_path = arena_printf(arena, "%s/.heddle.ll", job->temporary);
+    const char *ptx_path = arena_printf(arena, "%s/.heddle.ptx", job->temporary);
+    struct arguments first = {0}, second = {0};
+    arguments_add(arena, &first, job->tools.clang);
+    add_flags(job, &first);
+    add_maps(job, &first);
+    enum status status = add_libraries(job, &first);
+    if (status != STATUS_OK)
+        return status;
+    arguments_add(arena, &first, "-S");
+    arguments_add(arena, &first, "-emit-llvm");
+    add_output(job, &first, job->path, ir_path);
+    if ((status = step_run(job, &first, false)) != STATUS_OK || (status = result_read(job, ir_path, &ir)) != STATUS_OK)
+        return status;
+    *metadata = metadata_extract(arena, ir);
+    const char *const generate[] = {job->tools.clang, "-x", "ir", "--cuda-feature=+ptx85", opencl_target(job),
+                                    arena_printf(arena, "-march=%s", target_cpu(job)), optimisation(job),
+                                    "-fno-crash-diagnostics", "-Wno-override-module", "-Xclang",
+                                    "-disable-llvm-passes", "-S"};
+    arguments_add_all(arena, &second, generate, COUNT(generate));
+    add_output(job, &second, ir_path, ptx_path);
+    if ((status = step_run(job, &second, false)) != STATUS_OK)
+        return status;
+    return ptx_read(job, ptx_path, ptx);
+}
+
+enum status job_run_cuda(struct job *job, const char *program, bool quiet, const char **ptx)
+{
+    struct arena *arena = job->arena;
+    const char *ptx_path = arena_printf(arena, "%s/.heddle.ptx", job->temporary);
+    struct arguments line = {0};
+    enum status status = STATUS_OK;
+    arguments_add(arena, &line, program);
+    add_flags(job, &line);
+    if (program == job->tools.clang) {
+        add_maps(job, &line);
+        arguments_add(arena, &line, "-include");
+        arguments_add(arena, &line, arena_printf(arena, "%s/cuda_device.h", job->tools.share));
+        arguments_add(arena, &line, "-S");
+        if (job_libclc(job) && (status = add_libraries(job, &line)) != STATUS_OK) /* math is there only with libclc */
+            return status;
+    }
+    add_output(job, &line, job->path, ptx_path);
+    status = step_run(job, &line, quiet);
+    return status == STATUS_OK ? ptx_read(job, ptx_path, ptx) : status;
+}

@@ -1,0 +1,80 @@
+/* The inside of a DRAM channel, for dram.c and dram_create.c only. */
+#ifndef HEDDLE_MEM_DRAM_STATE_H
+#define HEDDLE_MEM_DRAM_STATE_H
+
+#include "mem/dram.h"
+
+enum { DRAM_BANKS_MAX = 64, DRAM_GROUPS_MAX = 16, DRAM_BANK_COMMANDS = 4 /* read, write, activate, precharge */ };
+
+/* A request inside the channel. It is in one list at a time. */
+struct dram_entry {
+    struct request request;
+    uint64_t order; /* rises with arrival */
+    uint64_t accepted, done;
+    struct dram_entry *next;
+    uint32_t row;
+    uint16_t bursts_left;
+    uint8_t bank;
+    uint8_t write;
+    bool opened; /* a row was opened for it */
+};
+
+/* Zeroed: empty. The tail counts only when there is a head. */
+struct dram_list {
+    struct dram_entry *head, *tail;
+};
+
+/* Requests of the window, oldest first. `hit` only while the row is open. In the modes with one request in service,
+ * that one is in `waiting` or `hit` and the others in `pending`. */
+struct dram_bank {
+    uint64_t precharge_ready; /* without the hold of a hint */
+    uint64_t hold_until;
+    uint32_t row;
+    struct dram_list hit[2]; /* reads, writes */
+    struct dram_list waiting, pending;
+};
+
+/* Distances between commands, ready to be added to the cycle of the first. */
+struct dram_timing {
+    /* By read and write: to the end of the data, to the other kind, to precharge of the bank. */
+    uint32_t data[2], turn[2], turn_group[2], precharge[2], rcd[2];
+    uint32_t burst, ccd, ccd_group, rrd, rrd_group, faw, ras, rp, rc, read_precharge_group;
+    uint32_t refresh_interval, refresh, hold;
+};
+
+struct dram {
+    /* The next command: kind, bank and cycle; `order` decides between commands legal in the same cycle. */
+    struct dram_pick {
+        uint64_t cycle, order;
+        uint32_t bank, kind;
+    } plan;
+    uint64_t want[DRAM_BANK_COMMANDS]; /* banks whose next command may be of that kind */
+    uint64_t open;                     /* banks with an open row */
+    uint64_t serving;                  /* banks with a request in service, in the modes that have one */
+    uint64_t chip_ready[DRAM_BANK_COMMANDS];
+    bool grouped[DRAM_BANK_COMMANDS]; /* whether bank groups hold back that kind longer than the chip does */
+    bool in_service, by_bank, fifo, two_buses;
+    uint64_t refresh_cycle;
+    uint32_t banks, group_mask, turn; /* turn: the bank that is first in bank-rr */
+    uint32_t window, window_count, queue_limit, queue_count;
+    uint32_t capacity, unused, held; /* entries from `unused` on were never taken */
+    uint32_t burst_mask, burst_shift, activate_index;
+    uint64_t order, last_push;                  /* last_push: cycle + 1 of the last push */
+    struct dram_entry *entries, *free;          /* free: a list */
+    struct dram_list queue, completed, pending; /* pending: scheduler fifo */
+    dram_observer *observer;
+    void *observer_context;
+    struct dram_timing timing;
+    uint64_t activates[4]; /* cycles of the last four, for FAW */
+    struct dram_stats stats;
+
+    /* What planning reads, by kind and bank: the cycle from which the bank itself allows the command, and the order
+     * of the request it would serve (valid for kinds wanted; `waiting` serves activate and precharge). */
+    uint64_t ready[DRAM_BANK_COMMANDS][DRAM_BANKS_MAX];
+    uint64_t hit_order[2][DRAM_BANKS_MAX], waiting_order[DRAM_BANKS_MAX];
+    uint64_t group_ready[DRAM_BANK_COMMANDS][DRAM_GROUPS_MAX];
+    struct address_map map;
+    struct dram_bank bank[];
+};
+
+#endif

@@ -1,0 +1,30 @@
+/* Greedy then oldest: stay with a warp until it stalls, then take the one that started first. */
+#include "base/bits.h"
+#include "sm/scheduler/scheduler.h"
+
+struct greedy {
+    unsigned last;
+};
+
+static void *gto_create(struct arena *arena, unsigned warps, uint64_t mine, unsigned group) {
+    (void)warps, (void)group;
+    struct greedy *self = ARENA_NEW(arena, struct greedy);
+    self->last = bits_first64(mine);
+    return self;
+}
+
+static unsigned gto_pick(void *state, const struct scheduler_view *view) {
+    struct greedy *self = state;
+    if (view->ready >> self->last & 1)
+        return self->last;
+    unsigned best = bits_first64(view->ready);
+    for (uint64_t rest = view->ready & (view->ready - 1); rest; rest &= rest - 1) {
+        const unsigned warp = bits_first64(rest);
+        if (view->older[best] >> warp & 1)
+            best = warp;
+    }
+    return self->last = best;
+}
+
+const struct scheduler_ops scheduler_gto = {
+    .name = "gto", .help = "the same warp until it stalls, then the oldest", .create = gto_create, .pick = gto_pick};

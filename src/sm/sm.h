@@ -1,0 +1,86 @@
+/* One SM in time: front end, units, load/store unit, L1. It meets the rest of the machine in two links (requests out,
+ * replies in), the executor (what instructions do) and the divergence mechanism (who issues together). */
+#ifndef HEDDLE_SM_SM_H
+#define HEDDLE_SM_SM_H
+
+#include "base/arena.h"
+#include "base/param.h"
+#include "base/stat.h"
+#include "base/status.h"
+#include "divergence/divergence.h"
+#include "isa/module.h"
+#include "mem/cache.h"
+#include "mem/link.h"
+
+enum { SM_WARPS_MAX = 64 };
+enum sm_pipeline { SM_SCOREBOARD, SM_BARREL };
+
+struct sm_params {
+#define PARAM PARAM_FIELD
+#include "sm/sm_params.def"
+#undef PARAM
+};
+
+struct sm_stats {
+#define STAT(field, unit, help) uint64_t field;
+#include "sm/sm_stats.def"
+#undef STAT
+};
+extern const struct stat_description sm_stats_table[];
+
+/* Why a warp did not issue, in warp-cycles, per static instruction. */
+enum sm_wait { WAIT_FETCH, WAIT_REGISTER, WAIT_MEMORY, WAIT_BARRIER, WAIT_UNIT, WAIT_TURN, WAIT_COUNT };
+extern const char *const sm_wait_names[WAIT_COUNT];
+
+struct sm_inst_stats {
+    uint64_t waits[WAIT_COUNT];
+    uint64_t transactions, misses;
+};
+
+/* What goes to the memory system and comes back. */
+enum packet_kind { PACKET_READ, PACKET_WRITE, PACKET_ATOMIC };
+struct packet {
+    uint64_t address;
+    uint64_t tag; /* the SM's: who waits */
+    uint32_t sm;
+    uint32_t bytes;
+    uint32_t ticket, lanes; /* atomics */
+    uint8_t kind;           /* enum packet_kind */
+    uint8_t place;          /* writes: block whose store this is */
+    uint8_t sectors;        /* 32 B parts of the 128 B line at `address` rounded down, bit 0 the first */
+};
+
+struct sm_shape {
+    unsigned places, warps_per_place;
+    uint32_t id;
+    uint64_t epoch_cycles;
+};
+
+struct sm;
+
+enum status sm_create(struct sm **out, struct arena *arena, const struct sm_params *params, const struct cache_params *l1,
+                      const struct cache_params *instruction, const struct module *module, const struct executor *executor,
+                      const struct divergence_ops *mechanism, const struct sm_shape *shape, struct link *requests,
+                      struct link *replies, struct report *report);
+/* Places without a block; a block given now starts at the next cycle run. */
+unsigned sm_free_places(const struct sm *sm);
+void sm_give(struct sm *sm, uint64_t block, uint32_t first_pc);
+/* Cycles [from, to). */
+void sm_run(struct sm *sm, uint64_t from, uint64_t to);
+/* Nothing resident, nothing in flight. */
+bool sm_is_idle(const struct sm *sm);
+/* The first cycle at which something can happen without news from outside. */
+uint64_t sm_next(const struct sm *sm);
+/* A thread faulted: the cycle and warp; false: none. */
+bool sm_faulted(const struct sm *sm, uint64_t *cycle, unsigned *warp);
+/* Blocks resident wait for ever: nothing in flight, nothing ready. */
+bool sm_is_stuck(const struct sm *sm);
+void sm_describe(const struct sm *sm, struct report *report);
+const struct sm_stats *sm_statistics(const struct sm *sm);
+const struct cache_stats *sm_l1_statistics(const struct sm *sm);
+const struct sm_inst_stats *sm_instructions(const struct sm *sm);
+uint64_t sm_divergent_branches(const struct sm *sm, const uint64_t **per_pc);
+uint64_t sm_threads(const struct sm *sm);
+void sm_flush(struct sm *sm);
+
+#endif
