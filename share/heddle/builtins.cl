@@ -683,6 +683,39 @@ CTZ(ulong, ulong, 64)
 SUB_SAT(int, uint, INT_MIN, INT_MAX)
 SUB_SAT(long, ulong, LONG_MIN, LONG_MAX)
 
+/* libclc negates the smallest number in a signed type, which is undefined: LLVM takes the result for positive. */
+#define ABS(T, U)                                                                                                      \
+    OVERLOAD U abs(T a) { return a < 0 ? (U)(0u - (U)a) : (U)a; }                                                      \
+    SPREAD1(U, T, abs)
+ABS(char, uchar)
+ABS(short, ushort)
+ABS(int, uint)
+ABS(long, ulong)
+
+/* libclc's product of the low halves of two long overflows a signed type. A definition hides the compiler's own
+ * declarations of the name, so all types are here. */
+long __heddle_mulhi_ll(long a, long b) __asm("llvm.nvvm.mulhi.ll"); /* clang's own are of 128 bits in OpenCL C */
+ulong __heddle_mulhi_ull(ulong a, ulong b) __asm("llvm.nvvm.mulhi.ull");
+#define MUL_HI(T, product)                                                                                             \
+    OVERLOAD T mul_hi(T a, T b) { return (T)(product); }                                                               \
+    SPREAD2(T, T, T, mul_hi)
+MUL_HI(char, ((int)a * b) >> 8)
+MUL_HI(uchar, ((uint)a * b) >> 8)
+MUL_HI(short, ((int)a * b) >> 16)
+MUL_HI(ushort, ((uint)a * b) >> 16)
+MUL_HI(int, __nvvm_mulhi_i(a, b))
+MUL_HI(uint, __nvvm_mulhi_ui(a, b))
+MUL_HI(long, __heddle_mulhi_ll(a, b))
+MUL_HI(ulong, __heddle_mulhi_ull(a, b))
+
+/* So does libclc's product of two int. */
+OVERLOAD int mad_sat(int a, int b, int c)
+{
+    long sum = (long)a * b + c;
+    return sum < INT_MIN ? INT_MIN : sum > INT_MAX ? INT_MAX : (int)sum;
+}
+SPREAD3(int, int, int, int, mad_sat)
+
 /* The 128-bit sum; libclc looks at the high half of the product alone. */
 OVERLOAD long mad_sat(long a, long b, long c)
 {
@@ -692,7 +725,7 @@ OVERLOAD long mad_sat(long a, long b, long c)
 }
 SPREAD3(long, long, long, long, mad_sat)
 
-/* libclc's mul_hi is sound; the sum wraps. */
+/* The sum wraps. */
 #define MAD_HI(T, U)                                                                                                   \
     OVERLOAD T mad_hi(T a, T b, T c) { return (T)((U)mul_hi(a, b) + (U)c); }                                           \
     SPREAD3(T, T, T, T, mad_hi)

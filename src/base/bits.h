@@ -11,6 +11,7 @@ static inline unsigned bits_count64(uint64_t mask) { return (unsigned)__builtin_
 static inline unsigned bits_first(uint32_t mask) { return (unsigned)__builtin_ctz(mask); }
 static inline unsigned bits_first64(uint64_t mask) { return (unsigned)__builtin_ctzll(mask); }
 /* The lowest n bits, n from 0 to 32. */
+static inline uint64_t bits_low64(unsigned n) { return n >= 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1; }
 static inline uint32_t bits_low(unsigned n) { return n >= 32 ? UINT32_MAX : (UINT32_C(1) << n) - 1; }
 static inline bool bits_test(uint32_t mask, unsigned n) { return (mask >> n & 1) != 0; }
 static inline bool bits_is_power_of_two(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }

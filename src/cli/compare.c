@@ -111,8 +111,7 @@ static void print_settings(const struct comparison *comparison, struct arena *ar
 static void print_lines(const struct comparison *comparison, unsigned limit, struct arena *arena) {
     if (!comparison->lines.count || !limit)
         return;
-    struct table table =
-        start(arena, comparison, comparison->in_time ? "warp-cycles waited" : "warp instructions", true);
+    struct table table = start(arena, comparison, comparison->in_time ? "cycles by line" : "warp instructions", true);
     for (unsigned i = 0; i < comparison->lines.count && i < limit; i++) {
         const struct compare_line *line = &comparison->lines.items[i];
         table_add(&table, line->place);

@@ -74,6 +74,8 @@ static void print_launches(const struct run *run, struct arena *arena, FILE *to)
     struct row *rows = ARENA_ARRAY(arena, struct row, run->done);
     unsigned count = collect_rows(run, rows);
     struct table table = {.arena = arena, .columns = in_time ? 9 : 8, .left = 1, .elastic = 0};
+    if (in_time)
+        table.optional = 1u << 6 | 1u << 8; /* thread instructions, divergent branches */
     for (unsigned i = 0; i < table.columns; i++)
         table_add(&table, in_time ? timed[i] : functional[i]);
     uint64_t cycles = 0;
@@ -117,21 +119,6 @@ void summary_add_line(struct table *table, struct run *run, const struct line_st
     table_add(table, trimmed(arena, source_line(&run->sources, line->file, line->line)));
 }
 
-/* Counts per instruction over all launches. */
-static struct inst_stats *sum_instructions(const struct run *run, struct arena *arena, uint64_t *threads) {
-    struct inst_stats *sum = ARENA_ARRAY(arena, struct inst_stats, run->module->code_count);
-    for (unsigned i = 0; i < run->done; i++)
-        for (uint32_t pc = 0; run->results[i].instructions && pc < run->module->code_count; pc++) {
-            const struct inst_stats *one = &run->results[i].instructions[pc];
-            sum[pc].issues += one->issues;
-            sum[pc].lanes += one->lanes;
-            sum[pc].threads += one->threads;
-            sum[pc].divergent += one->divergent;
-            *threads += one->threads;
-        }
-    return sum;
-}
-
 /* What lines of a functional run show: work and how full its groups were. */
 static void add_work(struct table *table, const struct line_stats *line, uint64_t all, uint32_t warp_size) {
     struct arena *arena = table->arena;
@@ -143,11 +130,12 @@ static void add_work(struct table *table, const struct line_stats *line, uint64_
 
 static void print_lines(struct run *run, struct arena *arena, unsigned limit, FILE *to) {
     static const char *const heading[] = {"line", "source", "thread instr.", "share", "SIMD eff.", "divergent"};
-    uint64_t all = 0;
     unsigned count;
+    struct run_stats total;
     struct gpu_stats timed;
-    const struct inst_stats *sum = sum_instructions(run, arena, &all);
-    const bool in_time = result_total_timed(run, &timed, arena);
+    result_total(run, &total);
+    const struct inst_stats *sum = result_total_instructions(run, NULL, arena);
+    const bool in_time = result_total_timed(run, NULL, &timed, arena);
     struct line_stats *lines = lines_collect(run->module, sum, in_time ? timed.instructions : NULL, arena, &count);
     if (!count || !limit)
         return;
@@ -161,7 +149,7 @@ static void print_lines(struct run *run, struct arena *arena, unsigned limit, FI
             table_add(&table, heading[i]);
         for (unsigned i = 0; i < shown; i++) {
             summary_add_line(&table, run, &lines[i]);
-            add_work(&table, &lines[i], all, run->machine->warp_size);
+            add_work(&table, &lines[i], total.thread_instructions, run->machine->warp_size);
         }
         fputc('\n', to);
         table_print(&table, to);

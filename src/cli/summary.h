@@ -13,7 +13,7 @@ void summary_add_line(struct table *table, struct run *run, const struct line_st
 
 /* summary_time.c: where the slots went and how the memory did, over all launches; nothing for a functional run. */
 void summary_time_print(const struct run *run, struct arena *arena, FILE *to);
-/* The `shown` lines whose warps waited longest, and for what. Sorts the lines. */
+/* The `shown` lines that most slots went to, in which way, and what warps waited for there. Sorts the lines. */
 void summary_time_lines(struct run *run, const struct gpu_stats *timed, struct line_stats *lines, unsigned count,
                         unsigned shown, struct arena *arena, FILE *to);
 

@@ -7,18 +7,30 @@ static const char *percent(struct arena *arena, uint64_t part, uint64_t whole) {
     return whole ? arena_printf(arena, "%.1f %%", 100.0 * (double)part / (double)whole) : "-";
 }
 
+/* Where too little to be shown is a dash. */
+static const char *share(struct arena *arena, uint64_t part, uint64_t whole) {
+    const double percents = whole ? 100.0 * (double)part / (double)whole : 0;
+    return percents >= 0.05 ? arena_printf(arena, "%.1f", percents) : "-";
+}
+
 static void print_classes(const struct sm_stats *sm, struct arena *arena, FILE *to) {
-    struct table table = {.arena = arena, .columns = CYCLE_CLASSES + 1, .left = 1, .elastic = -1};
-    table_add(&table, "slots");
+    struct table table = {.arena = arena, .columns = CYCLE_CLASSES, .elastic = -1};
     for (unsigned i = 0; i < CYCLE_CLASSES; i++)
         table_add(&table, cycle_class_names[i]);
-    table_add(&table, "%");
-    for (unsigned i = 0; i < CYCLE_CLASSES; i++) {
-        const uint64_t slots = cycle_class(sm, i);
-        table_add(&table, slots ? arena_printf(arena, "%.1f", 100.0 * (double)slots / (double)sm->slots) : "-");
+    for (unsigned i = 0; i < CYCLE_CLASSES; i++)
+        table_add(&table, share(arena, cycle_class(sm, i), sm->slots));
+    fputs("\n  where the schedulers' slots went, in %: issued with so many lanes, or not\n", to);
+    table_print(&table, to);
+    if (sm->stall * 1000 < sm->slots)
+        return;
+    fputs("  of the stalls, for want of", to);
+    const char *before = " ";
+    for (unsigned i = 0; i < SLOT_STALL_COUNT; i++) {
+        const uint64_t slots = stall_stage(sm, i);
+        if (slots)
+            fprintf(to, "%s%s %s %%", before, stall_stage_names[i], share(arena, slots, sm->stall)), before = ", ";
     }
     fputc('\n', to);
-    table_print(&table, to);
 }
 
 static void add_cache(struct table *table, const char *name, const struct cache_stats *cache) {
@@ -53,22 +65,22 @@ static void print_memory(const struct gpu_stats *sum, struct arena *arena, FILE 
 
 void summary_time_print(const struct run *run, struct arena *arena, FILE *to) {
     struct gpu_stats sum;
-    if (!result_total_timed(run, &sum, arena))
+    if (!result_total_timed(run, NULL, &sum, arena))
         return;
     print_classes(&sum.sm, arena, to);
     print_memory(&sum, arena, to);
 }
 
-static uint64_t waits_of(const struct line_stats *line) {
+static uint64_t slots_of(const struct sm_inst_stats *stats) {
     uint64_t sum = 0;
-    for (unsigned k = 0; k < WAIT_COUNT; k++)
-        sum += line->timed.waits[k];
+    for (unsigned i = 0; i < SLOT_COUNT; i++)
+        sum += stats->slots[i];
     return sum;
 }
 
-static int by_wait(const void *a, const void *b) {
+static int by_slots(const void *a, const void *b) {
     const struct line_stats *left = a, *right = b;
-    const uint64_t one = waits_of(left), other = waits_of(right);
+    const uint64_t one = slots_of(&left->timed), other = slots_of(&right->timed);
     if (one != other)
         return one > other ? -1 : 1;
     if (left->file != right->file)
@@ -76,38 +88,55 @@ static int by_wait(const void *a, const void *b) {
     return (left->line > right->line) - (left->line < right->line);
 }
 
-/* Every number is a share of all the waiting there was, so that a row's reasons add up to its first column. */
+/* Shares of all slots there were, so that a row's classes add up to its first number. */
+static void add_slots(struct table *table, const struct sm_inst_stats *stats, uint64_t all) {
+    uint64_t issued = 0;
+    for (unsigned i = 0; i < CYCLE_CLASSES_ISSUED; i++)
+        issued += cycle_class_of(stats, i);
+    table_add(table, share(table->arena, slots_of(stats), all));
+    table_add(table, share(table->arena, issued, all));
+    for (unsigned i = CYCLE_CLASSES_ISSUED; i < CYCLE_CLASSES; i++)
+        table_add(table, share(table->arena, cycle_class_of(stats, i), all));
+}
+
+/* What warps waited for longest before they issued an instruction of the line. */
+static const char *main_wait(struct arena *arena, const struct sm_inst_stats *stats) {
+    uint64_t sum = 0;
+    unsigned most = 0;
+    for (unsigned i = 0; i < WAIT_COUNT; i++) {
+        sum += stats->waits[i];
+        most = stats->waits[i] > stats->waits[most] ? i : most;
+    }
+    if (!sum)
+        return "-";
+    return arena_printf(arena, "%s %.0f %%", sm_wait_names[most], 100.0 * (double)stats->waits[most] / (double)sum);
+}
+
 void summary_time_lines(struct run *run, const struct gpu_stats *timed, struct line_stats *lines, unsigned count,
                         unsigned shown, struct arena *arena, FILE *to) {
-    uint64_t totals[WAIT_COUNT], all = 0;
-    result_waits(timed, run->module->code_count, totals);
-    unsigned reasons = 0;
-    for (unsigned k = 0; k < WAIT_COUNT; k++) {
-        all += totals[k];
-        reasons += totals[k] != 0;
-    }
-    qsort(lines, count, sizeof *lines, by_wait);
-    struct table table = {.arena = arena, .columns = reasons + 4, .left = 3, .elastic = 1};
-    table_add(&table, "line");
-    table_add(&table, "source");
-    table_add(&table, "waits %");
-    for (unsigned k = 0; k < WAIT_COUNT; k++)
-        if (totals[k])
-            table_add(&table, sm_wait_names[k]);
-    table_add(&table, "SIMD eff.");
+    static const char *const heading[] = {"line", "source", "slots", "issued",   "memory",
+                                          "idle", "stall",  "SIMD",  "waits for"};
+    const uint64_t all = timed->sm.slots;
+    const struct sm_inst_stats *nobody = &timed->nobody;
+    qsort(lines, count, sizeof *lines, by_slots);
+    struct table table = {
+        .arena = arena, .columns = 9, .left = 1u << 8 | 3, .elastic = 1, .optional = 1u << 7 | 1u << 8};
+    for (unsigned i = 0; i < table.columns; i++)
+        table_add(&table, heading[i]);
     for (unsigned i = 0; i < shown; i++) {
         const struct line_stats *line = &lines[i];
-        const uint64_t waited = waits_of(line);
         summary_add_line(&table, run, line);
-        table_add(&table, all ? arena_printf(arena, "%.1f", 100.0 * (double)waited / (double)all) : "-");
-        for (unsigned k = 0; k < WAIT_COUNT; k++) {
-            if (!totals[k])
-                continue;
-            const double share = 100.0 * (double)line->timed.waits[k] / (double)all;
-            table_add(&table, share >= 0.05 ? arena_printf(arena, "%.1f", share) : "-");
-        }
-        table_add(&table, percent(arena, line->sum.lanes, line->sum.issues * run->machine->warp_size));
+        add_slots(&table, &line->timed, all);
+        table_add(&table, share(arena, line->sum.lanes, line->sum.issues * run->machine->warp_size));
+        table_add(&table, main_wait(arena, &line->timed));
     }
-    fputc('\n', to);
+    if (slots_of(nobody) * 1000 >= all) {
+        table_add(&table, "-");
+        table_add(&table, "(schedulers without a warp)");
+        add_slots(&table, nobody, all);
+        table_add(&table, "");
+        table_add(&table, "");
+    }
+    fputs("\n  the same by line: slots in which it issued, or the oldest warp waited at it\n", to);
     table_print(&table, to);
 }

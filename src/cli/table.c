@@ -36,15 +36,33 @@ static void print_cell(FILE *to, const char *text, unsigned width, bool left, bo
         fprintf(to, "  %*s%s", (int)blanks, "", text);
 }
 
+/* Columns that are shown. */
+static unsigned choose_columns(const struct table *table, const unsigned widths[], unsigned terminal) {
+    unsigned shown = (1u << table->columns) - 1, all = 0;
+    for (unsigned column = 0; column < table->columns; column++) {
+        const bool cut = (int)column == table->elastic && widths[column] > ELASTIC_MIN;
+        all += (cut ? ELASTIC_MIN : widths[column]) + 2;
+    }
+    for (unsigned column = 0; column < table->columns && all > terminal; column++)
+        if (table->optional >> column & 1) {
+            shown &= ~(1u << column);
+            all -= widths[column] + 2;
+        }
+    return shown;
+}
+
 void table_print(const struct table *table, FILE *to) {
-    unsigned widths[TABLE_COLUMNS_MAX] = {0}, all = 0;
+    unsigned widths[TABLE_COLUMNS_MAX] = {0}, all = 0, last = 0;
     for (unsigned i = 0; i < table->count; i++) {
         unsigned width = text_width(table->items[i]), column = i % table->columns;
         widths[column] = width > widths[column] ? width : widths[column];
     }
+    const unsigned terminal = terminal_width(to), shown = choose_columns(table, widths, terminal);
     for (unsigned column = 0; column < table->columns; column++)
-        all += widths[column] + 2;
-    unsigned terminal = terminal_width(to);
+        if (shown >> column & 1) {
+            all += widths[column] + 2;
+            last = column;
+        }
     if (table->elastic >= 0) {
         unsigned *elastic = &widths[table->elastic], others = all - *elastic;
         unsigned room = terminal > others + ELASTIC_MIN ? terminal - others : ELASTIC_MIN;
@@ -53,11 +71,12 @@ void table_print(const struct table *table, FILE *to) {
     }
     for (unsigned i = 0; i < table->count; i++) {
         unsigned column = i % table->columns;
-        bool last = column + 1 == table->columns;
+        if (!(shown >> column & 1))
+            continue;
         const char *text =
             (int)column == table->elastic ? cut(table->arena, table->items[i], widths[column]) : table->items[i];
-        print_cell(to, text, widths[column], table->left >> column & 1, last);
-        if (last)
+        print_cell(to, text, widths[column], table->left >> column & 1, column == last);
+        if (column == last)
             fputc('\n', to);
     }
 }

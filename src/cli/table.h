@@ -12,6 +12,7 @@ struct table {
     unsigned columns;
     unsigned left;      /* bit i: column i is text, set to the left; the others are numbers, set to the right */
     int elastic;        /* the column that is cut when the table is wider than the terminal; -1: none */
+    unsigned optional;  /* bit i: column i is left out where that does not suffice, the first one first */
     const char **items; /* row by row; the first row is the heading */
     unsigned count, capacity;
 };

@@ -67,13 +67,18 @@ static void check_sum(const struct launch_check *check, enum element element, co
     double real = 0;
     unsigned size = element_bytes(element);
     bool is_float = element_kind(element) == ELEMENT_FLOAT;
-    for (uint64_t i = 0; i < count; i++) {
-        struct number number = element_load(element, data + i * size);
-        if (is_float)
-            real += number.real;
-        else
-            exact += number.integer;
-    }
+    if (element == ELEMENT_F32)
+        for (uint64_t i = 0; i < count; i++) {
+            float value;
+            memcpy(&value, data + i * size, sizeof value);
+            real += (double)value;
+        }
+    else
+        for (uint64_t i = 0; i < count; i++) {
+            const struct number number = element_load(element, data + i * size);
+            real += is_float ? number.real : 0;
+            exact += is_float ? 0 : number.integer;
+        }
     double sum = is_float ? real : (double)exact;
     double difference = sum - check->sum.real, magnitude = check->sum.real < 0 ? -check->sum.real : check->sum.real;
     bool equal = is_float || !check->sum.is_integer ? sum == check->sum.real : exact == check->sum.integer;

@@ -105,22 +105,25 @@ static void add_settings(struct comparison *out, struct arena *arena, json_t *co
 
 /* ---- lines ---- */
 
-static uint64_t line_count(json_t *line, bool in_time) {
-    if (!in_time)
-        return (uint64_t)json_integer_value(json_object_get(line, "warp_instructions"));
+static uint64_t sum_of(json_t *object) {
     uint64_t sum = 0;
-    const char *reason;
-    json_t *cycles;
-    json_object_foreach (json_object_get(line, "stalls"), reason, cycles)
-        sum += (uint64_t)json_integer_value(cycles);
+    const char *key;
+    json_t *value;
+    json_object_foreach (object, key, value)
+        sum += (uint64_t)json_integer_value(value);
     return sum;
 }
 
-static void add_line(struct comparison *out, struct arena *arena, unsigned file, json_t *line) {
-    const char *name = json_string_value(json_object_get(line, "file"));
-    const char *text = json_string_value(json_object_get(line, "text"));
-    const char *place =
-        arena_printf(arena, "%s:%lld", name ? name : "", (long long)json_integer_value(json_object_get(line, "line")));
+static uint64_t line_count(json_t *total, json_t *line) {
+    const double slots = json_number_value(json_object_get(total, "slots"));
+    if (slots <= 0)
+        return (uint64_t)json_integer_value(json_object_get(line, "warp_instructions"));
+    const double cycles = json_number_value(json_object_get(total, "cycles"));
+    return (uint64_t)((double)sum_of(json_object_get(line, "cycle_classes")) * cycles / slots + 0.5);
+}
+
+static void add_line(struct comparison *out, struct arena *arena, unsigned file, const char *place, const char *text,
+                     uint64_t count) {
     unsigned i = 0;
     while (i < out->lines.count && strcmp(out->lines.items[i].place, place) != 0)
         i++;
@@ -128,7 +131,25 @@ static void add_line(struct comparison *out, struct arena *arena, unsigned file,
         struct compare_line *entry = ARENA_PUSH(arena, &out->lines);
         *entry = (struct compare_line){.place = place, .text = arena_strdup(arena, text ? text : "")};
     }
-    out->lines.items[i].counts[file] = line_count(line, out->in_time);
+    out->lines.items[i].counts[file] = count;
+}
+
+static void add_lines_of(struct comparison *out, struct arena *arena, unsigned file, json_t *total) {
+    size_t index;
+    json_t *line;
+    json_array_foreach (json_object_get(total, "lines"), index, line) {
+        const char *name = json_string_value(json_object_get(line, "file"));
+        const char *place = arena_printf(arena, "%s:%lld", name ? name : "",
+                                         (long long)json_integer_value(json_object_get(line, "line")));
+        add_line(out, arena, file, place, json_string_value(json_object_get(line, "text")), line_count(total, line));
+    }
+    if (out->in_time) {
+        const double slots = json_number_value(json_object_get(total, "slots"));
+        const double nobody = (double)sum_of(json_object_get(total, "nobody"));
+        const double cycles = json_number_value(json_object_get(total, "cycles"));
+        add_line(out, arena, file, "-", "(schedulers without a warp)",
+                 slots > 0 ? (uint64_t)(nobody * cycles / slots + 0.5) : 0);
+    }
 }
 
 static uint64_t largest_change(const struct compare_line *line) {
@@ -150,12 +171,8 @@ static int by_change(const void *a, const void *b) {
 }
 
 static void add_lines(struct comparison *out, struct arena *arena, json_t *const *roots) {
-    for (unsigned i = 0; i < out->count; i++) {
-        size_t index;
-        json_t *line;
-        json_array_foreach (json_object_get(json_object_get(roots[i], "total"), "lines"), index, line)
-            add_line(out, arena, i, line);
-    }
+    for (unsigned i = 0; i < out->count; i++)
+        add_lines_of(out, arena, i, json_object_get(roots[i], "total"));
     for (unsigned k = 0; k < out->lines.count; k++)
         for (unsigned i = out->count; i < COMPARE_MAX; i++)
             out->lines.items[k].counts[i] = out->lines.items[k].counts[0];

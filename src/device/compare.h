@@ -22,7 +22,8 @@ struct compare_setting {
     const char *key, *values[COMPARE_MAX];
 };
 
-/* A source line: warp-cycles waited, of functional results warp instructions. */
+/* A source line: its share of the run's cycles (its slots over those of one cycle, so that lines add up to the cycles),
+ * of functional results warp instructions. */
 struct compare_line {
     const char *place, *text;
     uint64_t counts[COMPARE_MAX];

@@ -1,6 +1,7 @@
 /* Command lines for the compilers, and running them. */
 #include "device/compile_job.h"
 #include "device/compile_metadata.h"
+#include "device/compile_repair.h"
 #include <errno.h>
 #include <string.h>
 #include <xxhash.h>
@@ -337,6 +338,9 @@ enum status job_run_opencl(struct job *job, const char **metadata, const char **
     if ((status = step_run(job, &first, false)) != STATUS_OK || (status = result_read(job, ir_path, &ir)) != STATUS_OK)
         return status;
     *metadata = metadata_extract(arena, ir);
+    const char *repaired = repair_ir(arena, ir);
+    if (repaired != ir && !process_write(ir_path, repaired, strlen(repaired)))
+        return report_add(job->report, STATUS_SYSTEM, "%s: %s", ir_path, strerror(errno));
     const char *const generate[] = {job->tools.clang,
                                     "-x",
                                     "ir",

@@ -197,11 +197,15 @@ static enum status check_launch(const struct device *device, const struct launch
                               (unsigned)kernel->required_ntid[2]);
     }
     const uint64_t shared = bits_round_up(kernel->shared_bytes, 16) + launch->dynamic_shared_bytes;
-    if (shared > machine->shared_bytes)
+    if (shared > machine_shared_bytes(machine))
         return report_add(report, STATUS_INVALID,
                           "kernel '%s' needs %llu bytes of shared memory; an SM has %llu (sm.shared_bytes)",
-                          kernel->name, (unsigned long long)shared, (unsigned long long)machine->shared_bytes);
+                          kernel->name, (unsigned long long)shared, (unsigned long long)machine_shared_bytes(machine));
     return STATUS_OK;
+}
+
+static uint32_t block_shared_bytes(const struct launch *launch) {
+    return (uint32_t)bits_round_up(launch->kernel->shared_bytes, 16) + launch->dynamic_shared_bytes;
 }
 
 /* Blocks an SM holds at a time, at least one. */
@@ -211,8 +215,7 @@ static uint32_t blocks_per_sm(const struct device *device, const struct launch *
     const struct occupancy_limits limits = machine_occupancy_limits(machine);
     const struct occupancy_kernel kernel = {.threads_per_block = threads,
                                             .registers_per_thread = launch->kernel->live_registers,
-                                            .shared_bytes = (uint32_t)bits_round_up(launch->kernel->shared_bytes, 16) +
-                                                            launch->dynamic_shared_bytes};
+                                            .shared_bytes = block_shared_bytes(launch)};
     const struct occupancy occupancy = occupancy_compute(&limits, &kernel);
     return occupancy.blocks ? occupancy.blocks : 1;
 }
@@ -324,20 +327,25 @@ static enum status run_in_time(struct device *device, const struct launch *launc
     if (made != STATUS_OK)
         return made;
     const unsigned warps = warps_of_block(launch);
+    enum { TICKETS = 1024 };
     const uint32_t fit = SM_WARPS_MAX / warps, wanted = blocks_per_sm(device, launch);
-    const struct core_shape shape = {.places = wanted < fit ? wanted : fit, .tickets = 1024};
+    struct core_shape shape = {.places = wanted < fit ? wanted : fit, .tickets = TICKETS + fit * warps * LANES_MAX};
     uint8_t *uniform = exec_uniform(arena, linked, description);
     struct core **cores = ARENA_ARRAY(arena, struct core *, machine->sm_count);
     struct executor *executors = ARENA_ARRAY(arena, struct executor, machine->sm_count);
     for (uint32_t i = 0; i < machine->sm_count; i++) {
+        shape.number = i;
         cores[i] = core_create(arena, linked, description, &device->memory, counts, output, uniform, &shape);
         executors[i] = core_executor(cores[i]);
     }
+    const struct cache_params l1 =
+        machine_l1(machine, bits_round_up(block_shared_bytes(launch), machine->shared_unit) * shape.places);
     const struct gpu_launch timed = {.module = program_module(launch->program),
                                      .first_pc = launch->kernel->first_pc,
                                      .blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
                                      .places = shape.places,
                                      .warps_per_place = warps,
+                                     .l1 = &l1,
                                      .executors = executors,
                                      .mechanism = device->mechanism,
                                      .done = &counts->progress,
@@ -348,12 +356,21 @@ static enum status run_in_time(struct device *device, const struct launch *launc
     const enum status status = gpu_run(device->gpu, arena, &result->arena, &timed, result->timed, &fault, report);
     if (fault.found)
         exec_report_fault(core_exec(cores[fault.sm], fault.warp), report);
-    emulated->full_groups = result->timed->sm.full_groups;
+    emulated->full_groups = result->timed->histograms.active_lanes[LANES_MAX];
     emulated->branches_parted = result->timed->divergent_branches;
     emulated->threads = result->timed->threads;
     emulated->blocks = result->timed->sm.blocks;
     memcpy(emulated->divergent, result->timed->divergent, timed.module->code_count * sizeof(uint64_t));
     return status;
+}
+
+static enum status check_mechanism(const struct device *device, const struct launch *launch, struct report *report) {
+    if (device->mechanism->regroups && !launch->in_time)
+        return report_add(report, STATUS_INVALID,
+                          "divergence.mechanism=%s groups threads by when they come back from the pipeline; leave out "
+                          "--functional",
+                          device->mechanism->name);
+    return divergence_check(device->mechanism, program_module(launch->program), report);
 }
 
 /* Everything of one launch lives in `arena`. */
@@ -364,6 +381,9 @@ static enum status run_launch(struct device *device, const struct launch *launch
     struct linked **linked = &program->linked[launch->kernel->index];
     if (!*linked)
         *linked = exec_link(&device->arena, module, launch->kernel, device->lanes, program->image_address);
+    const enum status fits = check_mechanism(device, launch, report);
+    if (fits != STATUS_OK)
+        return fits;
     const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     const struct machine *machine = device->machine;
     const struct exec_launch description = describe(device, launch);

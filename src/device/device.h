@@ -59,6 +59,13 @@ struct inst_stats {
     uint64_t divergent; /* issues after which the group's lanes parted */
 };
 
+static inline void inst_stats_add(struct inst_stats *into, const struct inst_stats *from) {
+    into->issues += from->issues;
+    into->lanes += from->lanes;
+    into->threads += from->threads;
+    into->divergent += from->divergent;
+}
+
 struct gpu_stats; /* gpu/gpu.h */
 
 struct launch_result {

@@ -26,12 +26,19 @@ void lines_of(const struct module *module, uint32_t pc, unsigned *file, uint32_t
     *line = module->code[pc].text_line;
 }
 
+bool lines_counted(const struct inst_stats *instruction, const struct sm_inst_stats *timed) {
+    if (instruction->issues)
+        return true;
+    static const struct sm_inst_stats none;
+    return timed && memcmp(timed, &none, sizeof none) != 0;
+}
+
 struct line_stats *lines_collect(const struct module *module, const struct inst_stats *instructions,
                                  const struct sm_inst_stats *timed, struct arena *arena, unsigned *count) {
     struct line_stats *lines = ARENA_ARRAY(arena, struct line_stats, module->code_count);
     unsigned used = 0;
     for (uint32_t pc = 0; pc < module->code_count; pc++) {
-        if (!instructions[pc].issues)
+        if (!lines_counted(&instructions[pc], timed ? &timed[pc] : NULL))
             continue;
         struct line_stats *entry = &lines[used++];
         lines_of(module, pc, &entry->file, &entry->line);
@@ -50,14 +57,8 @@ struct line_stats *lines_collect(const struct module *module, const struct inst_
             continue;
         }
         last->instructions++;
-        last->sum.issues += lines[i].sum.issues;
-        last->sum.lanes += lines[i].sum.lanes;
-        last->sum.threads += lines[i].sum.threads;
-        last->sum.divergent += lines[i].sum.divergent;
-        last->timed.transactions += lines[i].timed.transactions;
-        last->timed.misses += lines[i].timed.misses;
-        for (unsigned k = 0; k < WAIT_COUNT; k++)
-            last->timed.waits[k] += lines[i].timed.waits[k];
+        inst_stats_add(&last->sum, &lines[i].sum);
+        sm_inst_stats_add(&last->timed, &lines[i].timed);
     }
     return lines;
 }

@@ -13,7 +13,9 @@ struct line_stats {
     struct sm_inst_stats timed; /* zero in a functional run */
 };
 
-/* The lines that issued something, by file and line. An instruction without a position belongs to the line before it
+/* Whether anything was counted for an instruction: it issued, or a warp waited for it to. */
+bool lines_counted(const struct inst_stats *instruction, const struct sm_inst_stats *timed);
+/* The lines for which something was counted, by file and line. An instruction without a position belongs to the line before it
  * in its function; a module without positions is counted by its own lines. `timed` NULL: a functional run. */
 struct line_stats *lines_collect(const struct module *module, const struct inst_stats *instructions,
                                  const struct sm_inst_stats *timed, struct arena *arena, unsigned *count);

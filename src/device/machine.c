@@ -22,6 +22,9 @@ const struct param_description machine_params[] = {
 #define PARAM(field, key, ...) PARAM_ENTRY(struct machine, instruction.field, "instruction_cache." key, __VA_ARGS__)
 #include "mem/cache_params.def"
 #undef PARAM
+#define PARAM(field, key, ...) PARAM_ENTRY(struct machine, constant.field, "constant_cache." key, __VA_ARGS__)
+#include "mem/cache_params.def"
+#undef PARAM
 #define PARAM(field, ...) PARAM_ENTRY(struct machine, gpu.field, __VA_ARGS__)
 #include "gpu/gpu_params.def"
 #undef PARAM
@@ -212,8 +215,73 @@ enum status machine_set(struct machine *machine, const char *setting, const char
     return param_assign(&machine->params, key, equals + 1, origin, origin, report);
 }
 
+/* ---- the data cache and what it shares its memory with ---- */
+
+/* The next size of l1.carve_out in bytes; false: the list is over or is none. */
+static bool next_carve_out(const char **list, uint64_t *bytes) {
+    const char *at = *list + strspn(*list, " ,");
+    char *end = NULL;
+    if (*at < '0' || *at > '9')
+        return false;
+    *bytes = strtoull(at, &end, 10) * 1024;
+    *list = end;
+    return true;
+}
+
+static enum status check_carve_out(const struct machine *machine, struct report *report) {
+    const char *list = machine->l1_carve_out;
+    const uint64_t way_bytes = machine->l1.size_bytes / machine->l1.ways;
+    uint64_t bytes, before = 0, last = 0;
+    for (unsigned n = 0; next_carve_out(&list, &bytes); before = last = bytes, n++)
+        if ((n && bytes <= before) || bytes >= machine->l1.size_bytes || bytes % way_bytes)
+            return report_add(report, STATUS_INVALID,
+                              "machine '%s': l1.carve_out '%s': %llu KiB must be more than the size before, less than "
+                              "l1.size_bytes (%llu) and whole ways of it (%llu bytes each)",
+                              machine->name, machine->l1_carve_out, (unsigned long long)(bytes / 1024),
+                              (unsigned long long)machine->l1.size_bytes, (unsigned long long)way_bytes);
+    if (list[strspn(list, " ,")])
+        return report_add(report, STATUS_INVALID,
+                          "machine '%s': l1.carve_out '%s' is not a list of sizes in KiB, as '0 16 64'", machine->name,
+                          machine->l1_carve_out);
+    if (machine->l1_carve_out[0] && last < machine->shared_bytes)
+        return report_add(report, STATUS_INVALID,
+                          "machine '%s': sm.shared_bytes is %llu, but the largest of l1.carve_out holds only %llu",
+                          machine->name, (unsigned long long)machine->shared_bytes, (unsigned long long)last);
+    return STATUS_OK;
+}
+
+static enum status check_l1(const struct machine *machine, struct report *report) {
+    if (machine->l1_prefer == MACHINE_PREFER_L1 && !machine->l1_large_bytes)
+        return report_add(report, STATUS_INVALID,
+                          "machine '%s': l1.prefer=l1, but this SM has one split only: set l1.large_bytes, "
+                          "l1.large_ways and l1.small_shared_bytes, or leave l1.prefer at shared",
+                          machine->name);
+    return machine->l1_carve_out[0] ? check_carve_out(machine, report) : STATUS_OK;
+}
+
+uint64_t machine_shared_bytes(const struct machine *machine) {
+    return machine->l1_prefer == MACHINE_PREFER_L1 ? machine->l1_small_shared_bytes : machine->shared_bytes;
+}
+
+struct cache_params machine_l1(const struct machine *machine, uint64_t shared_in_use) {
+    struct cache_params l1 = machine->l1;
+    const char *list = machine->l1_carve_out;
+    if (machine->l1_prefer == MACHINE_PREFER_L1) {
+        l1.size_bytes = machine->l1_large_bytes, l1.ways = machine->l1_large_ways;
+        return l1;
+    }
+    const uint64_t way_bytes = l1.size_bytes / l1.ways;
+    for (uint64_t bytes; next_carve_out(&list, &bytes);)
+        if (bytes >= shared_in_use) {
+            l1.size_bytes -= bytes;
+            l1.ways -= (uint32_t)(bytes / way_bytes);
+            break;
+        }
+    return l1;
+}
+
 enum status machine_check(const struct machine *machine, struct report *report) {
-    enum status status = STATUS_OK;
+    enum status status = check_l1(machine, report);
     if ((uint64_t)machine->max_warps * machine->warp_size < machine->max_threads)
         status = report_add(report, STATUS_INVALID,
                             "machine '%s': sm.max_threads is %u, but sm.max_warps times sm.warp_size holds only %llu",
@@ -240,7 +308,7 @@ struct occupancy_limits machine_occupancy_limits(const struct machine *machine) 
         .registers = machine->registers,
         .registers_per_thread = machine->max_registers_per_thread,
         .register_unit = machine->register_unit,
-        .shared_bytes = (uint32_t)machine->shared_bytes,
+        .shared_bytes = (uint32_t)machine_shared_bytes(machine),
         .shared_unit_bytes = machine->shared_unit,
     };
 }
@@ -250,6 +318,7 @@ struct gpu_config machine_gpu_config(const struct machine *machine) {
                                .sm = &machine->sm,
                                .l1 = &machine->l1,
                                .instruction = &machine->instruction,
+                               .constant = &machine->constant,
                                .l2 = &machine->l2,
                                .crossbar = &machine->crossbar,
                                .dram = &machine->dram,

@@ -10,7 +10,8 @@
 
 #define MACHINE_DEFAULT "gtx480"
 
-/* The order of the choices of host.lanes. */
+/* The order of the choices of l1.prefer and host.lanes. */
+enum machine_prefer { MACHINE_PREFER_SHARED, MACHINE_PREFER_L1 };
 enum machine_lanes { MACHINE_LANES_AUTO, MACHINE_LANES_V1, MACHINE_LANES_V3, MACHINE_LANES_V4 };
 
 /* Zero-initialise, then machine_open. Holds pointers into itself: never copied or moved. */
@@ -20,7 +21,7 @@ struct machine {
 #undef PARAM
     struct sm_params sm;
     struct gpu_params gpu;
-    struct cache_params l1, l2, instruction;
+    struct cache_params l1, l2, instruction, constant;
     struct crossbar_params crossbar;
     struct dram_params dram;
     const char *name;  /* "gtx480", or the file's name without folder and ending */
@@ -45,6 +46,10 @@ void machine_close(struct machine *machine);
 
 /* The parts of the machine in time; points into it. */
 struct gpu_config machine_gpu_config(const struct machine *machine);
+/* The data cache of an SM whose resident blocks use so much shared memory. */
+struct cache_params machine_l1(const struct machine *machine, uint64_t shared_in_use);
+/* Shared memory of an SM at most. */
+uint64_t machine_shared_bytes(const struct machine *machine);
 /* What the machine gives an SM, for occupancy_compute. */
 struct occupancy_limits machine_occupancy_limits(const struct machine *machine);
 

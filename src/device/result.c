@@ -1,5 +1,6 @@
 #include "device/result.h"
 #include "device/lines.h"
+#include "device/result_layout.h"
 #include "device/result_timed.h"
 #include <stdio.h>
 #include <string.h>
@@ -100,7 +101,7 @@ static json_t *instructions_json(struct run *run, const struct inst_stats *instr
                                  const struct sm_inst_stats *timed, struct arena *arena) {
     json_t *list = json_array();
     for (uint32_t pc = 0; pc < run->module->code_count; pc++) {
-        if (!instructions[pc].issues)
+        if (!lines_counted(&instructions[pc], timed ? &timed[pc] : NULL))
             continue;
         char text[512];
         unsigned file;
@@ -132,12 +133,9 @@ static json_t *launch_json(struct run *run, unsigned i, struct arena *arena) {
                         count_of((uint64_t)run->module->shared_bytes + launch->dynamic_shared_bytes));
     add_stats(out, &result->stats);
     if (result->timed)
-        result_add_timed(out, result->timed, &result->stats, run->module->code_count);
-    if (result->instructions) {
-        const struct sm_inst_stats *timed = result->timed ? result->timed->instructions : NULL;
-        json_object_set_new(out, "lines", lines_json(run, result->instructions, timed, arena));
-        json_object_set_new(out, "instructions", instructions_json(run, result->instructions, timed, arena));
-    }
+        result_add_timed(out, result->timed, &result->stats);
+    if (result->timed)
+        json_object_set_new(out, "series", result_series(&result->timed->series));
     if (result->output)
         json_object_set_new(out, "output", json_string(clean_text(arena, result->output, result->output_bytes)));
     return out;
@@ -149,30 +147,71 @@ void result_total(const struct run *run, struct run_stats *total) {
         stat_merge(total, &run->results[i].stats, run_stats_table);
 }
 
+struct inst_stats *result_total_instructions(const struct run *run, const struct function *kernel,
+                                             struct arena *arena) {
+    struct inst_stats *sum = ARENA_ARRAY(arena, struct inst_stats, run->module->code_count);
+    for (unsigned i = 0; i < run->done; i++) {
+        const struct inst_stats *one = run->results[i].instructions;
+        if (kernel && run->launches[i].kernel != kernel)
+            continue;
+        for (uint32_t pc = 0; one && pc < run->module->code_count; pc++)
+            inst_stats_add(&sum[pc], &one[pc]);
+    }
+    return sum;
+}
+
+/* One kernel over all its launches: what each of its instructions did. */
+static json_t *kernel_json(struct run *run, const struct function *kernel, struct arena *arena) {
+    struct run_stats stats = {0};
+    unsigned launches = 0;
+    for (unsigned i = 0; i < run->done; i++)
+        if (run->launches[i].kernel == kernel) {
+            stat_merge(&stats, &run->results[i].stats, run_stats_table);
+            launches++;
+        }
+    json_t *out = json_object();
+    json_object_set_new(out, "kernel", text_of(arena, kernel->name));
+    json_object_set_new(out, "launches", count_of(launches));
+    add_stats(out, &stats);
+    struct gpu_stats timed;
+    const bool in_time = result_total_timed(run, kernel, &timed, arena);
+    if (in_time)
+        result_add_timed(out, &timed, &stats);
+    json_object_set_new(out, "instructions",
+                        instructions_json(run, result_total_instructions(run, kernel, arena),
+                                          in_time ? timed.instructions : NULL, arena));
+    return out;
+}
+
+static json_t *kernels_json(struct run *run, struct arena *arena) {
+    json_t *list = json_array();
+    for (unsigned i = 0; i < run->done; i++) {
+        unsigned first = 0;
+        while (run->launches[first].kernel != run->launches[i].kernel)
+            first++;
+        if (first == i)
+            json_array_append_new(list, kernel_json(run, run->launches[i].kernel, arena));
+    }
+    return list;
+}
+
 static json_t *total_json(struct run *run, struct arena *arena) {
     struct run_stats stats;
     result_total(run, &stats);
-    struct inst_stats *sum = ARENA_ARRAY(arena, struct inst_stats, run->module->code_count);
     bool same_kernel = run->done > 0;
-    for (unsigned i = 0; i < run->done; i++) {
+    for (unsigned i = 0; i < run->done; i++)
         same_kernel &= run->launches[i].kernel == run->launches[0].kernel;
-        const struct inst_stats *one = run->results[i].instructions;
-        for (uint32_t pc = 0; one && pc < run->module->code_count; pc++) {
-            sum[pc].issues += one[pc].issues;
-            sum[pc].lanes += one[pc].lanes;
-            sum[pc].threads += one[pc].threads;
-            sum[pc].divergent += one[pc].divergent;
-        }
-    }
     json_t *out = json_object();
     json_object_set_new(out, "kernel", same_kernel ? text_of(arena, run->launches[0].kernel->name) : json_null());
     json_object_set_new(out, "launches", count_of(run->done));
     add_stats(out, &stats);
     struct gpu_stats timed;
-    const bool in_time = result_total_timed(run, &timed, arena);
+    const bool in_time = result_total_timed(run, NULL, &timed, arena);
     if (in_time)
-        result_add_timed(out, &timed, &stats, run->module->code_count);
-    json_object_set_new(out, "lines", lines_json(run, sum, in_time ? timed.instructions : NULL, arena));
+        result_add_timed(out, &timed, &stats);
+    json_object_set_new(out, "lines",
+                        lines_json(run, result_total_instructions(run, NULL, arena),
+                                   in_time ? timed.instructions : NULL, arena));
     return out;
 }
 
@@ -282,23 +321,6 @@ static json_t *module_json(const struct run *run, struct arena *arena) {
     return out;
 }
 
-struct sink {
-    struct arena *arena;
-    char *items;
-    unsigned count, capacity;
-};
-
-static int write_chunk(const char *bytes, size_t length, void *data) {
-    struct sink *sink = data;
-    if (length > UINT32_MAX / 4 - sink->count)
-        return -1;
-    while (sink->capacity - sink->count < length)
-        sink->items = arena_grow(sink->arena, sink->items, sink->capacity, &sink->capacity, 1);
-    memcpy(sink->items + sink->count, bytes, length);
-    sink->count += (unsigned)length;
-    return 0;
-}
-
 enum status result_write(struct run *run, bool complete, double wall_seconds, struct arena *arena, char **text,
                          size_t *length, struct report *report) {
     json_t *root = json_object(), *launches = json_array();
@@ -313,17 +335,14 @@ enum status result_write(struct run *run, bool complete, double wall_seconds, st
     json_object_set_new(root, "launches", launches);
     for (unsigned i = 0; i < run->done; i++)
         json_array_append_new(launches, launch_json(run, i, arena));
+    json_object_set_new(root, "kernels", kernels_json(run, arena));
     json_object_set_new(root, "total", total_json(run, arena));
     json_object_set_new(root, "buffers", buffers_json(run, arena));
     json_object_set_new(root, "checks", checks_json(run, arena));
     json_object_set_new(root, "host", host_json(run, wall_seconds));
-    struct sink sink = {.arena = arena};
-    int failed = json_dump_callback(root, write_chunk, &sink, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+    *text = result_layout(root, arena, length);
     json_decref(root);
-    if (failed || write_chunk("\n", 2, &sink))
-        return report_add(report, STATUS_SYSTEM,
-                          "the result file could not be made: no memory, or it is larger than 1 GiB");
-    *text = sink.items;
-    *length = sink.count - 1;
-    return STATUS_OK;
+    return *text ? STATUS_OK
+                 : report_add(report, STATUS_SYSTEM,
+                              "the result file could not be made: no memory, or it is larger than 1 GiB");
 }

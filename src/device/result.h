@@ -16,10 +16,21 @@ void result_total(const struct run *run, struct run_stats *total);
 enum { CYCLE_CLASSES = 11, CYCLE_CLASSES_ISSUED = 8 };
 /* "W1-4" … "W29-32", "memory", "idle", "stall": every slot of every scheduler is in exactly one. */
 extern const char *const cycle_class_names[CYCLE_CLASSES];
+/* The stages whose lack makes a stall: they add up to it. */
+extern const char *const stall_stage_names[SLOT_STALL_COUNT];
+/* Slots of one class, of the SMs and of an instruction. */
 uint64_t cycle_class(const struct sm_stats *stats, unsigned class);
-/* Counters of all launches in time, added up, the instructions' too. False: they did not run in time. */
-bool result_total_timed(const struct run *run, struct gpu_stats *total, struct arena *arena);
-/* Warp-cycles waited for each reason, over all instructions. */
-void result_waits(const struct gpu_stats *stats, uint32_t code_count, uint64_t waits[WAIT_COUNT]);
+uint64_t cycle_class_of(const struct sm_inst_stats *stats, unsigned class);
+/* Of the SMs' stalls, those of one stage. */
+uint64_t stall_stage(const struct sm_stats *stats, unsigned stage);
+/* Counters of all launches in time, added up, the instructions' too, the series not. False: they did not run in time.
+ * kernel: only its launches; NULL: all. */
+bool result_total_timed(const struct run *run, const struct function *kernel, struct gpu_stats *total,
+                        struct arena *arena);
+/* Counters per instruction, in the same way. */
+struct inst_stats *result_total_instructions(const struct run *run, const struct function *kernel, struct arena *arena);
+/* The launch done last gives its counters per instruction to the first of the same kernel, so that the memory of a run
+ * does not grow with its launches times its code. */
+void result_fold(struct run *run);
 
 #endif

@@ -6,57 +6,68 @@
 const char *const cycle_class_names[CYCLE_CLASSES] = {"W1-4",   "W5-8",   "W9-12",  "W13-16", "W17-20", "W21-24",
                                                       "W25-28", "W29-32", "memory", "idle",   "stall"};
 
-/* The classes are fields of sm_stats in this order. */
-uint64_t cycle_class(const struct sm_stats *stats, unsigned class) {
-    static const size_t offsets[CYCLE_CLASSES] = {
-        offsetof(struct sm_stats, issued_1), offsetof(struct sm_stats, issued_2), offsetof(struct sm_stats, issued_3),
-        offsetof(struct sm_stats, issued_4), offsetof(struct sm_stats, issued_5), offsetof(struct sm_stats, issued_6),
-        offsetof(struct sm_stats, issued_7), offsetof(struct sm_stats, issued_8), offsetof(struct sm_stats, memory),
-        offsetof(struct sm_stats, idle),     offsetof(struct sm_stats, stall)};
-    uint64_t value;
-    memcpy(&value, (const char *)stats + offsets[class], sizeof value);
-    return value;
+const char *const stall_stage_names[SLOT_STALL_COUNT] = {"sp", "int", "dp", "sfu", "load_store", "in_flight"};
+
+_Static_assert(offsetof(struct sm_stats, stall_in_flight) ==
+                   offsetof(struct sm_stats, issued_1) + (SLOT_COUNT - 1) * sizeof(uint64_t),
+               "slots of sm_stats.def stand in the order of enum sm_slot");
+
+/* The slots of the SMs as an instruction has them. */
+static struct sm_inst_stats slots_of(const struct sm_stats *stats) {
+    struct sm_inst_stats out = {0};
+    memcpy(out.slots, (const char *)stats + offsetof(struct sm_stats, issued_1), sizeof out.slots);
+    return out;
 }
+
+uint64_t cycle_class_of(const struct sm_inst_stats *stats, unsigned class) {
+    if (class < SLOT_STALL)
+        return stats->slots[class];
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < SLOT_STALL_COUNT; i++)
+        sum += stats->slots[SLOT_STALL + i];
+    return sum;
+}
+
+uint64_t cycle_class(const struct sm_stats *stats, unsigned class) {
+    const struct sm_inst_stats slots = slots_of(stats);
+    return cycle_class_of(&slots, class);
+}
+
+uint64_t stall_stage(const struct sm_stats *stats, unsigned stage) { return slots_of(stats).slots[SLOT_STALL + stage]; }
 
 json_t *result_count(uint64_t value) {
     const uint64_t largest = (UINT64_C(1) << 53) - 1;
     return json_integer((json_int_t)(value < largest ? value : largest));
 }
 
-static void add_instructions(struct sm_inst_stats *into, const struct sm_inst_stats *from) {
-    for (unsigned k = 0; k < WAIT_COUNT; k++)
-        into->waits[k] += from->waits[k];
-    into->transactions += from->transactions;
-    into->misses += from->misses;
-}
-
-bool result_total_timed(const struct run *run, struct gpu_stats *total, struct arena *arena) {
+bool result_total_timed(const struct run *run, const struct function *kernel, struct gpu_stats *total,
+                        struct arena *arena) {
     *total = (struct gpu_stats){.instructions = ARENA_ARRAY(arena, struct sm_inst_stats, run->module->code_count)};
     bool any = false;
     for (unsigned i = 0; i < run->done; i++) {
         const struct gpu_stats *one = run->results[i].timed;
-        if (!one)
+        if (!one || (kernel && run->launches[i].kernel != kernel))
             continue;
         any = true;
         total->cycles += one->cycles;
         total->dram_cycles += one->dram_cycles;
         stat_merge(&total->sm, &one->sm, sm_stats_table);
         stat_merge(&total->l1, &one->l1, cache_stat_table);
+        stat_merge(&total->constant, &one->constant, cache_stat_table);
+        total->l1_bytes = one->l1_bytes;
         stat_merge(&total->l2, &one->l2, cache_stat_table);
         stat_merge(&total->dram, &one->dram, dram_stat_table);
         stat_merge(&total->request_crossbar, &one->request_crossbar, crossbar_stat_table);
         stat_merge(&total->reply_crossbar, &one->reply_crossbar, crossbar_stat_table);
+        histogram_merge(&total->histograms, &one->histograms, sm_histogram_table);
+        histogram_merge(&total->dram_histograms, &one->dram_histograms, dram_histogram_table);
+        sm_inst_stats_add(&total->nobody, &one->nobody);
+        for (unsigned k = 0; k < WAIT_COUNT; k++)
+            total->waits[k] += one->waits[k];
         for (uint32_t pc = 0; one->instructions && pc < run->module->code_count; pc++)
-            add_instructions(&total->instructions[pc], &one->instructions[pc]);
+            sm_inst_stats_add(&total->instructions[pc], &one->instructions[pc]);
     }
     return any;
-}
-
-void result_waits(const struct gpu_stats *stats, uint32_t code_count, uint64_t waits[WAIT_COUNT]) {
-    memset(waits, 0, WAIT_COUNT * sizeof waits[0]);
-    for (uint32_t pc = 0; stats->instructions && pc < code_count; pc++)
-        for (unsigned k = 0; k < WAIT_COUNT; k++)
-            waits[k] += stats->instructions[pc].waits[k];
 }
 
 static json_t *waits_json(const uint64_t waits[WAIT_COUNT]) {
@@ -66,7 +77,26 @@ static json_t *waits_json(const uint64_t waits[WAIT_COUNT]) {
     return out;
 }
 
+static void add_classes(json_t *into, const struct sm_inst_stats *stats) {
+    json_t *classes = json_object(), *stages = json_object();
+    for (unsigned i = 0; i < CYCLE_CLASSES; i++)
+        json_object_set_new(classes, cycle_class_names[i], result_count(cycle_class_of(stats, i)));
+    for (unsigned i = 0; i < SLOT_STALL_COUNT; i++)
+        json_object_set_new(stages, stall_stage_names[i], result_count(stats->slots[SLOT_STALL + i]));
+    json_object_set_new(into, "cycle_classes", classes);
+    json_object_set_new(into, "stall_stages", stages);
+}
+
+/* Slots of schedulers that had no warp. */
+static json_t *nobody_json(const struct sm_inst_stats *nobody) {
+    json_t *out = json_object();
+    json_object_set_new(out, "memory", result_count(nobody->slots[SLOT_MEMORY]));
+    json_object_set_new(out, "idle", result_count(nobody->slots[SLOT_IDLE]));
+    return out;
+}
+
 void result_add_inst_timed(json_t *into, const struct sm_inst_stats *timed) {
+    add_classes(into, timed);
     json_object_set_new(into, "stalls", waits_json(timed->waits));
     json_object_set_new(into, "transactions", result_count(timed->transactions));
     json_object_set_new(into, "misses", result_count(timed->misses));
@@ -88,31 +118,32 @@ static json_t *quotient(uint64_t part, uint64_t whole) { return json_real(whole 
 
 /* Counters of the SMs that are about memory. */
 static bool is_memory_counter(const char *name) {
-    static const char *const names[] = {"shared_passes", "transactions", "requests_sent", "replies_received"};
+    static const char *const names[] = {"shared_accesses", "shared_passes", "global_accesses", "global_loads",
+                                        "transactions",    "requests_sent", "replies_received"};
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(names[i], name) == 0)
             return true;
     return false;
 }
 
-void result_add_timed(json_t *into, const struct gpu_stats *timed, const struct run_stats *stats, uint32_t code_count) {
-    uint64_t waits[WAIT_COUNT];
-    result_waits(timed, code_count, waits);
-    json_t *classes = json_object(), *memory = json_object();
+void result_add_timed(json_t *into, const struct gpu_stats *timed, const struct run_stats *stats) {
+    json_t *memory = json_object();
     json_object_set_new(into, "cycles", result_count(timed->cycles));
     json_object_set_new(into, "ipc", quotient(stats->thread_instructions, timed->cycles));
     json_object_set_new(into, "warp_ipc", quotient(stats->warp_instructions, timed->cycles));
     json_object_set_new(into, "slots", result_count(timed->sm.slots));
     json_object_set_new(into, "fetches", result_count(timed->sm.fetches));
-    json_object_set_new(into, "cycle_classes", classes);
-    for (unsigned i = 0; i < CYCLE_CLASSES; i++)
-        json_object_set_new(classes, cycle_class_names[i], result_count(cycle_class(&timed->sm, i)));
-    json_object_set_new(into, "stalls", waits_json(waits));
+    const struct sm_inst_stats slots = slots_of(&timed->sm);
+    add_classes(into, &slots);
+    json_object_set_new(into, "nobody", nobody_json(&timed->nobody));
+    json_object_set_new(into, "stalls", waits_json(timed->waits));
     json_object_set_new(into, "memory", memory);
     for (const struct stat_description *stat = sm_stats_table; stat->name; stat++)
         if (is_memory_counter(stat->name))
             json_object_set_new(memory, stat->name, result_count(stat_counter(&timed->sm, stat)));
+    json_object_set_new(memory, "l1_bytes", result_count(timed->l1_bytes));
     json_object_set_new(memory, "l1", table_json(&timed->l1, cache_stat_table));
+    json_object_set_new(memory, "constant_cache", table_json(&timed->constant, cache_stat_table));
     json_object_set_new(memory, "l2", table_json(&timed->l2, cache_stat_table));
     json_object_set_new(memory, "request_crossbar", table_json(&timed->request_crossbar, crossbar_stat_table));
     json_object_set_new(memory, "reply_crossbar", table_json(&timed->reply_crossbar, crossbar_stat_table));
@@ -120,6 +151,7 @@ void result_add_timed(json_t *into, const struct gpu_stats *timed, const struct 
     json_object_set_new(dram, "channel_cycles", result_count(timed->dram_cycles));
     json_object_set_new(dram, "bandwidth_utilisation", quotient(timed->dram.bus_busy_cycles, timed->dram_cycles));
     json_object_set_new(memory, "dram", dram);
+    json_object_set_new(into, "histograms", result_histograms(timed));
 }
 
 static void table_units(json_t *into, const char *prefix, const struct stat_description *table) {
@@ -137,9 +169,12 @@ void result_add_timed_units(json_t *into) {
                                            {"slots", "slots"},
                                            {"fetches", "fetches"},
                                            {"cycle_classes", "slots"},
+                                           {"stall_stages", "slots"},
+                                           {"nobody", "slots"},
                                            {"stalls", "warp cycles"},
                                            {"transactions", "accesses"},
                                            {"misses", "accesses"},
+                                           {"memory.l1_bytes", "bytes"},
                                            {"memory.dram.channel_cycles", "DRAM cycles"},
                                            {"memory.dram.bandwidth_utilisation", "ratio"}};
     for (unsigned i = 0; i < sizeof units / sizeof units[0]; i++)
@@ -151,8 +186,11 @@ void result_add_timed_units(json_t *into) {
             json_object_set_new(into, key, json_string(stat->unit));
         }
     table_units(into, "memory.l1", cache_stat_table);
+    table_units(into, "memory.constant_cache", cache_stat_table);
     table_units(into, "memory.l2", cache_stat_table);
     table_units(into, "memory.request_crossbar", crossbar_stat_table);
     table_units(into, "memory.reply_crossbar", crossbar_stat_table);
     table_units(into, "memory.dram", dram_stat_table);
+    result_add_series_units(into);
+    result_add_histogram_units(into);
 }

@@ -5,9 +5,14 @@
 #include "device/run.h"
 #include <jansson.h>
 
-void result_add_timed(json_t *into, const struct gpu_stats *timed, const struct run_stats *stats, uint32_t code_count);
+void result_add_timed(json_t *into, const struct gpu_stats *timed, const struct run_stats *stats);
 void result_add_inst_timed(json_t *into, const struct sm_inst_stats *timed);
 void result_add_timed_units(json_t *into);
+/* result_series.c */
+json_t *result_series(const struct series *series);
+void result_add_series_units(json_t *into);
+json_t *result_histograms(const struct gpu_stats *timed);
+void result_add_histogram_units(json_t *into);
 /* A number every reader of JSON keeps exact. */
 json_t *result_count(uint64_t value);
 

@@ -1,4 +1,5 @@
 #include "device/run.h"
+#include "device/result.h"
 #include "base/file.h"
 #include "device/npy.h"
 #include <string.h>
@@ -166,6 +167,7 @@ enum status run_next(struct run *run, struct report *report) {
     report_free(&inner);
     /* a launch that stopped keeps its counts and its output, and is shown */
     run->done++;
+    result_fold(run);
     return status;
 }
 

@@ -30,7 +30,7 @@ struct run {
     uint64_t source_hash; /* xxHash64 of the file that `module:` names */
     struct bind_buffer *buffers;
     struct launch *launches;
-    struct launch_result *results; /* of the launches done so far */
+    struct launch_result *results; /* of the launches done so far; per instruction all in the kernel's first */
     unsigned done;
     struct check_result *checks;
     bool checked, failed; /* all checks were made; one was not passed */

@@ -20,3 +20,20 @@ const struct divergence_ops *divergence_find(const char *name) {
 }
 
 const struct divergence_ops *const *divergence_all(void) { return mechanisms; }
+
+enum status divergence_check(const struct divergence_ops *mechanism, const struct module *module,
+                             struct report *report) {
+    enum status status = STATUS_OK;
+    if (!mechanism->regroups)
+        return status;
+    char where[256];
+    for (uint32_t pc = 0; pc < module->code_count; pc++) {
+        const struct inst *inst = &module->code[pc];
+        if (inst->op == OP_BAR && inst->src_count && inst->src[0].kind != OPERAND_IMM)
+            status = report_add(report, STATUS_INVALID,
+                                "%s: the number of the barrier is in a register, so that threads which "
+                                "divergence.mechanism=%s groups may name different ones; choose another mechanism",
+                                module_where(module, pc, where, sizeof where), mechanism->name);
+    }
+    return status;
+}

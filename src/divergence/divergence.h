@@ -1,22 +1,49 @@
 /* Who issues together, and when they meet again: the plug point.
  * A mechanism owns the control state (PC, masks, call depth) of the threads of one SM, or of one block in the
- * functional run. Warps are numbered by slot: warp w holds thread slots 32w .. 32w+31. */
+ * functional run. Threads are numbered by slot: warp w holds thread slots w * warp_size and so on. What could issue
+ * stands in issue slots; a mechanism that keeps warps together uses slot w for warp w. Calls that can change what slots
+ * offer answer with the slots to be looked at again. */
 #ifndef HEDDLE_DIVERGENCE_DIVERGENCE_H
 #define HEDDLE_DIVERGENCE_DIVERGENCE_H
 
 #include "base/arena.h"
+#include "base/status.h"
 #include "isa/executor.h"
+#include "isa/module.h"
+
+enum { ISSUE_SLOTS_MAX = 64 };
+
+struct divergence_shape {
+    const struct inst *code;
+    uint32_t code_count;
+    unsigned warps, warp_size, warps_per_block;
+    unsigned schedulers; /* issue slot s belongs to scheduler s mod this */
+};
 
 struct divergence_ops {
     const char *name, *help;
-    /* State for `warps` warps of `warp_size` lanes running `code`. */
-    void *(*create)(struct arena *arena, const struct inst *code, unsigned warps, unsigned warp_size);
+    /* A group dissolves when it issues; its threads come back by `returned`, one by one where their data do. All are
+     * of one block. In time only. */
+    bool regroups;
+    /* A slot holds threads at different PCs: they have an instruction supply each, and fetch is not modelled. */
+    bool fetches_alone;
+    void *(*create)(struct arena *arena, const struct divergence_shape *shape);
     /* Threads `lanes` of warp start at pc; the warp was empty. */
-    void (*start)(void *self, unsigned warp, uint32_t pc, uint32_t lanes);
-    /* What warp could issue now; false: nothing (all ended). Barrier waits are the caller's business. */
-    bool (*offer)(void *self, unsigned warp, struct group *out);
-    /* The group offered by warp was issued, with this outcome. */
-    void (*issued)(void *self, unsigned warp, const struct executed *executed);
+    uint64_t (*start)(void *self, unsigned warp, uint32_t pc, uint32_t lanes);
+    /* What the slot could issue now; false: nothing. Barrier waits are the caller's business. */
+    bool (*offer)(void *self, unsigned slot, struct group *out);
+    /* Another group of the bundle that the last offer began, on lanes that are still free; false: no more. NULL: a
+     * bundle is one group. What was offered and not issued stays. */
+    bool (*more)(void *self, unsigned slot, struct group *out);
+    /* A group offered by slot was issued, with this outcome. Where warps keep their slot straight runs are told once:
+     * while the outcome is FLOW_NEXT and pc + 1 is not the group's stop_pc, the caller may go on with the same lanes at
+     * pc + 1, and tells the outcome that ends the run, whose pc counts; how much of the run executed->issues counts is
+     * the caller's affair. Until then offer, alive and where speak of the run's start. */
+    uint64_t (*issued)(void *self, unsigned slot, const struct group *group, const struct executed *executed);
+    /* regroups: the instruction of these threads (of each lane) is written back, or their barrier has opened. */
+    uint64_t (*returned)(void *self, const uint16_t *threads, uint32_t lanes);
+    /* The slot of `ready`, never 0, that issues next; NULL: sm.scheduler decides. */
+    unsigned (*pick)(void *self, uint64_t ready);
     /* Lanes of warp that have not ended. */
     uint32_t (*alive)(const void *self, unsigned warp);
     /* Where each thread of the warp stands, for reports: next PC of each lane alive. */
@@ -27,5 +54,8 @@ struct divergence_ops {
 const struct divergence_ops *divergence_find(const char *name);
 /* All names in the order of divergence/mechanisms.def, NULL-terminated. */
 const struct divergence_ops *const *divergence_all(void);
+/* STATUS_INVALID with every instruction of the module that the mechanism cannot bring threads together for. */
+enum status divergence_check(const struct divergence_ops *mechanism, const struct module *module,
+                             struct report *report);
 
 #endif

@@ -30,21 +30,22 @@ struct pdom {
     struct stack *stacks;
 };
 
-static void *pdom_create(struct arena *arena, const struct inst *code, unsigned warps, unsigned warp_size) {
+static void *pdom_create(struct arena *arena, const struct divergence_shape *shape) {
     struct pdom *pdom = ARENA_NEW(arena, struct pdom);
-    pdom->arena = arena, pdom->code = code;
-    pdom->stacks = ARENA_ARRAY(arena, struct stack, warps);
-    for (unsigned i = 0; i < warps; i++) {
-        pdom->stacks[i].capacity = ENTRIES_PER_LANE * warp_size + 2;
+    pdom->arena = arena, pdom->code = shape->code;
+    pdom->stacks = ARENA_ARRAY(arena, struct stack, shape->warps);
+    for (unsigned i = 0; i < shape->warps; i++) {
+        pdom->stacks[i].capacity = ENTRIES_PER_LANE * shape->warp_size + 2;
         pdom->stacks[i].entries = ARENA_ARRAY(arena, struct entry, pdom->stacks[i].capacity);
     }
     return pdom;
 }
 
-static void pdom_start(void *self, unsigned warp, uint32_t pc, uint32_t lanes) {
+static uint64_t pdom_start(void *self, unsigned warp, uint32_t pc, uint32_t lanes) {
     struct stack *stack = &((struct pdom *)self)->stacks[warp];
     stack->entries[0] = (struct entry){.pc = pc, .lanes = lanes, .reconverge = NO_PC, .resume = NO_PC};
     stack->count = lanes ? 1 : 0;
+    return UINT64_C(1) << warp % ISSUE_SLOTS_MAX;
 }
 
 static bool pdom_offer(void *self, unsigned warp, struct group *out) {
@@ -55,6 +56,7 @@ static bool pdom_offer(void *self, unsigned warp, struct group *out) {
     out->pc = top->pc;
     out->lanes = top->lanes;
     out->stop_pc = top->depth == top->reconverge_depth ? top->reconverge : NO_PC;
+    out->threads = NULL;
     return true;
 }
 
@@ -161,7 +163,8 @@ static void go_elsewhere(struct pdom *pdom, struct stack *stack, const struct ex
     go_multi(pdom, stack, &leaving, executed->pc + 1, here, depth);
 }
 
-static void pdom_issued(void *self, unsigned warp, const struct executed *executed) {
+static uint64_t pdom_issued(void *self, unsigned warp, const struct group *group, const struct executed *executed) {
+    (void)group;
     struct pdom *pdom = self;
     struct stack *stack = &pdom->stacks[warp];
     struct entry *top = &stack->entries[stack->count - 1];
@@ -191,6 +194,7 @@ static void pdom_issued(void *self, unsigned warp, const struct executed *execut
     case FLOW_FAULT: break;
     }
     settle(stack);
+    return UINT64_C(1) << warp % ISSUE_SLOTS_MAX;
 }
 
 static uint32_t pdom_alive(const void *self, unsigned warp) {

@@ -42,8 +42,13 @@ static unsigned frame_of(const struct run *run, unsigned warp) { return warp / r
 static void create_resident(struct run *run, struct resident *resident) {
     resident->exec = exec_create(run->arena, run->linked, run->launch, run->memory, run->counts, run->output);
     resident->warps = ARENA_ARRAY(run->arena, struct warp, run->warp_count);
-    resident->control = run->options->mechanism->create(run->arena, run->linked->module->code, run->warp_count,
-                                                        run->options->warp_size);
+    const struct divergence_shape shape = {.code = run->linked->module->code,
+                                           .code_count = run->linked->module->code_count,
+                                           .warps = run->warp_count,
+                                           .warp_size = run->options->warp_size,
+                                           .warps_per_block = run->warp_count,
+                                           .schedulers = 1};
+    resident->control = run->options->mechanism->create(run->arena, &shape);
 }
 
 static void start_block(struct run *run, struct resident *resident, uint64_t block) {
@@ -66,29 +71,25 @@ static void start_block(struct run *run, struct resident *resident, uint64_t blo
 }
 
 static void release_barrier(struct run *run, struct resident *resident, unsigned id) {
-    struct barrier *barrier = &resident->barriers[id];
+    const struct barrier_result result = barrier_open(&resident->barriers[id]);
     for (unsigned w = 0; w < run->warp_count; w++) {
         struct warp *warp = &resident->warps[w];
         if (!warp->waits || warp->barrier != id)
             continue;
-        exec_barrier_result(resident->exec, frame_of(run, w), warp->pc, warp->lanes, barrier->true_count,
-                            barrier->true_count == barrier->arrived, barrier->true_count != 0);
+        exec_barrier_result(resident->exec, frame_of(run, w), warp->pc, warp->lanes, result.true_count, result.all,
+                            result.any);
         warp->waits = false;
     }
-    *barrier = (struct barrier){0};
 }
 
 static void arrive(struct run *run, struct resident *resident, unsigned w, const struct executed *executed) {
-    struct barrier *barrier = &resident->barriers[executed->barrier];
-    barrier->arrived += bits_count(executed->taken);
-    barrier->true_count += bits_count(executed->predicate);
-    barrier->expected = executed->expected;
+    const bool met = barrier_arrive(&resident->barriers[executed->barrier], executed, resident->alive);
     if (run->linked->module->code[executed->pc].mode != MODE_ARRIVE) {
         struct warp *warp = &resident->warps[w];
         warp->waits = true;
         warp->barrier = executed->barrier, warp->pc = executed->pc, warp->lanes = executed->taken;
     }
-    if (barrier_is_met(barrier, resident->alive))
+    if (met)
         release_barrier(run, resident, executed->barrier);
 }
 
@@ -102,7 +103,7 @@ static void end_threads(struct run *run, struct resident *resident, unsigned w, 
         resident->warps_left--;
     }
     for (unsigned i = 0; i < BARRIERS; i++)
-        if (!resident->barriers[i].expected && barrier_is_met(&resident->barriers[i], resident->alive))
+        if (barrier_is_met_by_ends(&resident->barriers[i], resident->alive))
             release_barrier(run, resident, i);
 }
 
@@ -166,13 +167,7 @@ static enum status report_livelock(struct run *run, const struct resident *resid
 /* ---- running ---- */
 
 static void count_parting(struct run *run, const struct executed *executed) {
-    bool parted = executed->flow == FLOW_BRANCH && executed->taken && executed->taken != executed->lanes;
-    if (executed->flow == FLOW_MULTI || executed->flow == FLOW_CALL) {
-        const uint32_t next = executed->next[bits_first(executed->taken)];
-        for (BITS_EACH(lane, executed->taken))
-            parted |= executed->next[lane] != next;
-    }
-    if (!parted)
+    if (!executed_parts(executed))
         return;
     run->stats->branches_parted++;
     run->stats->divergent[executed->pc]++;
@@ -196,7 +191,7 @@ static enum status run_warp(struct run *run, struct resident *resident, unsigned
             run->stats->full_groups += executed.issues;
         if (executed.flow == FLOW_FAULT)
             return exec_report_fault(resident->exec, run->report);
-        mechanism->issued(resident->control, w, &executed);
+        mechanism->issued(resident->control, w, &group, &executed);
         switch (executed.flow) {
         case FLOW_BRANCH:
         case FLOW_MULTI:

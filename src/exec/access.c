@@ -121,14 +121,6 @@ uint8_t *exec_translate(struct exec *exec, unsigned warp, unsigned lane, const s
     }
 }
 
-/* A value of the access's type as the register holds it. */
-static uint64_t extend_loaded(const struct step *step, uint64_t value) {
-    if (!type_is_signed(step->inst->type) || step->access_bytes == 8)
-        return value;
-    const uint64_t sign = UINT64_C(1) << (8 * step->access_bytes - 1);
-    return (value ^ sign) - sign;
-}
-
 bool exec_load_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
     const uint32_t bytes = step->access_bytes;
     for (BITS_EACH(lane, lanes)) {
@@ -139,7 +131,7 @@ bool exec_load_step(struct exec *exec, unsigned warp, const struct step *step, u
         for (unsigned k = 0; k < step->dst_count; k++) {
             uint64_t value = 0;
             memcpy(&value, memory + (size_t)k * bytes, bytes);
-            exec_write(exec, warp, &step->rows[k], lane, extend_loaded(step, value));
+            exec_write(exec, warp, &step->rows[k], lane, exec_extend_loaded(step, value));
         }
     }
     return true;

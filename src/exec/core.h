@@ -16,9 +16,9 @@ struct logged {
 /* An atomic on its way: operands bound at issue, old values bound in memory. */
 struct ticket {
     uint32_t next; /* of the free ones */
-    unsigned warp;
     const struct step *step;
     uint32_t lanes;
+    uint16_t thread[LANES_MAX]; /* slot of the SM */
     uint64_t address[LANES_MAX], b[LANES_MAX], c[LANES_MAX], old[LANES_MAX];
 };
 
@@ -31,7 +31,7 @@ struct core_warp {
 struct core {
     struct exec **places; /* NULL: no block has been there yet */
     struct core_warp *warps;
-    unsigned place_count, warps_per_place;
+    unsigned place_count, warps_per_place, number;
     struct memory *memory;
     struct {
         struct logged *items;
@@ -63,6 +63,14 @@ static inline bool core_may_be_logged(const struct core *core, uint64_t address)
     const uint32_t bit = core_filter_bit(address);
     return (core->filter[bit / 64] >> bit % 64 & 1) != 0;
 }
+
+/* A ticket to fill in, NO_TICKET: the limit is reached. */
+uint32_t core_take_ticket(struct core *core);
+void core_free_ticket(struct core *core, uint32_t ticket);
+
+/* One issue of a group of threads of several warps: exec/mixed.c. */
+void core_mixed_step(struct core *core, const struct group *group, uint64_t cycle, struct executed *out,
+                     struct access *access);
 
 /* Adds one element of a lane. */
 static inline void core_log(struct core *core, uint64_t address, uint64_t value, uint32_t bytes) {

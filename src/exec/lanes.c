@@ -598,6 +598,33 @@ static void run(struct exec *exec, unsigned warp, const struct group *group, uin
     exec->clock += out->issues;
 }
 
+/* The same for one instruction, which is all that the machine in time issues at once. What is not a lane function goes
+ * the common way, so that the loop above stays the one caller of its parts and they are inlined there. */
+static void run_one(struct exec *exec, unsigned warp, const struct group *group, uint32_t alive, struct executed *out) {
+    const uint32_t active = group->lanes, pc = group->pc;
+    const struct step *step = &exec->linked->steps[pc];
+    if (step->kind != KIND_LANES) {
+        run(exec, warp, group, alive, 1, out);
+        return;
+    }
+    uint8_t *const bases[2] = {exec_frame(exec, warp), exec->uniform};
+    struct exec_counts *counts = exec->counts;
+    const int64_t width = bits_count(active);
+    uint32_t lanes = active;
+    out->flow = FLOW_NEXT;
+    out->lanes = active;
+    out->pc = pc;
+    out->issues = 1;
+    counts->issues[pc]++, counts->issues[pc + 1]--;
+    counts->lanes[pc] += width, counts->lanes[pc + 1] -= width;
+    if (step->guarded) {
+        lanes &= *(const uint32_t *)(const void *)(bases[0] + step->guard_offset) ^ step->guard_flip;
+        counts->threads[pc] += bits_count(lanes);
+    }
+    step->run(bases[step->base[0]] + step->offset[0], bases[step->base[1]] + step->offset[1],
+              bases[step->base[2]] + step->offset[2], bases[step->base[3]] + step->offset[3], lanes, step);
+}
+
 #define LEVEL_NAME_(level) lanes_v##level
 #define LEVEL_NAME(level) LEVEL_NAME_(level)
 #define LEVEL_TEXT_(level) "v" #level
@@ -607,4 +634,5 @@ const struct lanes LEVEL_NAME(LANES_LEVEL) = {
     .entries = entries,
     .count = sizeof entries / sizeof entries[0],
     .run = run,
+    .run_one = run_one,
 };

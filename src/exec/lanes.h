@@ -19,6 +19,7 @@ struct lanes {
     unsigned count;
     void (*run)(struct exec *exec, unsigned warp, const struct group *group, uint32_t alive, uint32_t limit,
                 struct executed *out);
+    void (*run_one)(struct exec *exec, unsigned warp, const struct group *group, uint32_t alive, struct executed *out);
 };
 
 extern const struct lanes lanes_v1, lanes_v3, lanes_v4;

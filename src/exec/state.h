@@ -55,6 +55,14 @@ static inline uint8_t *exec_row(const struct exec *exec, unsigned warp, const st
     return (row->base == BASE_FRAME ? exec_frame(exec, warp) : exec->uniform) + row->offset;
 }
 
+/* A value of the access's type as the register holds it. */
+static inline uint64_t exec_extend_loaded(const struct step *step, uint64_t value) {
+    if (!type_is_signed(step->inst->type) || step->access_bytes == 8)
+        return value;
+    const uint64_t sign = UINT64_C(1) << (8 * step->access_bytes - 1);
+    return (value ^ sign) - sign;
+}
+
 /* Always false, so that a failing step can return it. */
 bool exec_fail(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
@@ -77,6 +85,8 @@ bool exec_atomic_step(struct exec *exec, unsigned warp, const struct step *step,
 /* active: lanes of the group; alive: lanes of the warp that have not ended. */
 bool exec_warp_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint32_t active,
                     uint32_t alive);
+/* The member mask of a .sync form, as that lane names it; 0: it has none. */
+uint32_t exec_members(const struct exec *exec, unsigned warp, const struct step *step, unsigned lane);
 bool exec_clock_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint64_t clock);
 bool exec_local_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
 

@@ -4,6 +4,7 @@
 
 #include "base/bits.h"
 #include "exec/core.h"
+#include "exec/lanes.h"
 #include "exec/scalar.h"
 
 /* ---- the log ---- */
@@ -50,7 +51,8 @@ static enum space resolve(const struct step *step, uint64_t address) {
 /* Local memory as the machine lays it out: word k of all threads of a warp side by side. */
 static uint64_t local_place(const struct exec *exec, const struct core *core, unsigned warp, unsigned lane,
                             uint64_t offset) {
-    const uint64_t thread_bytes = exec->local_bytes, warp_index = (uint64_t)exec->place * core->warps_per_place + warp;
+    const uint64_t place = (uint64_t)core->number * core->place_count + exec->place;
+    const uint64_t thread_bytes = exec->local_bytes, warp_index = place * core->warps_per_place + warp;
     return (UINT64_C(1) << 40) + (warp_index * thread_bytes + offset / 4 * 4) * LANES_MAX + 4u * lane + offset % 4;
 }
 
@@ -79,13 +81,6 @@ static void place_addresses(struct exec *exec, unsigned warp, struct access *acc
     }
 }
 
-static uint64_t extend_loaded(const struct step *step, uint64_t value) {
-    if (!type_is_signed(step->inst->type) || step->access_bytes == 8)
-        return value;
-    const uint64_t sign = UINT64_C(1) << (8 * step->access_bytes - 1);
-    return (value ^ sign) - sign;
-}
-
 bool exec_timed_load(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
     struct core *core = exec->core;
     const uint32_t element = step->access_bytes, bytes = element * step->dst_count;
@@ -104,7 +99,7 @@ bool exec_timed_load(struct exec *exec, unsigned warp, const struct step *step, 
         for (unsigned k = 0; k < step->dst_count; k++) {
             uint64_t value = 0;
             memcpy(&value, from + (size_t)k * element, element);
-            exec_write(exec, warp, &step->rows[k], lane, extend_loaded(step, value));
+            exec_write(exec, warp, &step->rows[k], lane, exec_extend_loaded(step, value));
         }
     }
     place_addresses(exec, warp, core->access);
@@ -134,7 +129,7 @@ bool exec_timed_store(struct exec *exec, unsigned warp, const struct step *step,
     return true;
 }
 
-static uint32_t take_ticket(struct core *core) {
+uint32_t core_take_ticket(struct core *core) {
     const uint32_t ticket = core->free_ticket;
     if (ticket != NO_TICKET) {
         core->free_ticket = core->tickets.items[ticket].next;
@@ -145,6 +140,11 @@ static uint32_t take_ticket(struct core *core) {
     core->tickets.items = arena_grow(core->arena, core->tickets.items, core->tickets.count, &core->tickets.capacity,
                                      sizeof *core->tickets.items);
     return core->tickets.count++;
+}
+
+void core_free_ticket(struct core *core, uint32_t ticket) {
+    core->tickets.items[ticket].next = core->free_ticket;
+    core->free_ticket = ticket;
 }
 
 /* Shared memory is the SM's own: at once. Global memory: operands are bound now, the rest happens below. */
@@ -158,16 +158,17 @@ bool exec_timed_atomic(struct exec *exec, unsigned warp, const struct step *step
         place_addresses(exec, warp, access);
         return true;
     }
-    const uint32_t number = take_ticket(core);
+    const uint32_t number = core_take_ticket(core);
     if (number == NO_TICKET)
         return exec_fail(exec, warp, bits_first(lanes), step, "more atomics on their way than the model holds");
     struct ticket *ticket = &core->tickets.items[number];
     const struct row *sources = step->rows + step->dst_count;
-    ticket->warp = (unsigned)(exec->place * core->warps_per_place) + warp;
+    const unsigned first_thread = (exec->place * core->warps_per_place + warp) * LANES_MAX;
     ticket->step = step, ticket->lanes = lanes;
     for (BITS_EACH(lane, lanes)) {
         if (!exec_translate(exec, warp, lane, step, access->address[lane], step->access_bytes))
             return false;
+        ticket->thread[lane] = (uint16_t)(first_thread + lane);
         ticket->address[lane] = access->address[lane];
         ticket->b[lane] = exec_read(exec, warp, &sources[1], lane);
         ticket->c[lane] = exec_read(exec, warp, &sources[2], lane);
@@ -179,7 +180,6 @@ bool exec_timed_atomic(struct exec *exec, unsigned warp, const struct step *step
 static void core_perform(void *self, uint32_t number, uint32_t lanes) {
     struct core *core = self;
     struct ticket *ticket = &core->tickets.items[number];
-    struct exec *exec = core->warps[ticket->warp].exec;
     const uint32_t bytes = ticket->step->access_bytes;
     const uint64_t mask = bytes == 8 ? UINT64_MAX : (UINT64_C(1) << (8 * bytes)) - 1;
     for (BITS_EACH(lane, lanes & ticket->lanes)) {
@@ -191,19 +191,20 @@ static void core_perform(void *self, uint32_t number, uint32_t lanes) {
                           ticket->b[lane] & mask, ticket->c[lane] & mask);
         memcpy(memory, &new, bytes);
         ticket->old[lane] = old;
-        exec->counts->progress += new != old;
+        core->counts->progress += new != old;
     }
 }
 
 static void core_finish(void *self, uint32_t number) {
     struct core *core = self;
     struct ticket *ticket = &core->tickets.items[number];
-    struct exec *exec = core->warps[ticket->warp].exec;
     if (ticket->step->dst_count)
-        for (BITS_EACH(lane, ticket->lanes))
-            exec_write(exec, core->warps[ticket->warp].number, &ticket->step->rows[0], lane, ticket->old[lane]);
-    ticket->next = core->free_ticket;
-    core->free_ticket = number;
+        for (BITS_EACH(lane, ticket->lanes)) {
+            const struct core_warp *home = &core->warps[ticket->thread[lane] / LANES_MAX];
+            exec_write(home->exec, home->number, &ticket->step->rows[0], ticket->thread[lane] % LANES_MAX,
+                       ticket->old[lane]);
+        }
+    core_free_ticket(core, number);
 }
 
 /* ---- the executor ---- */
@@ -236,11 +237,21 @@ static uint32_t core_lanes(const void *self, unsigned warp) {
 static void core_step(void *self, unsigned warp, const struct group *group, uint32_t alive, uint64_t cycle,
                       struct executed *out, struct access *access) {
     struct core *core = self;
+    if (group->threads) {
+        core_mixed_step(core, group, cycle, out, access);
+        return;
+    }
     const struct core_warp *at = &core->warps[warp];
     access->kind = ACCESS_NONE;
     core->access = access;
     at->exec->clock = cycle;
-    exec_run(at->exec, at->number, group, alive, 1, out);
+    core->linked->lanes->run_one(at->exec, at->number, group, alive, out);
+}
+
+static uint32_t core_members(const void *self, unsigned thread, uint32_t pc) {
+    const struct core *core = self;
+    const struct core_warp *at = &core->warps[thread / LANES_MAX];
+    return exec_members(at->exec, at->number, &core->linked->steps[pc], thread % LANES_MAX);
 }
 
 static void core_barrier_result(void *self, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t arrived_true, bool all,
@@ -256,7 +267,7 @@ struct core *core_create(struct arena *arena, const struct linked *linked, const
     const uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
     core->arena = arena, core->linked = linked, core->launch = launch, core->memory = memory;
     core->counts = counts, core->output = output, core->uniform = uniform;
-    core->place_count = shape->places;
+    core->place_count = shape->places, core->number = shape->number;
     core->warps_per_place = (threads + LANES_MAX - 1) / LANES_MAX;
     core->places = ARENA_ARRAY(arena, struct exec *, shape->places);
     core->warps = ARENA_ARRAY(arena, struct core_warp, (size_t)shape->places * core->warps_per_place);
@@ -270,6 +281,7 @@ struct executor core_executor(struct core *core) {
                              .start = core_start,
                              .lanes = core_lanes,
                              .step = core_step,
+                             .members = core_members,
                              .barrier_result = core_barrier_result,
                              .perform = core_perform,
                              .finish = core_finish,

@@ -10,6 +10,7 @@ struct core;
 struct core_shape {
     unsigned places;  /* blocks at a time */
     uint32_t tickets; /* atomics on their way at a time */
+    uint32_t number;  /* of the SM: its local memory lies apart from that of the others */
 };
 
 /* `uniform` is exec_uniform of the launch: the same for all SMs. */

@@ -15,14 +15,26 @@ static bool members_present(struct exec *exec, unsigned warp, const struct step 
                      op_name(step->inst->op), (unsigned)absent);
 }
 
-/* Lanes of `lanes` whose member mask, source `k`, names the same set as the first lane's; false: a deadlock. */
-static bool members_of(struct exec *exec, unsigned warp, const struct step *step, unsigned k, uint32_t active,
-                       uint32_t alive, unsigned lane, uint32_t *members) {
-    const struct row *row = &step->rows[step->dst_count + k];
+/* Which source the member mask is. */
+static unsigned mask_source(enum op op) {
+    if (op == OP_SHFL)
+        return 3;
+    return op == OP_BAR_WARP || op == OP_ELECT ? 0 : 1;
+}
+
+uint32_t exec_members(const struct exec *exec, unsigned warp, const struct step *step, unsigned lane) {
+    const struct row *row = &step->rows[step->dst_count + mask_source(step->inst->op)];
+    return step->inst->flags & FLAG_SYNC && row->present ? (uint32_t)exec_read(exec, warp, row, lane) : 0;
+}
+
+/* The set that the lane names; false: a deadlock. */
+static bool members_of(struct exec *exec, unsigned warp, const struct step *step, uint32_t active, uint32_t alive,
+                       unsigned lane, uint32_t *members) {
+    const struct row *row = &step->rows[step->dst_count + mask_source(step->inst->op)];
     *members = UINT32_MAX;
     if (!(step->inst->flags & FLAG_SYNC) || !row->present)
         return true;
-    *members = (uint32_t)exec_read(exec, warp, row, lane);
+    *members = exec_members(exec, warp, step, lane);
     return members_present(exec, warp, step, *members, active, alive, lane);
 }
 
@@ -131,16 +143,15 @@ bool exec_warp_step(struct exec *exec, unsigned warp, const struct step *step, u
             exec_write(exec, warp, &step->rows[0], target, active);
         return true;
     }
-    const unsigned mask_source = op == OP_SHFL ? 3 : op == OP_BAR_WARP || op == OP_ELECT ? 0 : 1;
     /* Lanes that name different sets meet set by set. */
     for (uint32_t rest = lanes; rest;) {
         const unsigned lane = bits_first(rest);
         uint32_t members;
-        if (!members_of(exec, warp, step, mask_source, active, alive, lane, &members))
+        if (!members_of(exec, warp, step, active, alive, lane, &members))
             return false;
         uint32_t meeting = 0;
         for (BITS_EACH(other, rest)) {
-            const struct row *row = &step->rows[step->dst_count + mask_source];
+            const struct row *row = &step->rows[step->dst_count + mask_source(op)];
             const bool same = !(step->inst->flags & FLAG_SYNC) || exec_read(exec, warp, row, other) == members;
             if (same)
                 meeting |= UINT32_C(1) << other;

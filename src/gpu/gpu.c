@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-#include "base/bits.h"
+#include "gpu/caches.h"
+#include "gpu/net.h"
 #include "gpu/partition.h"
 
 struct gpu {
@@ -11,17 +12,9 @@ struct gpu {
     uint32_t partition_count, slice_total;
     struct partition **partitions;
     struct link **sm_out, **sm_in, **slice_in, **slice_out; /* used anew by every launch */
-};
-
-/* One way through the machine: links in, a crossbar, links out. */
-struct net {
-    struct crossbar *crossbar;
-    struct link **in, **out;
-    uint32_t inputs, outputs;
-    uint64_t now;
-    bool to_slices;
-    uint64_t *pending; /* inputs with something on their link, as the last exchange told */
-    uint64_t *stuck;   /* of these, those whose next message found no room in the crossbar */
+    struct series_recorder series;                          /* the same */
+    struct gpu_caches caches;
+    uint32_t first_sm; /* of the next launch */
 };
 
 struct launch_state {
@@ -29,12 +22,16 @@ struct launch_state {
     const struct gpu_launch *launch;
     struct arena *arena;
     const struct sm_code *code;
-    struct sm **sms; /* the first made_count; the others have had no block yet and are made with their first */
-    uint32_t made_count;
+    const struct cache_params *l1;
+    struct sm *
+        *sms; /* in the order they get blocks: the first made_count; the others are made with their first block */
+    uint32_t made_count, first_sm;
     struct net requests, replies;
     uint64_t next_block;
     uint64_t done_seen, done_cycle; /* gpu_launch's `done` when last looked at, and when it last moved */
     unsigned next_sm;
+    struct sm_inst_stats *instructions; /* that all SMs count in, and one more; distributions the same */
+    struct sm_histograms histograms;
 };
 
 static enum status create_links(struct link ***out, struct arena *arena, uint32_t count,
@@ -51,10 +48,20 @@ static enum status create_links(struct link ***out, struct arena *arena, uint32_
     return STATUS_OK;
 }
 
+static enum status check_epoch(const struct gpu_params *params, struct report *report) {
+    if (params->host_epoch && params->link_latency % params->host_epoch)
+        return report_add(report, STATUS_INVALID,
+                          "host.epoch=%u does not divide link.latency=%u: use one of its divisors, or 0 for all of it",
+                          (unsigned)params->host_epoch, (unsigned)params->link_latency);
+    return STATUS_OK;
+}
+
 struct gpu *gpu_create(struct arena *arena, const struct gpu_config *config, struct report *report) {
     struct gpu *gpu = ARENA_NEW(arena, struct gpu);
     gpu->config = *config;
-    if (dram_check(config->dram, report) != STATUS_OK)
+    caches_create(&gpu->caches, arena, &gpu->config);
+    series_create(&gpu->series, arena);
+    if (dram_check(config->dram, report) != STATUS_OK || check_epoch(config->gpu, report) != STATUS_OK)
         return NULL;
     const struct address_masks masks = dram_masks(config->dram);
     address_map_create(&gpu->map, &masks);
@@ -79,154 +86,32 @@ void gpu_host_copied(struct gpu *gpu, uint64_t address, uint64_t bytes) {
         partition_touch(gpu->partitions[address_map_chip(&gpu->map, at)], at);
 }
 
-/* ---- nets ---- */
-
-static void create_net(struct net *net, struct arena *arena, uint32_t inputs, struct link **in, uint32_t outputs,
-                       struct link **out, bool to_slices) {
-    *net = (struct net){.inputs = inputs, .in = in, .outputs = outputs, .out = out, .to_slices = to_slices};
-    net->pending = ARENA_ARRAY(arena, uint64_t, (inputs + 63) / 64);
-    net->stuck = ARENA_ARRAY(arena, uint64_t, (inputs + 63) / 64);
-    for (uint32_t i = 0; i < inputs; i++)
-        link_reset(in[i]);
-    for (uint32_t i = 0; i < outputs; i++)
-        link_reset(out[i]);
-}
-
-static enum status create_crossbar(struct net *net, struct arena *arena, const struct gpu *gpu, struct report *report) {
-    const struct crossbar_shape shape = {.inputs = net->inputs,
-                                         .outputs = net->outputs,
-                                         .item_bytes = sizeof(struct packet),
-                                         .largest_message_bytes = 128,
-                                         .stream = net->to_slices};
-    return crossbar_create(&net->crossbar, arena, gpu->config.crossbar, &shape, report);
-}
-
-static uint32_t destination(const struct gpu *gpu, const struct net *net, const struct packet *packet) {
-    if (!net->to_slices)
-        return packet->sm;
-    return address_map_chip(&gpu->map, packet->address) * gpu->config.gpu->slices +
-           partition_slice_of(&gpu->map, gpu->config.gpu->slices, packet->address);
-}
-
-/* What a message counts for on the way: data go with stores and with replies to loads. */
-static uint32_t message_bytes(const struct net *net, const struct packet *packet) {
-    const bool carries = net->to_slices ? packet->kind != PACKET_READ : packet->kind != PACKET_WRITE;
-    return carries ? packet->bytes : 0;
-}
-
-static uint32_t words(uint32_t bits) { return (bits + 63) / 64; }
-
-/* The first cycle at which an input or the crossbar has something to do; output links answer in output_next. */
-static uint64_t input_next(const struct net *net) {
-    uint64_t next = crossbar_next(net->crossbar);
-    for (uint32_t word = 0; word < words(net->inputs); word++)
-        for (uint64_t rest = net->pending[word] & ~net->stuck[word]; rest; rest &= rest - 1) {
-            const uint64_t at = link_next(net->in[64 * word + bits_first64(rest)]);
-            next = at < next ? at : next;
-        }
-    return next;
-}
-
-/* The first cycle from `from` on at which a message that is across can leave. */
-static uint64_t output_next(const struct net *net, uint64_t from) {
-    uint64_t next = NO_CYCLE;
-    for (uint32_t word = 0; word < words(net->outputs); word++)
-        for (uint64_t rest = crossbar_ready(net->crossbar, word); rest; rest &= rest - 1) {
-            const struct link *link = net->out[64 * word + bits_first64(rest)];
-            if (link->credits)
-                return from;
-            const uint64_t at = link_credit_next(link);
-            next = at < next ? at : next;
-        }
-    return next;
-}
-
-static uint64_t net_next(const struct net *net) {
-    const uint64_t input = input_next(net), output = output_next(net, net->now);
-    return input < output ? input : output;
-}
-
-/* Inputs whose crossbar buffer has given up room may push again. */
-static void unstick(struct net *net) {
-    for (uint32_t word = 0; word < words(net->inputs); word++)
-        net->stuck[word] &= ~crossbar_freed(net->crossbar, word);
-}
-
-static void push_input(const struct gpu *gpu, struct net *net, uint32_t input) {
-    struct link *link = net->in[input];
-    for (const struct packet *packet; (packet = link_arrived(link, net->now)) != NULL; link_pop(link, net->now))
-        if (!crossbar_push(net->crossbar, input, destination(gpu, net, packet), message_bytes(net, packet), packet)) {
-            net->stuck[input / 64] |= UINT64_C(1) << input % 64;
-            return;
-        }
-    if (link_next(link) == NO_CYCLE)
-        net->pending[input / 64] &= ~(UINT64_C(1) << input % 64);
-}
-
-static void net_cycle(const struct gpu *gpu, struct net *net) {
-    for (uint32_t word = 0; word < words(net->inputs); word++)
-        for (uint64_t rest = net->pending[word] & ~net->stuck[word]; rest; rest &= rest - 1)
-            push_input(gpu, net, 64 * word + bits_first64(rest));
-    crossbar_advance(net->crossbar, net->now);
-    unstick(net);
-    for (uint32_t word = 0; word < words(net->outputs); word++)
-        for (uint64_t rest = crossbar_ready(net->crossbar, word); rest; rest &= rest - 1) {
-            const uint32_t output = 64 * word + bits_first64(rest);
-            const struct packet *packet = crossbar_peek(net->crossbar, output, NULL);
-            if (!packet || !link_room(net->out[output], net->now))
-                continue;
-            link_send(net->out[output], net->now, packet, 1, message_bytes(net, packet));
-            crossbar_pop(net->crossbar, output);
-        }
-}
-
-static void net_run(const struct gpu *gpu, struct net *net, uint64_t from, uint64_t to) {
-    for (net->now = from; net->now < to;) {
-        net_cycle(gpu, net);
-        uint64_t next = net_next(net);
-        next = next > net->now ? next : net->now + 1;
-        net->now = next < to ? next : to;
-    }
-}
-
-static void net_exchange(struct net *net) {
-    for (uint32_t i = 0; i < net->inputs; i++) {
-        link_exchange(net->in[i]);
-        if (link_next(net->in[i]) != NO_CYCLE)
-            net->pending[i / 64] |= UINT64_C(1) << i % 64;
-    }
-    for (uint32_t i = 0; i < net->outputs; i++)
-        link_exchange(net->out[i]);
-}
-
-static bool net_is_idle(const struct net *net) {
-    if (crossbar_busy(net->crossbar))
-        return false;
-    for (uint32_t i = 0; i < net->inputs; i++)
-        if (link_in_flight(net->in[i]).items)
-            return false;
-    for (uint32_t i = 0; i < net->outputs; i++)
-        if (link_in_flight(net->out[i]).items)
-            return false;
-    return true;
-}
-
 /* ---- blocks ---- */
+
+/* Which of the machine's SMs the i-th of the launch is. */
+static uint32_t sm_number(const struct launch_state *state, uint32_t i) {
+    return (state->first_sm + i) % state->gpu->config.sm_count;
+}
 
 /* An SM is made with its first block: before, all it does is pass idle slots. SMs get theirs in order. */
 static enum status make_sm(struct launch_state *state, uint64_t cycle, struct report *report) {
-    const struct gpu *gpu = state->gpu;
+    struct gpu *gpu = state->gpu;
     const struct gpu_config *config = &gpu->config;
     const struct gpu_launch *launch = state->launch;
-    const uint32_t i = state->made_count;
-    const struct sm_shape shape = {launch->places, launch->warps_per_place, i, config->gpu->link_latency};
-    const enum status status =
-        sm_create(&state->sms[i], state->arena, config->sm, config->l1, config->instruction, launch->module,
-                  state->code, &launch->executors[i], launch->mechanism, &shape, gpu->sm_out[i], gpu->sm_in[i], report);
+    const uint32_t number = sm_number(state, state->made_count);
+    const struct sm_shape shape = {launch->places,      launch->warps_per_place, number, config->gpu->link_latency,
+                                   state->instructions, &state->histograms};
+    struct sm **sm = &state->sms[state->made_count];
+    const struct sm_caches *caches;
+    enum status status = caches_of(&gpu->caches, number, state->l1, &caches, report);
+    if (status == STATUS_OK)
+        status = sm_create(sm, state->arena, config->sm, state->l1, caches, launch->module, state->code,
+                           &launch->executors[number], launch->mechanism, &shape, gpu->sm_out[number],
+                           gpu->sm_in[number], report);
     if (status != STATUS_OK)
         return status;
     state->made_count++;
-    sm_run(state->sms[i], 0, cycle);
+    sm_run(*sm, 0, cycle);
     return STATUS_OK;
 }
 
@@ -248,6 +133,8 @@ static enum status dispatch(struct launch_state *state, uint64_t cycle, struct r
         }
         full = 0;
         sm_give(sm, state->next_block++, state->launch->first_pc);
+        if (state->gpu->config.gpu->launch_rotates)
+            state->gpu->first_sm = sm_number(state, state->next_sm);
     }
     return STATUS_OK;
 }
@@ -255,20 +142,34 @@ static enum status dispatch(struct launch_state *state, uint64_t cycle, struct r
 static enum status create_state(struct launch_state *state, struct arena *arena, struct gpu *gpu,
                                 const struct gpu_launch *launch, struct report *report) {
     const struct gpu_config *config = &gpu->config;
-    *state = (struct launch_state){.gpu = gpu, .launch = launch, .arena = arena};
-    create_net(&state->requests, arena, config->sm_count, gpu->sm_out, gpu->slice_total, gpu->slice_in, true);
-    create_net(&state->replies, arena, gpu->slice_total, gpu->slice_out, config->sm_count, gpu->sm_in, false);
-    enum status status = create_crossbar(&state->requests, arena, gpu, report);
+    *state = (struct launch_state){.gpu = gpu, .launch = launch, .arena = arena, .first_sm = gpu->first_sm};
+    state->l1 = launch->l1 ? launch->l1 : config->l1;
+    caches_begin(&gpu->caches, launch->module);
+    enum status status = net_create(&state->requests, arena, config, &gpu->map, gpu->slice_total, gpu->sm_out,
+                                    gpu->slice_in, true, report);
     if (status == STATUS_OK)
-        status = create_crossbar(&state->replies, arena, gpu, report);
+        status = net_create(&state->replies, arena, config, &gpu->map, gpu->slice_total, gpu->slice_out, gpu->sm_in,
+                            false, report);
     state->sms = ARENA_ARRAY(arena, struct sm *, config->sm_count);
     state->code = sm_decode(arena, launch->module, config->sm);
+    state->instructions = ARENA_ARRAY(arena, struct sm_inst_stats, launch->module->code_count + 1u);
     for (uint32_t i = 0; i < gpu->partition_count && status == STATUS_OK; i++) {
         partition_connect(gpu->partitions[i], &gpu->slice_in[i * config->gpu->slices],
                           &gpu->slice_out[i * config->gpu->slices], launch->executors);
         partition_begin(gpu->partitions[i]);
     }
     return status;
+}
+
+/* Sleeping parts are brought up to the end of the last round, so that what they have counted and done is the same however
+ * often they were woken. */
+static void settle(const struct launch_state *state, uint64_t cycle) {
+    if (!cycle)
+        return;
+    for (uint32_t i = 0; i < state->gpu->partition_count; i++)
+        partition_settle(state->gpu->partitions[i], cycle - 1);
+    crossbar_advance(state->requests.crossbar, cycle - 1);
+    crossbar_advance(state->replies.crossbar, cycle - 1);
 }
 
 static bool is_done(const struct launch_state *state) {
@@ -287,21 +188,33 @@ static bool is_quiet(const struct launch_state *state) {
     return net_is_idle(&state->requests) && net_is_idle(&state->replies);
 }
 
-static enum status run_epoch(struct launch_state *state, uint64_t from, uint64_t to, struct report *report) {
+static void run_epoch(struct launch_state *state, uint64_t from, uint64_t to) {
     struct gpu *gpu = state->gpu;
     for (uint32_t i = 0; i < state->made_count; i++)
         sm_run(state->sms[i], from, to);
-    if (net_next(&state->requests) < to)
-        net_run(gpu, &state->requests, from, to);
+    if (net_next(&state->requests, to - 1) < to)
+        net_run(&state->requests, from, to);
     for (uint32_t i = 0; i < gpu->partition_count; i++)
-        if (partition_next(gpu->partitions[i]) < to)
-            partition_run(gpu->partitions[i], from, to);
-    if (net_next(&state->replies) < to)
-        net_run(gpu, &state->replies, from, to);
+        partition_run(gpu->partitions[i], from, to);
+    if (net_next(&state->replies, to - 1) < to)
+        net_run(&state->replies, from, to);
     net_exchange(&state->requests);
     net_exchange(&state->replies);
-    for (uint32_t i = 0; i < state->made_count; i++)
-        state->launch->executors[i].publish(state->launch->executors[i].self);
+}
+
+/* A round is as long as the links' latency, whatever the epochs: at its end, and only there, atomics and stores reach
+ * memory and blocks are handed out, so that results do not depend on how often links are exchanged. */
+static enum status run_round(struct launch_state *state, uint64_t from, uint64_t to, struct report *report) {
+    const uint32_t wanted = state->gpu->config.gpu->host_epoch;
+    const uint64_t epoch = wanted ? wanted : to - from;
+    for (uint64_t at = from; at < to; at += epoch)
+        run_epoch(state, at, at + epoch);
+    for (uint32_t i = 0; i < state->gpu->partition_count; i++)
+        partition_perform(state->gpu->partitions[i]);
+    for (uint32_t i = 0; i < state->made_count; i++) {
+        const struct executor *executor = &state->launch->executors[sm_number(state, i)];
+        executor->publish(executor->self);
+    }
     return dispatch(state, to, report);
 }
 
@@ -314,7 +227,7 @@ static bool find_fault(const struct launch_state *state, struct gpu_fault *fault
         if (!sm_faulted(state->sms[i], &cycle, &warp) || cycle >= best)
             continue;
         best = cycle;
-        *fault = (struct gpu_fault){true, i, warp};
+        *fault = (struct gpu_fault){true, sm_number(state, i), warp};
     }
     return best != NO_CYCLE;
 }
@@ -373,23 +286,26 @@ static bool all_stuck(const struct launch_state *state) {
     return is_quiet(state);
 }
 
-/* The first cycle from `cycle` on at which some part has something to do. */
-static uint64_t next_cycle(const struct launch_state *state) {
-    uint64_t next = NO_CYCLE;
-    for (uint32_t i = 0; i < state->made_count; i++) {
-        const uint64_t at = sm_next(state->sms[i]);
-        next = at < next ? at : next;
-    }
-    for (uint32_t i = 0; i < state->gpu->partition_count; i++) {
+/* The first cycle at which some part has something to do; any cycle up to `enough` stands for all of them, and those who
+ * can tell fastest are asked first. */
+static uint64_t next_cycle(const struct launch_state *state, uint64_t enough) {
+    uint64_t next = net_next(&state->requests, enough);
+    if (next <= enough)
+        return next;
+    const uint64_t back = net_next(&state->replies, enough);
+    next = back < next ? back : next;
+    for (uint32_t i = 0; i < state->gpu->partition_count && next > enough; i++) {
         const uint64_t at = partition_next(state->gpu->partitions[i]);
         next = at < next ? at : next;
     }
-    const uint64_t there = net_next(&state->requests), back = net_next(&state->replies);
-    next = there < next ? there : next;
-    return back < next ? back : next;
+    for (uint32_t i = 0; i < state->made_count && next > enough; i++) {
+        const uint64_t at = sm_next(state->sms[i]);
+        next = at < next ? at : next;
+    }
+    return next;
 }
 
-enum { WATCH_EPOCHS = 64 };
+enum { WATCH_ROUNDS = 64 };
 
 /* False: whoever watches wants it stopped. */
 static bool go_on(const struct launch_state *state, uint64_t cycle) {
@@ -406,11 +322,21 @@ static bool go_on(const struct launch_state *state, uint64_t cycle) {
 static void collect(const struct launch_state *state, uint64_t cycles, struct gpu_stats *stats) {
     const struct gpu *gpu = state->gpu;
     stats->cycles = cycles;
+    stats->l1_bytes = state->l1->size_bytes;
     stat_merge(&stats->request_crossbar, crossbar_stats(state->requests.crossbar), crossbar_stat_table);
     stat_merge(&stats->reply_crossbar, crossbar_stats(state->replies.crossbar), crossbar_stat_table);
     const uint64_t untouched =
         (uint64_t)(gpu->config.sm_count - state->made_count) * cycles * gpu->config.sm->schedulers;
     stats->sm.slots = stats->sm.idle = untouched;
+    /* what they count from here on, while stores drain, is not the launch's */
+    const uint32_t code_count = state->launch->module->code_count;
+    stats->histograms = state->histograms;
+    memcpy(stats->instructions, state->instructions, code_count * sizeof *stats->instructions);
+    for (uint32_t pc = 0; pc < code_count; pc++)
+        for (unsigned i = 0; i < WAIT_COUNT; i++)
+            stats->waits[i] += stats->instructions[pc].waits[i];
+    stats->nobody = state->instructions[code_count];
+    stats->nobody.slots[SLOT_IDLE] += untouched;
     for (uint32_t i = 0; i < state->made_count; i++) {
         const struct sm *sm = state->sms[i];
         const uint64_t *divergent;
@@ -418,23 +344,86 @@ static void collect(const struct launch_state *state, uint64_t cycles, struct gp
         stat_merge(&stats->l1, sm_l1_statistics(sm), cache_stat_table);
         stats->divergent_branches += sm_divergent_branches(sm, &divergent);
         stats->threads += sm_threads(sm);
-        for (uint32_t pc = 0; pc < state->launch->module->code_count; pc++) {
-            const struct sm_inst_stats *from = &sm_instructions(sm)[pc];
-            for (unsigned k = 0; k < WAIT_COUNT; k++)
-                stats->instructions[pc].waits[k] += from->waits[k];
-            stats->instructions[pc].transactions += from->transactions;
-            stats->instructions[pc].misses += from->misses;
+        for (uint32_t pc = 0; pc < code_count; pc++)
             stats->divergent[pc] += divergent[pc];
-        }
     }
 }
 
-static void collect_memory(const struct gpu *gpu, struct gpu_stats *stats) {
+/* Counters of what outlives launches. */
+static void collect_memory(const struct gpu *gpu, uint64_t end, struct gpu_stats *stats) {
+    caches_count(&gpu->caches, &stats->constant);
     for (uint32_t i = 0; i < gpu->partition_count; i++) {
-        for (unsigned k = 0; k < gpu->config.gpu->slices; k++)
-            stat_merge(&stats->l2, partition_l2_statistics(gpu->partitions[i], k), cache_stat_table);
+        for (unsigned k = 0; k < gpu->config.gpu->slices; k++) {
+            const struct cache_stats l2 = partition_l2_statistics(gpu->partitions[i], k, end);
+            stat_merge(&stats->l2, &l2, cache_stat_table);
+        }
         const struct dram_stats dram = partition_dram_statistics(gpu->partitions[i]);
         stat_merge(&stats->dram, &dram, dram_stat_table);
+        histogram_merge(&stats->dram_histograms, partition_dram_histograms(gpu->partitions[i]), dram_histogram_table);
+    }
+}
+
+/* ---- series ---- */
+
+static void read_counters(const struct launch_state *state, uint64_t cycle, uint64_t values[SERIES_COUNT]) {
+    const struct gpu *gpu = state->gpu;
+    const uint64_t untouched =
+        (uint64_t)(gpu->config.sm_count - state->made_count) * cycle * gpu->config.sm->schedulers;
+    const struct sm_stats others = {.slots = untouched, .idle = untouched};
+    struct series_levels levels = {.blocks_resident = state->next_block};
+    memset(values, 0, SERIES_COUNT * sizeof values[0]);
+    series_read(values, SERIES_SM, &others);
+    for (uint32_t i = 0; i < state->made_count; i++) {
+        const struct sm_stats *sm = sm_statistics(state->sms[i]);
+        levels.blocks_resident -= sm->blocks;
+        series_read(values, SERIES_SM, sm);
+        series_read(values, SERIES_L1, sm_l1_statistics(state->sms[i]));
+    }
+    for (uint32_t i = 0; i < gpu->partition_count; i++) {
+        const struct dram_stats dram = partition_dram_statistics(gpu->partitions[i]);
+        series_read(values, SERIES_DRAM, &dram);
+        for (unsigned k = 0; k < gpu->config.gpu->slices; k++) {
+            const struct cache_stats l2 = partition_l2_statistics(gpu->partitions[i], k, cycle);
+            series_read(values, SERIES_L2, &l2);
+        }
+    }
+    series_read(values, SERIES_GPU, &levels);
+}
+
+/* Before the first block: intervals are whole rounds, so that samples fall on the ends of rounds. */
+static void begin_series(struct launch_state *state) {
+    const struct gpu_params *params = state->gpu->config.gpu;
+    const uint64_t round = params->link_latency;
+    uint64_t origin[SERIES_COUNT];
+    read_counters(state, 0, origin);
+    series_begin(&state->gpu->series, (params->series_interval + round - 1) / round * round, origin);
+}
+
+/* All parts are at this cycle. */
+static void sample_series(struct launch_state *state, uint64_t cycle) {
+    struct series_recorder *series = &state->gpu->series;
+    while (series->due <= cycle) {
+        uint64_t values[SERIES_COUNT];
+        settle(state, series->due);
+        read_counters(state, series->due, values);
+        series_sample(series, values);
+    }
+}
+
+static void end_series(struct launch_state *state, uint64_t cycle, struct arena *kept, struct gpu_stats *stats) {
+    uint64_t values[SERIES_COUNT];
+    read_counters(state, cycle, values);
+    series_end(&state->gpu->series, cycle, values, kept, &stats->series);
+}
+
+/* Cycles [from, to), whole rounds in which nothing happens anywhere. */
+static void pass_rounds(struct launch_state *state, uint64_t from, uint64_t to) {
+    while (from < to) {
+        const uint64_t until = state->gpu->series.due < to ? state->gpu->series.due : to;
+        for (uint32_t i = 0; i < state->made_count; i++)
+            sm_run(state->sms[i], from, until);
+        sample_series(state, until);
+        from = until;
     }
 }
 
@@ -451,48 +440,58 @@ enum status gpu_run(struct gpu *gpu, struct arena *arena, struct arena *kept, co
     *fault = (struct gpu_fault){0};
     *stats = (struct gpu_stats){.instructions = ARENA_ARRAY(kept, struct sm_inst_stats, launch->module->code_count),
                                 .divergent = ARENA_ARRAY(kept, uint64_t, launch->module->code_count)};
-    collect_memory(gpu, &before);
+    collect_memory(gpu, NO_CYCLE, &before);
     enum status status = create_state(&state, arena, gpu, launch, report);
     if (status != STATUS_OK)
         return status;
-    const uint64_t epoch = gpu->config.gpu->link_latency;
-    uint64_t cycle = gpu->config.gpu->launch_cycles / epoch * epoch;
+    const uint64_t round = gpu->config.gpu->link_latency;
+    uint64_t cycle = gpu->config.gpu->launch_cycles / round * round;
+    begin_series(&state);
+    sample_series(&state, cycle);
     status = dispatch(&state, cycle, report);
-    for (uint64_t epochs = 1; !is_done(&state) && status == STATUS_OK; epochs++) {
-        status = run_epoch(&state, cycle, cycle + epoch, report);
-        cycle += epoch;
+    for (uint64_t rounds = 1; !is_done(&state) && status == STATUS_OK; rounds++) {
+        status = run_round(&state, cycle, cycle + round, report);
+        cycle += round;
         if (status != STATUS_OK)
             break;
+        sample_series(&state, cycle);
         if (find_fault(&state, fault))
             status = STATUS_STOPPED;
         else if (gpu->config.gpu->max_cycles && cycle >= gpu->config.gpu->max_cycles)
             status = report_limit(&state, cycle, report);
-        else if (epochs % WATCH_EPOCHS == 0 && !makes_progress(&state, cycle))
+        else if (rounds % WATCH_ROUNDS == 0 && !makes_progress(&state, cycle))
             status = report_livelock(&state, cycle, report);
-        else if (epochs % WATCH_EPOCHS == 0 && !go_on(&state, cycle))
+        else if (rounds % WATCH_ROUNDS == 0 && !go_on(&state, cycle))
             status = report_add(report, STATUS_STOPPED, "kernel '%s' was interrupted after %llu cycles",
                                 kernel_name(launch), (unsigned long long)cycle);
         else if (!is_done(&state)) {
-            const uint64_t next = next_cycle(&state);
+            const uint64_t next = next_cycle(&state, cycle + round);
             if (next == NO_CYCLE || next > cycle + (UINT64_C(1) << 40)) {
                 if (all_stuck(&state))
                     status = report_stuck(&state, cycle, report);
-            } else if (next > cycle + epoch) {
-                const uint64_t to = next / epoch * epoch;
-                for (uint32_t i = 0; i < state.made_count; i++)
-                    sm_run(state.sms[i], cycle, to);
+            } else if (next > cycle + round) {
+                const uint64_t to = next / round * round;
+                pass_rounds(&state, cycle, to);
                 cycle = to;
             }
         }
     }
+    settle(&state, cycle);
+    end_series(&state, cycle, kept, stats);
     collect(&state, cycle, stats);
-    collect_memory(gpu, stats);
+    collect_memory(gpu, cycle, stats);
+    subtract(&stats->constant, &before.constant, cache_stat_table);
     subtract(&stats->l2, &before.l2, cache_stat_table);
     subtract(&stats->dram, &before.dram, dram_stat_table);
+    histogram_subtract(&stats->dram_histograms, &before.dram_histograms, dram_histogram_table);
     stats->dram_cycles = cycle * gpu->config.gpu->dram_khz / gpu->config.gpu->sm_khz * gpu->partition_count;
     /* what is still on its way (stores' acknowledgements are in) drains before the next launch */
-    for (unsigned n = 0; n < 100000 && !is_quiet(&state) && status == STATUS_OK; n++, cycle += epoch)
-        status = run_epoch(&state, cycle, cycle + epoch, report);
+    for (unsigned n = 0; n < 100000 && !is_quiet(&state) && status == STATUS_OK; n++) {
+        status = run_round(&state, cycle, cycle + round, report);
+        cycle += round;
+        settle(&state, cycle);
+    }
+    caches_end(&gpu->caches);
     if (gpu->config.gpu->l2_flush)
         for (uint32_t i = 0; i < gpu->partition_count; i++)
             partition_flush(gpu->partitions[i]);

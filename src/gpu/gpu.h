@@ -1,9 +1,10 @@
-/* The machine in time: SMs, two crossbars, memory partitions, joined by links and advanced in epochs of the links'
- * latency. Within an epoch every part runs on its own; at its end links are exchanged, stores become visible and blocks
- * are handed out, in a fixed order. */
+/* The machine in time: SMs, two crossbars, memory partitions, joined by links and advanced in epochs. Within an epoch
+ * every part runs on its own; at its end links are exchanged. At the end of a round, of the links' latency, atomics and
+ * stores reach memory and blocks are handed out, in a fixed order: an epoch divides a round and changes no result. */
 #ifndef HEDDLE_GPU_GPU_H
 #define HEDDLE_GPU_GPU_H
 
+#include "gpu/series.h"
 #include "mem/crossbar.h"
 #include "mem/dram.h"
 #include "sm/sm.h"
@@ -17,7 +18,7 @@ struct gpu_params {
 struct gpu_config {
     uint32_t sm_count;
     const struct sm_params *sm;
-    const struct cache_params *l1, *instruction, *l2;
+    const struct cache_params *l1, *instruction, *constant, *l2;
     const struct crossbar_params *crossbar;
     const struct dram_params *dram;
     const struct gpu_params *gpu;
@@ -33,10 +34,11 @@ struct gpu_launch {
     uint32_t first_pc;
     uint64_t blocks;
     unsigned places, warps_per_place; /* of an SM, by occupancy */
+    const struct cache_params *l1;    /* as much as shared memory leaves; NULL: the machine's */
     const struct executor *executors; /* one per SM */
     const struct divergence_ops *mechanism;
     const uint64_t *done; /* grows with every global store, atomic that changed memory and thread that ended */
-    /* Called now and then between epochs; false: stop here. NULL: nobody looks. */
+    /* Called now and then between rounds; false: stop here. NULL: nobody looks. */
     bool (*watch)(void *watcher, const struct launch_progress *progress);
     void *watcher;
 };
@@ -44,15 +46,21 @@ struct gpu_launch {
 struct gpu_stats {
     uint64_t cycles;
     struct sm_stats sm; /* summed over SMs */
-    struct cache_stats l1, l2;
+    struct cache_stats l1, constant, l2;
+    uint64_t l1_bytes; /* size of an SM's data cache */
     struct dram_stats dram;
+    struct dram_histograms dram_histograms;
     struct crossbar_stats request_crossbar, reply_crossbar;
     uint64_t dram_cycles, threads, divergent_branches;
-    struct sm_inst_stats *instructions; /* per PC, summed */
+    struct sm_inst_stats *instructions; /* per PC */
+    struct sm_inst_stats nobody;        /* slots of schedulers without a warp */
+    uint64_t waits[WAIT_COUNT];         /* over all instructions */
+    struct sm_histograms histograms;
     uint64_t *divergent;
+    struct series series;
 };
 
-struct gpu; /* what outlives a launch: L2 and DRAM */
+struct gpu; /* what outlives a launch: L2, DRAM, instruction and constant caches */
 struct gpu *gpu_create(struct arena *arena, const struct gpu_config *config, struct report *report);
 /* Everything of the launch itself lives in `arena`, what its statistics point to in `kept`. STATUS_STOPPED with a
  * report: fault_sm and fault_warp say who, or nobody made progress. */

@@ -11,15 +11,20 @@ struct partition *partition_create(struct arena *arena, const struct gpu_config 
 void partition_connect(struct partition *partition, struct link **in, struct link **out,
                        const struct executor *executors);
 void partition_run(struct partition *partition, uint64_t from, uint64_t to);
-/* The first cycle at which it has anything to do by itself or from a link. */
+/* At a round's end: the atomics served in it reach memory. Their replies are still on the links. */
+void partition_perform(struct partition *partition);
+/* Between epochs: the first cycle at which it has anything to do by itself or from a link. */
 uint64_t partition_next(const struct partition *partition);
+/* What the channel does by itself up to this cycle is done: a sleeping partition leaves it for later. */
+void partition_settle(struct partition *partition, uint64_t cycle);
 /* Cycles begin at 0 with every launch. */
 void partition_begin(struct partition *partition);
 bool partition_is_idle(const struct partition *partition);
 void partition_touch(struct partition *partition, uint64_t address);
 void partition_flush(struct partition *partition);
-uint32_t partition_slice_of(const struct address_map *map, uint32_t slices, uint64_t address);
-const struct cache_stats *partition_l2_statistics(const struct partition *partition, unsigned slice);
+/* Of cycles before `end`. */
+struct cache_stats partition_l2_statistics(const struct partition *partition, unsigned slice, uint64_t end);
 struct dram_stats partition_dram_statistics(const struct partition *partition);
+const struct dram_histograms *partition_dram_histograms(const struct partition *partition);
 
 #endif

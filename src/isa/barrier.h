@@ -2,8 +2,7 @@
 #ifndef HEDDLE_ISA_BARRIER_H
 #define HEDDLE_ISA_BARRIER_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "isa/executor.h"
 
 enum { BARRIERS = 16 };
 
@@ -15,6 +14,33 @@ struct barrier {
 
 static inline bool barrier_is_met(const struct barrier *barrier, uint32_t alive) {
     return barrier->arrived != 0 && barrier->arrived >= (barrier->expected ? barrier->expected : alive);
+}
+
+/* Threads have ended and `alive` are left: is the barrier that waited for them met? */
+static inline bool barrier_is_met_by_ends(const struct barrier *barrier, uint32_t alive) {
+    return !barrier->expected && barrier_is_met(barrier, alive);
+}
+
+/* True: those who came are the last, and whoever waits may go on (barrier_open). */
+static inline bool barrier_arrive(struct barrier *barrier, const struct executed *executed, uint32_t alive) {
+    barrier->arrived += bits_count(executed->taken);
+    barrier->true_count += bits_count(executed->predicate);
+    barrier->expected = executed->expected;
+    return barrier_is_met(barrier, alive);
+}
+
+/* What the threads that go on are told (bar.red). */
+struct barrier_result {
+    uint32_t true_count;
+    bool all, any;
+};
+
+/* A barrier that is met begins anew. */
+static inline struct barrier_result barrier_open(struct barrier *barrier) {
+    const struct barrier_result result = {barrier->true_count, barrier->true_count == barrier->arrived,
+                                          barrier->true_count != 0};
+    *barrier = (struct barrier){0};
+    return result;
 }
 
 #endif

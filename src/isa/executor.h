@@ -3,6 +3,7 @@
 #ifndef HEDDLE_ISA_EXECUTOR_H
 #define HEDDLE_ISA_EXECUTOR_H
 
+#include "base/bits.h"
 #include "isa/group.h"
 
 enum flow {
@@ -13,7 +14,7 @@ enum flow {
     FLOW_RETURN,  /* lanes in `taken` go to next[lane], one call up; the rest to pc + 1 */
     FLOW_EXIT,    /* `taken` lanes have ended; the rest go on at pc + 1 */
     FLOW_BARRIER, /* `taken` lanes have arrived at a block barrier; the others go on */
-    FLOW_FAULT,   /* the launch cannot go on; the executor holds the report */
+    FLOW_FAULT,   /* the launch cannot go on; the executor holds the report; a mixed group: of the warp in `target` */
 };
 
 /* What an issue, or a straight run of them, did. */
@@ -29,6 +30,17 @@ struct executed {
     uint32_t barrier, expected; /* expected 0: every thread of the block that has not ended */
     uint32_t predicate;         /* bar.red: lanes whose predicate holds */
 };
+
+/* Do the lanes go on at different places? */
+static inline bool executed_parts(const struct executed *executed) {
+    bool parts = executed->flow == FLOW_BRANCH && executed->taken && executed->taken != executed->lanes;
+    if (executed->flow == FLOW_MULTI || executed->flow == FLOW_CALL) {
+        const uint32_t next = executed->next[bits_first(executed->taken)];
+        for (BITS_EACH(lane, executed->taken))
+            parts |= executed->next[lane] != next;
+    }
+    return parts;
+}
 
 /* What one issue asked of memory, for whoever models when. */
 enum access_kind { ACCESS_NONE, ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC };
@@ -55,6 +67,8 @@ struct executor {
     /* One issue of the warp's group. Global stores are the SM's own until publish. */
     void (*step)(void *self, unsigned warp, const struct group *group, uint32_t alive, uint64_t cycle,
                  struct executed *out, struct access *access);
+    /* Lanes of its warp that a thread's instruction at pc waits for, from the member mask of a .sync form; 0: none. */
+    uint32_t (*members)(const void *self, unsigned thread, uint32_t pc);
     void (*barrier_result)(void *self, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t arrived_true, bool all,
                            bool any);
     /* An atomic reaches memory for some of its lanes; its old values wait for finish, when the reply is back. */

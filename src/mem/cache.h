@@ -25,7 +25,7 @@
 #include "mem/set_index.h"
 
 enum cache_replacement { CACHE_LRU, CACHE_FIFO, CACHE_RANDOM };
-enum cache_write { CACHE_BACK, CACHE_THROUGH, CACHE_EVICT, CACHE_LOCAL_BACK };
+enum cache_write_policy { CACHE_BACK, CACHE_THROUGH, CACHE_EVICT, CACHE_LOCAL_BACK };
 enum cache_write_allocate { CACHE_WRITE_NONE, CACHE_WRITE_FETCH, CACHE_WRITE_LAZY };
 enum cache_allocate { CACHE_ON_MISS, CACHE_ON_FILL };
 
@@ -92,6 +92,30 @@ enum status cache_create(struct cache **out, struct arena *arena, const struct c
  * write-back has tag and source 0, its first dirty sector's address and the bytes of all dirty sectors. */
 enum cache_outcome cache_access(struct cache *cache, const struct request *request, uint32_t room,
                                 struct cache_result *result);
+/* Sectors of 32 B of one line that an owner would offer one a cycle, the lowest first: in one step. `address` is of the
+ * piece of four sectors that `sectors` numbers, bit 0 its first; a write is of whole sectors. The answer is the sectors
+ * done: the first of those offered, as far as nothing can come in between. 0: none; the first has to be offered by
+ * itself, or (no_mshr) is blocked for want of one, which is counted. Nothing else may ask the cache before the last would
+ * have been offered; fills may come at any time, since they are of other sectors. The fetches of `misses` of a read,
+ * each with its own access, and the write-back, with the first of them, are the owner's to send down; it names one tag
+ * for all. */
+struct cache_sectors {
+    uint8_t hits, misses;
+    uint8_t write_back_sectors; /* 0: none */
+    bool line_was_there, no_mshr;
+    struct request write_back;
+};
+/* Whether the other two may be called: sectors of 32 B, allocation on a miss, write back, lazy stores. */
+bool cache_takes_sectors(const struct cache *cache);
+uint32_t cache_read_sectors(struct cache *cache, uint64_t address, uint32_t sectors, uint64_t tag, uint32_t room,
+                            struct cache_sectors *out);
+uint32_t cache_write_sectors(struct cache *cache, uint64_t address, uint32_t sectors, uint32_t room,
+                             struct cache_sectors *out);
+/* Takes the sectors `late`, never the first offered, out of counts: whoever looks sees them before their time. */
+void cache_sectors_uncount(struct cache_stats *stats, const struct cache_sectors *sectors, uint32_t late, bool write);
+/* Bytes that come without time, and without being counted, while nothing is on its way; what makes room for them is not
+ * written back. */
+void cache_load(struct cache *cache, uint64_t address, uint32_t bytes);
 /* The atom at this address has arrived. False, and nothing done, when it was not asked for. */
 bool cache_fill(struct cache *cache, uint64_t address, struct cache_arrival *arrival);
 /* After the fill of `filled`: is a blocked access worth offering again? */
@@ -103,6 +127,8 @@ bool cache_holds(const struct cache *cache, uint64_t address);
 bool cache_clean(struct cache *cache, uint32_t *cursor, struct request *write_back, uint8_t *sectors);
 /* Drops every line, dirty or not, but what is on its way: clean first. Counters stay. */
 void cache_invalidate(struct cache *cache);
+/* Counts from 0 again; what the cache holds stays. */
+void cache_reset_stats(struct cache *cache);
 
 uint32_t cache_sets(const struct cache *cache);
 uint32_t cache_set_of(const struct cache *cache, uint64_t address);

@@ -1,9 +1,8 @@
 #include "mem/crossbar.h"
 
-#include <string.h>
-
 #include "base/bits.h"
 #include "mem/crossbar_state.h"
+#include "mem/link.h"
 
 #define STAT(field, unit, help) STAT_ENTRY(struct crossbar_stats, field, unit, help)
 #define RATIO(name, numerator, denominator, scale, unit, help)                                                         \
@@ -65,6 +64,7 @@ static void masks_create(struct crossbar *x, struct arena *arena) {
     size_t input_words = x->input_words, output_words = x->output_words;
     x->active = ARENA_ARRAY(arena, uint64_t, input_words);
     x->freed = ARENA_ARRAY(arena, uint64_t, input_words);
+    x->streams = ARENA_ARRAY(arena, uint64_t, input_words);
     x->ready = ARENA_ARRAY(arena, uint64_t, output_words);
     x->room = ARENA_ARRAY(arena, uint64_t, output_words);
     x->partial = ARENA_ARRAY(arena, uint64_t, output_words);
@@ -107,6 +107,9 @@ enum status crossbar_create(struct crossbar **out, struct arena *arena, const st
     bool split = x->ports == 2 && params->port_choice == CROSSBAR_PORT_SPLIT;
     x->port_masks[0] = split ? UINT64_C(0x5555555555555555) : UINT64_MAX;
     x->port_masks[1] = split ? UINT64_C(0xaaaaaaaaaaaaaaaa) : UINT64_MAX;
+    const bool single = params->queues == CROSSBAR_FIFO && x->ports == 1 && params->iterations == 1;
+    x->streaming = params->hold && single;
+    x->simple = single && x->input_words == 1 && x->output_words == 1;
     x->hold_mask = params->hold ? UINT64_MAX : 0;
     x->number_base = mix(mix(params->seed + MIX_STEP) + shape->stream * MIX_STEP);
     x->message_bytes = bits_round_up(offsetof(struct message, item) + (uint64_t)shape->item_bytes, 8);
@@ -155,20 +158,32 @@ static void request_clear(struct crossbar *x, uint32_t input, uint32_t output) {
     }
 }
 
-static void started_set(struct crossbar *x, uint32_t input, uint32_t output) {
+/* A message of several flits begins to cross. A stream leaves the allocation. */
+static void message_start(struct crossbar *x, uint32_t input, uint32_t output) {
+    x->partial_counts[output]++;
+    mask_set(x->partial, output);
+    if (x->streaming) {
+        mask_set(x->streams, input);
+        x->stream_count++;
+        request_clear(x, input, output);
+        return;
+    }
     mask_set(x->started + (size_t)input * x->output_words, output);
     if (x->begun)
         mask_set(x->begun + (size_t)output * x->input_words, input);
-    x->partial_counts[output]++;
-    mask_set(x->partial, output);
 }
 
-static void started_clear(struct crossbar *x, uint32_t input, uint32_t output) {
+static void message_end(struct crossbar *x, uint32_t input, uint32_t output) {
+    if (--x->partial_counts[output] == 0)
+        mask_clear(x->partial, output);
+    if (x->streaming) {
+        mask_clear(x->streams, input);
+        x->stream_count--;
+        return;
+    }
     mask_clear(x->started + (size_t)input * x->output_words, output);
     if (x->begun)
         mask_clear(x->begun + (size_t)output * x->input_words, input);
-    if (--x->partial_counts[output] == 0)
-        mask_clear(x->partial, output);
 }
 
 bool crossbar_room(const struct crossbar *x, uint32_t input, uint32_t output, uint32_t bytes) {
@@ -186,7 +201,7 @@ bool crossbar_push(struct crossbar *x, uint32_t input, uint32_t output, uint32_t
     message->output = output;
     message->bytes = bytes;
     message->flits = message->flits_left = flits;
-    memcpy(message->item, item, x->shape.item_bytes);
+    link_copy(message->item, item, x->shape.item_bytes);
     if (queue->first == NO_MESSAGE) {
         request_set(x, input, output);
         if (!mask_test(x->active, input)) {
@@ -245,18 +260,20 @@ uint64_t crossbar_freed(struct crossbar *x, uint32_t word) {
 /* ---- crossing ---- */
 
 /* The message's last flit has crossed: it is whole at the output, and the next of its queue asks. */
-static void message_arrive(struct crossbar *x, struct buffer *queue, uint32_t input, uint32_t output) {
+static inline void message_arrive(struct crossbar *x, struct buffer *queue, uint32_t input, uint32_t output) {
     uint32_t slot = queue->first;
     struct message *message = message_at(x, slot);
+    const bool asks = !x->streaming || message->flits == 1;
     if (message->flits > 1)
-        started_clear(x, input, output);
+        message_end(x, input, output);
     queue->first = message->next;
     buffer_append(x, &x->outputs[output], slot);
     mask_set(x->ready, output);
     uint32_t next_output = queue->first == NO_MESSAGE ? NO_MESSAGE : message_at(x, queue->first)->output;
-    if (next_output == output)
+    if (asks && next_output == output)
         return;
-    request_clear(x, input, output);
+    if (asks)
+        request_clear(x, input, output);
     if (next_output != NO_MESSAGE) {
         request_set(x, input, next_output);
         return;
@@ -271,7 +288,7 @@ static void message_arrive(struct crossbar *x, struct buffer *queue, uint32_t in
 }
 
 /* False: the output is full and the grant is lost. */
-static bool flit_cross(struct crossbar *x, uint32_t input, uint32_t output) {
+static inline bool flit_cross(struct crossbar *x, uint32_t input, uint32_t output) {
     struct buffer *queue = queue_of(x, input, output);
     struct message *message = message_at(x, queue->first);
     if (message->flits_left == message->flits) {
@@ -282,7 +299,7 @@ static bool flit_cross(struct crossbar *x, uint32_t input, uint32_t output) {
         if (buffer->credits < x->largest_flits)
             mask_clear(x->room, output);
         if (message->flits > 1)
-            started_set(x, input, output);
+            message_start(x, input, output);
     }
     queue->credits++;
     mask_set(x->freed, input);
@@ -291,9 +308,28 @@ static bool flit_cross(struct crossbar *x, uint32_t input, uint32_t output) {
     return true;
 }
 
+/* The next flit of every stream that began before this cycle. */
+static void streams_cross(struct crossbar *x) {
+    for (uint32_t w = 0; w < x->input_words; w++) {
+        x->freed[w] |= x->streams[w];
+        for (uint64_t rest = x->streams[w]; rest; rest &= rest - 1) {
+            const uint32_t input = w * 64 + bits_first64(rest);
+            struct buffer *queue = &x->queues[input];
+            struct message *message = message_at(x, queue->first);
+            queue->credits++;
+            if (--message->flits_left)
+                continue;
+            message_arrive(x, queue, input, message->output);
+            x->wake = true;
+        }
+    }
+}
+
 /* ---- time ---- */
 
-uint64_t crossbar_next(const struct crossbar *x) { return x->wake && x->active_inputs ? x->next_cycle : NO_CYCLE; }
+uint64_t crossbar_next(const struct crossbar *x) {
+    return x->stream_count || (x->wake && x->active_inputs) ? x->next_cycle : NO_CYCLE;
+}
 
 void crossbar_advance(struct crossbar *x, uint64_t cycle) {
     if (cycle < x->next_cycle)
@@ -305,12 +341,14 @@ void crossbar_advance(struct crossbar *x, uint64_t cycle) {
     }
     x->next_cycle = cycle + 1;
     if (x->active_inputs) {
-        uint64_t crossed = 0;
-        if (x->wake) {
+        uint64_t crossed = x->stream_count;
+        x->grant_count = 0;
+        if (x->wake)
             x->wake = crossbar_allocate(x, cycle);
-            for (uint32_t i = 0; i < x->grant_count; i++)
-                crossed += flit_cross(x, x->grants[i].input, x->grants[i].output);
-        }
+        if (x->stream_count)
+            streams_cross(x);
+        for (uint32_t i = 0; i < x->grant_count; i++)
+            crossed += flit_cross(x, x->grants[i].input, x->grants[i].output);
         x->stats.busy_cycles++;
         x->stats.blocked_cycles += crossed == 0;
         x->stats.flits_crossed += crossed;

@@ -191,11 +191,34 @@ static NEVER_INLINE bool allocate_islip(struct crossbar *x) {
     return x->grant_count > 0;
 }
 
+/* Of the usual kind: one word of inputs and of outputs, one pass, and every input asks for one output, so that a grant is
+ * always accepted. */
+static NEVER_INLINE bool allocate_islip_simple(struct crossbar *x) {
+    const uint64_t open = x->room[0] & ~(x->partial[0] & x->hold_mask);
+    const uint32_t inputs = x->shape.inputs, outputs = x->shape.outputs;
+    uint32_t count = 0;
+    for (uint64_t rest = x->asked[0]; rest; rest &= rest - 1) {
+        const uint32_t output = bits_first64(rest);
+        const uint64_t choice = open >> output & 1 ? x->asking[output] : x->begun[output];
+        if (!choice)
+            continue;
+        const uint64_t tail = choice & UINT64_MAX << x->grant_turns[output];
+        const uint32_t input = bits_first64(tail ? tail : choice);
+        x->grants[count++] = (struct grant){input, output};
+        x->accept_turns[input] = output + 1 == outputs ? 0 : output + 1;
+        x->grant_turns[output] = input + 1 == inputs ? 0 : input + 1;
+    }
+    x->grant_count = count;
+    return count > 0;
+}
+
 bool crossbar_allocate(struct crossbar *x, uint64_t cycle) {
     x->grant_count = 0;
     if (x->params.iterations > 1) {
         memset(x->matched_outputs, 0, x->output_words * sizeof *x->matched_outputs);
         memset(x->matched_inputs, 0, (size_t)x->ports * x->input_words * sizeof *x->matched_inputs);
     }
-    return x->params.allocator == CROSSBAR_RANDOM ? allocate_random(x, cycle) : allocate_islip(x);
+    if (x->params.allocator == CROSSBAR_RANDOM)
+        return allocate_random(x, cycle);
+    return x->simple ? allocate_islip_simple(x) : allocate_islip(x);
 }

@@ -38,14 +38,20 @@ struct crossbar {
     bool wake;           /* something changed since a cycle in which nothing could cross */
     bool was_waiting;    /* flits were left at inputs by the last cycle advanced through */
     uint32_t active_inputs;
-    uint64_t *active;      /* inputs that ask for anything */
-    uint64_t *freed;       /* inputs, see crossbar_freed */
-    uint64_t *ready;       /* outputs with a whole message */
-    uint64_t *room;        /* outputs that the largest message fits in */
-    uint64_t *partial;     /* outputs with a message of which some flits have crossed */
-    uint64_t hold_mask;    /* all ones with `hold`: nothing new begins at a partial output */
-    uint64_t *requests;    /* [input]: outputs asked for */
-    uint64_t *started;     /* [input]: those of them whose message has begun to cross */
+    uint64_t *active;   /* inputs that ask for anything */
+    uint64_t *freed;    /* inputs, see crossbar_freed */
+    uint64_t *ready;    /* outputs with a whole message */
+    uint64_t *room;     /* outputs that the largest message fits in */
+    uint64_t *partial;  /* outputs with a message of which some flits have crossed */
+    uint64_t hold_mask; /* all ones with `hold`: nothing new begins at a partial output */
+    uint64_t *requests; /* [input]: outputs asked for */
+    uint64_t *started;  /* [input]: those of them whose message has begun to cross */
+    /* With `hold` and one queue and port, nobody can come between the flits of a message once the first has crossed: the
+     * others follow one a cycle. Such an input is in `streams` and asks for nothing. */
+    bool streaming;
+    bool simple; /* one queue, port and pass, and one word holds all inputs or outputs */
+    uint64_t *streams;
+    uint32_t stream_count;
     struct buffer *queues; /* [input][queue] */
     struct buffer *outputs;
     uint32_t *partial_counts; /* [output] */

@@ -6,8 +6,8 @@
 /* For the path of a command, where calls and their saved registers would be a fifth of the cost. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-static inline uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
-static inline uint64_t bit(uint32_t n) { return UINT64_C(1) << n; }
+static inline uint64_t later(uint64_t a, uint64_t b) { return dram_later(a, b); }
+static inline uint64_t bit(uint32_t n) { return dram_bit(n); }
 
 /* ---- lists ---- */
 
@@ -56,90 +56,13 @@ static inline struct dram_entry *served(const struct dram *dram, uint32_t b, uin
     return kind <= DRAM_WRITE ? dram->bank[b].hit[kind].head : dram->bank[b].waiting.head;
 }
 
-static inline uint64_t order_of(const struct dram *dram, uint32_t b, uint32_t kind, bool by_bank) {
-    if (by_bank)
-        return (b - dram->turn) & (dram->banks - 1);
-    return kind <= DRAM_WRITE ? dram->hit_order[kind][b] : dram->waiting_order[b];
-}
-
-/* A refresh that is due comes before everything: close all rows as soon as that is legal, then refresh. Holds end. */
-static __attribute__((noinline)) void plan_refresh(struct dram *dram, uint64_t floor) {
-    uint64_t cycle = later(floor, dram->refresh_cycle);
-    if (dram->open) {
-        for (uint64_t rest = dram->open; rest; rest &= rest - 1) {
-            uint32_t b = bits_first64(rest);
-            cycle = later(cycle, dram->bank[b].precharge_ready);
-            cycle = later(cycle, dram->group_ready[DRAM_PRECHARGE][b & dram->group_mask]);
-        }
-    } else {
-        for (uint32_t b = 0; b < dram->banks; b++)
-            cycle = later(cycle, dram->ready[DRAM_ACTIVATE][b]);
-    }
-    dram->plan = (struct dram_pick){.cycle = cycle, .kind = dram->open ? DRAM_PRECHARGE_ALL : DRAM_REFRESH};
-}
-
-/* Of the banks that want this kind, the first legal at or after `floor`; between equals the order decides. Inlined for
- * every combination of the constants: this is where a channel spends its time. */
-static ALWAYS_INLINE void pick_kind(const struct dram *dram, struct dram_pick *best, uint32_t kind, uint64_t floor,
-                                    bool grouped, bool by_bank) {
-    for (uint64_t rest = dram->want[kind]; rest; rest &= rest - 1) {
-        uint32_t b = bits_first64(rest);
-        uint64_t cycle = later(floor, dram->ready[kind][b]);
-        if (grouped)
-            cycle = later(cycle, dram->group_ready[kind][b & dram->group_mask]);
-        if (cycle > best->cycle)
-            continue;
-        uint64_t order = order_of(dram, b, kind, by_bank);
-        if (cycle == best->cycle && order > best->order)
-            continue;
-        best->cycle = cycle;
-        best->order = order;
-        best->bank = b;
-        best->kind = kind;
-    }
-}
-
-static ALWAYS_INLINE void pick(const struct dram *dram, struct dram_pick *best, uint32_t kind, uint64_t floor,
-                               bool by_bank) {
-    if (!dram->want[kind])
-        return;
-    floor = later(floor, dram->chip_ready[kind]);
-    if (floor > best->cycle)
-        return;
-    if (dram->grouped[kind])
-        pick_kind(dram, best, kind, floor, true, by_bank);
-    else
-        pick_kind(dram, best, kind, floor, false, by_bank);
-}
-
-/* Activates last: their limit for the chip often lies behind what was found by then, and no bank is looked at. */
-static ALWAYS_INLINE void pick_all(struct dram *dram, uint64_t column_floor, uint64_t row_floor, bool by_bank) {
-    struct dram_pick best = {.cycle = NO_CYCLE, .order = UINT64_MAX};
-    pick(dram, &best, DRAM_READ, column_floor, by_bank);
-    pick(dram, &best, DRAM_WRITE, column_floor, by_bank);
-    pick(dram, &best, DRAM_PRECHARGE, row_floor, by_bank);
-    pick(dram, &best, DRAM_ACTIVATE, row_floor, by_bank);
-    dram->plan = best;
-}
-
-static ALWAYS_INLINE void plan(struct dram *dram, uint64_t column_floor, uint64_t row_floor) {
-    if (dram->by_bank)
-        pick_all(dram, column_floor, row_floor, true);
-    else
-        pick_all(dram, column_floor, row_floor, false);
-    if (dram->plan.cycle >= dram->refresh_cycle && dram->refresh_cycle != NO_CYCLE)
-        plan_refresh(dram, row_floor);
-}
-
-static __attribute__((noinline)) void plan_again(struct dram *dram, uint64_t floor) { plan(dram, floor, floor); }
-
 /* Bank b has a new command to offer, first considered at `floor`: does it come before the one planned? */
 static inline void plan_offer(struct dram *dram, uint32_t b, uint32_t kind, uint64_t floor) {
     uint64_t cycle = later(later(floor, dram->chip_ready[kind]), dram->ready[kind][b]);
     cycle = later(cycle, dram->group_ready[kind][b & dram->group_mask]);
     if (cycle > dram->plan.cycle || cycle >= dram->refresh_cycle)
         return;
-    uint64_t order = order_of(dram, b, kind, dram->by_bank);
+    uint64_t order = dram_order_of(dram, b, kind);
     if (cycle < dram->plan.cycle || order < dram->plan.order)
         dram->plan = (struct dram_pick){.cycle = cycle, .order = order, .bank = b, .kind = kind};
 }
@@ -159,7 +82,7 @@ static inline uint32_t bank_insert(struct dram *dram, struct dram_entry *entry) 
         if (!first)
             return NONE;
         dram->hit_order[entry->write][b] = entry->order;
-        dram->want[entry->write] |= bit(b);
+        dram_want(dram, b, entry->write);
         dram->want[DRAM_PRECHARGE] &= ~bit(b);
         return entry->write;
     }
@@ -171,7 +94,7 @@ static inline uint32_t bank_insert(struct dram *dram, struct dram_entry *entry) 
     if (open && (dram->want[DRAM_READ] | dram->want[DRAM_WRITE]) >> b & 1)
         return NONE;
     uint32_t kind = open ? DRAM_PRECHARGE : DRAM_ACTIVATE;
-    dram->want[kind] |= bit(b);
+    dram_want(dram, b, kind);
     return kind;
 }
 
@@ -229,7 +152,7 @@ static inline void window_add(struct dram *dram, struct dram_entry *entry, uint6
     if (kind == NONE)
         return;
     if (kind <= DRAM_WRITE && dram->plan.kind == DRAM_PRECHARGE && dram->plan.bank == b)
-        plan_again(dram, cycle + 1);
+        dram_plan(dram, cycle + 1, cycle + 1);
     else
         plan_offer(dram, b, kind, cycle + 1);
 }
@@ -285,7 +208,8 @@ static ALWAYS_INLINE void issue_activate(struct dram *dram, uint32_t b, uint64_t
     raise(&bank->precharge_ready, cycle + timing->ras);
     dram->ready[DRAM_PRECHARGE][b] = bank->precharge_ready;
     dram->ready[DRAM_ACTIVATE][b] = cycle + timing->rc;
-    dram->group_ready[DRAM_ACTIVATE][b & dram->group_mask] = cycle + timing->rrd_group;
+    if (dram->grouped[DRAM_ACTIVATE])
+        dram_hold_group(dram, DRAM_ACTIVATE, b & dram->group_mask, cycle + timing->rrd_group);
     /* With the next activate, the one three before the last is four back. */
     dram->activates[dram->activate_index++ & 3] = cycle + timing->faw;
     dram->chip_ready[DRAM_ACTIVATE] = later(cycle + timing->rrd, dram->activates[dram->activate_index & 3]);
@@ -308,22 +232,24 @@ static inline void issue_precharge(struct dram *dram, uint32_t b, uint64_t cycle
     dram->open &= ~bit(b);
     dram->want[DRAM_PRECHARGE] &= ~bit(b);
     if (dram->bank[b].waiting.head)
-        dram->want[DRAM_ACTIVATE] |= bit(b);
+        dram_want(dram, b, DRAM_ACTIVATE);
     dram->stats.precharges++;
 }
 
 /* What a read or write holds back. Where the command was itself held back by a limit, that limit has passed. */
-static inline void column_timing(struct dram *dram, uint32_t b, uint32_t kind, uint64_t cycle) {
+static ALWAYS_INLINE void column_timing(struct dram *dram, uint32_t b, uint32_t kind, uint64_t cycle) {
     const struct dram_timing *timing = &dram->timing;
     uint32_t group = b & dram->group_mask, other = kind ^ 1;
     dram->chip_ready[kind] = cycle + timing->ccd;
-    dram->group_ready[kind][group] = cycle + timing->ccd_group;
     raise(&dram->chip_ready[other], cycle + timing->turn[kind]);
-    raise(&dram->group_ready[other][group], cycle + timing->turn_group[kind]);
+    if (timing->ccd_group > timing->ccd)
+        dram_hold_group(dram, kind, group, cycle + timing->ccd_group);
+    if (timing->turn_group[kind] > timing->turn[kind])
+        dram_hold_group(dram, other, group, cycle + timing->turn_group[kind]);
     raise(&dram->bank[b].precharge_ready, cycle + timing->precharge[kind]);
     dram->ready[DRAM_PRECHARGE][b] = dram->bank[b].precharge_ready;
     if (kind == DRAM_READ && dram->grouped[DRAM_PRECHARGE])
-        raise(&dram->group_ready[DRAM_PRECHARGE][group], cycle + timing->read_precharge_group);
+        dram_hold_group(dram, DRAM_PRECHARGE, group, cycle + timing->read_precharge_group);
 }
 
 static inline void complete(struct dram *dram, struct dram_entry *entry, uint32_t kind, uint64_t cycle) {
@@ -334,6 +260,8 @@ static inline void complete(struct dram *dram, struct dram_entry *entry, uint32_
     dram->stats.queue_cycles += cycle - entry->accepted;
     *(kind == DRAM_READ ? &dram->stats.reads : &dram->stats.writes) += 1;
     *(kind == DRAM_READ ? &dram->stats.read_cycles : &dram->stats.write_cycles) += entry->done - entry->accepted;
+    if (kind == DRAM_READ)
+        HISTOGRAM_COUNT_QUARTER(dram->histograms.dram_read_latency, entry->done - entry->accepted);
 }
 
 static ALWAYS_INLINE void issue_column(struct dram *dram, uint32_t b, uint32_t kind, uint64_t cycle) {
@@ -356,7 +284,7 @@ static ALWAYS_INLINE void issue_column(struct dram *dram, uint32_t b, uint32_t k
     } else {
         dram->want[kind] &= ~bit(b);
         if (bank->waiting.head && !bank->hit[kind ^ 1].head)
-            dram->want[DRAM_PRECHARGE] |= bit(b);
+            dram_want(dram, b, DRAM_PRECHARGE);
     }
     if (dram->in_service)
         dispatch(dram, b);
@@ -392,6 +320,8 @@ static __attribute__((noinline)) void issue_all_banks(struct dram *dram, uint64_
     }
     for (uint32_t b = 0; b < dram->banks; b++)
         raise(&dram->ready[DRAM_ACTIVATE][b], cycle + dram->timing.refresh);
+    dram->ripe[DRAM_ACTIVATE] = 0;
+    dram->ripens = 0;
     dram->refresh_cycle += dram->timing.refresh_interval;
     dram->stats.refreshes++;
 }
@@ -416,7 +346,7 @@ static __attribute__((noinline)) void issue_on_two_buses(struct dram *dram, uint
         bool column = dram->plan.kind <= DRAM_WRITE;
         issue(dram, cycle);
         *(column ? &column_floor : &row_floor) = cycle + 1;
-        plan(dram, column_floor, row_floor);
+        dram_plan(dram, column_floor, row_floor);
     } while (dram->plan.cycle == cycle);
 }
 
@@ -428,7 +358,7 @@ static void advance(struct dram *dram, uint64_t last) {
             issue_on_two_buses(dram, cycle);
         } else {
             issue(dram, cycle);
-            plan(dram, cycle + 1, cycle + 1);
+            dram_plan(dram, cycle + 1, cycle + 1);
         }
         if (dram->queue_count)
             queue_drain(dram, cycle);
@@ -449,17 +379,26 @@ static struct dram_entry *entry_take(struct dram *dram) {
     return entry;
 }
 
+struct dram_place dram_place_of(const struct dram *dram, uint64_t address) {
+    const uint64_t inside = address_map_inside(&dram->map, address);
+    return (struct dram_place){address_field_decode(&dram->map.row, inside),
+                               address_field_decode(&dram->map.bank, inside)};
+}
+
 void dram_push(struct dram *dram, uint64_t cycle, const struct request *request) {
+    dram_push_at(dram, cycle, request, dram_place_of(dram, request->address));
+}
+
+void dram_push_at(struct dram *dram, uint64_t cycle, const struct request *request, struct dram_place place) {
     if (dram->plan.cycle < cycle)
         advance(dram, cycle - 1);
     struct dram_entry *entry = entry_take(dram);
-    uint64_t inside = address_map_inside(&dram->map, request->address);
     uint64_t bursts = ((request->address & dram->burst_mask) + request->bytes + dram->burst_mask) >> dram->burst_shift;
     entry->request = *request;
     entry->order = dram->order++;
     entry->accepted = cycle;
-    entry->row = address_field_decode(&dram->map.row, inside);
-    entry->bank = (uint8_t)address_field_decode(&dram->map.bank, inside);
+    entry->row = place.row;
+    entry->bank = (uint8_t)place.bank;
     entry->bursts_left = (uint16_t)(bursts ? bursts : 1);
     entry->write = request->kind == REQUEST_WRITE;
     entry->opened = false;
@@ -510,8 +449,11 @@ struct dram_stats dram_statistics(const struct dram *dram) {
     stats.requests = stats.reads + stats.writes;
     stats.row_hits = stats.requests - stats.row_misses;
     stats.bus_busy_cycles = stats.column_commands * dram->timing.burst;
+    stats.bytes = stats.column_commands << dram->burst_shift;
     return stats;
 }
+
+const struct dram_histograms *dram_histograms(const struct dram *dram) { return &dram->histograms; }
 
 void dram_observe(struct dram *dram, dram_observer *observer, void *context) {
     dram->observer = observer;

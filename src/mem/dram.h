@@ -12,6 +12,7 @@
 #define HEDDLE_MEM_DRAM_H
 
 #include "base/arena.h"
+#include "base/histogram.h"
 #include "base/param.h"
 #include "base/stat.h"
 #include "base/status.h"
@@ -36,6 +37,13 @@ struct dram_stats {
 #undef RATIO
 };
 extern const struct stat_description dram_stat_table[];
+
+struct dram_histograms {
+#define HISTOGRAM HISTOGRAM_FIELD
+#include "mem/dram_histograms.def"
+#undef HISTOGRAM
+};
+extern const struct histogram_description dram_histogram_table[];
 
 enum dram_command_kind {
     DRAM_READ,
@@ -66,9 +74,16 @@ enum status dram_check(const struct dram_params *params, struct report *report);
 struct dram *dram_create(struct arena *arena, const struct dram_params *params);
 /* Whether a request can be pushed at this cycle: one per cycle, and what the queue limit allows. */
 bool dram_room(const struct dram *dram, uint64_t cycle);
+/* Where an address lies in the channel. */
+struct dram_place {
+    uint32_t row, bank;
+};
+struct dram_place dram_place_of(const struct dram *dram, uint64_t address);
 /* Needs room. A push at cycle c may come before or after dram_advance(c); before, it does not yet see what c frees.
  * REQUEST_ATOMIC counts as a read. */
 void dram_push(struct dram *dram, uint64_t cycle, const struct request *request);
+/* The same for an owner that knows the place. */
+void dram_push_at(struct dram *dram, uint64_t cycle, const struct request *request, struct dram_place place);
 /* The cycle of the next command (with refresh there is always one). It never lies before a cycle already advanced. */
 uint64_t dram_next(const struct dram *dram);
 /* Carries the channel through all cycles up to this one; skipping cycles is allowed whether or not they were named. */
@@ -82,6 +97,7 @@ bool dram_pop(struct dram *dram, uint64_t cycle, struct request *request);
 /* Requests accepted and not yet popped. */
 uint32_t dram_held(const struct dram *dram);
 struct dram_stats dram_statistics(const struct dram *dram);
+const struct dram_histograms *dram_histograms(const struct dram *dram);
 /* Calls back for every command; NULL: nobody. */
 void dram_observe(struct dram *dram, dram_observer *observer, void *context);
 

@@ -15,6 +15,13 @@ const struct stat_description dram_stat_table[] = {
     STAT_END,
 };
 
+const struct histogram_description dram_histogram_table[] = {
+#define HISTOGRAM(field, kind, buckets, unit, help)                                                                    \
+    HISTOGRAM_ENTRY(struct dram_histograms, field, kind, buckets, unit, help)
+#include "mem/dram_histograms.def"
+#undef HISTOGRAM
+    HISTOGRAM_END};
+
 static inline uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
 struct address_masks dram_masks(const struct dram_params *params) {
@@ -86,6 +93,9 @@ struct dram *dram_create(struct arena *arena, const struct dram_params *params) 
     timing_create(&dram->timing, params);
     dram->banks = banks;
     dram->group_mask = params->bank_groups - 1;
+    for (uint32_t b = 0; b < banks; b++)
+        dram->group_banks[b & dram->group_mask] |= dram_bit(b);
+    dram->ripens = NO_CYCLE;
     const struct dram_timing *timing = &dram->timing;
     dram->grouped[DRAM_READ] = timing->ccd_group > timing->ccd || timing->turn_group[1] > timing->turn[1];
     dram->grouped[DRAM_WRITE] = timing->ccd_group > timing->ccd || timing->turn_group[0] > timing->turn[0];

@@ -49,6 +49,8 @@ struct dram {
         uint32_t bank, kind;
     } plan;
     uint64_t want[DRAM_BANK_COMMANDS]; /* banks whose next command may be of that kind */
+    uint64_t ripe[DRAM_BANK_COMMANDS]; /* those of them that allow it at ripe_cycle; bits of others mean nothing */
+    uint64_t ripe_cycle, ripens;       /* ripens: no other wish is allowed by its bank before */
     uint64_t open;                     /* banks with an open row */
     uint64_t serving;                  /* banks with a request in service, in the modes that have one */
     uint64_t chip_ready[DRAM_BANK_COMMANDS];
@@ -67,14 +69,58 @@ struct dram {
     struct dram_timing timing;
     uint64_t activates[4]; /* cycles of the last four, for FAW */
     struct dram_stats stats;
+    struct dram_histograms histograms;
 
     /* What planning reads, by kind and bank: the cycle from which the bank itself allows the command, and the order
      * of the request it would serve (valid for kinds wanted; `waiting` serves activate and precharge). */
     uint64_t ready[DRAM_BANK_COMMANDS][DRAM_BANKS_MAX];
     uint64_t hit_order[2][DRAM_BANKS_MAX], waiting_order[DRAM_BANKS_MAX];
     uint64_t group_ready[DRAM_BANK_COMMANDS][DRAM_GROUPS_MAX];
+    /* The group that holds the kind back longest, until when, and until when any other does. */
+    uint32_t group_longest[DRAM_BANK_COMMANDS];
+    uint64_t group_latest[DRAM_BANK_COMMANDS], group_others[DRAM_BANK_COMMANDS];
+    uint64_t group_banks[DRAM_GROUPS_MAX];
     struct address_map map;
     struct dram_bank bank[];
 };
+
+static inline uint64_t dram_later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static inline uint64_t dram_bit(uint32_t n) { return UINT64_C(1) << n; }
+
+static inline uint64_t dram_order_of(const struct dram *dram, uint32_t b, uint32_t kind) {
+    if (dram->by_bank)
+        return (b - dram->turn) & (dram->banks - 1);
+    return kind <= DRAM_WRITE ? dram->hit_order[kind][b] : dram->waiting_order[b];
+}
+
+/* The group holds the kind back until then. */
+static inline void dram_hold_group(struct dram *dram, uint32_t kind, uint32_t group, uint64_t until) {
+    const uint64_t latest = dram->group_latest[kind];
+    dram->group_ready[kind][group] = dram_later(dram->group_ready[kind][group], until);
+    if (dram->group_longest[kind] == group) {
+        dram->group_latest[kind] = dram_later(latest, until);
+    } else if (until >= latest) {
+        dram->group_others[kind] = latest;
+        dram->group_longest[kind] = group;
+        dram->group_latest[kind] = until;
+    } else {
+        dram->group_others[kind] = dram_later(dram->group_others[kind], until);
+    }
+}
+
+/* A bank wants a command of that kind. Its `ready` must be known: it does not rise as long as the wish stands. */
+static inline void dram_want(struct dram *dram, uint32_t b, uint32_t kind) {
+    const uint64_t ready = dram->ready[kind][b];
+    dram->want[kind] |= dram_bit(b);
+    if (ready <= dram->ripe_cycle) {
+        dram->ripe[kind] |= dram_bit(b);
+        return;
+    }
+    dram->ripe[kind] &= ~dram_bit(b);
+    dram->ripens = ready < dram->ripens ? ready : dram->ripens;
+}
+
+/* dram_plan.c: finds the next command, columns from one cycle on and the others from another. */
+void dram_plan(struct dram *dram, uint64_t column_floor, uint64_t row_floor);
 
 #endif

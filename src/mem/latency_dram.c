@@ -190,6 +190,7 @@ static void complete(struct latency_dram *dram, uint32_t index) {
     bool write = entry->request.kind == REQUEST_WRITE;
     dram->bus_bytes += entry->request.bytes;
     dram->stats.bus_busy_cycles = dram->bus_bytes / dram->bytes_per_clock;
+    dram->stats.bytes = dram->bus_bytes;
     dram->stats.requests++;
     *(write ? &dram->stats.writes : &dram->stats.reads) += 1;
     *(write ? &dram->stats.write_cycles : &dram->stats.read_cycles) += entry->done - entry->accepted;

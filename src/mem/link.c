@@ -1,7 +1,5 @@
 #include "mem/link.h"
 
-#include <string.h>
-
 #include "base/bits.h"
 
 /* No host cache line is shared between slots: one may be written by the sender's thread and the next by the
@@ -44,27 +42,6 @@ void link_reset(struct link *link) {
     link->sent = link->received = (struct link_counts){0};
 }
 
-uint32_t link_room(struct link *link, uint64_t cycle) {
-    while (link->credited_slots != link->taken_known) {
-        const struct link_slot *slot = link_slot(link, link->credited_slots);
-        if (slot->credit_cycle > cycle)
-            break;
-        link->credits += slot->units;
-        link->credited_slots++;
-    }
-    return link->credits;
-}
-
-uint64_t link_credit_next(const struct link *link) {
-    return link->credited_slots == link->taken_known ? NO_CYCLE : link_slot(link, link->credited_slots)->credit_cycle;
-}
-
-static void counts_add(struct link_counts *counts, uint32_t units, uint32_t bytes) {
-    counts->items++;
-    counts->units += units;
-    counts->bytes += bytes;
-}
-
 bool link_send(struct link *link, uint64_t cycle, const void *item, uint32_t units, uint32_t bytes) {
     if (units == 0 || units > link_room(link, cycle))
         return false;
@@ -73,23 +50,9 @@ bool link_send(struct link *link, uint64_t cycle, const void *item, uint32_t uni
     slot->arrival_cycle = cycle + link->params.latency_cycles;
     slot->units = units;
     slot->bytes = bytes;
-    memcpy(slot->item, item, link->params.item_bytes);
-    counts_add(&link->sent, units, bytes);
+    link_copy(slot->item, item, link->params.item_bytes);
+    link_count(&link->sent, units, bytes);
     return true;
-}
-
-bool link_pop(struct link *link, uint64_t cycle) {
-    if (!link_arrived(link, cycle))
-        return false;
-    struct link_slot *slot = link_slot(link, link->taken_slots++);
-    slot->credit_cycle = cycle + link->params.latency_cycles;
-    counts_add(&link->received, slot->units, slot->bytes);
-    return true;
-}
-
-void link_exchange(struct link *link) {
-    link->sent_known = link->sent_slots;
-    link->taken_known = link->taken_slots;
 }
 
 struct link_counts link_in_flight(const struct link *link) {
@@ -105,7 +68,7 @@ bool link_conserves(const struct link *link) {
         const struct link_slot *slot = link_slot(link, n);
         units_used += slot->units;
         if (n >= link->taken_slots)
-            counts_add(&found, slot->units, slot->bytes);
+            link_count(&found, slot->units, slot->bytes);
     }
     struct link_counts flight = link_in_flight(link);
     return found.items == flight.items && found.units == flight.units && found.bytes == flight.bytes &&

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/status.h"
@@ -71,9 +72,37 @@ static inline struct link_slot *link_slot(const struct link *link, uint64_t numb
 }
 
 /* Sender: units it may send at `cycle`. */
-uint32_t link_room(struct link *link, uint64_t cycle);
+static inline uint32_t link_room(struct link *link, uint64_t cycle) {
+    while (link->credited_slots != link->taken_known) {
+        const struct link_slot *slot = link_slot(link, link->credited_slots);
+        if (slot->credit_cycle > cycle)
+            break;
+        link->credits += slot->units;
+        link->credited_slots++;
+    }
+    return link->credits;
+}
+
 /* Sender: the cycle at which its room will next grow, as far as it can know before the next exchange. */
-uint64_t link_credit_next(const struct link *link);
+static inline uint64_t link_credit_next(const struct link *link) {
+    return link->credited_slots == link->taken_known ? NO_CYCLE : link_slot(link, link->credited_slots)->credit_cycle;
+}
+
+static inline void link_count(struct link_counts *counts, uint32_t units, uint32_t bytes) {
+    counts->items++;
+    counts->units += units;
+    counts->bytes += bytes;
+}
+
+/* Copies a message. For those of the usual size a call would cost more than the copy. */
+enum { LINK_USUAL_BYTES = 40 };
+static inline void link_copy(void *to, const void *from, uint32_t bytes) {
+    if (bytes == LINK_USUAL_BYTES)
+        memcpy(to, from, LINK_USUAL_BYTES);
+    else
+        memcpy(to, from, bytes);
+}
+
 /* Sender: copies the item. `bytes` is what it counts for. False, and nothing is sent, when its units (at least 1) exceed
  * the room: the sender must have asked. */
 bool link_send(struct link *link, uint64_t cycle, const void *item, uint32_t units, uint32_t bytes);
@@ -89,10 +118,20 @@ static inline const void *link_arrived(const struct link *link, uint64_t cycle) 
 }
 
 /* Receiver: takes the item that link_arrived shows and sends its credit. False when there is none. */
-bool link_pop(struct link *link, uint64_t cycle);
+static inline bool link_pop(struct link *link, uint64_t cycle) {
+    if (!link_arrived(link, cycle))
+        return false;
+    struct link_slot *slot = link_slot(link, link->taken_slots++);
+    slot->credit_cycle = cycle + link->params.latency_cycles;
+    link_count(&link->received, slot->units, slot->bytes);
+    return true;
+}
 
 /* Between epochs, when neither side runs. */
-void link_exchange(struct link *link);
+static inline void link_exchange(struct link *link) {
+    link->sent_known = link->sent_slots;
+    link->taken_known = link->taken_slots;
+}
 /* Between epochs: items sent and not taken; 0 everywhere, with nothing waiting to be sent: the link is idle. */
 struct link_counts link_in_flight(const struct link *link);
 /* Between epochs: whether what was sent is what was received and what is on its way, and credits and the room in use

@@ -9,8 +9,7 @@
 #include "mem/lookup.h"
 
 struct mshr_entry {
-    struct lookup_node node; /* key: number of the line or sector */
-    uint32_t line;           /* reserved for it, LOOKUP_NONE: none */
+    struct lookup_node node; /* key: number of the line or sector, where it is found by that */
     uint32_t waiters;
     bool dirties; /* a store waits: the data are dirty once here */
 };
@@ -36,13 +35,30 @@ static inline bool mshr_full(const struct mshr *mshr) { return mshr_used(mshr) =
 static inline bool mshr_can_merge(const struct mshr *mshr, uint32_t entry) {
     return mshr->entries[entry].waiters < mshr->merge_count;
 }
-/* A new entry with its first waiter; there must be a free one, and none with that key. */
-uint32_t mshr_take(struct mshr *mshr, uint64_t key, uint64_t tag, uint32_t line);
 /* One more waiter; mshr_can_merge must hold. */
 static inline void mshr_merge(struct mshr *mshr, uint32_t entry, uint64_t tag) {
     mshr->tags[(uint64_t)entry * mshr->merge_count + mshr->entries[entry].waiters++] = tag;
 }
+/* A new entry with its first waiter; there must be a free one. */
+static inline uint32_t mshr_take(struct mshr *mshr, uint64_t tag) {
+    uint32_t index = mshr->free_count ? mshr->free_entries[--mshr->free_count] : mshr->touched++;
+    mshr->entries[index].waiters = 1;
+    mshr->entries[index].dirties = false;
+    mshr->tags[(uint64_t)index * mshr->merge_count] = tag;
+    return index;
+}
 /* Frees the entry. Its tags stay readable until the next mshr_take. */
-const uint64_t *mshr_give(struct mshr *mshr, uint32_t entry);
+static inline const uint64_t *mshr_give(struct mshr *mshr, uint32_t entry) {
+    mshr->free_entries[mshr->free_count++] = entry;
+    return &mshr->tags[(uint64_t)entry * mshr->merge_count];
+}
+/* An owner that does not remember an entry's index names it, finds it by name (mshr_find), and has the name forgotten
+ * before it gives the entry back. No other entry may have that name. */
+static inline void mshr_name(struct mshr *mshr, uint32_t entry, uint64_t key) {
+    lookup_insert(&mshr->lookup, mshr->entries, sizeof *mshr->entries, entry, key);
+}
+static inline void mshr_forget(struct mshr *mshr, uint32_t entry) {
+    lookup_remove(&mshr->lookup, mshr->entries, sizeof *mshr->entries, entry);
+}
 
 #endif

@@ -3,9 +3,10 @@
 
 static bool is_f64(const struct inst *inst) { return inst->type == TYPE_F64 || inst->stype == TYPE_F64; }
 
+/* The cycles are those of a narrow instruction without pipeline registers, until add_width. */
 static void classify(struct timed *timed, enum sm_unit unit, uint32_t latency, uint32_t interval) {
     timed->unit = (uint8_t)unit;
-    timed->latency = (uint16_t)latency, timed->interval = (uint16_t)interval;
+    timed->done_cycles = (uint16_t)latency, timed->busy_cycles = (uint16_t)interval;
 }
 
 static void classify_integer(struct timed *timed, const struct inst *inst, const struct sm_params *p) {
@@ -74,10 +75,7 @@ static void classify_inst(struct timed *timed, const struct inst *inst, const st
     case OP_ATOM:
     case OP_RED:
     case OP_PREFETCH:
-    case OP_MEMBAR:
-        classify(timed, SM_UNIT_MEMORY, 1, 1);
-        timed->is_memory = true;
-        return;
+    case OP_MEMBAR: classify(timed, SM_UNIT_MEMORY, p->const_latency, 1); return;
     case OP_SHFL:
     case OP_VOTE:
     case OP_MATCH:
@@ -100,6 +98,13 @@ static void classify_inst(struct timed *timed, const struct inst *inst, const st
         classify_integer(timed, inst, p);
 }
 
+/* A warp wider than the back end passes a unit in several cycles. */
+static void add_width(struct timed *timed, const struct sm_params *params) {
+    const uint32_t wide = LANES_MAX / params->lanes;
+    timed->busy_cycles = (uint16_t)(timed->busy_cycles * wide);
+    timed->done_cycles = (uint16_t)(timed->done_cycles + wide - 1 + params->pipeline_cycles);
+}
+
 /* Units a machine lacks are done by others. */
 static uint8_t unit_at_hand(const struct sm_params *params, uint8_t unit) {
     if (unit == SM_UNIT_INT && !params->int_units)
@@ -114,27 +119,42 @@ static enum timed_order order_of(const struct inst *inst) {
     return (inst->op == OP_LD || inst->op == OP_ST) && below ? ORDER_AFTER_ATOMICS : ORDER_NONE;
 }
 
+/* The place of a kernel parameter plus 1, for loads that read it through the constant cache. A parameter at an address
+ * that a register holds is an access like others. */
+static uint32_t parameter_of(const struct function *function, const struct inst *inst, const struct sm_params *params) {
+    const struct operand *source = &inst->src[0];
+    if (!params->constant_parameters || !function->is_entry || inst->op != OP_LD || inst->space != SPACE_PARAM)
+        return 0;
+    if (source->kind != OPERAND_ADDRESS || source->has_reg || !source->symbol || source->symbol->in_frame)
+        return 0;
+    return (uint32_t)(source->symbol->offset + source->imm) + 1;
+}
+
 /* Where a function's registers are: banks count them through all functions of the module, the scoreboard begins each
  * function at a word, so that most instructions touch one. */
 struct numbering {
     uint32_t bank_base, word_base, banks;
 };
 
-static void add_bit(struct timed *timed, struct timed_word *words, const struct numbering *numbering, uint32_t number,
-                    bool written) {
+/* Words of the scoreboard that an instruction touches. */
+struct touched {
+    struct timed_word words[TIMED_REGISTERS + 1];
+    unsigned count;
+};
+
+static void add_bit(struct touched *touched, const struct numbering *numbering, uint32_t number, bool written) {
     const uint32_t word = numbering->word_base + number / 64;
     unsigned i = 0;
-    while (i < timed->word_count && words[i].word != word)
+    while (i < touched->count && touched->words[i].word != word)
         i++;
-    if (i == timed->word_count)
-        words[timed->word_count++] = (struct timed_word){.word = word};
-    words[i].all |= UINT64_C(1) << number % 64;
-    words[i].written |= written ? UINT64_C(1) << number % 64 : 0;
+    if (i == touched->count)
+        touched->words[touched->count++] = (struct timed_word){.word = word};
+    touched->words[i].all |= UINT64_C(1) << number % 64;
+    touched->words[i].written |= written ? UINT64_C(1) << number % 64 : 0;
 }
 
-static void add_read(struct timed *timed, struct timed_word *words, const struct numbering *numbering,
-                     uint32_t number) {
-    add_bit(timed, words, numbering, number, false);
+static void add_read(struct timed *timed, struct touched *touched, const struct numbering *numbering, uint32_t number) {
+    add_bit(touched, numbering, number, false);
     timed->banks[timed->src_count++] = (uint8_t)((numbering->bank_base + number) % numbering->banks);
 }
 
@@ -152,17 +172,22 @@ static bool reads_before(const struct inst *inst, unsigned i) {
 
 static void add_registers(struct arena *arena, struct timed *timed, const struct inst *inst,
                           const struct numbering *numbering) {
-    struct timed_word words[TIMED_REGISTERS];
+    struct touched touched = {.count = 0};
     unsigned room = TIMED_REGISTERS;
     for (unsigned i = 0; i < inst->dst_count && room; i++)
         if (inst->dst[i].kind == OPERAND_REG)
-            add_bit(timed, words, numbering, inst->dst[i].reg, true), room--;
+            add_bit(&touched, numbering, inst->dst[i].reg, true), room--;
     for (unsigned i = 0; i < inst->src_count && room; i++)
         if (reads_register(inst, i) && !reads_before(inst, i))
-            add_read(timed, words, numbering, inst->src[i].reg), room--;
+            add_read(timed, &touched, numbering, inst->src[i].reg), room--;
     if (inst->guard >= 0 && room) /* predicates that guard are not in the banks */
-        add_bit(timed, words, numbering, (uint32_t)inst->guard, false);
-    timed->words = arena_copy(arena, words, timed->word_count * sizeof *words);
+        add_bit(&touched, numbering, (uint32_t)inst->guard, false);
+    if (!touched.count)
+        return;
+    timed->word = touched.words[0].word;
+    timed->all = touched.words[0].all, timed->written = touched.words[0].written;
+    timed->more_count = (uint8_t)(touched.count - 1);
+    timed->more = arena_copy(arena, &touched.words[1], timed->more_count * sizeof *timed->more);
 }
 
 const struct sm_code *sm_decode(struct arena *arena, const struct module *module, const struct sm_params *params) {
@@ -174,8 +199,10 @@ const struct sm_code *sm_decode(struct arena *arena, const struct module *module
             const struct inst *inst = &module->code[pc];
             struct timed *timed = &all[pc];
             classify_inst(timed, inst, params);
+            add_width(timed, params);
             timed->unit = unit_at_hand(params, timed->unit);
             timed->order = (uint8_t)order_of(inst);
+            timed->parameter = parameter_of(function, inst, params);
             add_registers(arena, timed, inst, &numbering);
         }
         numbering.bank_base += function->reg_count;

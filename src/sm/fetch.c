@@ -10,10 +10,27 @@ void sm_fetched(struct sm *sm, unsigned warp) {
         return;
     w->fetching = false;
     w->buffer_pc = w->pc;
+    if (w->astray) { /* issue finds out now */
+        w->astray = false;
+        w->buffer_count = 0;
+        sm_consider_warp(sm, warp);
+        return;
+    }
     const uint32_t line = sm->instruction ? 128 / INSTRUCTION_BYTES : 16;
     const uint32_t left = line - w->pc % line;
     w->buffer_count = left < sm->params.fetch_width ? left : sm->params.fetch_width;
     sm_consider_warp(sm, warp);
+}
+
+void sm_fetched_astray(struct sm *sm, unsigned warp) {
+    struct sm_warp *w = &sm->warps[warp];
+    if (w->fetching)
+        return;
+    w->astray = true;
+    if (!w->buffer_count) /* the fetch to come is in vain */
+        return;
+    w->fetching = true; /* what is here is looked at in the next cycle */
+    sm_event(sm, sm->now + 1, EVENT_FETCHED, warp);
 }
 
 void sm_instruction_arrived(struct sm *sm, uint64_t address) {
@@ -47,7 +64,10 @@ static bool is_here(const struct sm *sm, uint32_t pc) {
 
 static void fetched_soon(struct sm *sm, unsigned warp) {
     sm_event(sm, sm->now + sm->params.fetch_cycles, EVENT_FETCHED, warp);
-    const uint32_t line = sm->warps[warp].pc / LINE_INSTRUCTIONS;
+}
+
+static void remember(struct sm *sm, uint32_t pc) {
+    const uint32_t line = pc / LINE_INSTRUCTIONS;
     if (sm->code_here)
         sm->code_here[line / 64] |= UINT64_C(1) << line % 64;
 }
@@ -65,11 +85,14 @@ static bool fetch_warp(struct sm *sm, unsigned warp) {
     struct cache_result result;
     const uint32_t room = link_room(sm->requests, sm->now);
     switch (cache_access(sm->instruction, &request, room, &result)) {
-    case CACHE_HIT: fetched_soon(sm, warp); break;
+    case CACHE_HIT:
+        fetched_soon(sm, warp);
+        remember(sm, w->pc);
+        break;
     case CACHE_MISS:
         for (uint32_t i = 0; i < result.down_count; i++) {
             const struct packet packet = {.address = result.down[i].address,
-                                          .tag = UINT64_MAX,
+                                          .tag = TAG_INSTRUCTION,
                                           .sm = sm->shape.id,
                                           .bytes = result.down[i].bytes,
                                           .kind = PACKET_READ,

@@ -2,25 +2,205 @@
  * banks and units keep the cycle they are next free, so a later stage needs no polling. */
 #include "sm/state.h"
 
-uint32_t sm_take_flight(struct sm *sm) {
-    const uint32_t flight = sm->free_flight;
-    if (flight != NO_FLIGHT)
-        sm->free_flight = sm->flights[flight].next;
-    return flight;
+/* ---- what warps wait for ---- */
+
+static void set_wait(struct sm *sm, unsigned w, enum sm_wait wait) {
+    struct sm_warp *warp = &sm->warps[w];
+    if (warp->stage == wait)
+        return;
+    const uint64_t cycle = sm->now > warp->since ? sm->now : warp->since;
+    sm->inst_stats[warp->pc].waits[warp->stage] += cycle - warp->since;
+    warp->stage = (uint8_t)wait;
+    warp->since = cycle;
 }
 
-static void set_pending(struct pending *pending, const struct timed *timed, bool memory) {
-    for (unsigned i = 0; i < timed->word_count; i++) {
-        pending[timed->words[i].word].any |= timed->words[i].written;
-        if (memory)
-            pending[timed->words[i].word].memory |= timed->words[i].written;
+/* The ready warps whose unit has no room; the others wait for their turn. */
+static void set_blocked(struct sm *sm, uint64_t blocked) {
+    for (uint64_t rest = (blocked ^ sm->unit_blocked) & sm->ready; rest; rest &= rest - 1) {
+        const unsigned w = bits_first64(rest);
+        set_wait(sm, w, blocked >> w & 1 ? WAIT_UNIT : WAIT_TURN);
+    }
+    sm->unit_blocked = blocked;
+}
+
+/* Whether memory must be quiet before the instruction: fences wait for everything, accesses for the warp's own atomics. */
+static bool waits_for_order(const struct sm *sm, unsigned w, const struct timed *timed) {
+    const struct sm_warp *warp = &sm->warps[w];
+    if (timed->order == ORDER_FENCE && sm->regroup)
+        return !sm->mechanism->more && sm->places[sm_regroup_place(sm, &warp->group)].stores;
+    if (timed->order == ORDER_FENCE)
+        return warp->memory_in_flight || sm->places[w / sm->shape.warps_per_place].stores;
+    return timed->order == ORDER_AFTER_ATOMICS && warp->atomics_in_flight;
+}
+
+/* The instruction's registers that wait for a write. */
+static inline struct pending find_hazard(const struct pending *pending, const struct timed *timed) {
+    struct pending hazard = {pending[timed->word].any & timed->all, pending[timed->word].memory & timed->all};
+    for (unsigned i = 0; i < timed->more_count; i++) {
+        const struct timed_word *word = &timed->more[i];
+        hazard.any |= pending[word->word].any & word->all;
+        hazard.memory |= pending[word->word].memory & word->all;
+    }
+    return hazard;
+}
+
+/* What holds back an instruction that has been fetched; WAIT_TURN: nothing of its own. */
+static inline enum sm_wait find_wait(const struct sm *sm, unsigned w, const struct timed *timed) {
+    const struct sm_warp *warp = &sm->warps[w];
+    if (sm->params.pipeline == SM_BARREL && warp->in_flight)
+        return warp->memory_in_flight ? WAIT_MEMORY : WAIT_REGISTER;
+    if (timed->order != ORDER_NONE && waits_for_order(sm, w, timed))
+        return WAIT_MEMORY;
+    const struct pending hazard = find_hazard(warp->pending, timed);
+    return !hazard.any ? WAIT_TURN : hazard.memory ? WAIT_MEMORY : WAIT_REGISTER;
+}
+
+static inline void clear_ready(struct sm *sm, unsigned w) {
+    struct sm_warp *warp = &sm->warps[w];
+    if (warp->ready_unit == SM_UNIT_COUNT)
+        return;
+    sm->ready &= ~(UINT64_C(1) << w);
+    sm->ready_for[warp->ready_unit] &= ~(UINT64_C(1) << w);
+    warp->ready_unit = SM_UNIT_COUNT;
+}
+
+static inline void set_ready(struct sm *sm, unsigned w, unsigned unit) {
+    struct sm_warp *warp = &sm->warps[w];
+    if (warp->ready_unit == unit)
+        return;
+    clear_ready(sm, w);
+    sm->ready |= UINT64_C(1) << w;
+    sm->ready_for[unit] |= UINT64_C(1) << w;
+    warp->ready_unit = (uint8_t)unit;
+}
+
+/* The sets that a warp is in while it waits so. */
+static inline void join_sets(struct sm *sm, unsigned w, enum sm_wait wait, unsigned unit) {
+    const uint64_t bit = UINT64_C(1) << w;
+    if (wait == WAIT_TURN)
+        set_ready(sm, w, unit);
+    else
+        clear_ready(sm, w);
+    if (wait == WAIT_MEMORY)
+        sm->stalled_long |= bit;
+    else
+        sm->stalled_long &= ~bit;
+    if (wait == WAIT_FETCH && !sm->warps[w].fetching)
+        sm->wants_fetch |= bit;
+}
+
+void sm_consider_warp(struct sm *sm, unsigned w) {
+    struct sm_warp *warp = &sm->warps[w];
+    if (!(sm->used >> w & 1) || warp->waits)
+        return;
+    const uint32_t passed = warp->pc - warp->buffer_pc; /* wraps below buffer_pc */
+    const struct timed *timed = &sm->timed[warp->pc];
+    enum sm_wait wait = WAIT_FETCH;
+    if (passed < warp->buffer_count) {
+        warp->buffer_count -= passed;
+        wait = find_wait(sm, w, timed);
+    } else {
+        if (passed && sm->params.fetch_straight && !sm->regroup)
+            sm_fetched_astray(sm, w);
+        warp->buffer_count = 0;
+    }
+    warp->buffer_pc = warp->pc;
+    join_sets(sm, w, wait, timed->unit);
+    set_wait(sm, w, wait);
+}
+
+/* The group in a slot of a mechanism that dissolves them: another, a grown one, or none. */
+static void update_formed(struct sm *sm, unsigned slot) {
+    struct sm_warp *warp = &sm->warps[slot];
+    const uint64_t bit = UINT64_C(1) << slot;
+    sm->wants_fetch &= ~bit;
+    if (!sm->mechanism->offer(sm->control, slot, &warp->group)) {
+        clear_ready(sm, slot);
+        sm->used &= ~bit;
+        return;
+    }
+    const unsigned first = warp->group.threads[bits_first(warp->group.lanes)];
+    if (!(sm->used & bit)) {
+        sm->used |= bit;
+        warp->since = sm->now > warp->since ? sm->now : warp->since;
+        warp->stage = WAIT_FETCH;
+        warp->pc = warp->group.pc;
+        warp->bank = (uint8_t)(first / LANES_MAX % sm->params.register_banks);
+    }
+    if (warp->group.pc != warp->pc) {
+        set_wait(sm, slot, warp->stage == WAIT_FETCH ? WAIT_TURN : WAIT_FETCH);
+        warp->pc = warp->group.pc;
+    }
+    if (sm->mechanism->fetches_alone)
+        warp->buffer_pc = warp->pc, warp->buffer_count = 1;
+    sm_consider_warp(sm, slot);
+    if (sm->mechanism->more && warp->ready_unit == SM_UNIT_MEMORY) /* others of the bundle may need no memory */
+        set_ready(sm, slot, SM_UNIT_SP);
+}
+
+void sm_update_warp(struct sm *sm, unsigned w) {
+    if (sm->regroup) {
+        update_formed(sm, w);
+        return;
+    }
+    struct sm_warp *warp = &sm->warps[w];
+    const uint64_t bit = UINT64_C(1) << w;
+    sm->wants_fetch &= ~bit;
+    if (!(sm->used & bit) || warp->waits) {
+        clear_ready(sm, w);
+        sm->stalled_long |= bit;
+        if (sm->used & bit)
+            set_wait(sm, w, WAIT_BARRIER);
+        return;
+    }
+    const uint32_t lanes = warp->group.lanes;
+    if (!sm->mechanism->offer(sm->control, w, &warp->group)) {
+        clear_ready(sm, w);
+        sm->stalled_long |= bit;
+        return;
+    }
+    if (warp->group.lanes != lanes) {
+        warp->width = (uint8_t)bits_count(warp->group.lanes);
+        warp->width_class = sm_width_class(warp->width);
+    }
+    warp->alive = sm->mechanism->alive(sm->control, w);
+    if (warp->group.pc != warp->pc) {
+        const uint8_t stage = warp->stage;
+        set_wait(sm, w, stage == WAIT_FETCH ? WAIT_TURN : WAIT_FETCH); /* close the books of the instruction before */
+        warp->pc = warp->group.pc;
+    }
+    sm_consider_warp(sm, w);
+}
+
+/* The same after an issue within a straight run: the group goes on by one instruction without the mechanism's doing. */
+static inline void go_on(struct sm *sm, unsigned w) {
+    struct sm_warp *warp = &sm->warps[w];
+    warp->pc = warp->buffer_pc = ++warp->group.pc;
+    const struct timed *timed = &sm->timed[warp->pc];
+    const enum sm_wait wait = warp->buffer_count ? find_wait(sm, w, timed) : WAIT_FETCH;
+    warp->stage = (uint8_t)wait;
+    join_sets(sm, w, wait, timed->unit);
+}
+
+/* ---- flights ---- */
+
+static inline void set_pending(struct pending *pending, const struct timed *timed, bool memory) {
+    pending[timed->word].any |= timed->written;
+    pending[timed->word].memory |= memory ? timed->written : 0;
+    for (unsigned i = 0; i < timed->more_count; i++) {
+        const struct timed_word *word = &timed->more[i];
+        pending[word->word].any |= word->written;
+        pending[word->word].memory |= memory ? word->written : 0;
     }
 }
 
-static void clear_pending(struct pending *pending, const struct timed *timed) {
-    for (unsigned i = 0; i < timed->word_count; i++) {
-        pending[timed->words[i].word].any &= ~timed->words[i].written;
-        pending[timed->words[i].word].memory &= ~timed->words[i].written;
+static inline void clear_pending(struct pending *pending, const struct timed *timed) {
+    pending[timed->word].any &= ~timed->written;
+    pending[timed->word].memory &= ~timed->written;
+    for (unsigned i = 0; i < timed->more_count; i++) {
+        const struct timed_word *word = &timed->more[i];
+        pending[word->word].any &= ~word->written;
+        pending[word->word].memory &= ~word->written;
     }
 }
 
@@ -28,49 +208,65 @@ static void clear_pending(struct pending *pending, const struct timed *timed) {
 
 void sm_end_if_done(struct sm *sm, unsigned number) {
     struct place *place = &sm->places[number];
-    if (!place->used || place->warps_left || place->stores)
+    if (!place->used || place->alive || place->stores || place->in_flight)
         return;
     for (unsigned w = number * sm->shape.warps_per_place; w < (number + 1) * sm->shape.warps_per_place; w++)
-        if (sm->warps[w].in_flight)
+        if (!sm->regroup && sm->warps[w].in_flight)
             return;
     place->used = false;
     sm->places_used--;
     sm->stats.blocks++;
 }
 
+/* A register has come, or memory is quieter: the instruction is still the same and in the buffer. */
+static inline void consider_hazard(struct sm *sm, unsigned w) {
+    const struct sm_warp *warp = &sm->warps[w];
+    if (warp->stage != WAIT_REGISTER && warp->stage != WAIT_MEMORY)
+        return;
+    const struct timed *timed = &sm->timed[warp->pc];
+    const enum sm_wait wait = find_wait(sm, w, timed);
+    if (wait == warp->stage)
+        return;
+    join_sets(sm, w, wait, timed->unit);
+    set_wait(sm, w, wait);
+}
+
 void sm_write_back(struct sm *sm, uint32_t number) {
     struct flight *flight = &sm->flights[number];
-    const unsigned warp = flight->warp;
-    const struct timed *timed = &sm->timed[flight->pc];
-    if (flight->ticket != NO_TICKET) {
-        sm->executor.finish(sm->executor.self, flight->ticket);
-        sm->warps[warp].atomics_in_flight--;
+    if (sm->regroup) {
+        sm_regroup_write_back(sm, number);
+        return;
     }
-    clear_pending(sm->warps[warp].pending, timed);
-    sm->warps[warp].in_flight--;
-    sm->warps[warp].memory_in_flight -= timed->is_memory;
+    const unsigned w = flight->warp;
+    struct sm_warp *warp = &sm->warps[w];
+    const struct timed *timed = &sm->timed[flight->pc];
+    if (timed->unit == SM_UNIT_MEMORY) {
+        if (flight->ticket != NO_TICKET) {
+            sm->executor.finish(sm->executor.self, flight->ticket);
+            warp->atomics_in_flight--;
+        }
+        warp->memory_in_flight--;
+    }
+    clear_pending(warp->pending, timed);
+    warp->in_flight--;
     flight->next = sm->free_flight;
     sm->free_flight = number;
-    if (sm->used >> warp & 1) {
-        if (sm->warps[warp].stage == WAIT_REGISTER || sm->warps[warp].stage == WAIT_MEMORY)
-            sm_consider_warp(sm, warp);
-    } else
-        sm_end_if_done(sm, warp / sm->shape.warps_per_place);
+    if (sm->used >> w & 1)
+        consider_hazard(sm, w);
+    else
+        sm_end_if_done(sm, w / sm->shape.warps_per_place);
 }
 
 /* ---- barriers ---- */
 
 static void release_barrier(struct sm *sm, unsigned number, unsigned id) {
-    struct place *place = &sm->places[number];
-    struct barrier *barrier = &place->barriers[id];
-    const struct barrier met = *barrier;
-    *barrier = (struct barrier){0};
+    const struct barrier_result result = barrier_open(&sm->places[number].barriers[id]);
     for (unsigned w = number * sm->shape.warps_per_place; w < (number + 1) * sm->shape.warps_per_place; w++) {
         struct sm_warp *warp = &sm->warps[w];
         if (!warp->waits || warp->barrier != id)
             continue;
-        sm->executor.barrier_result(sm->executor.self, w, warp->barrier_pc, warp->barrier_lanes, met.true_count,
-                                    met.true_count == met.arrived, met.true_count != 0);
+        sm->executor.barrier_result(sm->executor.self, w, warp->barrier_pc, warp->barrier_lanes, result.true_count,
+                                    result.all, result.any);
         warp->waits = false;
         sm_update_warp(sm, w);
     }
@@ -79,16 +275,13 @@ static void release_barrier(struct sm *sm, unsigned number, unsigned id) {
 static void arrive(struct sm *sm, unsigned w, const struct executed *executed) {
     const unsigned number = w / sm->shape.warps_per_place;
     struct place *place = &sm->places[number];
-    struct barrier *barrier = &place->barriers[executed->barrier];
-    barrier->arrived += bits_count(executed->taken);
-    barrier->true_count += bits_count(executed->predicate);
-    barrier->expected = executed->expected;
+    const bool met = barrier_arrive(&place->barriers[executed->barrier], executed, place->alive);
     if (sm->module->code[executed->pc].mode != MODE_ARRIVE) {
         struct sm_warp *warp = &sm->warps[w];
         warp->waits = true;
         warp->barrier = executed->barrier, warp->barrier_pc = executed->pc, warp->barrier_lanes = executed->taken;
     }
-    if (barrier_is_met(barrier, place->alive))
+    if (met)
         release_barrier(sm, number, executed->barrier);
 }
 
@@ -99,144 +292,202 @@ static void end_threads(struct sm *sm, unsigned w, const struct executed *execut
     sm->threads += ended;
     if (!sm->mechanism->alive(sm->control, w)) {
         sm->used &= ~(UINT64_C(1) << w);
-        place->warps_left--;
         sm_update_warp(sm, w);
     }
     for (unsigned i = 0; i < BARRIERS; i++)
-        if (!place->barriers[i].expected && barrier_is_met(&place->barriers[i], place->alive))
+        if (barrier_is_met_by_ends(&place->barriers[i], place->alive))
             release_barrier(sm, number, i);
     sm_end_if_done(sm, number);
 }
 
 /* ---- issue ---- */
 
-static void count_parting(struct sm *sm, const struct executed *executed) {
-    bool parted = executed->flow == FLOW_BRANCH && executed->taken && executed->taken != executed->lanes;
-    if (executed->flow == FLOW_MULTI || executed->flow == FLOW_CALL) {
-        const uint32_t next = executed->next[bits_first(executed->taken)];
-        for (BITS_EACH(lane, executed->taken))
-            parted |= executed->next[lane] != next;
-    }
+void sm_count_parting(struct sm *sm, const struct executed *executed) {
+    const bool parted = executed_parts(executed);
     sm->divergent_branches += parted;
     sm->divergent[executed->pc] += parted;
 }
 
 /* Operands: one read per bank and cycle, in the order of issue. */
-static uint64_t read_operands(struct sm *sm, unsigned warp, const struct timed *timed) {
+static inline uint64_t read_operands(struct sm *sm, unsigned warp, const struct timed *timed) {
     const unsigned banks = sm->params.register_banks, shift = sm->warps[warp].bank;
     uint64_t last = sm->now, turn = sm->now;
-    unsigned in_turn = 0;
+    unsigned left = sm->params.collector_reads;
     for (unsigned i = 0; i < timed->src_count; i++) {
         const unsigned number = timed->banks[i] + shift;
         uint64_t *bank = &sm->bank_free[number < banks ? number : number - banks];
-        if (in_turn++ == sm->params.collector_reads)
-            turn++, in_turn = 1;
-        const uint64_t at = *bank > turn ? *bank : turn;
-        *bank = at + 1;
-        if (*bank > last)
-            last = *bank;
+        if (left-- == 0)
+            turn++, left = sm->params.collector_reads - 1;
+        const uint64_t at = (*bank > turn ? *bank : turn) + 1;
+        *bank = at;
+        last = at > last ? at : last;
     }
     return last + 1;
 }
 
-/* The first unit of the kind to be free takes it. */
-static uint64_t take_unit(struct sm *sm, enum sm_unit unit, uint64_t ready, uint32_t interval) {
-    uint64_t *free = sm->unit_free[unit];
-    unsigned best = 0;
-    for (unsigned i = 1; i < sm->unit_count[unit]; i++)
-        if (free[i] < free[best])
-            best = i;
-    const uint64_t start = free[best] > ready ? free[best] : ready;
-    free[best] = start + interval;
+/* The first unit of the kind to be free takes it; with sm.result_port when its result, if it is not far off, meets no
+ * other. */
+static inline uint64_t take_unit(struct sm *sm, enum sm_unit unit, uint64_t ready, const struct timed *timed) {
+    struct booked_unit *best = sm->units[unit];
+    const struct booked_unit *const end = best + sm->unit_count[unit];
+    for (struct booked_unit *one = best + 1; one < end; one++)
+        best = one->free < best->free ? one : best;
+    uint64_t start = best->free > ready ? best->free : ready;
+    if (sm->params.result_port && timed->done_cycles < 64 && timed->busy_cycles < 64) {
+        const uint64_t result = UINT64_C(1) << timed->done_cycles, passed = start - best->free;
+        uint64_t results = passed < 64 ? best->results >> passed : 0;
+        for (; results & result; results >>= 1)
+            start++;
+        best->results = (results | result) >> timed->busy_cycles;
+    } else
+        best->results = 0;
+    best->free = start + timed->busy_cycles;
     return start;
 }
 
-static void launch_flight(struct sm *sm, unsigned w, uint32_t pc, const struct access *access) {
-    const struct timed *timed = &sm->timed[pc];
-    const uint32_t number = sm_take_flight(sm);
+static void launch_memory(struct sm *sm, unsigned w, uint32_t number, const struct timed *timed,
+                          const struct access *access) {
     struct flight *flight = &sm->flights[number];
-    *flight = (struct flight){.pc = pc, .warp = (uint8_t)w, .ticket = NO_TICKET};
-    sm->warps[w].in_flight++;
-    sm->warps[w].memory_in_flight += timed->is_memory;
-    const bool slow = access->kind != ACCESS_NONE && access->space != SPACE_SHARED;
-    set_pending(sm->warps[w].pending, timed, slow);
+    struct sm_warp *warp = &sm->warps[w];
+    flight->sent = false, flight->outstanding = 0, flight->done_cycle = 0;
+    flight->place = (uint8_t)(w / sm->shape.warps_per_place);
+    flight->ticket = access->kind == ACCESS_ATOMIC ? access->ticket : NO_TICKET;
+    warp->memory_in_flight++;
+    warp->atomics_in_flight += flight->ticket != NO_TICKET;
+    const bool slow = access->kind != ACCESS_NONE ? access->space != SPACE_SHARED : timed->parameter != 0;
+    set_pending(warp->pending, timed, slow);
     const uint64_t ready = read_operands(sm, w, timed);
-    if (access->kind != ACCESS_NONE) {
-        flight->ticket = access->kind == ACCESS_ATOMIC ? access->ticket : NO_TICKET;
-        sm->warps[w].atomics_in_flight += flight->ticket != NO_TICKET;
+    if (access->kind != ACCESS_NONE)
         sm_enqueue_access(sm, number, access, ready);
-        return;
-    }
-    const enum sm_unit unit = timed->unit;
-    const uint32_t wide = sm->wide;
-    const uint32_t latency = timed->is_memory ? sm->params.const_latency : timed->latency;
-    const uint64_t start = unit == SM_UNIT_MEMORY ? ready : take_unit(sm, unit, ready, timed->interval * wide);
-    if (unit != SM_UNIT_MEMORY) {
-        sm->collectors_used += UINT64_C(1) << 8 * unit;
-        sm_collector_at(sm, start > sm->now ? start : sm->now + 1, unit);
-    }
-    sm_write_back_at(sm, start + latency + wide - 1 + sm->params.pipeline_cycles, number);
+    else if (timed->parameter)
+        sm_enqueue_parameter(sm, number, timed->parameter - 1, ready);
+    else
+        sm_write_back_at(sm, ready + timed->done_cycles, number);
 }
 
-static void count_issue(struct sm *sm, unsigned scheduler, uint32_t lanes) {
-    const unsigned class = lanes == UINT32_MAX ? 7 : (bits_count(lanes) + 3) / 4 - 1;
-    (&sm->stats.issued_1)[class]++;
-    sm->scheduler_class[scheduler] = (uint8_t) class;
-    sm->stats.issues++;
-    sm->stats.full_groups += lanes == UINT32_MAX;
+static inline void launch_flight(struct sm *sm, unsigned w, uint32_t pc, const struct access *access) {
+    const struct timed *timed = &sm->timed[pc];
+    const uint32_t number = sm->free_flight;
+    struct flight *flight = &sm->flights[number];
+    sm->free_flight = flight->next;
+    flight->pc = pc, flight->warp = (uint8_t)w;
+    sm->warps[w].in_flight++;
+    const enum sm_unit unit = timed->unit;
+    if (unit == SM_UNIT_MEMORY) {
+        launch_memory(sm, w, number, timed, access);
+        return;
+    }
+    set_pending(sm->warps[w].pending, timed, false);
+    const uint64_t start = take_unit(sm, unit, read_operands(sm, w, timed), timed);
+    sm->collectors_used += UINT64_C(1) << UNIT_BITS * unit;
+    sm_collector_at(sm, start, unit);
+    sm_write_back_at(sm, start + timed->done_cycles, number);
+}
+
+uint32_t sm_take_flight(struct sm *sm) {
+    const uint32_t flight = sm->free_flight;
+    if (flight != NO_FLIGHT)
+        sm->free_flight = sm->flights[flight].next;
+    return flight;
+}
+
+void sm_book_flight(struct sm *sm, unsigned slot, uint32_t number, const struct access *access, struct bundle *bundle) {
+    struct flight *flight = &sm->flights[number];
+    const struct timed *timed = &sm->timed[flight->pc];
+    const enum sm_unit unit = timed->unit;
+    if (!bundle->ready) /* groups of a bundle are on lanes, and so in register files, of their own */
+        bundle->ready = read_operands(sm, slot, timed);
+    if (unit == SM_UNIT_MEMORY) {
+        if (access->kind != ACCESS_NONE)
+            sm_enqueue_access(sm, number, access, bundle->ready);
+        else if (timed->parameter)
+            sm_enqueue_parameter(sm, number, timed->parameter - 1, bundle->ready);
+        else
+            sm_write_back_at(sm, bundle->ready + timed->done_cycles, number);
+        return;
+    }
+    if (!bundle->starts[unit]) {
+        bundle->starts[unit] = take_unit(sm, unit, bundle->ready, timed);
+        sm->collectors_used += UINT64_C(1) << UNIT_BITS * unit;
+        sm_collector_at(sm, bundle->starts[unit], unit);
+    }
+    sm_write_back_at(sm, bundle->starts[unit] + timed->done_cycles, number);
+}
+
+static inline void count_issue(struct sm *sm, unsigned scheduler, const struct sm_warp *warp, uint32_t pc) {
+    sm->scheduler_class[scheduler] = warp->width_class;
+    sm->scheduler_pc[scheduler] = pc;
+    sm_count_slots(sm, pc, warp->width_class, 1);
+    sm_count_group(sm, warp->width);
+}
+
+/* Control flow, the end of a straight run, or a barrier: the mechanism says how the warp goes on. */
+static void end_run(struct sm *sm, unsigned w, const struct executed *executed) {
+    switch (executed->flow) {
+    case FLOW_BRANCH:
+    case FLOW_MULTI:
+    case FLOW_CALL: sm_count_parting(sm, executed); break;
+    case FLOW_EXIT: end_threads(sm, w, executed); break;
+    case FLOW_BARRIER: arrive(sm, w, executed); break;
+    default: break;
+    }
+    sm->warps[w].since = sm->now + 1;
+    if (sm->used >> w & 1)
+        sm_update_warp(sm, w);
 }
 
 static void issue_warp(struct sm *sm, unsigned scheduler, unsigned w) {
     struct sm_warp *warp = &sm->warps[w];
-    const struct group group = warp->group;
+    const uint32_t pc = warp->pc;
     struct executed executed;
     struct access access;
-    sm->inst_stats[group.pc].waits[warp->stage] += sm->now - warp->since;
-    sm->executor.step(sm->executor.self, w, &group, sm->mechanism->alive(sm->control, w), sm->now, &executed, &access);
-    count_issue(sm, scheduler, group.lanes);
+    sm->inst_stats[pc].waits[warp->stage] += sm->now - warp->since;
+    count_issue(sm, scheduler, warp, pc);
+    sm->executor.step(sm->executor.self, w, &warp->group, warp->alive, sm->now, &executed, &access);
     if (executed.flow == FLOW_FAULT) {
         sm->faulted = true;
         sm->fault_cycle = sm->now, sm->fault_warp = w;
         return;
     }
-    sm->mechanism->issued(sm->control, w, &executed);
-    launch_flight(sm, w, group.pc, &access);
+    const bool runs_on = executed.flow == FLOW_NEXT && pc + 1 != warp->group.stop_pc;
+    if (!runs_on)
+        sm->mechanism->issued(sm->control, w, &warp->group, &executed);
+    launch_flight(sm, w, pc, &access);
     warp->buffer_pc++, warp->buffer_count--;
-    switch (executed.flow) {
-    case FLOW_BRANCH:
-    case FLOW_MULTI:
-    case FLOW_CALL: count_parting(sm, &executed); break;
-    case FLOW_EXIT: end_threads(sm, w, &executed); break;
-    case FLOW_BARRIER: arrive(sm, w, &executed); break;
-    default: break;
+    if (!runs_on) {
+        end_run(sm, w, &executed);
+        return;
     }
     warp->since = sm->now + 1;
-    if (sm->used >> w & 1)
-        sm_update_warp(sm, w);
+    go_on(sm, w);
 }
 
 void sm_issue(struct sm *sm) {
-    uint64_t possible = sm_issuable(sm);
-    const uint64_t ready = sm_ready(sm);
-    if ((ready & ~possible) != sm->unit_blocked)
-        sm_set_blocked(sm, ready & ~possible);
+    const uint64_t ready = sm->ready, blocked = sm_without_room(sm);
+    uint64_t possible = ready & ~blocked;
+    if (blocked != sm->unit_blocked)
+        set_blocked(sm, blocked);
     /* each scheduler is the first to ask for room in its turn */
     unsigned s = (unsigned)(sm->now % sm->params.schedulers);
     for (unsigned n = 0; n < sm->params.schedulers; n++, s = s + 1 < sm->params.schedulers ? s + 1 : 0) {
         if (sm->scheduler_busy[s] > sm->now) {
-            (&sm->stats.issued_1)[sm->scheduler_class[s]]++;
+            sm_count_issued(sm, s, 1);
             continue;
         }
         const struct scheduler_view view = {possible & sm->scheduler_warps[s], sm->stalled_long, sm->older};
         if (!view.ready) {
-            *sm_unissued(sm, ready & sm->scheduler_warps[s]) += 1;
+            sm_count_empty(sm, s, ready & sm->scheduler_warps[s], 1);
             continue;
         }
-        const unsigned warp = sm->scheduler->pick(sm->schedulers[s], &view);
-        issue_warp(sm, s, warp);
+        if (!sm->regroup)
+            issue_warp(sm, s, sm->scheduler->pick(sm->schedulers[s], &view));
+        else if (!sm_regroup_issue(sm, s, &view)) {
+            sm_count_stall(sm, &sm->warps[bits_first64(view.ready)], SM_UNIT_MEMORY, 1);
+            continue;
+        }
         sm->scheduler_busy[s] = sm->now + sm->wide;
         if (sm->faulted)
             return;
-        possible &= sm_issuable(sm); /* room may be gone for the next scheduler, and what became ready waits a cycle */
+        possible &= ~sm_without_room(sm); /* for the next scheduler; what became ready waits a cycle */
     }
 }

@@ -4,6 +4,8 @@
 #include "mem/coalesce.h"
 #include "sm/state.h"
 
+#define PARAMETER_SPACE (UINT64_C(1) << 42) /* where the memory system sees the parameters of a kernel */
+
 static void add_transaction(struct queued *entry, uint64_t address, uint32_t lanes, uint32_t bytes, uint32_t sectors) {
     if (entry->count == TRANSACTIONS_MAX)
         return;
@@ -36,19 +38,58 @@ static void split_access(struct sm *sm, struct queued *entry, const struct acces
     }
 }
 
-void sm_enqueue_access(struct sm *sm, uint32_t flight, const struct access *access, uint64_t ready_cycle) {
+/* Distinct lines are looked up, distinct addresses take their turns. */
+static void split_constant(struct sm *sm, struct queued *entry, const struct access *access) {
+    entry->passes = coalesce_distinct(access->address, access->lanes);
+    if (access->space == SPACE_PARAM && !sm->params.constant_parameters)
+        return;
+    struct coalesced lines;
+    const uint32_t atom = cache_atom_bytes(sm->constant);
+    const uint64_t base = access->space == SPACE_PARAM ? PARAMETER_SPACE : 0;
+    coalesce(access->address, access->bytes, access->lanes, bits_first(atom), &lines);
+    for (uint32_t i = 0; i < lines.count; i++)
+        add_transaction(entry, base + lines.line[i], lines.lanes[i], atom, 0);
+}
+
+static struct queued *enqueue(struct sm *sm, uint32_t flight, enum space space, enum access_kind kind,
+                              uint64_t ready_cycle) {
     struct queued *entry = &sm->queue[(sm->queue_head + sm->queue_count++) % QUEUE_MAX];
     entry->flight = flight;
     entry->ready_cycle = ready_cycle;
-    entry->space = access->space, entry->kind = access->kind;
-    entry->place = (uint8_t)(sm->flights[flight].warp / sm->shape.warps_per_place);
+    entry->space = (uint8_t)space, entry->kind = (uint8_t)kind;
+    entry->place = sm->flights[flight].place;
+    sm->flights[flight].is_load = false;
     entry->count = entry->next = 0;
-    if (access->space == SPACE_SHARED)
+    return entry;
+}
+
+void sm_enqueue_parameter(struct sm *sm, uint32_t flight, uint32_t offset, uint64_t ready_cycle) {
+    struct queued *entry = enqueue(sm, flight, SPACE_PARAM, ACCESS_LOAD, ready_cycle);
+    const uint32_t atom = cache_atom_bytes(sm->constant);
+    entry->passes = 1;
+    add_transaction(entry, PARAMETER_SPACE + offset / atom * atom, 0, atom, 0);
+}
+
+static void count_access(struct sm *sm, const struct queued *entry) {
+    struct flight *flight = &sm->flights[entry->flight];
+    flight->is_load = entry->kind == ACCESS_LOAD;
+    flight->issued_cycle = (uint32_t)sm->now;
+    sm->stats.global_accesses++;
+    sm->stats.global_loads += flight->is_load;
+    sm->histograms->transactions[entry->count]++;
+}
+
+void sm_enqueue_access(struct sm *sm, uint32_t flight, const struct access *access, uint64_t ready_cycle) {
+    struct queued *entry = enqueue(sm, flight, access->space, access->kind, ready_cycle);
+    if (access->space == SPACE_SHARED) {
         entry->passes = banks_passes(&sm->banks, access->address, access->bytes, access->lanes);
-    else if (access->space == SPACE_CONST)
-        entry->passes = coalesce_distinct(access->address, access->lanes);
+        sm->stats.shared_accesses++;
+        HISTOGRAM_COUNT_VALUE(sm->histograms->shared_passes, entry->passes);
+    } else if (access->space == SPACE_CONST || access->space == SPACE_PARAM)
+        split_constant(sm, entry, access);
     else {
         split_access(sm, entry, access);
+        count_access(sm, entry);
         sm->stats.transactions += entry->count;
         sm->inst_stats[sm->flights[flight].pc].transactions += entry->count;
         if (access->kind == ACCESS_STORE)
@@ -61,6 +102,8 @@ static void complete_if_done(struct sm *sm, uint32_t number) {
     if (!flight->sent || flight->outstanding)
         return;
     const uint64_t at = flight->done_cycle > sm->now ? flight->done_cycle : sm->now + 1;
+    if (flight->is_load)
+        HISTOGRAM_COUNT_QUARTER(sm->histograms->load_latency, (uint32_t)at - flight->issued_cycle);
     sm_event(sm, at, EVENT_WRITE_BACK, number);
 }
 
@@ -95,6 +138,7 @@ static void send(struct sm *sm, const struct queued *entry, const struct request
 static bool pass_atomic(struct sm *sm, struct queued *entry, const struct request *request, uint32_t room) {
     if (!room) {
         sm->blocked = (struct cache_blocked){.cause = CACHE_NO_ROOM, .room = 1, .address = request->address};
+        sm->blocked_on = sm->l1;
         return false;
     }
     send(sm, entry, request, PACKET_ATOMIC);
@@ -106,8 +150,10 @@ static bool pass_atomic(struct sm *sm, struct queued *entry, const struct reques
 static bool transact(struct sm *sm, struct queued *entry) {
     struct flight *flight = &sm->flights[entry->flight];
     const uint32_t room = link_room(sm->requests, sm->now);
+    const bool alone = sm->regroup && entry->kind == ACCESS_LOAD; /* threads come back with their own data */
+    const uint32_t waiter = alone ? sm_regroup_split(sm, entry->flight, entry->lanes[entry->next]) : entry->flight;
     const struct request request = {.address = entry->address[entry->next],
-                                    .tag = entry->flight,
+                                    .tag = waiter,
                                     .bytes = entry->bytes[entry->next],
                                     .source = sm->shape.id,
                                     .kind = entry->kind == ACCESS_LOAD    ? REQUEST_READ
@@ -121,8 +167,11 @@ static bool transact(struct sm *sm, struct queued *entry) {
     result.waits = false;
     result.write_back_sectors = 0;
     const enum cache_outcome outcome = cache_access(sm->l1, &request, room, &result);
+    if (alone && !(outcome != CACHE_BLOCKED && result.waits))
+        sm_regroup_rejoin(sm, entry->flight, waiter);
     if (outcome == CACHE_BLOCKED) {
         sm->blocked = result.blocked;
+        sm->blocked_on = sm->l1;
         return false;
     }
     /* the store handed on comes first, a write-back last */
@@ -140,11 +189,80 @@ static bool transact(struct sm *sm, struct queued *entry) {
     if (entry->kind == ACCESS_STORE && !handed_on)
         sm->places[entry->place].stores--;
     if (entry->kind == ACCESS_ATOMIC || result.waits)
-        flight->outstanding++;
+        sm->flights[waiter].outstanding++;
     else if (entry->kind == ACCESS_LOAD)
         flight->done_cycle = sm->now + sm->params.l1_latency + sm->params.pipeline_cycles;
     return true;
 }
+
+/* ---- constants ---- */
+
+static void done_not_before(struct flight *flight, uint64_t cycle) {
+    if (flight->done_cycle < cycle)
+        flight->done_cycle = cycle;
+}
+
+/* One line; false: blocked. */
+static bool look_up_constant(struct sm *sm, const struct queued *entry) {
+    struct flight *flight = &sm->flights[entry->flight];
+    const struct request request = {.address = entry->address[entry->next],
+                                    .tag = entry->flight,
+                                    .bytes = entry->bytes[entry->next],
+                                    .source = sm->shape.id,
+                                    .kind = REQUEST_READ};
+    struct cache_result result;
+    const enum cache_outcome outcome = cache_access(sm->constant, &request, link_room(sm->requests, sm->now), &result);
+    if (outcome == CACHE_BLOCKED) {
+        sm->blocked = result.blocked;
+        sm->blocked_on = sm->constant;
+        return false;
+    }
+    for (uint32_t i = 0; i < result.down_count; i++) {
+        result.down[i].tag = TAG_CONSTANT;
+        send(sm, entry, &result.down[i], PACKET_READ);
+    }
+    flight->outstanding = (uint16_t)(flight->outstanding + (outcome != CACHE_HIT));
+    return true;
+}
+
+/* A line a cycle, then what is left of the passes. */
+static void access_constant(struct sm *sm, struct queued *entry) {
+    struct flight *flight = &sm->flights[entry->flight];
+    if (entry->count && !look_up_constant(sm, entry)) {
+        sm->lsu_blocked = true;
+        return;
+    }
+    if (++entry->next < entry->count)
+        return;
+    const uint32_t passes = entry->passes * sm->wide, left = passes > entry->next ? passes - entry->next : 0;
+    sm->lsu_busy = sm->now + 1 + left;
+    done_not_before(flight, sm->now + left + sm->params.const_latency + sm->params.pipeline_cycles);
+    flight->sent = true;
+    const uint32_t number = entry->flight;
+    pop_queue(sm);
+    complete_if_done(sm, number);
+}
+
+/* What the cache that refused waits for has come. */
+static void unblock(struct sm *sm, const struct cache *cache, uint64_t filled) {
+    if (sm->lsu_blocked && sm->blocked_on == cache && cache_unblocks(cache, &sm->blocked, filled))
+        sm->lsu_blocked = false;
+}
+
+static void constant_arrived(struct sm *sm, uint64_t address) {
+    struct cache_arrival arrival;
+    if (!cache_fill(sm->constant, address, &arrival))
+        return;
+    for (uint32_t i = 0; i < arrival.count; i++) {
+        struct flight *flight = &sm->flights[arrival.tags[i]];
+        flight->outstanding--;
+        done_not_before(flight, sm->now + sm->params.const_latency + sm->params.pipeline_cycles);
+        complete_if_done(sm, (uint32_t)arrival.tags[i]);
+    }
+    unblock(sm, sm->constant, address);
+}
+
+/* ---- the unit ---- */
 
 void sm_memory(struct sm *sm) {
     if (!sm->queue_count || sm->lsu_blocked || sm->lsu_busy > sm->now)
@@ -153,13 +271,18 @@ void sm_memory(struct sm *sm) {
     if (entry->ready_cycle > sm->now)
         return;
     struct flight *flight = &sm->flights[entry->flight];
-    if (entry->space == SPACE_SHARED || entry->space == SPACE_CONST) {
-        const uint32_t latency = entry->space == SPACE_SHARED ? sm->params.shared_latency : sm->params.const_latency;
-        const uint32_t passes = (entry->passes ? entry->passes : 1) * sm->wide;
-        sm->stats.shared_passes += entry->space == SPACE_SHARED ? entry->passes - 1 : 0;
+    if (entry->space == SPACE_SHARED) {
+        /* a word of each bank a cycle; no less than the group takes to issue */
+        const uint32_t passes = entry->passes > sm->wide ? entry->passes : sm->wide;
+        sm->stats.shared_passes += entry->passes - 1;
         sm->lsu_busy = sm->now + passes;
-        sm_event(sm, sm->now + passes - 1 + latency + sm->params.pipeline_cycles, EVENT_WRITE_BACK, entry->flight);
+        sm_event(sm, sm->now + passes - 1 + sm->params.shared_latency + sm->params.pipeline_cycles, EVENT_WRITE_BACK,
+                 entry->flight);
         pop_queue(sm);
+        return;
+    }
+    if (entry->space == SPACE_CONST || entry->space == SPACE_PARAM) {
+        access_constant(sm, entry);
         return;
     }
     /* one access a cycle and bank, in order */
@@ -185,15 +308,22 @@ void sm_reply(struct sm *sm, const struct packet *packet) {
         struct place *place = &sm->places[packet->place];
         if (--place->stores)
             return;
-        for (unsigned w = packet->place * sm->shape.warps_per_place;
-             w < (packet->place + 1u) * sm->shape.warps_per_place; w++)
-            if (sm->used >> w & 1 && sm->warps[w].stage == WAIT_MEMORY)
+        const uint64_t formed = sm->regroup ? UINT64_MAX : 0, all = bits_low64(sm->shape.warps_per_place);
+        const uint64_t slots = formed | all << packet->place * sm->shape.warps_per_place;
+        for (uint64_t rest = slots & sm->used; rest; rest &= rest - 1) {
+            const unsigned w = bits_first64(rest);
+            if (sm->warps[w].stage == WAIT_MEMORY)
                 sm_consider_warp(sm, w); /* fences wait for this */
+        }
         sm_end_if_done(sm, packet->place);
         return;
     }
-    if (packet->tag == UINT64_MAX) {
+    if (packet->tag == TAG_INSTRUCTION) {
         sm_instruction_arrived(sm, packet->address);
+        return;
+    }
+    if (packet->tag == TAG_CONSTANT) {
+        constant_arrived(sm, packet->address);
         return;
     }
     if (packet->kind == PACKET_ATOMIC) {
@@ -211,6 +341,5 @@ void sm_reply(struct sm *sm, const struct packet *packet) {
         flight->done_cycle = sm->now + sm->params.l1_miss_latency + sm->params.pipeline_cycles;
         complete_if_done(sm, (uint32_t)arrival.tags[i]);
     }
-    if (sm->lsu_blocked && cache_unblocks(sm->l1, &sm->blocked, packet->address))
-        sm->lsu_blocked = false;
+    unblock(sm, sm->l1, packet->address);
 }

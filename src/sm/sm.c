@@ -15,25 +15,12 @@ const char *const sm_wait_names[WAIT_COUNT] = {"fetch", "register", "memory", "b
 
 /* ---- events ---- */
 
-static void add_far(struct sm *sm, uint64_t cycle, enum event_kind kind, uint32_t value) {
+void sm_far_event(struct sm *sm, uint64_t cycle, enum event_kind kind, uint32_t value) {
     if (sm->far.count == sm->far.capacity)
         sm->far.items = arena_grow(sm->arena, sm->far.items, sm->far.count, &sm->far.capacity, sizeof *sm->far.items);
     sm->far.items[sm->far.count++] = (struct far_event){cycle, value, (uint8_t)kind};
     if (sm->far.count == 1 || cycle < sm->far_next)
         sm->far_next = cycle;
-}
-
-void sm_event(struct sm *sm, uint64_t cycle, enum event_kind kind, uint32_t value) {
-    if (cycle - sm->now >= WHEEL_SLOTS) {
-        add_far(sm, cycle, kind, value);
-        return;
-    }
-    if (kind == EVENT_WRITE_BACK)
-        sm_write_back_at(sm, cycle, value);
-    else if (kind == EVENT_COLLECTOR)
-        sm_collector_at(sm, cycle, value);
-    else
-        sm_slot(sm, cycle)->fetched |= UINT64_C(1) << value;
 }
 
 /* Events that the wheel reaches by now go into it. */
@@ -63,8 +50,6 @@ static void run_events(struct sm *sm) {
     const struct slot slot = sm->wheel[at];
     sm->wheel[at] = (struct slot){0};
     sm->wheel_bits[at / 64] &= ~(UINT64_C(1) << at % 64);
-    if (!sm->wheel_bits[at / 64])
-        sm->wheel_words &= ~(UINT64_C(1) << at / 64);
     sm->collectors_used -= slot.collectors;
     for (uint32_t flight = slot.write_backs; flight;) {
         const uint32_t next = sm->flights[flight - 1].next;
@@ -78,131 +63,17 @@ static void run_events(struct sm *sm) {
 /* Cycle of the first event from `from` on, NO_CYCLE: none. */
 static uint64_t next_event(const struct sm *sm, uint64_t from) {
     const uint64_t far = sm->far.count ? sm->far_next : NO_CYCLE;
-    if (!sm->wheel_words)
-        return far;
-    const unsigned at = (unsigned)(from % WHEEL_SLOTS), word = at / 64;
-    const uint64_t here = sm->wheel_bits[word] & UINT64_MAX << at % 64;
-    if (here)
-        return from + bits_first64(here) - at % 64;
-    /* the words after this one, then those before, then the rest of this one */
-    const uint64_t after = sm->wheel_words & ~((UINT64_C(2) << word) - 1);
-    const unsigned found = bits_first64(after ? after : sm->wheel_words);
-    const unsigned slot = found * 64 + bits_first64(sm->wheel_bits[found]);
-    return from + (slot + WHEEL_SLOTS - at) % WHEEL_SLOTS;
-}
-
-/* ---- warps ---- */
-
-static void set_wait(struct sm *sm, unsigned w, enum sm_wait wait) {
-    struct sm_warp *warp = &sm->warps[w];
-    if (warp->stage == wait)
-        return;
-    const uint64_t cycle = sm->now > warp->since ? sm->now : warp->since;
-    sm->inst_stats[warp->pc].waits[warp->stage] += cycle - warp->since;
-    warp->stage = (uint8_t)wait;
-    warp->since = cycle;
-}
-
-void sm_set_blocked(struct sm *sm, uint64_t blocked) {
-    const uint64_t ready = sm_ready(sm);
-    for (uint64_t rest = (blocked ^ sm->unit_blocked) & ready; rest; rest &= rest - 1) {
-        const unsigned w = bits_first64(rest);
-        set_wait(sm, w, blocked >> w & 1 ? WAIT_UNIT : WAIT_TURN);
+    const unsigned at = (unsigned)(from % WHEEL_SLOTS);
+    uint64_t here = sm->wheel_bits[at / 64] & UINT64_MAX << at % 64;
+    /* the words after this one, those before, at last what is left of this one */
+    for (unsigned n = 0; n <= WHEEL_SLOTS / 64; n++) {
+        const unsigned word = (at / 64 + n) % (WHEEL_SLOTS / 64);
+        if (n)
+            here = sm->wheel_bits[word];
+        if (here)
+            return from + (word * 64 + bits_first64(here) + WHEEL_SLOTS - at) % WHEEL_SLOTS;
     }
-    sm->unit_blocked = blocked;
-}
-
-/* Whether memory must be quiet before the instruction: fences wait for everything, accesses for the warp's own atomics. */
-static bool waits_for_order(const struct sm *sm, unsigned w, const struct timed *timed) {
-    const struct sm_warp *warp = &sm->warps[w];
-    if (timed->order == ORDER_FENCE)
-        return warp->memory_in_flight || sm->places[w / sm->shape.warps_per_place].stores;
-    return timed->order == ORDER_AFTER_ATOMICS && warp->atomics_in_flight;
-}
-
-static bool has_hazard(const struct pending *pending, const struct timed *timed, bool *memory) {
-    uint64_t hazard = 0, below = 0;
-    for (unsigned i = 0; i < timed->word_count; i++) {
-        const struct timed_word *word = &timed->words[i];
-        hazard |= pending[word->word].any & word->all;
-        below |= pending[word->word].memory & word->all;
-    }
-    *memory |= below != 0;
-    return hazard != 0;
-}
-
-static void clear_ready(struct sm *sm, unsigned w) {
-    struct sm_warp *warp = &sm->warps[w];
-    if (warp->ready_unit == SM_UNIT_COUNT)
-        return;
-    sm->ready[warp->ready_unit] &= ~(UINT64_C(1) << w);
-    warp->ready_unit = SM_UNIT_COUNT;
-}
-
-void sm_consider_warp(struct sm *sm, unsigned w) {
-    struct sm_warp *warp = &sm->warps[w];
-    const uint64_t bit = UINT64_C(1) << w;
-    if (!(sm->used & bit) || warp->waits)
-        return;
-    const uint32_t pc = warp->pc;
-    const struct timed *timed = &sm->timed[pc];
-    if (pc - warp->buffer_pc >= warp->buffer_count) { /* wraps below buffer_pc */
-        clear_ready(sm, w);
-        warp->buffer_count = 0;
-        sm->stalled_long &= ~bit;
-        if (!warp->fetching)
-            sm->wants_fetch |= bit;
-        set_wait(sm, w, WAIT_FETCH);
-        return;
-    }
-    warp->buffer_count -= pc - warp->buffer_pc;
-    warp->buffer_pc = pc;
-    bool memory = false;
-    if (sm->params.pipeline == SM_BARREL && warp->in_flight) {
-        memory = warp->memory_in_flight != 0;
-    } else if (waits_for_order(sm, w, timed)) {
-        memory = true;
-    } else if (!has_hazard(warp->pending, timed, &memory)) {
-        if (warp->ready_unit != timed->unit) {
-            clear_ready(sm, w);
-            sm->ready[timed->unit] |= bit;
-            warp->ready_unit = timed->unit;
-        }
-        sm->stalled_long &= ~bit;
-        sm->unit_blocked &= ~bit;
-        set_wait(sm, w, WAIT_TURN);
-        return;
-    }
-    clear_ready(sm, w);
-    if (memory)
-        sm->stalled_long |= bit;
-    else
-        sm->stalled_long &= ~bit;
-    set_wait(sm, w, memory ? WAIT_MEMORY : WAIT_REGISTER);
-}
-
-void sm_update_warp(struct sm *sm, unsigned w) {
-    struct sm_warp *warp = &sm->warps[w];
-    const uint64_t bit = UINT64_C(1) << w;
-    sm->wants_fetch &= ~bit;
-    if (!(sm->used & bit) || warp->waits) {
-        clear_ready(sm, w);
-        sm->stalled_long |= bit;
-        if (sm->used & bit)
-            set_wait(sm, w, WAIT_BARRIER);
-        return;
-    }
-    if (!sm->mechanism->offer(sm->control, w, &warp->group)) {
-        clear_ready(sm, w);
-        sm->stalled_long |= bit;
-        return;
-    }
-    if (warp->group.pc != warp->pc) {
-        const uint8_t stage = warp->stage;
-        set_wait(sm, w, stage == WAIT_FETCH ? WAIT_TURN : WAIT_FETCH); /* close the books of the instruction before */
-        warp->pc = warp->group.pc;
-    }
-    sm_consider_warp(sm, w);
+    return far;
 }
 
 /* ---- blocks ---- */
@@ -230,8 +101,14 @@ static void start_given(struct sm *sm) {
     for (unsigned i = 0; i < sm->shape.warps_per_place; i++) {
         const unsigned w = number * sm->shape.warps_per_place + i;
         const uint32_t lanes = sm->executor.lanes(sm->executor.self, w);
+        place->alive += bits_count(lanes);
+        if (sm->regroup) {
+            sm_regroup_start(sm, w, sm->given[0].first_pc, lanes);
+            continue;
+        }
         const uint64_t bit = UINT64_C(1) << w;
         sm->warps[w] = (struct sm_warp){.pc = sm->given[0].first_pc,
+                                        .buffer_pc = sm->given[0].first_pc,
                                         .since = sm->now,
                                         .stage = WAIT_FETCH,
                                         .ready_unit = SM_UNIT_COUNT,
@@ -239,8 +116,6 @@ static void start_given(struct sm *sm) {
         sm->warps[w].pending = sm->pending + (size_t)w * sm->register_words;
         memset(sm->warps[w].pending, 0, sm->register_words * sizeof *sm->pending);
         sm->mechanism->start(sm->control, w, sm->given[0].first_pc, lanes);
-        place->alive += bits_count(lanes);
-        place->warps_left++;
         for (uint64_t rest = sm->used; rest; rest &= rest - 1)
             sm->older[bits_first64(rest)] &= ~bit;
         sm->older[w] = sm->used;
@@ -285,15 +160,22 @@ static uint64_t earliest(const struct sm *sm, uint64_t from) {
     return next > from ? next : from;
 }
 
+/* What `earliest` finds in most cycles of a busy SM. */
+static inline bool acts_now(const struct sm *sm) {
+    return sm->wants_fetch || sm->given_count || (sm->wide == 1 && sm_issuable(sm));
+}
+
 /* Slots of cycles [now, next), in which nothing can issue, but for those that a warp wider than the back end still
  * fills. */
 static void skip(struct sm *sm, uint64_t next) {
-    const uint64_t ready = sm_ready(sm);
+    const uint64_t ready = sm->ready;
     for (unsigned s = 0; s < sm->params.schedulers; s++) {
         uint64_t from = sm->scheduler_busy[s] > sm->now ? sm->scheduler_busy[s] : sm->now;
         from = from < next ? from : next;
-        (&sm->stats.issued_1)[sm->scheduler_class[s]] += from - sm->now;
-        *sm_unissued(sm, ready & sm->scheduler_warps[s]) += next - from;
+        if (from > sm->now)
+            sm_count_issued(sm, s, from - sm->now);
+        if (next > from)
+            sm_count_empty(sm, s, ready & sm->scheduler_warps[s], next - from);
     }
 }
 
@@ -322,19 +204,21 @@ static uint64_t counted_slots(const struct sm_stats *stats) {
 void sm_run(struct sm *sm, uint64_t from, uint64_t to) {
     sm->now = from;
     while (sm->now < to && !sm->faulted) {
-        uint64_t next = earliest(sm, sm->now);
+        const uint64_t next = acts_now(sm) ? sm->now : earliest(sm, sm->now);
         if (next > sm->now) {
-            next = next < to ? next : to;
-            skip(sm, next);
-            sm->now = next;
+            skip(sm, next < to ? next : to);
+            sm->now = next < to ? next : to;
             continue;
         }
         run_cycle(sm);
         sm->now++;
     }
     sm->stats.slots += (to - from) * sm->params.schedulers;
-    if (sm->faulted) /* what is left of the epoch */
-        sm->stats.idle += sm->stats.slots - counted_slots(&sm->stats);
+    if (sm->faulted) { /* what is left of the epoch */
+        const uint64_t left = sm->stats.slots - counted_slots(&sm->stats);
+        sm->stats.idle += left;
+        sm->inst_stats[sm->module->code_count].slots[SLOT_IDLE] += left;
+    }
 }
 
 bool sm_is_idle(const struct sm *sm) { return !sm->places_used && !sm->given_count; }
@@ -345,9 +229,9 @@ bool sm_is_stuck(const struct sm *sm) {
     if (sm_is_idle(sm) || sm_next(sm) != NO_CYCLE)
         return false;
     for (unsigned i = 0; i < sm->shape.places; i++)
-        if (sm->places[i].used && sm->places[i].stores)
+        if (sm->places[i].used && (sm->places[i].stores || sm->places[i].in_flight))
             return false;
-    for (unsigned w = 0; w < sm->warp_count; w++)
+    for (unsigned w = 0; w < sm->slot_count; w++)
         if (sm->warps[w].in_flight || sm->warps[w].fetching)
             return false;
     return true;
@@ -383,8 +267,13 @@ void sm_describe(const struct sm *sm, struct report *report) {
     char where[256];
     for (unsigned w = 0; w < sm->warp_count; w++) {
         const struct sm_warp *warp = &sm->warps[w];
-        if (!(sm->used >> w & 1) || shown++ >= SHOWN)
+        const bool here = sm->regroup ? sm->mechanism->alive(sm->control, w) != 0 : sm->used >> w & 1;
+        if (!here || shown++ >= SHOWN)
             continue;
+        if (sm->regroup) {
+            sm_regroup_describe(sm, w, report);
+            continue;
+        }
         uint32_t pcs[LANES_MAX] = {0};
         sm->mechanism->where(sm->control, w, pcs);
         if (warp->waits)
@@ -401,7 +290,6 @@ void sm_describe(const struct sm *sm, struct report *report) {
 
 const struct sm_stats *sm_statistics(const struct sm *sm) { return &sm->stats; }
 const struct cache_stats *sm_l1_statistics(const struct sm *sm) { return cache_stats(sm->l1); }
-const struct sm_inst_stats *sm_instructions(const struct sm *sm) { return sm->inst_stats; }
 uint64_t sm_divergent_branches(const struct sm *sm, const uint64_t **per_pc) {
     *per_pc = sm->divergent;
     return sm->divergent_branches;
@@ -419,18 +307,18 @@ static enum status create_schedulers(struct sm *sm, struct report *report) {
         return STATUS_INVALID;
     }
     for (unsigned s = 0; s < sm->params.schedulers; s++) {
-        for (unsigned w = s; w < sm->warp_count; w += sm->params.schedulers)
+        for (unsigned w = s; w < sm->slot_count; w += sm->params.schedulers)
             sm->scheduler_warps[s] |= UINT64_C(1) << w;
         if (sm->scheduler_warps[s])
             sm->schedulers[s] =
-                sm->scheduler->create(sm->arena, sm->warp_count, sm->scheduler_warps[s], sm->params.fetch_group);
+                sm->scheduler->create(sm->arena, sm->slot_count, sm->scheduler_warps[s], sm->params.fetch_group);
     }
     return STATUS_OK;
 }
 
 enum status sm_create(struct sm **out, struct arena *arena, const struct sm_params *params,
-                      const struct cache_params *l1, const struct cache_params *instruction,
-                      const struct module *module, const struct sm_code *code, const struct executor *executor,
+                      const struct cache_params *l1, const struct sm_caches *caches, const struct module *module,
+                      const struct sm_code *code, const struct executor *executor,
                       const struct divergence_ops *mechanism, const struct sm_shape *shape, struct link *requests,
                       struct link *replies, struct report *report) {
     struct sm *sm = arena_alloc_aligned(arena, sizeof *sm, 64);
@@ -446,24 +334,34 @@ enum status sm_create(struct sm **out, struct arena *arena, const struct sm_para
     sm->timed = code->timed;
     sm->register_words = code->register_words;
     sm->wide = LANES_MAX / params->lanes;
-    sm->pending = ARENA_ARRAY(arena, struct pending, (size_t)sm->warp_count * sm->register_words);
-    sm->instruction_ways = instruction->ways;
+    sm->slot_count = mechanism->regroups ? SM_WARPS_MAX : sm->warp_count;
+    sm->pending = ARENA_ARRAY(arena, struct pending, (size_t)sm->slot_count * sm->register_words);
+    sm->regroup = mechanism->regroups ? sm_regroup_create(arena, sm->warp_count) : NULL;
+    for (unsigned w = 0; w < sm->slot_count; w++) {
+        sm->warps[w].pending = sm->pending + (size_t)w * sm->register_words;
+        sm->warps[w].ready_unit = SM_UNIT_COUNT;
+    }
+    sm->instruction = caches->instruction, sm->constant = caches->constant;
+    sm->instruction_ways = caches->instruction_ways;
     sm->collector_bias = UNIT_ONES * ((1u << (UNIT_BITS - 1)) - params->collectors);
     sm->places = ARENA_ARRAY(arena, struct place, shape->places);
-    sm->inst_stats = ARENA_ARRAY(arena, struct sm_inst_stats, module->code_count);
+    sm->inst_stats = shape->instructions, sm->histograms = shape->histograms;
     sm->divergent = ARENA_ARRAY(arena, uint64_t, module->code_count);
-    sm->control = mechanism->create(arena, module->code, sm->warp_count, LANES_MAX);
+    const struct divergence_shape control = {.code = module->code,
+                                             .code_count = module->code_count,
+                                             .warps = sm->warp_count,
+                                             .warp_size = LANES_MAX,
+                                             .warps_per_block = shape->warps_per_place,
+                                             .schedulers = params->schedulers};
+    sm->control = mechanism->create(arena, &control);
     for (uint32_t i = 0; i < FLIGHTS_MAX; i++)
         sm->flights[i].next = i + 1 < FLIGHTS_MAX ? i + 1 : NO_FLIGHT;
     enum status status = banks_create(&sm->banks, params->shared_banks, 4, "sm.shared", report);
-    if (status == STATUS_OK)
+    sm->l1 = caches->l1;
+    if (status == STATUS_OK && !sm->l1)
         status = cache_create(&sm->l1, arena, l1, "l1", shape->id, report);
-    if (status == STATUS_OK)
-        status = cache_create(&sm->instruction, arena, instruction, "instruction", shape->id, report);
     if (status == STATUS_OK)
         status = create_schedulers(sm, report);
     *out = sm;
     return status;
 }
-
-void sm_flush(struct sm *sm) { cache_invalidate(sm->l1); }

@@ -11,6 +11,7 @@
 #include "isa/module.h"
 #include "mem/cache.h"
 #include "mem/link.h"
+#include "sm/histograms.h"
 
 enum { SM_WARPS_MAX = 64 };
 enum sm_pipeline { SM_SCOREBOARD, SM_BARREL };
@@ -32,10 +33,34 @@ extern const struct stat_description sm_stats_table[];
 enum sm_wait { WAIT_FETCH, WAIT_REGISTER, WAIT_MEMORY, WAIT_BARRIER, WAIT_UNIT, WAIT_TURN, WAIT_COUNT };
 extern const char *const sm_wait_names[WAIT_COUNT];
 
+/* Where the slots of schedulers go: fields of sm_stats from issued_1 on, in this order. */
+enum sm_slot {
+    SLOT_ISSUED, /* and seven more */
+    SLOT_MEMORY = 8,
+    SLOT_IDLE,
+    SLOT_STALL, /* by the unit whose collectors are taken, in the order of enum sm_unit; the last by instructions in flight */
+    SLOT_STALL_COUNT = 6,
+    SLOT_COUNT = SLOT_STALL + SLOT_STALL_COUNT
+};
+
+/* Of a static instruction. A slot in which nothing was issued is booked to the instruction that one warp of the scheduler
+ * would issue next: of a stall the oldest ready one, else the oldest that does not wait for memory or a barrier, else the
+ * oldest. Slots of schedulers without a warp are in the entry behind the last instruction. A bundle's are those of its
+ * first group. */
 struct sm_inst_stats {
     uint64_t waits[WAIT_COUNT];
+    uint64_t slots[SLOT_COUNT];
     uint64_t transactions, misses;
 };
+
+static inline void sm_inst_stats_add(struct sm_inst_stats *into, const struct sm_inst_stats *from) {
+    for (unsigned i = 0; i < WAIT_COUNT; i++)
+        into->waits[i] += from->waits[i];
+    for (unsigned i = 0; i < SLOT_COUNT; i++)
+        into->slots[i] += from->slots[i];
+    into->transactions += from->transactions;
+    into->misses += from->misses;
+}
 
 /* What goes to the memory system and comes back. */
 enum packet_kind { PACKET_READ, PACKET_WRITE, PACKET_ATOMIC };
@@ -54,6 +79,9 @@ struct sm_shape {
     unsigned places, warps_per_place;
     uint32_t id;
     uint64_t epoch_cycles;
+    /* Counted in by all SMs that one host thread runs: per PC and one more, and distributions. */
+    struct sm_inst_stats *instructions;
+    struct sm_histograms *histograms;
 };
 
 struct sm;
@@ -62,9 +90,17 @@ struct sm;
 struct sm_code;
 const struct sm_code *sm_decode(struct arena *arena, const struct module *module, const struct sm_params *params);
 
+/* What an SM keeps from launch to launch. */
+struct sm_caches {
+    struct cache *instruction, *constant;
+    struct cache *l1; /* NULL: a launch has its own */
+    uint64_t l1_bytes;
+    uint32_t instruction_ways;
+};
+
 enum status sm_create(struct sm **out, struct arena *arena, const struct sm_params *params,
-                      const struct cache_params *l1, const struct cache_params *instruction,
-                      const struct module *module, const struct sm_code *code, const struct executor *executor,
+                      const struct cache_params *l1, const struct sm_caches *caches, const struct module *module,
+                      const struct sm_code *code, const struct executor *executor,
                       const struct divergence_ops *mechanism, const struct sm_shape *shape, struct link *requests,
                       struct link *replies, struct report *report);
 /* Places without a block; a block given now starts at the next cycle run. */
@@ -83,9 +119,7 @@ bool sm_is_stuck(const struct sm *sm);
 void sm_describe(const struct sm *sm, struct report *report);
 const struct sm_stats *sm_statistics(const struct sm *sm);
 const struct cache_stats *sm_l1_statistics(const struct sm *sm);
-const struct sm_inst_stats *sm_instructions(const struct sm *sm);
 uint64_t sm_divergent_branches(const struct sm *sm, const uint64_t **per_pc);
 uint64_t sm_threads(const struct sm *sm);
-void sm_flush(struct sm *sm);
 
 #endif

@@ -20,6 +20,9 @@ enum {
     SCHEDULERS_MAX = 8
 };
 #define NO_FLIGHT UINT32_MAX
+/* Tags of requests that are not the data cache's; its own are numbers of flights. */
+#define TAG_INSTRUCTION UINT64_MAX
+#define TAG_CONSTANT (UINT64_MAX - 1)
 
 /* Registers of an instruction in one word of the scoreboard. */
 struct timed_word {
@@ -32,12 +35,15 @@ enum timed_order { ORDER_NONE, ORDER_FENCE, ORDER_AFTER_ATOMICS };
 
 /* An instruction as the pipeline sees it. */
 struct timed {
-    uint8_t unit, src_count; /* registers read through the banks */
-    uint8_t order;           /* enum timed_order */
-    uint8_t word_count;
-    bool is_memory;
-    uint16_t latency, interval;
-    const struct timed_word *words;
+    uint64_t all, written; /* its registers in `word` of the scoreboard, as a timed_word: most have no others */
+    const struct timed_word *more;
+    uint32_t word;
+    uint32_t parameter;   /* kernel parameter read through the constant cache: its offset plus 1 */
+    uint16_t busy_cycles; /* its unit takes the next instruction after so many */
+    uint16_t done_cycles; /* from its start in the unit to write-back; of the memory unit: without an access */
+    uint8_t more_count;
+    uint8_t unit, src_count;        /* registers read through the banks */
+    uint8_t order;                  /* enum timed_order */
     uint8_t banks[TIMED_REGISTERS]; /* of the registers read, for warp 0 */
 };
 
@@ -50,11 +56,15 @@ struct sm_code {
 struct flight {
     uint32_t next; /* in the list of free ones; in the wheel slot, plus 1 */
     uint32_t pc;
-    uint8_t warp;
+    uint8_t warp, place;  /* warp: the issue slot it came from */
+    bool slow;            /* its threads wait for memory */
     bool sent;            /* memory: every transaction has been made */
     uint16_t outstanding; /* memory: transactions whose data have not come */
     uint32_t ticket;
-    uint64_t done_cycle; /* memory: when the last hit's data are there */
+    uint32_t lanes;        /* sm/regroup.c: whose threads come back with it */
+    bool is_load;          /* of global or local memory */
+    uint32_t issued_cycle; /* such a load: the low bits */
+    uint64_t done_cycle;   /* memory: when the last hit's data are there */
 };
 
 enum event_kind { EVENT_WRITE_BACK, EVENT_COLLECTOR, EVENT_FETCHED };
@@ -77,7 +87,7 @@ struct queued {
     uint64_t ready_cycle; /* operands read */
     uint8_t space, kind, place;
     uint16_t count, next;
-    uint32_t passes; /* shared memory, constants */
+    uint32_t passes; /* shared memory, constants; those of constants also have their lines as transactions */
     uint64_t address[TRANSACTIONS_MAX];
     uint32_t lanes[TRANSACTIONS_MAX], bytes[TRANSACTIONS_MAX];
     uint8_t sectors[TRANSACTIONS_MAX];
@@ -88,13 +98,23 @@ struct pending {
     uint64_t any, memory;
 };
 
+/* What one scheduler issues in its turn, beyond its groups. */
+struct bundle {
+    uint32_t lanes;
+    uint64_t ready;                 /* cycle in which its operands are read; 0: not booked yet */
+    uint64_t starts[SM_UNIT_COUNT]; /* cycle in which its work on units of a kind starts; 0: it has none yet */
+};
+
+/* An issue slot and what stands in it: a warp, or a group that the mechanism has formed. */
 struct sm_warp {
-    bool used, waits; /* waits: at a barrier */
+    bool waits; /* at a barrier */
     uint8_t in_flight;
     uint8_t stage;                    /* enum sm_wait of the present wait */
     uint32_t buffer_pc, buffer_count; /* instructions fetched: [pc, pc + count) */
-    bool fetching;
-    struct group group;      /* that it would issue, as last offered */
+    bool fetching, astray;            /* astray: what comes is not what it goes on with */
+    uint8_t width, width_class;       /* of the group: lanes; eighths, from issued_1 on */
+    struct group group;      /* that it would issue: as last offered, or gone on from there in a straight run */
+    uint32_t alive;          /* lanes that had not ended when it was offered */
     uint32_t pc;             /* of that group */
     uint8_t bank;            /* of its register 0 */
     struct pending *pending; /* its scoreboard, by word */
@@ -107,7 +127,8 @@ struct sm_warp {
 struct place {
     bool used;
     uint64_t block;
-    uint32_t alive, warps_left, stores; /* stores: not yet acknowledged */
+    uint32_t alive, stores; /* stores: not yet acknowledged */
+    uint32_t in_flight;     /* sm/regroup.c: flights with threads of the block */
     struct barrier barriers[BARRIERS];
 };
 
@@ -117,10 +138,11 @@ struct sm {
     struct executor executor;
     const struct divergence_ops *mechanism;
     void *control;
+    struct regroup *regroup; /* NULL: warps keep their slots */
     struct sm_shape shape;
-    unsigned warp_count;
+    unsigned warp_count, slot_count;
     struct link *requests, *replies;
-    struct cache *l1, *instruction;
+    struct cache *l1, *instruction, *constant;
     bool l1_keeps_writes; /* write-back or perfect */
     const struct timed *timed;
     uint32_t register_words;
@@ -131,7 +153,9 @@ struct sm {
     uint64_t collector_bias; /* added to collectors_used, shows full ones in the top bits */
 
     uint64_t now;
-    uint64_t used, ready[SM_UNIT_COUNT], wants_fetch, stalled_long; /* warps */
+    uint64_t used, wants_fetch, stalled_long; /* warps */
+    uint64_t ready;                           /* warps that lack nothing but a unit, a queue or their turn */
+    uint64_t ready_for[SM_UNIT_COUNT];        /* the same by the unit they need */
     uint64_t older[SM_WARPS_MAX];
     struct sm_warp warps[SM_WARPS_MAX];
     struct place *places;
@@ -147,16 +171,19 @@ struct sm {
     uint64_t scheduler_warps[SCHEDULERS_MAX];
     uint64_t scheduler_busy[SCHEDULERS_MAX]; /* a wide warp is still issuing until this cycle */
     uint8_t scheduler_class[SCHEDULERS_MAX]; /* of that warp, from issued_1 on: its slots are counted as they pass */
+    uint32_t scheduler_pc[SCHEDULERS_MAX];   /* of its instruction */
 
     struct banks banks;
     uint64_t bank_free[64];
-    uint64_t unit_free[SM_UNIT_COUNT][UNITS_MAX];
+    struct booked_unit {
+        uint64_t free;    /* from this cycle on */
+        uint64_t results; /* that it hands over in cycles from `free` on, the lowest bit's */
+    } units[SM_UNIT_COUNT][UNITS_MAX];
     unsigned unit_count[SM_UNIT_COUNT];
     uint64_t collectors_used; /* eight bits for each kind of unit */
 
     struct slot wheel[WHEEL_SLOTS];
     uint64_t wheel_bits[WHEEL_SLOTS / 64];
-    uint64_t wheel_words; /* of wheel_bits that are not 0 */
     struct {
         struct far_event *items;
         unsigned count, capacity;
@@ -169,6 +196,7 @@ struct sm {
     unsigned queue_head, queue_count;
     uint64_t lsu_busy; /* until this cycle */
     bool lsu_blocked;
+    const struct cache *blocked_on; /* the cache that refused */
     struct cache_blocked blocked;
 
     unsigned fetch_turn;
@@ -181,74 +209,129 @@ struct sm {
     struct arena *arena;
     struct sm_stats stats;
     struct sm_inst_stats *inst_stats;
+    struct sm_histograms *histograms;
     uint64_t divergent_branches, *divergent, threads;
 };
 
 /* sm.c */
-void sm_event(struct sm *sm, uint64_t cycle, enum event_kind kind, uint32_t value);
-/* Looks at a warp anew: what it would issue and what it waits for. */
-void sm_update_warp(struct sm *sm, unsigned warp);
-/* The same while the mechanism's offer stands: instructions or registers have come. */
-void sm_consider_warp(struct sm *sm, unsigned warp);
-/* The ready warps whose unit has no room; the others wait for their turn. */
-void sm_set_blocked(struct sm *sm, uint64_t blocked);
-/* decode.c */
+/* An event that the wheel does not reach yet. */
+void sm_far_event(struct sm *sm, uint64_t cycle, enum event_kind kind, uint32_t value);
 /* fetch.c */
 void sm_fetch(struct sm *sm);
 /* With the first block: lines of code need not be looked up again once they have come, when the kernel calls nothing and
  * its lines fit the instruction cache's sets. */
 void sm_remember_code(struct sm *sm, uint32_t first_pc);
 void sm_fetched(struct sm *sm, unsigned warp);
+/* The warp goes on elsewhere than behind its last instruction, where fetch went. */
+void sm_fetched_astray(struct sm *sm, unsigned warp);
 void sm_instruction_arrived(struct sm *sm, uint64_t address);
 /* issue.c */
+/* Looks at a warp anew: what it would issue and what it waits for. */
+void sm_update_warp(struct sm *sm, unsigned warp);
+/* The same while the mechanism's offer stands: instructions or registers have come. */
+void sm_consider_warp(struct sm *sm, unsigned warp);
 void sm_issue(struct sm *sm);
+/* NO_FLIGHT: there is none. */
 uint32_t sm_take_flight(struct sm *sm);
+/* Operands, unit or load/store unit, and the write-back of an issued instruction. */
+void sm_book_flight(struct sm *sm, unsigned slot, uint32_t flight, const struct access *access, struct bundle *bundle);
+void sm_count_parting(struct sm *sm, const struct executed *executed);
 void sm_write_back(struct sm *sm, uint32_t flight);
 void sm_end_if_done(struct sm *sm, unsigned place);
+/* regroup.c: where the mechanism dissolves groups */
+struct regroup *sm_regroup_create(struct arena *arena, unsigned warps);
+void sm_regroup_start(struct sm *sm, unsigned warp, uint32_t pc, uint32_t lanes);
+/* Every unfinished thread waits for memory, or for threads that do. */
+bool sm_regroup_waits_for_memory(const struct sm *sm);
+/* The block of its threads. */
+unsigned sm_regroup_place(const struct sm *sm, const struct group *group);
+/* One of the ready slots issues in the scheduler's turn; false: there was no room. */
+bool sm_regroup_issue(struct sm *sm, unsigned scheduler, const struct scheduler_view *view);
+void sm_regroup_write_back(struct sm *sm, uint32_t flight);
+/* A flight of their own for lanes that may miss, or the whole; taken back when they hit. */
+uint32_t sm_regroup_split(struct sm *sm, uint32_t flight, uint32_t lanes);
+void sm_regroup_rejoin(struct sm *sm, uint32_t flight, uint32_t part);
+void sm_regroup_describe(const struct sm *sm, unsigned warp, struct report *report);
 /* memory.c */
 void sm_enqueue_access(struct sm *sm, uint32_t flight, const struct access *access, uint64_t ready_cycle);
+/* A load of one kernel parameter, which executors do not note as an access. */
+void sm_enqueue_parameter(struct sm *sm, uint32_t flight, uint32_t offset, uint64_t ready_cycle);
 void sm_memory(struct sm *sm);
 void sm_reply(struct sm *sm, const struct packet *packet);
 
-/* Warps that lack nothing but a unit, a queue or their turn. */
-static inline uint64_t sm_ready(const struct sm *sm) {
-    return sm->ready[SM_UNIT_SP] | sm->ready[SM_UNIT_INT] | sm->ready[SM_UNIT_DP] | sm->ready[SM_UNIT_SFU] |
-           sm->ready[SM_UNIT_MEMORY];
+/* Eighths of the lanes, rounded up, less 1. */
+static inline uint8_t sm_width_class(unsigned lanes) { return (uint8_t)((lanes + 3) / 4 - 1); }
+
+/* The one that started first; where the mechanism forms groups, the first slot. */
+static inline unsigned sm_oldest(const struct sm *sm, uint64_t warps) {
+    unsigned oldest = bits_first64(warps);
+    while ((warps &= sm->older[oldest]) != 0)
+        oldest = bits_first64(warps);
+    return oldest;
 }
-/* The class of slots in which a scheduler with these ready warps issues nothing. */
-static inline uint64_t *sm_unissued(struct sm *sm, uint64_t ready) {
-    if (ready)
-        return &sm->stats.stall;
-    return sm->used && (sm->stalled_long & sm->used) == sm->used ? &sm->stats.memory : &sm->stats.idle;
+
+static inline void sm_count_slots(struct sm *sm, uint32_t pc, unsigned class, uint64_t slots) {
+    (&sm->stats.issued_1)[class] += slots;
+    sm->inst_stats[pc].slots[class] += slots;
+}
+
+/* Slots in which one of these warps would issue, were there room in the stage it needs. */
+static inline void sm_count_stall(struct sm *sm, const struct sm_warp *warp, unsigned stage, uint64_t slots) {
+    stage = sm->free_flight == NO_FLIGHT ? SLOT_STALL_COUNT - 1u : stage;
+    sm->stats.stall += slots;
+    sm_count_slots(sm, warp->pc, SLOT_STALL + stage, slots);
+}
+
+/* Slots in which a scheduler with these ready warps issues nothing. */
+static inline void sm_count_empty(struct sm *sm, unsigned scheduler, uint64_t ready, uint64_t slots) {
+    if (ready) {
+        const struct sm_warp *warp = &sm->warps[sm_oldest(sm, ready)];
+        sm_count_stall(sm, warp, warp->ready_unit, slots);
+        return;
+    }
+    const uint64_t mine = sm->used & sm->scheduler_warps[scheduler], soon = mine & ~sm->stalled_long;
+    const bool memory = sm->regroup ? sm_regroup_waits_for_memory(sm) : sm->used && !(sm->used & ~sm->stalled_long);
+    const uint32_t pc = mine ? sm->warps[sm_oldest(sm, soon ? soon : mine)].pc : sm->module->code_count;
+    sm_count_slots(sm, pc, memory ? SLOT_MEMORY : SLOT_IDLE, slots);
+}
+
+/* Slots that a warp of the scheduler fills. */
+static inline void sm_count_issued(struct sm *sm, unsigned scheduler, uint64_t slots) {
+    sm_count_slots(sm, sm->scheduler_pc[scheduler], sm->scheduler_class[scheduler], slots);
+}
+
+static inline void sm_count_group(struct sm *sm, unsigned lanes) {
+    sm->stats.issues++;
+    sm->stats.active_lanes += lanes;
+    sm->histograms->active_lanes[lanes]++;
 }
 
 enum { UNIT_BITS = 8 };
 #define UNIT_ONES UINT64_C(0x01010101)
 
-/* Warps that could issue, were their scheduler free. */
-static inline uint64_t sm_issuable(const struct sm *sm) {
+/* Ready warps whose unit has no room. */
+static inline uint64_t sm_without_room(const struct sm *sm) {
     const uint64_t full = (sm->collectors_used + sm->collector_bias) & UNIT_ONES << (UNIT_BITS - 1);
-    uint64_t possible = sm_ready(sm);
     if (sm->free_flight == NO_FLIGHT)
-        return 0;
-    if (sm->queue_count >= sm->params.memory_queue)
-        possible &= ~sm->ready[SM_UNIT_MEMORY];
+        return sm->ready;
+    uint64_t blocked = sm->queue_count >= sm->params.memory_queue ? sm->ready_for[SM_UNIT_MEMORY] : 0;
     for (uint64_t rest = full; rest; rest &= rest - 1)
-        possible &= ~sm->ready[bits_first64(rest) / UNIT_BITS];
-    return possible;
+        blocked |= sm->ready_for[bits_first64(rest) / UNIT_BITS];
+    return blocked;
 }
+/* Warps that could issue, were their scheduler free. */
+static inline uint64_t sm_issuable(const struct sm *sm) { return sm->ready ? sm->ready & ~sm_without_room(sm) : 0; }
 
 /* The wheel's slot for a cycle within its reach. */
 static inline struct slot *sm_slot(struct sm *sm, uint64_t cycle) {
     const unsigned at = (unsigned)(cycle % WHEEL_SLOTS);
     sm->wheel_bits[at / 64] |= UINT64_C(1) << at % 64;
-    sm->wheel_words |= UINT64_C(1) << at / 64;
     return &sm->wheel[at];
 }
 
 static inline void sm_write_back_at(struct sm *sm, uint64_t cycle, uint32_t flight) {
     if (cycle - sm->now >= WHEEL_SLOTS) {
-        sm_event(sm, cycle, EVENT_WRITE_BACK, flight);
+        sm_far_event(sm, cycle, EVENT_WRITE_BACK, flight);
         return;
     }
     struct slot *slot = sm_slot(sm, cycle);
@@ -256,11 +339,27 @@ static inline void sm_write_back_at(struct sm *sm, uint64_t cycle, uint32_t flig
     slot->write_backs = flight + 1;
 }
 
+static inline void sm_fetched_at(struct sm *sm, uint64_t cycle, unsigned warp) {
+    if (cycle - sm->now >= WHEEL_SLOTS)
+        sm_far_event(sm, cycle, EVENT_FETCHED, warp);
+    else
+        sm_slot(sm, cycle)->fetched |= UINT64_C(1) << warp;
+}
+
 static inline void sm_collector_at(struct sm *sm, uint64_t cycle, enum sm_unit unit) {
     if (cycle - sm->now >= WHEEL_SLOTS)
-        sm_event(sm, cycle, EVENT_COLLECTOR, unit);
+        sm_far_event(sm, cycle, EVENT_COLLECTOR, unit);
     else
         sm_slot(sm, cycle)->collectors += UINT64_C(1) << UNIT_BITS * unit;
+}
+
+static inline void sm_event(struct sm *sm, uint64_t cycle, enum event_kind kind, uint32_t value) {
+    if (kind == EVENT_WRITE_BACK)
+        sm_write_back_at(sm, cycle, value);
+    else if (kind == EVENT_COLLECTOR)
+        sm_collector_at(sm, cycle, value);
+    else
+        sm_fetched_at(sm, cycle, value);
 }
 
 #endif

@@ -1,4 +1,5 @@
-/* Runs test cases on Heddle, many per process: driver TAG NAME... (case.h). */
+/* Runs test cases on Heddle, many per process: driver TAG[,TAG...] NAME... (case.h). Where TAG is MECHANISM@GPU they run
+ * in time, on that machine with that divergence mechanism. */
 #include "case.h"
 
 #include "base/bits.h"
@@ -43,13 +44,16 @@ static enum status arguments_bind(struct device *device, const struct module *mo
 }
 
 static enum status case_launch(struct device *device, const struct compiled *compiled, const char *base,
-                               struct test_case *c, struct arena *arena, struct report *report) {
+                               struct test_case *c, bool in_time, struct arena *arena, struct report *report) {
     struct program *program = NULL;
     enum status status = device_load(device, base, compiled->ptx, compiled->ptx_bytes, &program, report);
     if (status != STATUS_OK)
         return status;
     const struct module *module = program_module(program);
-    struct bound b = {.launch = {.program = program, .kernel = module_find(module, c->kernel), .work_dim = c->dims}};
+    struct bound b = {.launch = {.program = program,
+                                 .kernel = module_find(module, c->kernel),
+                                 .work_dim = c->dims,
+                                 .in_time = in_time}};
     if (!b.launch.kernel)
         return report_add(report, STATUS_INVALID, "no kernel %s", c->kernel);
     for (unsigned d = 0; d < 3; d++) {
@@ -71,50 +75,87 @@ static enum status case_launch(struct device *device, const struct compiled *com
     return status;
 }
 
-static enum status case_run(const struct machine *machine, const char *base, const char *tag, struct report *report) {
+enum { TAGS_MAX = 32 };
+
+/* One machine of the command line. */
+struct tagged {
+    const char *tag;
+    struct machine machine;
+};
+
+/* On one machine, from the case's inputs. */
+static enum status case_run_on(const struct tagged *on, const struct compiled *compiled, const char *base,
+                               struct report *report) {
     char path[4096];
     struct test_case c;
+    struct arena arena = {0};
+    struct device *device = NULL;
     snprintf(path, sizeof path, "%s.spec", base);
     if (!case_read(path, &c))
         return report_add(report, STATUS_INVALID, "%s: not a case", path);
-    snprintf(path, sizeof path, "%s.cl", base);
-    struct arena arena = {0};
-    struct compiled compiled;
-    const char *const quiet[] = {"-w"};
-    const struct compile_options options = {
-        .no_cache = true, .extra = quiet, .extra_count = 1, .standard = getenv("HEDDLE_TEST_STANDARD")};
-    enum status status = compile_file(path, &options, &arena, &compiled, report);
-    struct device *device = NULL;
+    enum status status = device_create(&device, &on->machine, report);
     if (status == STATUS_OK)
-        status = device_create(&device, machine, report);
-    if (status == STATUS_OK)
-        status = case_launch(device, &compiled, base, &c, &arena, report);
+        status = case_launch(device, compiled, base, &c, strchr(on->tag, '@') != NULL, &arena, report);
     if (device)
         device_destroy(device);
-    if (status == STATUS_OK && !case_write(&c, base, tag))
+    if (status == STATUS_OK && !case_write(&c, base, on->tag))
         status = report_add(report, STATUS_SYSTEM, "%s: the result cannot be written", base);
     arena_free(&arena);
     case_free(&c);
     return status;
 }
 
-int main(int argc, char **argv) {
-    if (argc < 2)
-        return fprintf(stderr, "driver TAG NAME...\n"), 2;
-    struct machine machine = {0};
+/* Compiled once, run on every machine; the number of failures. */
+static int case_run(const struct tagged *machines, unsigned count, const char *base) {
+    char path[4096];
+    struct arena arena = {0};
+    struct compiled compiled;
     struct report report = {0};
-    if (machine_open(&machine, NULL, &report) != STATUS_OK)
-        return fputs(report_text(&report), stderr), 2;
+    const char *const quiet[] = {"-w"};
+    const struct compile_options options = {
+        .no_cache = true, .extra = quiet, .extra_count = 1, .standard = getenv("HEDDLE_TEST_STANDARD")};
     int failures = 0;
-    for (int i = 2; i < argc; i++) {
+    snprintf(path, sizeof path, "%s.cl", base);
+    const enum status status = compile_file(path, &options, &arena, &compiled, &report);
+    for (unsigned i = 0; i < count; i++) {
         struct report one = {0};
-        if (case_run(&machine, argv[i], argv[1], &one) != STATUS_OK) {
-            case_fail(argv[i], argv[1], report_text(&one));
+        if (status != STATUS_OK || case_run_on(&machines[i], &compiled, base, &one) != STATUS_OK) {
+            case_fail(base, machines[i].tag, report_text(status != STATUS_OK ? &report : &one));
             failures++;
         }
         report_free(&one);
     }
-    machine_close(&machine);
+    report_free(&report);
+    arena_free(&arena);
+    return failures;
+}
+
+static enum status open_machine(struct tagged *to, char *tag, struct report *report) {
+    char setting[256];
+    const char *at = strchr(tag, '@');
+    to->tag = tag;
+    const enum status status = machine_open(&to->machine, at ? at + 1 : NULL, report);
+    if (status != STATUS_OK || !at)
+        return status;
+    snprintf(setting, sizeof setting, "divergence.mechanism=%.*s", (int)(at - tag), tag);
+    return machine_set(&to->machine, setting, "driver", report);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2)
+        return fprintf(stderr, "driver TAG[,TAG...] NAME...\n"), 2;
+    struct tagged machines[TAGS_MAX];
+    struct report report = {0};
+    unsigned count = 0;
+    memset(machines, 0, sizeof machines);
+    for (char *tag = strtok(argv[1], ","); tag && count < TAGS_MAX; tag = strtok(NULL, ","))
+        if (open_machine(&machines[count++], tag, &report) != STATUS_OK)
+            return fputs(report_text(&report), stderr), 2;
+    int failures = 0;
+    for (int i = 2; i < argc; i++)
+        failures += case_run(machines, count, argv[i]);
+    for (unsigned i = 0; i < count; i++)
+        machine_close(&machines[i].machine);
     report_free(&report);
     return failures != 0;
 }

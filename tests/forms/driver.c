@@ -1,4 +1,5 @@
-/* Runs the cases of one file and writes what came out: driver CASES RESULTS [KEY=VALUE...]
+/* Runs the cases of one file and writes what came out: driver CASES RESULTS [--in-time] [KEY=VALUE...]
+ * Functionally, or with --in-time on the machine in time.
  *
  * All numbers are little-endian. CASES: u32 count, then per case
  *   text name, text module, text kernel, u32 grid[3], u32 block[3], u32 dynamic shared bytes, text parameters,
@@ -118,7 +119,8 @@ struct run {
     uint64_t addresses[BUFFERS_MAX];
 };
 
-static void run_test(struct device *device, const struct test *test, struct arena *arena, struct run *run) {
+static void run_test(struct device *device, const struct test *test, bool in_time, struct arena *arena,
+                     struct run *run) {
     struct program *program = NULL;
     run->status = device_load(device, arena_strndup(arena, test->name.data, test->name.length), test->module.data,
                               test->module.length, &program, &run->report);
@@ -143,7 +145,8 @@ static void run_test(struct device *device, const struct test *test, struct aren
                             .dynamic_shared_bytes = test->shared_bytes,
                             .params = params,
                             .global_offset = {101, 102, 103},
-                            .work_dim = 3};
+                            .work_dim = 3,
+                            .in_time = in_time};
     memcpy(launch.grid, test->grid, sizeof launch.grid);
     memcpy(launch.block, test->block, sizeof launch.block);
     run->status = device_launch(device, &launch, &run->result, &run->report);
@@ -180,10 +183,11 @@ int main(int argc, char **argv) {
     size_t bytes = 0;
     const char *const text = "about: forms\n";
     if (argc < 3)
-        return fail("usage: driver CASES RESULTS [KEY=VALUE...]", &report);
+        return fail("usage: driver CASES RESULTS [--in-time] [KEY=VALUE...]", &report);
+    const bool in_time = argc > 3 && strcmp(argv[3], "--in-time") == 0;
     if (machine_open_text(&machine, "forms", text, strlen(text), &report))
         return fail("machine", &report);
-    for (int i = 3; i < argc; i++)
+    for (int i = in_time ? 4 : 3; i < argc; i++)
         if (machine_set(&machine, argv[i], "command line", &report))
             return fail(argv[i], &report);
     if (file_read(argv[1], FILE_LIMIT_BYTES, &arena, &data, &bytes, &report))
@@ -202,7 +206,7 @@ int main(int argc, char **argv) {
             break;
         if (device_create(&device, &machine, &report))
             return fail("device", &report);
-        run_test(device, &test, &scratch, &run);
+        run_test(device, &test, in_time, &scratch, &run);
         put_run(output, device, &test, &run);
         launch_result_free(&run.result);
         report_free(&run.report);

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Every opcode form of lists/ and every other one the machine has: runs each once per row of operands and compares the
-results with values computed here.
+results with values computed here: functionally at every lane level, and in time on a small machine.
 
     forms.py --driver PATH [--lanes v1,v3,v4] [--docs PATH] [--write-docs] [--only TEXT] [--keep FOLDER]"""
 import argparse
@@ -39,8 +39,8 @@ def all_cases(only):
             yield form if isinstance(form, Case) else form.case()
 
 
-def run(driver, cases_path, results_path, settings):
-    subprocess.run([driver, cases_path, results_path, "memory.capacity_bytes=64 MiB", *settings], check=True)
+def run(driver, cases_path, results_path, settings, *flags):
+    subprocess.run([driver, cases_path, results_path, *flags, "memory.capacity_bytes=64 MiB", *settings], check=True)
     with open(results_path, "rb") as file:
         return file.read()
 
@@ -127,11 +127,21 @@ def main():
             failures.append(("lanes", f"results at {level} differ from those at {levels[0]}"))
         data = again if data is None else data
 
-    compared, at = 0, 0
+    # A limit turns a hang into a failure. Few SMs and channels: a device is made for every case.
+    small = ["sm.count=2", "dram.chips=2", "constant_cache.parameters=true", "limits.max_cycles=2000000"]
+    timed = run(options.driver, path, os.path.join(folder, "results-timed"), small, "--in-time")
+
+    compared, at, timed_at, timed_differ = 0, 0, 0, 0
     table = coverage.Table()
     for case in cases:
-        result = Result(data, at)
-        at = result.end
+        result, in_time = Result(data, at), Result(timed, timed_at)
+        if data[at : result.end] != timed[timed_at : in_time.end]:  # else judged below
+            timed_differ += 1
+            failures += [(case.name, "in time: " + text) for text in judge(case, in_time)[0][:3]]
+            spins = case.name.startswith(("membar", "fence"))  # a thread waits for another in a loop
+            if in_time.threads != result.threads and not case.outcome and not spins:
+                failures.append((case.name, "in time: other threads execute its instructions"))
+        at, timed_at = result.end, in_time.end
         wrong, count = judge(case, result)
         compared += count
         failures += [(case.name, text) for text in wrong[:3]] + (
@@ -143,7 +153,8 @@ def main():
     for name, text in failures[:200]:
         print(f"{name}: {text}")
     print(
-        f"{len(failures)} failures; {len(cases)} cases; MPFR agreed on {sum(f.cross_checked for f in FORMATS.values())} results; lanes {levels}"
+        f"{len(failures)} failures; {len(cases)} cases; MPFR agreed on {sum(f.cross_checked for f in FORMATS.values())} results; lanes {levels}; "
+        f"in time {timed_differ} with other bytes, judged by themselves"
     )
     bad = bool(failures)
     if not options.only:

@@ -1,68 +1,11 @@
 /* Launches through the public API: what stops a kernel says why, and what waits for others ends. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "device/device.h"
-#include "device/machine.h"
-
-struct fixture {
-    struct machine machine;
-    struct device *device;
-    struct program *program;
-    struct report report;
-    struct launch_result result;
-    uint64_t buffer;
-    uint32_t *memory;
-};
+#include "device_fixture.h"
 
 enum { WORDS = 4096 };
 
-static void open_machine(struct fixture *f, const char *settings) {
-    memset(f, 0, sizeof *f);
-    assert_int_equal(machine_open_text(&f->machine, "test.yaml", settings, strlen(settings), &f->report), STATUS_OK);
-    assert_int_equal(device_create(&f->device, &f->machine, &f->report), STATUS_OK);
-    assert_int_equal(device_alloc(f->device, "buffer", WORDS * sizeof(uint32_t), &f->buffer, &f->report), STATUS_OK);
-    f->memory = device_memory(f->device, f->buffer, WORDS * sizeof(uint32_t));
-    assert_non_null(f->memory);
-}
-
-static void load(struct fixture *f, const char *body) {
-    char text[8192];
-    const int length = snprintf(text, sizeof text, ".version 7.8\n.target sm_70\n.address_size 64\n%s", body);
-    const enum status status = device_load(f->device, "test.ptx", text, (size_t)length, &f->program, &f->report);
-    if (status != STATUS_OK)
-        fail_msg("%s", report_text(&f->report));
-}
-
-/* Kernel `k` takes one pointer. */
-static enum status launch(struct fixture *f, uint32_t blocks, uint32_t threads) {
-    const struct launch launch = {.program = f->program,
-                                  .kernel = module_find(program_module(f->program), "k"),
-                                  .grid = {blocks, 1, 1},
-                                  .block = {threads, 1, 1},
-                                  .params = &f->buffer,
-                                  .work_dim = 1};
-    assert_non_null(launch.kernel);
-    launch_result_free(&f->result);
-    return device_launch(f->device, &launch, &f->result, &f->report);
-}
-
-static void expect_text(struct fixture *f, const char *part) {
-    if (!strstr(report_text(&f->report), part))
-        fail_msg("'%s' is not in: %s", part, report_text(&f->report));
-}
-
-static void finish(struct fixture *f) {
-    launch_result_free(&f->result);
-    device_destroy(f->device);
-    machine_close(&f->machine);
-    report_free(&f->report);
+static void open_machine(struct fixture *f, const char *settings) { fixture_open(f, settings, WORDS); }
+static enum status run(struct fixture *f, uint32_t blocks, uint32_t threads) {
+    return launch(f, blocks, threads, false);
 }
 
 #define KERNEL(registers, code)                                                                                        \
@@ -75,13 +18,13 @@ static void fault_names_kernel_thread_address_and_nearest_allocation(void **stat
     open_machine(&f, "sm.count: 15\n");
     load(&f,
          KERNEL("", "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\nst.global.u32 [%rd3+16000], %r1;\nret;"));
-    assert_int_equal(launch(&f, 1, 128), STATUS_STOPPED);
+    assert_int_equal(run(&f, 1, 128), STATUS_STOPPED);
     /* 4096 words: byte 16384 is the first outside, thread (16384 - 16000) / 4 */
     expect_text(&f, "kernel 'k' stopped");
     expect_text(&f, "thread (96, 0, 0)");
     expect_text(&f, "outside every allocation; the nearest is 'buffer'");
     expect_text(&f, "test.ptx:");
-    assert_int_equal(launch(&f, 1, 1), STATUS_STOPPED);
+    assert_int_equal(run(&f, 1, 1), STATUS_STOPPED);
     expect_text(&f, "an earlier launch stopped");
     finish(&f);
 }
@@ -91,7 +34,7 @@ static void misaligned_access_is_refused_by_name(void **state) {
     struct fixture f;
     open_machine(&f, "sm.count: 15\n");
     load(&f, KERNEL("", "ld.global.v2.u32 {%r3, %r4}, [%rd1+4];\nret;"));
-    assert_int_equal(launch(&f, 1, 1), STATUS_STOPPED);
+    assert_int_equal(run(&f, 1, 1), STATUS_STOPPED);
     expect_text(&f, "misaligned");
     finish(&f);
 }
@@ -102,7 +45,7 @@ static void barrier_that_parted_lanes_can_never_meet_is_a_deadlock(void **state)
     open_machine(&f, "sm.count: 15\n");
     load(&f, KERNEL("", "setp.lt.u32 %p1, %r1, 8;\n@%p1 bra A;\nbar.sync 0;\nbra B;\nA: bar.sync 0;\nst.global.u32 "
                         "[%rd1], %r1;\nB: ret;"));
-    assert_int_equal(launch(&f, 1, 32), STATUS_STOPPED);
+    assert_int_equal(run(&f, 1, 32), STATUS_STOPPED);
     expect_text(&f, "makes no progress");
     expect_text(&f, "lanes 0x000000ff wait at barrier 0");
     expect_text(&f, "8 of 32 threads have come");
@@ -118,7 +61,7 @@ static void barrier_counts_threads_that_have_not_ended(void **state) {
     load(&f,
          KERNEL("", "setp.ge.u32 %p1, %r1, 32;\n@%p1 ret;\nbar.sync 0;\nmov.u32 %r3, 7;\nmul.wide.u32 %rd2, %r1, 4;\n"
                     "add.s64 %rd3, %rd1, %rd2;\nst.global.u32 [%rd3], %r3;\nret;"));
-    assert_int_equal(launch(&f, 1, 64), STATUS_OK);
+    assert_int_equal(run(&f, 1, 64), STATUS_OK);
     assert_int_equal(f.memory[31], 7);
     assert_int_equal(f.memory[32], 0);
     assert_int_equal(f.result.stats.threads, 64);
@@ -132,7 +75,7 @@ static void blocks_that_spin_for_each_other_end(void **state) {
     /* every block counts itself in, then spins until all four have come */
     load(&f, KERNEL("", "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra D;\natom.global.add.u32 %r3, [%rd1], 1;\n"
                         "L: ld.volatile.global.u32 %r4, [%rd1];\nsetp.lt.u32 %p2, %r4, 4;\n@%p2 bra L;\nD: ret;"));
-    assert_int_equal(launch(&f, 4, 64), STATUS_OK);
+    assert_int_equal(run(&f, 4, 64), STATUS_OK);
     assert_int_equal(f.memory[0], 4);
     assert_int_equal(f.result.stats.blocks, 4);
     finish(&f);
@@ -143,7 +86,7 @@ static void spinning_for_ever_is_a_livelock_with_the_line(void **state) {
     struct fixture f;
     open_machine(&f, "functional.livelock_turns: 5\n");
     load(&f, KERNEL("", "L: ld.volatile.global.u32 %r4, [%rd1];\nsetp.eq.u32 %p2, %r4, 0;\n@%p2 bra L;\nret;"));
-    assert_int_equal(launch(&f, 1, 32), STATUS_STOPPED);
+    assert_int_equal(run(&f, 1, 32), STATUS_STOPPED);
     expect_text(&f, "functional.livelock_turns");
     expect_text(&f, "runs at test.ptx:1");
     finish(&f);
@@ -154,7 +97,7 @@ static void max_instructions_ends_a_launch(void **state) {
     struct fixture f;
     open_machine(&f, "functional.max_instructions: 50000\n");
     load(&f, KERNEL("", "L: st.global.u32 [%rd1], %r1;\nbra L;"));
-    assert_int_equal(launch(&f, 1, 32), STATUS_STOPPED);
+    assert_int_equal(run(&f, 1, 32), STATUS_STOPPED);
     expect_text(&f, "--max-instructions");
     finish(&f);
 }
@@ -174,7 +117,7 @@ static void recursion_keeps_every_activation_s_registers(void **state) {
     struct fixture f;
     open_machine(&f, "sm.count: 15\n");
     load(&f, recursive);
-    assert_int_equal(launch(&f, 1, 64), STATUS_OK);
+    assert_int_equal(run(&f, 1, 64), STATUS_OK);
     for (uint32_t i = 0; i < 64; i++)
         assert_int_equal(f.memory[i], i * (i + 1) / 2);
     finish(&f);
@@ -185,7 +128,7 @@ static void recursion_without_room_names_the_key(void **state) {
     struct fixture f;
     open_machine(&f, "local.stack_bytes: 512\n");
     load(&f, recursive);
-    assert_int_equal(launch(&f, 1, 64), STATUS_STOPPED);
+    assert_int_equal(run(&f, 1, 64), STATUS_STOPPED);
     expect_text(&f, "raise local.stack_bytes");
     finish(&f);
 }
@@ -200,7 +143,7 @@ static void registers_shared_and_local_memory_start_at_zero(void **state) {
                 "ld.shared.u32 %r3, [s+4];\nld.local.u32 %r4, [l+8];\nadd.u32 %r5, %r3, %r4;\nadd.u32 %r5, %r5, %r9;\n"
                 "atom.global.add.u32 %r6, [%rd1], %r5;\nmov.u32 %r9, 99;\nst.shared.u32 [s+4], %r9;\n"
                 "st.local.u32 [l+8], %r9;\nret;"));
-    assert_int_equal(launch(&f, 8, 1), STATUS_OK);
+    assert_int_equal(run(&f, 8, 1), STATUS_OK);
     assert_int_equal(f.memory[0], 0);
     finish(&f);
 }
@@ -211,7 +154,7 @@ static void member_mask_of_parted_lanes_is_a_deadlock(void **state) {
     open_machine(&f, "sm.count: 15\n");
     load(&f, KERNEL("", "setp.lt.u32 %p1, %r1, 8;\n@!%p1 bra B;\nvote.sync.ballot.b32 %r3, %p1, -1;\nst.global.u32 "
                         "[%rd1], %r3;\nB: ret;"));
-    assert_int_equal(launch(&f, 1, 32), STATUS_STOPPED);
+    assert_int_equal(run(&f, 1, 32), STATUS_STOPPED);
     expect_text(&f, "deadlock: vote waits for lanes 0xffffff00");
     finish(&f);
 }
@@ -226,7 +169,7 @@ static void warp_size_changes_issues_not_results(void **state) {
         load(&f, KERNEL("", "and.b32 %r3, %r1, 1;\nsetp.eq.u32 %p1, %r3, 1;\nmul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, "
                             "%rd1, %rd2;\n"
                             "@%p1 bra O;\nadd.u32 %r1, %r1, 100;\nO: st.global.u32 [%rd3], %r1;\nret;"));
-        assert_int_equal(launch(&f, 1, 64), STATUS_OK);
+        assert_int_equal(run(&f, 1, 64), STATUS_OK);
         for (uint32_t t = 0; t < 64; t++)
             assert_int_equal(f.memory[t], t % 2 ? t : t + 100);
         issues[i] = f.result.stats.warp_instructions;

@@ -22,7 +22,9 @@ static void setup(struct fixture *f, uint32_t lanes) {
     memset(f, 0, sizeof *f);
     f->ops = divergence_find("pdom");
     assert_non_null(f->ops);
-    f->self = f->ops->create(&f->arena, f->code, 1, 32);
+    const struct divergence_shape shape = {
+        .code = f->code, .code_count = CODE, .warps = 1, .warp_size = 32, .warps_per_block = 1, .schedulers = 1};
+    f->self = f->ops->create(&f->arena, &shape);
     f->ops->start(f->self, 0, 0, lanes);
 }
 
@@ -47,7 +49,7 @@ static void issue(struct fixture *f, enum flow flow, uint32_t taken, uint32_t ta
         .flow = flow, .pc = group.pc, .issues = 1, .lanes = group.lanes, .taken = taken, .target = target};
     for (unsigned i = 0; i < LANES_MAX; i++)
         executed.next[i] = taken >> i & 1 ? target : group.pc + 1;
-    f->ops->issued(f->self, 0, &executed);
+    f->ops->issued(f->self, 0, &group, &executed);
 }
 
 /* [000 fig. 3.1] A 1111, B 1110, F 0001, C 1000, D 0110, E 1110, G 1111; thread 1 is bit 3. */
@@ -194,7 +196,8 @@ static void pdom_many_targets_run_lowest_first(void **state) {
     f.code[0].reconverge = 40;
     struct executed executed = {
         .flow = FLOW_MULTI, .pc = 0, .issues = 1, .lanes = 0x7, .taken = 0x7, .next = {30, 10, 20}};
-    f.ops->issued(f.self, 0, &executed);
+    const struct group group = {.pc = 0, .lanes = 0x7, .stop_pc = NO_PC};
+    f.ops->issued(f.self, 0, &group, &executed);
     expect(&f, 10, 0x2);
     issue(&f, FLOW_BRANCH, 0x2, 40);
     expect(&f, 20, 0x4);

@@ -40,7 +40,7 @@ static void check_refusals(const char *report) {
 }
 
 static void check_file(const char *path, unsigned *loaded, unsigned *refused) {
-    size_t length;
+    size_t length = 0;
     char *text = read_file(path, &length);
     assert_non_null(text);
     struct report report = {0};
@@ -92,7 +92,7 @@ static void compiled_corpus_loads(void **state) {
 static void comparison_kernels_load(void **state) {
     (void)state;
     const char *path = HEDDLE_REFERENCE_DIR "/gpgpusim/kernels.ptx";
-    size_t length;
+    size_t length = 0;
     char *text = read_file(path, &length);
     if (!text) {
         print_message("skipped: %s is not there\n", path);
@@ -107,7 +107,7 @@ static void comparison_kernels_load(void **state) {
 
 static void seeds_of_the_fuzzer_end_well(void **state) {
     (void)state;
-    size_t length;
+    size_t length = 0;
     char *text = read_file(HEDDLE_SOURCE_DIR "/tests/fuzz/corpus/ptx/forms.ptx", &length);
     assert_non_null(text);
     struct module *module = load_text(text);

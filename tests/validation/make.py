@@ -407,6 +407,7 @@ def main():
     make_spmv("speed/spmv.yaml", 8192, matrix, 32, given, folder)
     make_bitonic("speed/bitonic.yaml", 16384, given)
 
+    make_scale("scale/saxpy-1000000.yaml", 10 ** 6)
     make_scale("scale/saxpy-10000000.yaml", 10 ** 7)
     make_scale("scale/saxpy-100000000.yaml", 10 ** 8)
 

@@ -18,11 +18,8 @@ static unsigned gto_pick(void *state, const struct scheduler_view *view) {
     if (view->ready >> self->last & 1)
         return self->last;
     unsigned best = bits_first64(view->ready);
-    for (uint64_t rest = view->ready & (view->ready - 1); rest; rest &= rest - 1) {
-        const unsigned warp = bits_first64(rest);
-        if (view->older[best] >> warp & 1)
-            best = warp;
-    }
+    for (uint64_t older; (older = view->ready & view->older[best]) != 0;)
+        best = bits_first64(older);
     return self->last = best;
 }
 

@@ -1,0 +1,113 @@
+/* A group of threads of several warps. Its threads of each warp run in place, under their mask: registers stay where
+ * they are, every operation has one meaning, and a lane of the group is only a name for a thread. What the parts did is
+ * put together by the group's lanes. */
+#include <string.h>
+
+#include "base/bits.h"
+#include "exec/core.h"
+
+/* The threads of one warp. */
+struct part {
+    unsigned warp;
+    uint32_t lanes, home;       /* of the group; of the warp */
+    uint8_t lane_of[LANES_MAX]; /* by lane of the warp */
+};
+
+/* The threads of `rest` that belong to the warp of its first. */
+static void next_part(const struct group *group, uint32_t rest, struct part *part) {
+    part->warp = group->threads[bits_first(rest)] / LANES_MAX;
+    part->lanes = part->home = 0;
+    for (BITS_EACH(lane, rest)) {
+        const unsigned thread = group->threads[lane];
+        if (thread / LANES_MAX != part->warp)
+            continue;
+        part->lanes |= UINT32_C(1) << lane;
+        part->home |= UINT32_C(1) << thread % LANES_MAX;
+        part->lane_of[thread % LANES_MAX] = (uint8_t)lane;
+    }
+}
+
+static uint32_t to_group(const struct part *part, uint32_t home) {
+    uint32_t lanes = 0;
+    for (BITS_EACH(lane, home))
+        lanes |= UINT32_C(1) << part->lane_of[lane];
+    return lanes;
+}
+
+static void add_executed(const struct part *part, const struct executed *done, struct executed *out) {
+    if (done->flow == FLOW_NEXT) /* guards that held for nobody here */
+        return;
+    out->flow = done->flow;
+    out->taken |= to_group(part, done->taken);
+    out->target = done->target;
+    out->barrier = done->barrier, out->expected = done->expected;
+    if (done->flow == FLOW_BARRIER)
+        out->predicate |= to_group(part, done->predicate);
+    if (done->flow == FLOW_MULTI || done->flow == FLOW_CALL || done->flow == FLOW_RETURN)
+        for (BITS_EACH(lane, part->home))
+            out->next[part->lane_of[lane]] = done->next[lane];
+}
+
+/* The part's operands become those of the group's ticket. */
+static void add_ticket(struct core *core, const struct part *part, uint32_t number, struct access *access) {
+    if (access->ticket == NO_TICKET) {
+        access->ticket = core_take_ticket(core);
+        core->tickets.items[access->ticket].lanes = 0;
+    }
+    const struct ticket *from = &core->tickets.items[number];
+    struct ticket *to = &core->tickets.items[access->ticket];
+    to->step = from->step;
+    for (BITS_EACH(lane, from->lanes)) {
+        const unsigned at = part->lane_of[lane];
+        to->lanes |= UINT32_C(1) << at;
+        to->thread[at] = from->thread[lane], to->address[at] = from->address[lane];
+        to->b[at] = from->b[lane], to->c[at] = from->c[lane];
+    }
+    core_free_ticket(core, number);
+}
+
+static void add_access(struct core *core, const struct part *part, const struct access *done, struct access *access) {
+    if (done->kind == ACCESS_NONE)
+        return;
+    if (access->kind == ACCESS_NONE) {
+        access->kind = done->kind, access->space = done->space, access->bytes = done->bytes;
+        access->ticket = NO_TICKET;
+        access->lanes = 0;
+    }
+    for (BITS_EACH(lane, done->lanes)) {
+        access->lanes |= UINT32_C(1) << part->lane_of[lane];
+        access->address[part->lane_of[lane]] = done->address[lane];
+    }
+    if (done->kind == ACCESS_ATOMIC && done->ticket != NO_TICKET)
+        add_ticket(core, part, done->ticket, access);
+}
+
+void core_mixed_step(struct core *core, const struct group *group, uint64_t cycle, struct executed *out,
+                     struct access *access) {
+    access->kind = ACCESS_NONE;
+    out->flow = FLOW_NEXT;
+    out->pc = group->pc, out->issues = 1, out->lanes = group->lanes;
+    out->taken = out->predicate = 0;
+    for (unsigned lane = 0; lane < LANES_MAX; lane++)
+        out->next[lane] = group->pc + 1;
+    struct part part;
+    for (uint32_t rest = group->lanes; rest; rest &= ~part.lanes) {
+        struct executed done;
+        struct access asked = {.kind = ACCESS_NONE};
+        next_part(group, rest, &part);
+        const struct core_warp *at = &core->warps[part.warp];
+        const struct group own = {.pc = group->pc, .lanes = part.home, .stop_pc = NO_PC};
+        core->access = &asked;
+        at->exec->clock = cycle;
+        exec_run(at->exec, at->number, &own, part.home, 1, &done);
+        if (done.flow == FLOW_FAULT) {
+            out->flow = FLOW_FAULT;
+            out->target = part.warp;
+            return;
+        }
+        if (rest != group->lanes) /* all parts are one issue */
+            core->counts->issues[group->pc]--, core->counts->issues[group->pc + 1]++;
+        add_executed(&part, &done, out);
+        add_access(core, &part, &asked, access);
+    }
+}

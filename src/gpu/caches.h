@@ -1,0 +1,24 @@
+/* The caches that SMs keep from launch to launch: instructions, constants, and data where the machine does not empty them. */
+#ifndef HEDDLE_GPU_CACHES_H
+#define HEDDLE_GPU_CACHES_H
+
+#include "gpu/gpu.h"
+
+struct gpu_caches {
+    const struct gpu_config *config;
+    struct arena *arena;
+    struct sm_caches *of;        /* by SM, made with its first block */
+    const struct module *module; /* whose code they hold */
+};
+
+void caches_create(struct gpu_caches *caches, struct arena *arena, const struct gpu_config *config);
+/* A launch begins, or is over and nothing is on its way any more. */
+void caches_begin(struct gpu_caches *caches, const struct module *module);
+void caches_end(struct gpu_caches *caches);
+/* Those of an SM; its data cache has this shape. */
+enum status caches_of(struct gpu_caches *caches, uint32_t sm, const struct cache_params *l1,
+                      const struct sm_caches **out, struct report *report);
+/* Adds up what all constant caches have counted. */
+void caches_count(const struct gpu_caches *caches, struct cache_stats *constant);
+
+#endif

@@ -1,0 +1,145 @@
+#include "gpu/net.h"
+
+#include "base/bits.h"
+#include "gpu/slice_map.h"
+
+static uint32_t words(uint32_t bits) { return (bits + 63) / 64; }
+
+enum status net_create(struct net *net, struct arena *arena, const struct gpu_config *config,
+                       const struct address_map *map, uint32_t slice_total, struct link **in, struct link **out,
+                       bool to_slices, struct report *report) {
+    *net = (struct net){.inputs = to_slices ? config->sm_count : slice_total,
+                        .in = in,
+                        .outputs = to_slices ? slice_total : config->sm_count,
+                        .out = out,
+                        .to_slices = to_slices,
+                        .map = map,
+                        .slices = config->gpu->slices};
+    net->pending = ARENA_ARRAY(arena, uint64_t, words(net->inputs));
+    net->stuck = ARENA_ARRAY(arena, uint64_t, words(net->inputs));
+    for (uint32_t i = 0; i < net->inputs; i++)
+        link_reset(in[i]);
+    for (uint32_t i = 0; i < net->outputs; i++)
+        link_reset(out[i]);
+    const struct crossbar_shape shape = {.inputs = net->inputs,
+                                         .outputs = net->outputs,
+                                         .item_bytes = sizeof(struct packet),
+                                         .largest_message_bytes = 128,
+                                         .stream = to_slices};
+    return crossbar_create(&net->crossbar, arena, config->crossbar, &shape, report);
+}
+
+static uint32_t destination(const struct net *net, const struct packet *packet) {
+    if (!net->to_slices)
+        return packet->sm;
+    return address_map_chip(net->map, packet->address) * net->slices +
+           slice_map_slice(net->map, net->slices, packet->address);
+}
+
+/* What a message counts for on the way: data go with stores and with replies to loads. */
+static uint32_t message_bytes(const struct net *net, const struct packet *packet) {
+    const bool carries = net->to_slices ? packet->kind != PACKET_READ : packet->kind != PACKET_WRITE;
+    return carries ? packet->bytes : 0;
+}
+
+/* When an input has something to do; output links answer in output_next. */
+static uint64_t input_next(const struct net *net, uint64_t enough) {
+    uint64_t next = NO_CYCLE;
+    for (uint32_t word = 0; word < words(net->inputs); word++)
+        for (uint64_t rest = net->pending[word] & ~net->stuck[word]; rest; rest &= rest - 1) {
+            const uint64_t at = link_next(net->in[64 * word + bits_first64(rest)]);
+            next = at < next ? at : next;
+            if (next <= enough)
+                return next;
+        }
+    return next;
+}
+
+/* The first cycle from `from` on at which a message that is across can leave. */
+static uint64_t output_next(const struct net *net, uint64_t from) {
+    uint64_t next = NO_CYCLE;
+    for (uint32_t word = 0; word < words(net->outputs); word++)
+        for (uint64_t rest = crossbar_ready(net->crossbar, word); rest; rest &= rest - 1) {
+            const struct link *link = net->out[64 * word + bits_first64(rest)];
+            if (link->credits)
+                return from;
+            const uint64_t at = link_credit_next(link);
+            next = at < next ? at : next;
+        }
+    return next;
+}
+
+uint64_t net_next(const struct net *net, uint64_t enough) {
+    uint64_t next = crossbar_next(net->crossbar);
+    if (next <= enough)
+        return next;
+    const uint64_t output = output_next(net, net->now);
+    next = output < next ? output : next;
+    if (next <= enough)
+        return next;
+    const uint64_t input = input_next(net, enough);
+    return input < next ? input : next;
+}
+
+static void push_input(struct net *net, uint32_t input) {
+    struct link *link = net->in[input];
+    for (const struct packet *packet; (packet = link_arrived(link, net->now)) != NULL; link_pop(link, net->now))
+        if (!crossbar_push(net->crossbar, input, destination(net, packet), message_bytes(net, packet), packet)) {
+            net->stuck[input / 64] |= UINT64_C(1) << input % 64;
+            return;
+        }
+    if (link_next(link) == NO_CYCLE)
+        net->pending[input / 64] &= ~(UINT64_C(1) << input % 64);
+}
+
+static void send_output(struct net *net, uint32_t output) {
+    struct link *link = net->out[output];
+    if (!link_room(link, net->now))
+        return;
+    const struct packet *packet = crossbar_peek(net->crossbar, output, NULL);
+    link_send(link, net->now, packet, 1, message_bytes(net, packet));
+    crossbar_pop(net->crossbar, output);
+}
+
+static void run_cycle(struct net *net) {
+    for (uint32_t word = 0; word < words(net->inputs); word++)
+        for (uint64_t rest = net->pending[word] & ~net->stuck[word]; rest; rest &= rest - 1)
+            push_input(net, 64 * word + bits_first64(rest));
+    crossbar_advance(net->crossbar, net->now);
+    for (uint32_t word = 0; word < words(net->inputs); word++) /* who gave up room may push again */
+        net->stuck[word] &= ~crossbar_freed(net->crossbar, word);
+    for (uint32_t word = 0; word < words(net->outputs); word++)
+        for (uint64_t rest = crossbar_ready(net->crossbar, word); rest; rest &= rest - 1)
+            send_output(net, 64 * word + bits_first64(rest));
+}
+
+void net_run(struct net *net, uint64_t from, uint64_t to) {
+    for (net->now = from; net->now < to;) {
+        run_cycle(net);
+        uint64_t next = net_next(net, net->now + 1);
+        next = next > net->now ? next : net->now + 1;
+        net->now = next < to ? next : to;
+    }
+}
+
+void net_exchange(struct net *net) {
+    for (uint32_t i = 0; i < net->inputs; i++) {
+        link_exchange(net->in[i]);
+        if (link_next(net->in[i]) != NO_CYCLE)
+            net->pending[i / 64] |= UINT64_C(1) << i % 64;
+    }
+    for (uint32_t i = 0; i < net->outputs; i++)
+        link_exchange(net->out[i]);
+}
+
+bool net_is_idle(const struct net *net) {
+    if (crossbar_busy(net->crossbar))
+        return false;
+    for (uint32_t i = 0; i < net->inputs; i++)
+        if (link_in_flight(net->in[i]).items)
+            return false;
+    for (uint32_t i = 0; i < net->outputs; i++)
+        if (link_in_flight(net->out[i]).items)
+            return false;
+    return true;
+}

@@ -1,0 +1,73 @@
+#include "gpu/series.h"
+
+#include <string.h>
+
+#include "gpu/gpu.h"
+
+#define STATS_SM struct sm_stats
+#define STATS_L1 struct cache_stats
+#define STATS_L2 struct cache_stats
+#define STATS_DRAM struct dram_stats
+#define STATS_GPU struct series_levels
+
+const struct series_description series_table[SERIES_COUNT] = {
+#define SERIES(name, part, field, kind, unit, help)                                                                    \
+    {name, unit, help, SERIES_##part, SERIES_##kind, offsetof(STATS_##part, field)},
+#include "gpu/gpu_series.def"
+#undef SERIES
+};
+
+void series_create(struct series_recorder *recorder, struct arena *arena) {
+    recorder->samples = arena_alloc(arena, SERIES_SAMPLES * sizeof *recorder->samples);
+}
+
+void series_begin(struct series_recorder *recorder, uint64_t interval, const uint64_t origin[SERIES_COUNT]) {
+    recorder->interval = interval;
+    recorder->due = interval ? interval : UINT64_MAX;
+    recorder->count = 0;
+    memcpy(recorder->origin, origin, sizeof recorder->origin);
+}
+
+void series_read(uint64_t values[SERIES_COUNT], enum series_part part, const void *stats) {
+    unsigned i = 0;
+    while (i < SERIES_COUNT && series_table[i].part != part)
+        i++;
+    for (; i < SERIES_COUNT && series_table[i].part == part; i++) {
+        uint64_t counter;
+        memcpy(&counter, (const char *)stats + series_table[i].offset, sizeof counter);
+        values[i] += counter;
+    }
+}
+
+static void add_sample(struct series_recorder *recorder, const uint64_t values[SERIES_COUNT]) {
+    uint64_t *sample = recorder->samples[recorder->count++];
+    for (unsigned i = 0; i < SERIES_COUNT; i++)
+        sample[i] = values[i] - recorder->origin[i];
+}
+
+void series_sample(struct series_recorder *recorder, const uint64_t values[SERIES_COUNT]) {
+    add_sample(recorder, values);
+    if (recorder->count == SERIES_SAMPLES) {
+        recorder->count /= 2;
+        for (uint32_t i = 0; i < recorder->count; i++)
+            memcpy(recorder->samples[i], recorder->samples[2 * i + 1], sizeof recorder->samples[i]);
+        recorder->interval *= 2;
+    }
+    recorder->due = (recorder->count + 1) * recorder->interval;
+}
+
+void series_end(struct series_recorder *recorder, uint64_t cycle, const uint64_t values[SERIES_COUNT],
+                struct arena *arena, struct series *out) {
+    *out = (struct series){.interval = recorder->interval};
+    if (!recorder->interval)
+        return;
+    if (cycle > recorder->count * recorder->interval)
+        add_sample(recorder, values);
+    out->count = recorder->count;
+    for (unsigned i = 0; i < SERIES_COUNT; i++) {
+        out->values[i] = ARENA_ARRAY(arena, uint64_t, out->count);
+        for (uint32_t k = 0; k < out->count; k++)
+            out->values[i][k] =
+                recorder->samples[k][i] - (k && series_table[i].kind == SERIES_FLOW ? recorder->samples[k - 1][i] : 0);
+    }
+}

@@ -1,0 +1,63 @@
+/* Counters of a launch over its cycles, in a bounded number of equal intervals. Samples are taken at multiples of the
+ * interval; when there is no room for more, every second one is dropped and the interval doubles, so that a launch of any
+ * length has at most SERIES_SAMPLES intervals and at least half as many, unless it is shorter. */
+#ifndef HEDDLE_GPU_SERIES_H
+#define HEDDLE_GPU_SERIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+enum series_part { SERIES_SM, SERIES_L1, SERIES_L2, SERIES_DRAM, SERIES_GPU, SERIES_PARTS };
+enum series_kind { SERIES_FLOW, SERIES_LEVEL };
+enum { SERIES_SAMPLES = 256 };
+
+enum {
+    SERIES_COUNT = 0
+#define SERIES(name, part, field, kind, unit, help) +1
+#include "gpu/gpu_series.def"
+#undef SERIES
+};
+
+struct series_description {
+    const char *name, *unit, *help;
+    enum series_part part;
+    enum series_kind kind;
+    size_t offset; /* of the counter in the part's statistics */
+};
+extern const struct series_description series_table[SERIES_COUNT];
+
+/* What no part counts. */
+struct series_levels {
+    uint64_t blocks_resident;
+};
+
+/* While a launch runs: what was counted from its beginning to the end of each interval. */
+struct series_recorder {
+    uint64_t interval, due; /* due: cycle of the next sample, UINT64_MAX: never */
+    uint32_t count;
+    uint64_t origin[SERIES_COUNT]; /* the counters at the beginning: L2 and DRAM outlive launches */
+    uint64_t (*samples)[SERIES_COUNT];
+};
+
+/* When it is over: entry k of a series is of the cycles [k * interval, (k + 1) * interval), the last up to the end. */
+struct series {
+    uint64_t interval; /* cycles */
+    uint32_t count;
+    uint64_t *values[SERIES_COUNT];
+};
+
+void series_create(struct series_recorder *recorder, struct arena *arena);
+/* A launch begins. interval: cycles, 0: no samples. */
+void series_begin(struct series_recorder *recorder, uint64_t interval, const uint64_t origin[SERIES_COUNT]);
+/* Adds the counters of one part's statistics. */
+void series_read(uint64_t values[SERIES_COUNT], enum series_part part, const void *stats);
+/* The counters as of cycle `due`. */
+void series_sample(struct series_recorder *recorder, const uint64_t values[SERIES_COUNT]);
+/* The counters as of the launch's last cycle; what is kept lives in the arena. */
+void series_end(struct series_recorder *recorder, uint64_t cycle, const uint64_t values[SERIES_COUNT],
+                struct arena *arena, struct series *out);
+
+#endif

@@ -1,0 +1,55 @@
+/* Threads that each have a PC of their own: what mechanisms that dissolve groups share. */
+#ifndef HEDDLE_ISA_THREADS_H
+#define HEDDLE_ISA_THREADS_H
+
+#include "base/arena.h"
+#include "base/bits.h"
+#include "isa/executor.h"
+
+struct threads {
+    unsigned warp_size, per_block;
+    uint32_t *pcs;   /* of each thread: what it executes next */
+    uint32_t *alive; /* of each warp: lanes */
+};
+
+static inline void threads_create(struct threads *threads, struct arena *arena, unsigned warps, unsigned warp_size,
+                                  unsigned warps_per_block) {
+    threads->warp_size = warp_size;
+    threads->per_block = warps_per_block * warp_size;
+    threads->pcs = ARENA_ARRAY(arena, uint32_t, (size_t)warps * warp_size);
+    threads->alive = ARENA_ARRAY(arena, uint32_t, warps);
+}
+
+static inline void threads_start(struct threads *threads, unsigned warp, uint32_t pc, uint32_t lanes) {
+    threads->alive[warp] = lanes;
+    for (BITS_EACH(lane, lanes))
+        threads->pcs[warp * threads->warp_size + lane] = pc;
+}
+
+static inline uint32_t threads_next(const struct executed *executed, unsigned lane) {
+    const bool taken = executed->taken >> lane & 1;
+    switch (executed->flow) {
+    case FLOW_BRANCH: return taken ? executed->target : executed->pc + 1;
+    case FLOW_MULTI: return executed->next[lane];
+    case FLOW_CALL:
+    case FLOW_RETURN: return taken ? executed->next[lane] : executed->pc + 1;
+    default: return executed->pc + 1;
+    }
+}
+
+/* Every thread of an issued group learns its next PC; those that end are gone. */
+static inline void threads_issued(struct threads *threads, const struct group *group, const struct executed *executed) {
+    for (BITS_EACH(lane, group->lanes)) {
+        const unsigned thread = group->threads[lane];
+        threads->pcs[thread] = threads_next(executed, lane);
+        if (executed->flow == FLOW_EXIT && executed->taken >> lane & 1)
+            threads->alive[thread / threads->warp_size] &= ~(UINT32_C(1) << thread % threads->warp_size);
+    }
+}
+
+static inline void threads_where(const struct threads *threads, unsigned warp, uint32_t pcs[LANES_MAX]) {
+    for (BITS_EACH(lane, threads->alive[warp]))
+        pcs[lane] = threads->pcs[warp * threads->warp_size + lane];
+}
+
+#endif

@@ -1,0 +1,161 @@
+/* The inside of a cache, shared by cache.c (lines, fetches, fills), cache_write.c (what stores do), cache_lines.c (several
+ * sectors of a line at once) and cache_create.c. */
+#ifndef HEDDLE_MEM_CACHE_STATE_H
+#define HEDDLE_MEM_CACHE_STATE_H
+
+#include "base/bits.h"
+#include "base/rng.h"
+#include "mem/cache.h"
+#include "mem/lookup.h"
+#include "mem/mshr.h"
+#include "mem/set_index.h"
+
+#define NONE LOOKUP_NONE
+
+enum { LAZY_SECTOR_BYTES = 32 };
+
+/* One bit per sector, bit 0 only in a cache without sectors. 32 bytes: a hit reads one of these and a bucket. */
+struct line {
+    struct lookup_node node; /* key: the line's number, in the lookup while any bit below is set */
+    uint32_t newer, older;   /* neighbours in the set's order; not meaningful past its ends */
+    uint32_t set;
+    uint8_t valid;   /* can be read */
+    uint8_t dirty;   /* must be written back */
+    uint8_t pending; /* asked for; a line with such a sector is reserved (allocate on miss only) */
+    uint8_t partial; /* lazy stores: some bytes written, the others never fetched; `written` says which */
+};
+
+/* Lines from set x ways on, in the order they leave. Empty lines are the oldest. Those never used are not in the list,
+ * so that a large cache costs nothing until it fills. */
+struct set {
+    uint32_t newest, oldest;
+    uint32_t used;     /* lines in the list: the first so many of the set */
+    uint32_t reserved; /* of them, with a pending sector */
+};
+
+struct cache {
+    /* all that a read hit looks at, beside the line and its bucket */
+    struct line *lines;
+    struct lookup lookup;
+    struct set *sets;
+    unsigned line_shift, atom_shift;
+    uint32_t sector_mask; /* sectors of a line - 1 */
+    bool perfect, order_by_use;
+    bool reserves; /* allocates on a miss: what is on its way has a line, whose `pending` says so */
+    struct cache_stats stats;
+    /* the rest */
+    struct cache_params params;
+    uint32_t ways, set_count, dirty_lines;
+    struct set_index set_index;
+    uint32_t *fetches; /* reserves: [line][sector], the MSHR of a pending sector */
+    uint32_t *written; /* lazy stores: [line][sector], a bit per byte */
+    struct mshr mshr;
+    struct rng rng;
+    uint64_t random; /* drawn for the next random victim, so that a blocked access does not draw */
+};
+
+/* Where an access falls. */
+struct place {
+    uint64_t number; /* of the line */
+    uint32_t index;  /* in lines, or NONE */
+    uint8_t bit;     /* its sector */
+};
+
+static inline bool line_live(const struct line *line) {
+    return (line->valid | line->dirty | line->pending | line->partial) != 0;
+}
+
+static inline void list_remove(struct cache *cache, struct set *set, uint32_t index) {
+    struct line *line = &cache->lines[index];
+    if (set->newest == index)
+        set->newest = line->older;
+    else
+        cache->lines[line->newer].older = line->older;
+    if (set->oldest == index)
+        set->oldest = line->newer;
+    else
+        cache->lines[line->older].newer = line->newer;
+}
+
+static inline void list_add_newest(struct cache *cache, struct set *set, uint32_t index) {
+    cache->lines[index].older = set->newest;
+    cache->lines[set->newest].newer = index;
+    set->newest = index;
+}
+
+static inline void list_add_oldest(struct cache *cache, struct set *set, uint32_t index) {
+    cache->lines[index].newer = set->oldest;
+    cache->lines[set->oldest].older = index;
+    set->oldest = index;
+}
+
+static inline void line_touch(struct cache *cache, uint32_t index) {
+    struct set *set = &cache->sets[cache->lines[index].set];
+    if (!cache->order_by_use || set->newest == index)
+        return;
+    list_remove(cache, set, index);
+    list_add_newest(cache, set, index);
+}
+
+static inline void line_dirty(struct cache *cache, struct line *line, uint8_t bit) {
+    cache->dirty_lines += line->dirty == 0;
+    line->dirty |= bit;
+}
+
+static inline void line_wash(struct cache *cache, struct line *line, uint8_t bits) {
+    bool was = line->dirty != 0;
+    line->dirty &= (uint8_t)~bits;
+    cache->dirty_lines -= was && line->dirty == 0;
+}
+
+static inline void hand_down(struct cache *cache, const struct request *request, struct cache_result *result) {
+    result->down[result->down_count++] = *request;
+    cache->stats.writes_below++;
+}
+
+static inline enum cache_outcome count_hit(struct cache *cache, const struct request *request) {
+    cache->stats.hits++;
+    cache->stats.write_hits += request->kind != REQUEST_READ;
+    return CACHE_HIT;
+}
+
+static inline enum cache_outcome count_miss(struct cache *cache, const struct request *request,
+                                            const struct place *place) {
+    cache->stats.misses++;
+    cache->stats.write_misses += request->kind != REQUEST_READ;
+    cache->stats.sector_misses += place->index != NONE;
+    return CACHE_MISS;
+}
+
+static inline uint32_t line_find(const struct cache *cache, uint64_t number) {
+    return lookup_find(&cache->lookup, cache->lines, sizeof *cache->lines, number);
+}
+
+/* Index of a line's sector in arrays by line and sector; `bit` is the sector's. */
+static inline size_t sector_index(const struct cache *cache, uint32_t line, uint8_t bit) {
+    return (size_t)line * (cache->sector_mask + 1) + bits_first(bit);
+}
+
+/* The line that leaves next: one never used, an empty one, then as the policy says; NONE: all ways are reserved. */
+uint32_t cache_victim(const struct cache *cache, uint32_t set_index);
+void cache_write_back(struct cache *cache, const struct line *line, uint8_t sectors, struct request *out);
+/* Empties a line that another takes; gives the dirty sectors, whose write-back is then in `out`. */
+uint8_t cache_evict_line(struct cache *cache, uint32_t index, struct request *out);
+/* Gives an empty line to a number, as the newest of its set. */
+void cache_place_line(struct cache *cache, uint32_t index, uint32_t set_index, uint64_t number);
+/* Takes a line out of use if nothing is left in it. */
+void cache_drop_empty(struct cache *cache, uint32_t index);
+
+enum cache_outcome cache_block(struct cache *cache, const struct request *request, enum cache_cause cause,
+                               uint32_t room, struct cache_result *result);
+/* Takes `victim` for the line of an access, with the write-back of what was there. */
+void cache_take_line(struct cache *cache, struct place *place, uint32_t victim, uint32_t set,
+                     struct cache_result *result);
+/* The atom is not here and its data are needed. `through`: a store that goes down as well. */
+enum cache_outcome cache_fetch(struct cache *cache, const struct request *request, struct place *place, bool through,
+                               uint32_t room, struct cache_result *result);
+/* cache_write.c: stores and atomics. */
+enum cache_outcome cache_write(struct cache *cache, const struct request *request, struct place *place, uint32_t room,
+                               struct cache_result *result);
+
+#endif

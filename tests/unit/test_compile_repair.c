@@ -1,0 +1,106 @@
+/* What compile_repair.c makes of the IR that LLVM 19's NVPTX back end gets wrong. */
+#include "device/compile_repair.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void a_comparison_of_short2_is_taken_apart(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    const char *repaired = repair_ir(&arena, "define void @k() {\n"
+                                             "  %3 = icmp ne <2 x i16> %1, %2\n"
+                                             "  %4 = sext <2 x i1> %3 to <2 x i16>, !dbg !7\n"
+                                             "  ret void\n"
+                                             "}\n");
+    assert_string_equal(repaired,
+                        "define void @k() {\n"
+                        "  %3 = icmp ne <2 x i16> %1, %2\n"
+                        "  %heddle.0.bit0 = extractelement <2 x i1> %3, i64 0, !dbg !7\n"
+                        "  %heddle.0.half0 = sext i1 %heddle.0.bit0 to i16, !dbg !7\n"
+                        "  %heddle.0.bit1 = extractelement <2 x i1> %3, i64 1, !dbg !7\n"
+                        "  %heddle.0.half1 = sext i1 %heddle.0.bit1 to i16, !dbg !7\n"
+                        "  %heddle.0.low = insertelement <2 x i16> poison, i16 %heddle.0.half0, i64 0, !dbg !7\n"
+                        "  %4 = insertelement <2 x i16> %heddle.0.low, i16 %heddle.0.half1, i64 1, !dbg !7\n"
+                        "  ret void\n"
+                        "}\n");
+    arena_free(&arena);
+}
+
+static void a_short_line_is_read_to_its_end(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    const char *repaired = repair_ir(&arena, "define void @k() {\n  %4 = zext <2 x i1> %3 to <2 x i16>\n}");
+    assert_non_null(strstr(repaired, "  %heddle.0.half1 = zext i1 %heddle.0.bit1 to i16\n"));
+    assert_non_null(strstr(repaired, "  %4 = insertelement <2 x i16> %heddle.0.low, i16 %heddle.0.half1, i64 1\n}"));
+    arena_free(&arena);
+}
+
+static void an_element_of_a_private_vector_keeps_its_load(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    const char *repaired = repair_ir(&arena, "define void @k() {\n"
+                                             "  %3 = load <4 x i64>, ptr %2, align 32, !tbaa !17\n"
+                                             "  %5 = extractelement <4 x i64> %3, i64 %4, !dbg !7\n"
+                                             "  ret void\n"
+                                             "}\n");
+    assert_string_equal(repaired, "define void @k() {\n"
+                                  "  %3 = load <4 x i64>, ptr %2, align 32, !tbaa !17\n"
+                                  "  %heddle.0 = freeze <4 x i64> %3\n"
+                                  "  %5 = extractelement <4 x i64> %heddle.0, i64 %4, !dbg !7\n"
+                                  "  ret void\n"
+                                  "}\n");
+    arena_free(&arena);
+}
+
+static void a_bit_with_a_sign_becomes_minus_one(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    const char *repaired = repair_ir(&arena, "define void @k() {\n"
+                                             "  %4 = sitofp i1 %3 to double, !dbg !7\n"
+                                             "  %6 = sitofp <2 x i1> %5 to <2 x float>\n"
+                                             "  %8 = sitofp i16 %7 to float\n"
+                                             "}\n");
+    assert_string_equal(repaired, "define void @k() {\n"
+                                  "  %4 = select i1 %3, double -1.0, double 0.0, !dbg !7\n"
+                                  "  %6 = select <2 x i1> %5, <2 x float> <float -1.0, float -1.0>, <2 x float> "
+                                  "zeroinitializer\n"
+                                  "  %8 = sitofp i16 %7 to float\n"
+                                  "}\n");
+    arena_free(&arena);
+}
+
+/* Global memory, an index that is known, a vector that is no load, one of another function, other widths. */
+static void the_rest_stays_as_it_is(void **state) {
+    (void)state;
+    static const char ir[] = "define void @j() {\n"
+                             "  %9 = load <4 x i64>, ptr %2, align 32\n"
+                             "}\n"
+                             "define void @k() {\n"
+                             "  %3 = load <4 x i64>, ptr addrspace(1) %2, align 32\n"
+                             "  %5 = extractelement <4 x i64> %3, i64 %4\n"
+                             "  %6 = load <4 x i64>, ptr addrspace(3) %2, align 32\n"
+                             "  %7 = extractelement <4 x i64> %6, i64 2\n"
+                             "  %8 = extractelement <4 x i64> %9, i64 %4\n"
+                             "  %10 = sext <2 x i1> %1 to <2 x i32>\n"
+                             "  %11 = sext <4 x i1> %1 to <4 x i16>\n"
+                             "  ret void\n"
+                             "}\n";
+    struct arena arena = {0};
+    assert_ptr_equal(repair_ir(&arena, ir), ir);
+    arena_free(&arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_comparison_of_short2_is_taken_apart),
+        cmocka_unit_test(a_short_line_is_read_to_its_end),
+        cmocka_unit_test(an_element_of_a_private_vector_keeps_its_load),
+        cmocka_unit_test(a_bit_with_a_sign_becomes_minus_one),
+        cmocka_unit_test(the_rest_stays_as_it_is),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,130 @@
+/* Laws of divergence mechanisms in time: whoever issues together, threads do the same. */
+#include "timed_programs.h"
+
+#include "divergence/divergence.h"
+
+static void open_with(struct fixture *f, const char *machine, const char *mechanism) {
+    char settings[512];
+    snprintf(settings, sizeof settings, "%sdivergence.mechanism: %s\n", machine, mechanism);
+    open_machine(f, settings);
+}
+
+/* Warp-level operations of threads that parted before, one side of which ends. */
+static const struct program_text meetings = {
+    "votes and shuffles",
+    KERNEL("", "mul.lo.u32 %r4, %r3, 2654435761;\nshr.u32 %r4, %r4, 28;\nmov.u32 %r5, 0;\nL: setp.ge.u32 %p1, %r5, "
+               "%r4;\n@%p1 bra E;\nadd.u32 %r5, %r5, 1;\nbra L;\nE: shfl.sync.bfly.b32 %r6, %r4, 1, 31, "
+               "-1;\nsetp.gt.u32 %p2, %r6, 5;\nvote.sync.ballot.b32 %r7, %p2, -1;\nand.b32 %r8, %r1, "
+               "31;\nsetp.lt.u32 %p3, %r8, 12;\n@%p3 bra A;\nshfl.sync.up.b32 %r9, %r7, 1, 0, 0xfffff000;\nbra "
+               "B;\nA: vote.sync.any.pred %p4, %p2, 0xfff;\nselp.u32 %r9, 1, 2, %p4;\n@!%p2 exit;\nB: bar.warp.sync "
+               "-1;\nadd.u32 %r9, %r9, %r7;\nst.global.u32 [%rd3], %r9;\nret;"),
+    24, 192};
+
+static void compare_with_functional(const char *machine, const struct program_text *program, const char *mechanism) {
+    struct fixture timed, plain;
+    open_with(&timed, machine, mechanism);
+    open_machine(&plain, machine);
+    load(&timed, program->text);
+    load(&plain, program->text);
+    expect_ok(&timed, program, true);
+    expect_ok(&plain, program, false);
+    if (memcmp(timed.memory, plain.memory, WORDS * sizeof(uint32_t)) != 0)
+        fail_msg("%s, %s: memory differs", program->name, mechanism);
+    assert_int_equal(timed.result.stats.thread_instructions, plain.result.stats.thread_instructions);
+    assert_int_equal(timed.result.stats.threads, plain.result.stats.threads);
+    assert_int_equal(timed.result.output_bytes, plain.result.output_bytes);
+    if (plain.result.output_bytes)
+        assert_memory_equal(timed.result.output, plain.result.output, plain.result.output_bytes);
+    check_books(&timed, program->name);
+    finish(&timed);
+    finish(&plain);
+}
+
+static void every_mechanism_leaves_the_same_memory(void **state) {
+    (void)state;
+    for (const struct divergence_ops *const *one = divergence_all(); *one; one++)
+        for (unsigned m = 0; m < MACHINES; m++) {
+            for (unsigned i = 0; i < PROGRAMS; i++)
+                compare_with_functional(machines[m], &programs[i], (*one)->name);
+            compare_with_functional(machines[m], &meetings, (*one)->name);
+        }
+}
+
+/* With one block of 256 threads of which every second takes each side, formation fills groups that a stack leaves half
+ * empty, and threads of their own wait for nobody. */
+static void regrouping_needs_fewer_cycles_where_threads_part(void **state) {
+    (void)state;
+    static const char *const names[] = {"pdom", "dwf", "mimd"};
+    uint64_t cycles[3], issues[3];
+    for (unsigned i = 0; i < 3; i++) {
+        struct fixture f;
+        open_with(&f, "base: fung-8800\nsm.count: 1\n" LIMIT, names[i]);
+        load(&f, KERNEL("", "mul.lo.u32 %r4, %r1, 2654435761;\nshr.u32 %r4, %r4, 31;\nmov.u32 %r5, 0;\nL: setp.eq.u32 "
+                            "%p1, %r4, 0;\n@%p1 bra A;\nadd.u32 %r6, %r6, 3;\nxor.b32 %r6, %r6, %r5;\nmul.lo.u32 %r6, "
+                            "%r6, 5;\nbra J;\nA: add.u32 %r6, %r6, 7;\nxor.b32 %r6, %r6, %r5;\nmul.lo.u32 %r6, %r6, "
+                            "9;\nJ: add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p2, %r5, 64;\n@%p2 bra L;\nst.global.u32 "
+                            "[%rd3], %r6;\nret;"));
+        assert_int_equal(launch(&f, 1, 256, true), STATUS_OK);
+        cycles[i] = f.result.timed->cycles, issues[i] = f.result.stats.warp_instructions;
+        finish(&f);
+    }
+    assert_true(issues[1] < issues[0]);
+    assert_true(cycles[1] < cycles[0]);
+    assert_true(cycles[2] <= cycles[1]);
+}
+
+/* A barrier that lanes reach on both sides of a branch: a stack cannot bring the others, threads of their own can. */
+static void barriers_on_both_sides_of_a_branch_are_met(void **state) {
+    (void)state;
+    for (const struct divergence_ops *const *one = divergence_all(); *one; one++) {
+        struct fixture f;
+        open_with(&f, "base: gtx480\nsm.count: 2\n" LIMIT, (*one)->name);
+        load(&f, KERNEL("", "setp.lt.u32 %p1, %r1, 8;\n@%p1 bra A;\nbar.sync 0;\nbra B;\nA: bar.sync 0;\nst.global.u32 "
+                            "[%rd3], 77;\nB: ret;"));
+        assert_int_equal(launch(&f, 1, 32, true), (*one)->regroups ? STATUS_OK : STATUS_STOPPED);
+        if ((*one)->regroups)
+            assert_int_equal(f.memory[7], 77);
+        finish(&f);
+    }
+}
+
+static void threads_that_wait_for_ever_are_named(void **state) {
+    (void)state;
+    struct fixture f;
+    open_with(&f, "base: gtx480\nsm.count: 2\n" LIMIT, "dwf");
+    load(&f, KERNEL("", "setp.lt.u32 %p1, %r1, 8;\n@%p1 bra A;\nbar.sync 1;\nret;\nA: vote.sync.ballot.b32 %r4, %p1, "
+                        "-1;\nst.global.u32 [%rd3], %r4;\nret;"));
+    assert_int_equal(launch(&f, 1, 32, true), STATUS_STOPPED);
+    expect_text(&f, "kernel 'k' makes no progress");
+    expect_text(&f, "lanes 0xffffff00 wait at barrier 1");
+    expect_text(&f, "24 of 32 threads have come");
+    expect_text(&f, "lanes 0x000000ff wait at vote");
+    finish(&f);
+}
+
+static void what_a_mechanism_cannot_do_is_refused(void **state) {
+    (void)state;
+    struct fixture f;
+    open_with(&f, "base: gtx480\n", "dwf");
+    load(&f, KERNEL("", "bar.sync %r1;\nret;"));
+    assert_int_equal(launch(&f, 1, 32, true), STATUS_INVALID);
+    expect_text(&f, "test.ptx:");
+    expect_text(&f, "barrier is in a register");
+    finish(&f);
+    open_with(&f, "base: gtx480\n", "mimd");
+    load(&f, programs[0].text);
+    assert_int_equal(launch(&f, 1, 32, false), STATUS_INVALID);
+    expect_text(&f, "leave out --functional");
+    finish(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_mechanism_leaves_the_same_memory),
+        cmocka_unit_test(regrouping_needs_fewer_cycles_where_threads_part),
+        cmocka_unit_test(barriers_on_both_sides_of_a_branch_are_met),
+        cmocka_unit_test(threads_that_wait_for_ever_are_named),
+        cmocka_unit_test(what_a_mechanism_cannot_do_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

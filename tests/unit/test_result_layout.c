@@ -1,0 +1,53 @@
+/* device/result_layout: lists of plain values on one line, everything else indented, the document unchanged. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "device/result_layout.h"
+
+static void expect(const char *document, const char *text) {
+    struct arena arena = {0};
+    size_t length = 0;
+    json_t *root = json_loads(document, 0, NULL);
+    assert_non_null(root);
+    const char *out = result_layout(root, &arena, &length);
+    assert_string_equal(out, text);
+    assert_int_equal(length, strlen(text));
+    json_t *again = json_loads(out, 0, NULL);
+    assert_true(json_equal(root, again));
+    json_decref(root);
+    json_decref(again);
+    arena_free(&arena);
+}
+
+static void lists_of_values_stay_on_a_line(void **state) {
+    (void)state;
+    expect("{\"a\": [1, 2.5, null, \"x\"], \"b\": [], \"c\": {}}",
+           "{\n \"a\": [1, 2.5, null, \"x\"],\n \"b\": [],\n \"c\": {}\n}\n");
+    expect("{\"a\": [[0, 0, 5], [1, null, 7]]}", "{\n \"a\": [[0, 0, 5], [1, null, 7]]\n}\n");
+}
+
+static void lists_of_objects_do_not(void **state) {
+    (void)state;
+    expect("{\"a\": [{\"b\": [1, 2]}, {\"c\": 3}]}",
+           "{\n \"a\": [\n  {\n   \"b\": [1, 2]\n  },\n  {\n   \"c\": 3\n  }\n ]\n}\n");
+}
+
+static void brackets_in_text_mean_nothing(void **state) {
+    (void)state;
+    expect("{\"a\": [\"}\", \"[\\\"{\", \"\\\\\", \"x\\n  y\"], \"]\": 1}",
+           "{\n \"a\": [\"}\", \"[\\\"{\", \"\\\\\", \"x\\n  y\"],\n \"]\": 1\n}\n");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lists_of_values_stay_on_a_line),
+        cmocka_unit_test(lists_of_objects_do_not),
+        cmocka_unit_test(brackets_in_text_mean_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
