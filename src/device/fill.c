@@ -257,45 +257,42 @@ static void store_integer(enum element element, wide_integer value, void *out) {
     }
 }
 
-/* The same for a run of the commonest elements, whose integers fit 62 bits: a launch of millions of threads should not
- * spend its time here. False: not one of them. */
-static bool step_fast(struct fill_cursor *cursor, unsigned char *out, uint64_t n, wide_integer step,
-                      wide_integer modulo) {
-    const wide_integer limit = (wide_integer)1 << 62, last = cursor->index + step * (wide_integer)n;
-    const bool small = modulo ? modulo < limit : last < limit && last > -limit;
-    if (!small || cursor->index >= limit || cursor->index <= -limit || element_bytes(cursor->element) != 4)
-        return false;
-    const int64_t by = (int64_t)step, wrap = modulo ? (int64_t)modulo : INT64_MAX;
-    int64_t index = (int64_t)cursor->index;
-    for (uint64_t i = 0; i < n; i++, out += 4) {
-        const float real = (float)index;
-        const uint32_t whole = (uint32_t)index;
-        memcpy(out, cursor->element == ELEMENT_F32 ? (const void *)&real : (const void *)&whole, 4);
-        index += by;
-        index -= index >= wrap ? wrap : 0;
+/* Integers step exactly, without a division per element. */
+static void step_integers(struct fill_cursor *cursor, unsigned char *out, uint64_t n, unsigned size, wide_integer step,
+                          wide_integer modulo) {
+    for (uint64_t i = 0; i < n; i++, out += size) {
+        store_integer(cursor->element, cursor->index, out);
+        cursor->index += step;
+        if (modulo && cursor->index >= modulo)
+            cursor->index -= modulo;
     }
-    cursor->index = index;
-    return true;
 }
 
-/* Integers step exactly, without a division per element. */
+/* After `modulo` elements they repeat: a buffer of millions should not take longer to fill than to use. */
+static void next_integers(struct fill_cursor *cursor, unsigned char *out, uint64_t n, unsigned size) {
+    const struct fill *fill = cursor->fill;
+    const wide_integer modulo = (wide_integer)fill->modulo;
+    const wide_integer step = fill->modulo ? positive_modulo(fill->scale.integer, fill->modulo) : fill->scale.integer;
+    if (!fill->modulo || fill->modulo >= n) {
+        step_integers(cursor, out, n, size, step, modulo);
+        return;
+    }
+    const wide_integer first = cursor->index;
+    step_integers(cursor, out, fill->modulo, size, step, modulo);
+    for (uint64_t done = fill->modulo; done < n; done *= 2)
+        memcpy(out + done * size, out, (done < n - done ? done : n - done) * size);
+    cursor->index = (first + step * (wide_integer)(n % fill->modulo)) % modulo;
+}
+
 static void next_index(struct fill_cursor *cursor, unsigned char *out, uint64_t n, unsigned size) {
     const struct fill *fill = cursor->fill;
-    bool exact = fill->scale.is_integer && fill->offset.is_integer;
-    wide_integer modulo = (wide_integer)fill->modulo;
-    wide_integer step = fill->modulo ? positive_modulo(fill->scale.integer, fill->modulo) : fill->scale.integer;
-    if (exact && step_fast(cursor, out, n, step, modulo))
+    if (fill->scale.is_integer && fill->offset.is_integer) {
+        next_integers(cursor, out, n, size);
         return;
+    }
     for (uint64_t i = 0; i < n; i++, out += size) {
-        if (exact) {
-            store_integer(cursor->element, cursor->index, out);
-            cursor->index += step;
-            if (modulo && cursor->index >= modulo)
-                cursor->index -= modulo;
-            continue;
-        }
         double value = (double)(cursor->next + i) * fill->scale.real + fill->offset.real;
-        if (modulo)
+        if (fill->modulo)
             value -= (double)fill->modulo * __builtin_floor(value / (double)fill->modulo);
         struct number number = number_real(value);
         element_store(cursor->element, &number, out);

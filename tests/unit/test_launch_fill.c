@@ -79,6 +79,7 @@ static void index_arithmetic(void **state) {
     good("{index: {}}", ELEMENT_I32, 5, (int32_t[]){0, 1, 2, 3, 4});
     good("{index: }", ELEMENT_U8, 5, (uint8_t[]){0, 1, 2, 3, 4});
     good("{index: {modulo: 3}}", ELEMENT_F32, 5, (float[]){0, 1, 2, 0, 1});
+    good("{index: {scale: 5, offset: 2, modulo: 3}}", ELEMENT_U8, 11, (uint8_t[]){2, 1, 0, 2, 1, 0, 2, 1, 0, 2, 1});
     good("{index: {scale: -1, offset: 1, modulo: 4}}", ELEMENT_I16, 6, (int16_t[]){1, 0, 3, 2, 1, 0});
     good("{index: {scale: 2.5, offset: 1}}", ELEMENT_F64, 4, (double[]){1, 3.5, 6, 8.5});
     good("{index: {scale: 0.5, offset: -1, modulo: 2}}", ELEMENT_F64, 6, (double[]){1, 1.5, 0, 0.5, 1, 1.5});
