@@ -297,7 +297,9 @@ class Kernel:
                 return f"({kind.name})(({wide})({a}) << {count})"
             return f"as_{kind.name}(as_{u.name}({a}) << as_{u.name}{count})"
         if form == "divide":
-            if kind.base == u.base:
+            if kind.base == "ushort" and kind.n > 1:  # clang 19 does not compile a division by two constants 65535
+                divisor = f"((({b}) & ({kind.name})0x7fff) | ({kind.name})1)"
+            elif kind.base == u.base:
                 divisor = f"(({b}) | ({kind.name})1)"
             else:
                 divisor = f"((({b}) & ({kind.name}){(1 << (kind.bits - 1)) - 1}) | ({kind.name})1)"
@@ -349,6 +351,10 @@ class Kernel:
             if u != kind and choice == "abs":
                 one = f"(({a}) | ({kind.name})1)"  # never the smallest number, on which PoCL is wrong: known/
                 a = f"({kind.name}){one}" if kind.n == 1 else one
+            if u != kind and choice == "abs_diff":  # never a difference beyond the type, on which it is wrong as well
+                a, b = (f"(({x}) >> ({kind.name})1)" for x in (a, b))
+                if kind.n == 1:
+                    a, b = f"({kind.name}){a}", f"({kind.name}){b}"
             inner = f"abs({a})" if choice == "abs" else f"abs_diff({a}, {b})"
             return inner if u == kind else f"as_{kind.name}({inner})"
         if choice in ("clz", "popcount"):
@@ -437,6 +443,9 @@ class Kernel:
                 self.emit(f"{v.name} {self.pick('&|^')}= {self.expr(v.type, 2)};")
             else:
                 self.emit(f"{v.name} {self.pick('+-*&|^')}= {self.expr(v.type, 2)};")
+        elif v.type.n > 1 and self.loop_depth:
+            # never one operation on a constant and the vector: known/loop_vector
+            self.emit(f"{v.name} = m == 4294967295u ? {v.name} : {self.expr(v.type)};")
         else:
             self.emit(f"{v.name} = {self.expr(v.type)};")
 
@@ -670,7 +679,7 @@ class Kernel:
             self.open(f"if ({self.condition(2)})")
             self.emit(f"return {self.expr(result, 2)};" if self.chance(0.5) else f"{arguments[0].name} = {self.expr(kinds[0], 2)};")
             self.close()
-        if self.chance(0.4):
+        if self.chance(0.4) and kinds[-1].n == 1:  # known/loop_vector
             i = self.name("i")
             self.open(f"for (uint {i} = 0; {i} < {self.pick([2, 3, 4])}u; {i}++)")
             self.emit(f"{arguments[-1].name} = {self.expr(kinds[-1], 2)};")
