@@ -30,12 +30,11 @@ static enum status read_word(const struct parser *p, const struct yaml_node *nod
 static enum status read_element(const struct parser *p, const struct yaml_node *node, enum element *out) {
     const char *name = "";
     enum status status = read_word(p, node, "a type", &name);
-    *out = element_find(name);
-    if (!status && *out == ELEMENT_COUNT) {
-        *out = ELEMENT_U8;
+    const enum element found = element_find(name);
+    *out = found == ELEMENT_COUNT ? ELEMENT_U8 : found; /* reading goes on after an error */
+    if (!status && found == ELEMENT_COUNT)
         status = yaml_error(p->yaml, node, p->report, "there is no type '%.40s'; types are %s", name,
                             words_join(p->arena, element_names));
-    }
     return status;
 }
 
