@@ -23,7 +23,8 @@ void stat_merge(void *into, const void *from, const struct stat_description *tab
     for (const struct stat_description *stat = table; stat->name; stat++) {
         if (stat->is_ratio)
             continue;
-        uint64_t sum = counter_at(into, stat->offset) + counter_at(from, stat->offset);
-        memcpy((char *)into + stat->offset, &sum, sizeof sum);
+        const uint64_t a = counter_at(into, stat->offset), b = counter_at(from, stat->offset);
+        const uint64_t merged = !stat->is_largest ? a + b : a > b ? a : b;
+        memcpy((char *)into + stat->offset, &merged, sizeof merged);
     }
 }

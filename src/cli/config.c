@@ -28,7 +28,7 @@ static enum status show_machine(struct arguments *arguments, struct report *repo
     enum status status = arguments_machine(arguments, &machine, report);
     if (!status) {
         printf("# %s: %s\n", machine.name, machine.about);
-        for (const struct param_description *param = machine_params; param->key; param++) {
+        for (const struct param_description *param = machine.params.table; param->key; param++) {
             const char *value = param_text(&machine.params, param);
             printf("\n# %s\n# takes %s; from %s\n%s: %s%s%s\n", param->help, param_range(param, &arguments->arena),
                    param_origin(&machine.params, param), param->key, value, param->unit[0] ? "  # " : "", param->unit);
@@ -45,7 +45,7 @@ static enum status check_machine(const char *path, struct report *report) {
         status = machine_check(&machine, report);
     if (!status) {
         unsigned given = 0, all = 0;
-        for (const struct param_description *param = machine_params; param->key; param++, all++)
+        for (const struct param_description *param = machine.params.table; param->key; param++, all++)
             given += strcmp(param_origin(&machine.params, param), "default") != 0;
         printf("%s: good; %u of %u keys given, the others keep their defaults\n", path, given, all);
     }

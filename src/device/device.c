@@ -348,6 +348,7 @@ static enum status run_in_time(struct device *device, const struct launch *launc
                                      .l1 = &l1,
                                      .executors = executors,
                                      .mechanism = device->mechanism,
+                                     .mechanism_params = machine_mechanism_params(machine, device->mechanism),
                                      .done = &counts->progress,
                                      .watch = launch->watch,
                                      .watcher = launch->watcher};
@@ -370,7 +371,8 @@ static enum status check_mechanism(const struct device *device, const struct lau
                           "divergence.mechanism=%s groups threads by when they come back from the pipeline; leave out "
                           "--functional",
                           device->mechanism->name);
-    return divergence_check(device->mechanism, program_module(launch->program), report);
+    return divergence_check(device->mechanism, program_module(launch->program),
+                            machine_mechanism_params(device->machine, device->mechanism), report);
 }
 
 /* Everything of one launch lives in `arena`. */
@@ -392,6 +394,7 @@ static enum status run_launch(struct device *device, const struct launch *launch
                                  .threads = ARENA_ARRAY(arena, uint64_t, module->code_count)};
     struct exec_output output = {.arena = arena};
     const struct emulate_options options = {.mechanism = device->mechanism,
+                                            .mechanism_params = machine_mechanism_params(machine, device->mechanism),
                                             .warp_size = machine->warp_size,
                                             .turn_issues = machine->turn_issues,
                                             .warp_issues = machine->warp_issues,

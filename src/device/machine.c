@@ -1,4 +1,5 @@
 #include "device/machine.h"
+#include "base/bits.h"
 #include "base/file.h"
 #include "device/words.h"
 #include "device/yaml.h"
@@ -9,7 +10,7 @@
 
 enum { FILE_LIMIT_BYTES = 1 << 20, BASE_DEPTH_MAX = 8 };
 
-const struct param_description machine_params[] = {
+static const struct param_description fixed_params[] = {
 #define PARAM(field, ...) PARAM_ENTRY(struct machine, field, __VA_ARGS__)
 #include "device/machine_params.def"
 #undef PARAM
@@ -190,9 +191,44 @@ static enum status read_machine(struct machine *machine, const char *gpu, unsign
     return read_text(machine, name, path == gpu ? gpu : last, text, length, depth, report);
 }
 
+/* ---- keys ---- */
+
+/* Where the values of a mechanism's own keys begin in machine->mechanisms. */
+static size_t mechanism_offset(const struct divergence_ops *mechanism) {
+    size_t offset = 0;
+    for (const struct divergence_ops *const *one = divergence_all(); *one != mechanism; one++)
+        offset += bits_round_up((*one)->params_bytes, 8);
+    return offset;
+}
+
+const void *machine_mechanism_params(const struct machine *machine, const struct divergence_ops *mechanism) {
+    return machine->mechanisms + mechanism_offset(mechanism);
+}
+
+/* The machine's own keys and those of the mechanisms. */
+static const struct param_description *all_params(struct arena *arena) {
+    struct {
+        struct param_description *items;
+        unsigned count, capacity;
+    } all = {0};
+    for (const struct param_description *param = fixed_params; param->key; param++)
+        *ARENA_PUSH(arena, &all) = *param;
+    for (const struct divergence_ops *const *one = divergence_all(); *one; one++)
+        for (const struct param_description *param = (*one)->params; param && param->key; param++) {
+            struct param_description *copy = ARENA_PUSH(arena, &all);
+            *copy = *param;
+            copy->offset += offsetof(struct machine, mechanisms) + mechanism_offset(*one);
+        }
+    *ARENA_PUSH(arena, &all) = (struct param_description)PARAM_END;
+    return all.items;
+}
+
 static enum status start(struct machine *machine, struct report *report) {
     *machine = (struct machine){.name = "default", .about = ""};
-    return param_create(&machine->params, machine_params, machine, &machine->arena, report);
+    if (mechanism_offset(NULL) > MACHINE_MECHANISM_BYTES)
+        return report_add(report, STATUS_INVALID, "the mechanisms' own keys need %zu bytes, a machine has %u for them",
+                          mechanism_offset(NULL), (unsigned)MACHINE_MECHANISM_BYTES);
+    return param_create(&machine->params, all_params(&machine->arena), machine, &machine->arena, report);
 }
 
 enum status machine_open(struct machine *machine, const char *gpu, struct report *report) {
@@ -296,7 +332,14 @@ enum status machine_check(const struct machine *machine, struct report *report) 
 
 void machine_close(struct machine *machine) { arena_free(&machine->arena); }
 
-bool machine_is_host_key(const struct param_description *param) { return strncmp(param->key, "host.", 5) == 0; }
+bool machine_is_idle_key(const struct machine *machine, const struct param_description *param) {
+    const size_t area = offsetof(struct machine, mechanisms);
+    const bool is_mechanism = param->offset >= area && param->offset < area + MACHINE_MECHANISM_BYTES;
+    const size_t length = strlen(machine->divergence_mechanism);
+    if (!is_mechanism)
+        return strncmp(param->key, "host.", 5) == 0;
+    return strncmp(param->key, machine->divergence_mechanism, length) != 0 || param->key[length] != '.';
+}
 
 struct occupancy_limits machine_occupancy_limits(const struct machine *machine) {
     return (struct occupancy_limits){

@@ -14,6 +14,8 @@
 enum machine_prefer { MACHINE_PREFER_SHARED, MACHINE_PREFER_L1 };
 enum machine_lanes { MACHINE_LANES_AUTO, MACHINE_LANES_V1, MACHINE_LANES_V3, MACHINE_LANES_V4 };
 
+enum { MACHINE_MECHANISM_BYTES = 4096 };
+
 /* Zero-initialise, then machine_open. Holds pointers into itself: never copied or moved. */
 struct machine {
 #define PARAM PARAM_FIELD
@@ -24,13 +26,12 @@ struct machine {
     struct cache_params l1, l2, instruction, constant;
     struct crossbar_params crossbar;
     struct dram_params dram;
+    _Alignas(8) unsigned char mechanisms[MACHINE_MECHANISM_BYTES]; /* values of their own keys */
     const char *name;  /* "gtx480", or the file's name without folder and ending */
     const char *about; /* one line */
     struct param_set params;
     struct arena arena;
 };
-
-extern const struct param_description machine_params[];
 
 /* `gpu` is the name of a shipped machine or the path of a configuration file (it has a '/' or ends in .yaml);
  * NULL: MACHINE_DEFAULT. machine_close is right after a failure too. */
@@ -55,7 +56,9 @@ struct occupancy_limits machine_occupancy_limits(const struct machine *machine);
 
 /* Names of the shipped machines in alphabetical order, NULL-terminated; empty when their folder is not found. */
 const char *const *machine_list(struct arena *arena);
-/* A key that begins with "host.": not part of what a result depends on. */
-bool machine_is_host_key(const struct param_description *param);
+/* Values of a mechanism's own keys. */
+const void *machine_mechanism_params(const struct machine *machine, const struct divergence_ops *mechanism);
+/* Not part of what a result depends on: a key that begins with "host.", or of a mechanism that is not chosen. */
+bool machine_is_idle_key(const struct machine *machine, const struct param_description *param);
 
 #endif

@@ -233,8 +233,8 @@ static json_t *machine_json(const struct machine *machine, struct arena *arena) 
     json_object_set_new(out, "name", text_of(arena, machine->name));
     json_object_set_new(out, "about", text_of(arena, machine->about));
     json_object_set_new(out, "parameters", parameters);
-    for (const struct param_description *param = machine_params; param->key; param++) {
-        if (machine_is_host_key(param))
+    for (const struct param_description *param = machine->params.table; param->key; param++) {
+        if (machine_is_idle_key(machine, param))
             continue;
         json_t *entry = json_object();
         json_object_set_new(entry, "value", param_json(&machine->params, param, arena));
@@ -245,10 +245,10 @@ static json_t *machine_json(const struct machine *machine, struct arena *arena) 
     return out;
 }
 
-static json_t *units_json(bool in_time) {
+static json_t *units_json(bool in_time, const struct machine *machine) {
     json_t *out = json_object();
     if (in_time)
-        result_add_timed_units(out);
+        result_add_timed_units(out, divergence_find(machine->divergence_mechanism));
     for (const struct stat_description *stat = run_stats_table; stat->name; stat++)
         json_object_set_new(out, stat->name, json_string(stat->unit));
     json_object_set_new(out, "instructions", json_string("instructions"));
@@ -331,7 +331,7 @@ enum status result_write(struct run *run, bool complete, double wall_seconds, st
     json_object_set_new(root, "seed", count_of(run->options.seed));
     json_object_set_new(root, "machine", machine_json(run->machine, arena));
     json_object_set_new(root, "module", module_json(run, arena));
-    json_object_set_new(root, "units", units_json(run->options.in_time));
+    json_object_set_new(root, "units", units_json(run->options.in_time, run->machine));
     json_object_set_new(root, "launches", launches);
     for (unsigned i = 0; i < run->done; i++)
         json_array_append_new(launches, launch_json(run, i, arena));

@@ -64,6 +64,11 @@ bool result_total_timed(const struct run *run, const struct function *kernel, st
         sm_inst_stats_add(&total->nobody, &one->nobody);
         for (unsigned k = 0; k < WAIT_COUNT; k++)
             total->waits[k] += one->waits[k];
+        total->mechanism = one->mechanism;
+        if (one->mechanism_stats && !total->mechanism_stats)
+            total->mechanism_stats = arena_alloc(arena, one->mechanism->stats_bytes);
+        if (one->mechanism_stats)
+            stat_merge(total->mechanism_stats, one->mechanism_stats, one->mechanism->stats);
         for (uint32_t pc = 0; one->instructions && pc < run->module->code_count; pc++)
             sm_inst_stats_add(&total->instructions[pc], &one->instructions[pc]);
     }
@@ -137,6 +142,8 @@ void result_add_timed(json_t *into, const struct gpu_stats *timed, const struct 
     add_classes(into, &slots);
     json_object_set_new(into, "nobody", nobody_json(&timed->nobody));
     json_object_set_new(into, "stalls", waits_json(timed->waits));
+    if (timed->mechanism_stats)
+        json_object_set_new(into, "mechanism", table_json(timed->mechanism_stats, timed->mechanism->stats));
     json_object_set_new(into, "memory", memory);
     for (const struct stat_description *stat = sm_stats_table; stat->name; stat++)
         if (is_memory_counter(stat->name))
@@ -162,7 +169,7 @@ static void table_units(json_t *into, const char *prefix, const struct stat_desc
     }
 }
 
-void result_add_timed_units(json_t *into) {
+void result_add_timed_units(json_t *into, const struct divergence_ops *mechanism) {
     static const char *const units[][2] = {{"cycles", "cycles"},
                                            {"ipc", "thread instructions per cycle"},
                                            {"warp_ipc", "warp instructions per cycle"},
@@ -185,6 +192,8 @@ void result_add_timed_units(json_t *into) {
             snprintf(key, sizeof key, "memory.%s", stat->name);
             json_object_set_new(into, key, json_string(stat->unit));
         }
+    if (mechanism->stats)
+        table_units(into, "mechanism", mechanism->stats);
     table_units(into, "memory.l1", cache_stat_table);
     table_units(into, "memory.constant_cache", cache_stat_table);
     table_units(into, "memory.l2", cache_stat_table);

@@ -21,9 +21,9 @@ const struct divergence_ops *divergence_find(const char *name) {
 
 const struct divergence_ops *const *divergence_all(void) { return mechanisms; }
 
-enum status divergence_check(const struct divergence_ops *mechanism, const struct module *module,
+enum status divergence_check(const struct divergence_ops *mechanism, const struct module *module, const void *params,
                              struct report *report) {
-    enum status status = STATUS_OK;
+    enum status status = mechanism->check ? mechanism->check(params, report) : STATUS_OK;
     if (!mechanism->regroups)
         return status;
     char where[256];

@@ -7,6 +7,8 @@
 #define HEDDLE_DIVERGENCE_DIVERGENCE_H
 
 #include "base/arena.h"
+#include "base/param.h"
+#include "base/stat.h"
 #include "base/status.h"
 #include "isa/executor.h"
 #include "isa/module.h"
@@ -18,6 +20,8 @@ struct divergence_shape {
     uint32_t code_count;
     unsigned warps, warp_size, warps_per_block;
     unsigned schedulers; /* issue slot s belongs to scheduler s mod this */
+    const void *params;  /* values of the mechanism's own keys */
+    const uint64_t *now; /* the present cycle; always 0 in the functional run */
 };
 
 struct divergence_ops {
@@ -27,6 +31,16 @@ struct divergence_ops {
     bool regroups;
     /* A slot holds threads at different PCs: they have an instruction supply each, and fetch is not modelled. */
     bool fetches_alone;
+    /* regroups: the threads of a load come back together, unless divergence.load_return says otherwise. */
+    bool returns_together;
+    /* Its own keys, named "NAME.key", and counters; NULL: none. `params` is the table of a struct of params_bytes, that
+     * the shape points to; `stats` of one of stats_bytes, that `statistics` points to. */
+    const struct param_description *params;
+    const struct stat_description *stats;
+    size_t params_bytes, stats_bytes;
+    const void *(*statistics)(const void *self);
+    /* What no single key can say: values of its keys that contradict each other. NULL: none do. */
+    enum status (*check)(const void *params, struct report *report);
     void *(*create)(struct arena *arena, const struct divergence_shape *shape);
     /* Threads `lanes` of warp start at pc; the warp was empty. */
     uint64_t (*start)(void *self, unsigned warp, uint32_t pc, uint32_t lanes);
@@ -54,8 +68,9 @@ struct divergence_ops {
 const struct divergence_ops *divergence_find(const char *name);
 /* All names in the order of divergence/mechanisms.def, NULL-terminated. */
 const struct divergence_ops *const *divergence_all(void);
-/* STATUS_INVALID with every instruction of the module that the mechanism cannot bring threads together for. */
-enum status divergence_check(const struct divergence_ops *mechanism, const struct module *module,
+/* STATUS_INVALID with what contradicts itself in the mechanism's own keys, and with every instruction of the module that
+ * it cannot bring threads together for. */
+enum status divergence_check(const struct divergence_ops *mechanism, const struct module *module, const void *params,
                              struct report *report);
 
 #endif

@@ -37,6 +37,8 @@ struct run {
     uint64_t issued;
 };
 
+static const uint64_t no_time = 0;
+
 static unsigned frame_of(const struct run *run, unsigned warp) { return warp / run->warps_per_frame; }
 
 static void create_resident(struct run *run, struct resident *resident) {
@@ -47,7 +49,9 @@ static void create_resident(struct run *run, struct resident *resident) {
                                            .warps = run->warp_count,
                                            .warp_size = run->options->warp_size,
                                            .warps_per_block = run->warp_count,
-                                           .schedulers = 1};
+                                           .schedulers = 1,
+                                           .params = run->options->mechanism_params,
+                                           .now = &no_time};
     resident->control = run->options->mechanism->create(run->arena, &shape);
 }
 

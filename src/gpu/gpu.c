@@ -99,8 +99,9 @@ static enum status make_sm(struct launch_state *state, uint64_t cycle, struct re
     const struct gpu_config *config = &gpu->config;
     const struct gpu_launch *launch = state->launch;
     const uint32_t number = sm_number(state, state->made_count);
-    const struct sm_shape shape = {launch->places,      launch->warps_per_place, number, config->gpu->link_latency,
-                                   state->instructions, &state->histograms};
+    const struct sm_shape shape = {
+        launch->places,     launch->warps_per_place, number, config->gpu->link_latency, state->instructions,
+        &state->histograms, launch->mechanism_params};
     struct sm **sm = &state->sms[state->made_count];
     const struct sm_caches *caches;
     enum status status = caches_of(&gpu->caches, number, state->l1, &caches, report);
@@ -344,6 +345,8 @@ static void collect(const struct launch_state *state, uint64_t cycles, struct gp
         stat_merge(&stats->l1, sm_l1_statistics(sm), cache_stat_table);
         stats->divergent_branches += sm_divergent_branches(sm, &divergent);
         stats->threads += sm_threads(sm);
+        if (stats->mechanism_stats)
+            stat_merge(stats->mechanism_stats, sm_mechanism_statistics(sm), stats->mechanism->stats);
         for (uint32_t pc = 0; pc < code_count; pc++)
             stats->divergent[pc] += divergent[pc];
     }
@@ -439,7 +442,10 @@ enum status gpu_run(struct gpu *gpu, struct arena *arena, struct arena *kept, co
     struct gpu_stats before = {0};
     *fault = (struct gpu_fault){0};
     *stats = (struct gpu_stats){.instructions = ARENA_ARRAY(kept, struct sm_inst_stats, launch->module->code_count),
-                                .divergent = ARENA_ARRAY(kept, uint64_t, launch->module->code_count)};
+                                .divergent = ARENA_ARRAY(kept, uint64_t, launch->module->code_count),
+                                .mechanism = launch->mechanism};
+    if (launch->mechanism->stats)
+        stats->mechanism_stats = arena_alloc(kept, launch->mechanism->stats_bytes);
     collect_memory(gpu, NO_CYCLE, &before);
     enum status status = create_state(&state, arena, gpu, launch, report);
     if (status != STATUS_OK)

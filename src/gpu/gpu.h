@@ -37,7 +37,8 @@ struct gpu_launch {
     const struct cache_params *l1;    /* as much as shared memory leaves; NULL: the machine's */
     const struct executor *executors; /* one per SM */
     const struct divergence_ops *mechanism;
-    const uint64_t *done; /* grows with every global store, atomic that changed memory and thread that ended */
+    const void *mechanism_params; /* values of its own keys */
+    const uint64_t *done;         /* grows with every global store, atomic that changed memory and thread that ended */
     /* Called now and then between rounds; false: stop here. NULL: nobody looks. */
     bool (*watch)(void *watcher, const struct launch_progress *progress);
     void *watcher;
@@ -57,6 +58,8 @@ struct gpu_stats {
     uint64_t waits[WAIT_COUNT];         /* over all instructions */
     struct sm_histograms histograms;
     uint64_t *divergent;
+    const struct divergence_ops *mechanism;
+    void *mechanism_stats; /* as mechanism->stats describes; NULL: it counts nothing of its own */
     struct series series;
 };
 

@@ -150,7 +150,7 @@ static bool pass_atomic(struct sm *sm, struct queued *entry, const struct reques
 static bool transact(struct sm *sm, struct queued *entry) {
     struct flight *flight = &sm->flights[entry->flight];
     const uint32_t room = link_room(sm->requests, sm->now);
-    const bool alone = sm->regroup && entry->kind == ACCESS_LOAD; /* threads come back with their own data */
+    const bool alone = sm->loads_part && entry->kind == ACCESS_LOAD;
     const uint32_t waiter = alone ? sm_regroup_split(sm, entry->flight, entry->lanes[entry->next]) : entry->flight;
     const struct request request = {.address = entry->address[entry->next],
                                     .tag = waiter,

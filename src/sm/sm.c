@@ -289,6 +289,9 @@ void sm_describe(const struct sm *sm, struct report *report) {
 }
 
 const struct sm_stats *sm_statistics(const struct sm *sm) { return &sm->stats; }
+const void *sm_mechanism_statistics(const struct sm *sm) {
+    return sm->mechanism->statistics ? sm->mechanism->statistics(sm->control) : NULL;
+}
 const struct cache_stats *sm_l1_statistics(const struct sm *sm) { return cache_stats(sm->l1); }
 uint64_t sm_divergent_branches(const struct sm *sm, const uint64_t **per_pc) {
     *per_pc = sm->divergent;
@@ -352,7 +355,12 @@ enum status sm_create(struct sm **out, struct arena *arena, const struct sm_para
                                              .warps = sm->warp_count,
                                              .warp_size = LANES_MAX,
                                              .warps_per_block = shape->warps_per_place,
-                                             .schedulers = params->schedulers};
+                                             .schedulers = params->schedulers,
+                                             .params = shape->mechanism_params,
+                                             .now = &sm->now};
+    sm->loads_part =
+        mechanism->regroups &&
+        (params->load_return == SM_RETURN_OWN ? !mechanism->returns_together : params->load_return == SM_RETURN_THREAD);
     sm->control = mechanism->create(arena, &control);
     for (uint32_t i = 0; i < FLIGHTS_MAX; i++)
         sm->flights[i].next = i + 1 < FLIGHTS_MAX ? i + 1 : NO_FLIGHT;

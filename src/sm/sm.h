@@ -15,6 +15,7 @@
 
 enum { SM_WARPS_MAX = 64 };
 enum sm_pipeline { SM_SCOREBOARD, SM_BARREL };
+enum sm_return { SM_RETURN_OWN, SM_RETURN_THREAD, SM_RETURN_GROUP };
 
 struct sm_params {
 #define PARAM PARAM_FIELD
@@ -82,6 +83,7 @@ struct sm_shape {
     /* Counted in by all SMs that one host thread runs: per PC and one more, and distributions. */
     struct sm_inst_stats *instructions;
     struct sm_histograms *histograms;
+    const void *mechanism_params;
 };
 
 struct sm;
@@ -118,6 +120,8 @@ bool sm_faulted(const struct sm *sm, uint64_t *cycle, unsigned *warp);
 bool sm_is_stuck(const struct sm *sm);
 void sm_describe(const struct sm *sm, struct report *report);
 const struct sm_stats *sm_statistics(const struct sm *sm);
+/* The mechanism's own counters; NULL: it has none. */
+const void *sm_mechanism_statistics(const struct sm *sm);
 const struct cache_stats *sm_l1_statistics(const struct sm *sm);
 uint64_t sm_divergent_branches(const struct sm *sm, const uint64_t **per_pc);
 uint64_t sm_threads(const struct sm *sm);

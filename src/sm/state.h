@@ -139,6 +139,7 @@ struct sm {
     const struct divergence_ops *mechanism;
     void *control;
     struct regroup *regroup; /* NULL: warps keep their slots */
+    bool loads_part;         /* threads come back with their own data */
     struct sm_shape shape;
     unsigned warp_count, slot_count;
     struct link *requests, *replies;

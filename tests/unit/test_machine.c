@@ -20,7 +20,7 @@ static void shipped_machines_load_and_cite(void **state) {
             fail_msg("%s: %s", names[count], report_text(&report));
         assert_string_equal(machine.name, names[count]);
         assert_true(machine.about[0]);
-        for (const struct param_description *param = machine_params; param->key; param++) {
+        for (const struct param_description *param = machine.params.table; param->key; param++) {
             const char *origin = param_origin(&machine.params, param);
             assert_null(strstr(origin, "no origin given"));
             /* what sets occupancy is a fact of the card: it must not silently be a default */
