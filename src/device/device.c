@@ -351,7 +351,8 @@ static enum status run_in_time(struct device *device, const struct launch *launc
                                      .mechanism_params = machine_mechanism_params(machine, device->mechanism),
                                      .done = &counts->progress,
                                      .watch = launch->watch,
-                                     .watcher = launch->watcher};
+                                     .watcher = launch->watcher,
+                                     .issues = launch->issues};
     struct gpu_fault fault;
     result->timed = ARENA_NEW(&result->arena, struct gpu_stats);
     const enum status status = gpu_run(device->gpu, arena, &result->arena, &timed, result->timed, &fault, report);

@@ -11,6 +11,7 @@ struct machine; /* device/machine.h: the parameters of a machine */
 struct device;
 struct program;         /* a module on a device */
 struct launch_progress; /* gpu/gpu.h */
+struct sm_watcher;      /* sm/sm.h */
 
 enum status device_create(struct device **out, const struct machine *machine, struct report *report);
 void device_destroy(struct device *device);
@@ -40,6 +41,7 @@ struct launch {
     /* In time: called now and then; false stops the launch (STATUS_STOPPED). NULL: nobody looks. */
     bool (*watch)(void *watcher, const struct launch_progress *progress);
     void *watcher;
+    const struct sm_watcher *issues; /* in time: hears of every issue; NULL: nobody */
 };
 
 struct run_stats {

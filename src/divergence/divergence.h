@@ -24,6 +24,14 @@ struct divergence_shape {
     const uint64_t *now; /* the present cycle; always 0 in the functional run */
 };
 
+/* A line of what a mechanism holds, for those who watch it. */
+struct divergence_row {
+    const char *what;   /* "stack", "forming" */
+    uint32_t pc, until; /* where its lanes go on, and meet others; NO_PC: nowhere yet */
+    uint32_t lanes;
+    const uint16_t *threads; /* of each lane; NULL: the warp's own */
+};
+
 struct divergence_ops {
     const char *name, *help;
     /* A group dissolves when it issues; its threads come back by `returned`, one by one where their data do. All are
@@ -62,6 +70,9 @@ struct divergence_ops {
     uint32_t (*alive)(const void *self, unsigned warp);
     /* Where each thread of the warp stands, for reports: next PC of each lane alive. */
     void (*where)(const void *self, unsigned warp, uint32_t pcs[LANES_MAX]);
+    /* What it holds for the warp, what runs next first: at most `most` rows, good until it is told anything; how many.
+     * NULL: nothing beyond `where`. */
+    unsigned (*show)(const void *self, unsigned warp, struct divergence_row *rows, unsigned most);
 };
 
 /* The mechanism of that exact name, or NULL. */

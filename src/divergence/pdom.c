@@ -209,6 +209,16 @@ static void pdom_where(const void *self, unsigned warp, uint32_t pcs[LANES_MAX])
             pcs[lane] = stack->entries[i].pc == NO_PC ? stack->entries[i].resume : stack->entries[i].pc;
 }
 
+static unsigned pdom_show(const void *self, unsigned warp, struct divergence_row *rows, unsigned most) {
+    const struct stack *stack = &((const struct pdom *)self)->stacks[warp];
+    unsigned count = 0;
+    for (unsigned i = stack->count; i-- > 0 && count < most;) {
+        const struct entry *entry = &stack->entries[i];
+        rows[count++] = (struct divergence_row){"stack", entry->pc, i ? entry->reconverge : NO_PC, entry->lanes, NULL};
+    }
+    return count;
+}
+
 const struct divergence_ops divergence_pdom = {
     .name = "pdom",
     .help = "a stack per warp; lanes that part meet at the branch's immediate post-dominator",
@@ -218,4 +228,5 @@ const struct divergence_ops divergence_pdom = {
     .issued = pdom_issued,
     .alive = pdom_alive,
     .where = pdom_where,
+    .show = pdom_show,
 };

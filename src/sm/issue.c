@@ -449,9 +449,12 @@ static void issue_warp(struct sm *sm, unsigned scheduler, unsigned w) {
         sm->fault_cycle = sm->now, sm->fault_warp = w;
         return;
     }
-    const bool runs_on = executed.flow == FLOW_NEXT && pc + 1 != warp->group.stop_pc;
-    if (!runs_on)
+    /* who looks on sees the mechanism as it is: it hears of every instruction */
+    const bool runs_on = executed.flow == FLOW_NEXT && pc + 1 != warp->group.stop_pc && !sm->shape.watcher;
+    if (!runs_on) {
         sm->mechanism->issued(sm->control, w, &warp->group, &executed);
+        sm_tell_watcher(sm, w, &warp->group, &executed);
+    }
     launch_flight(sm, w, pc, &access);
     warp->buffer_pc++, warp->buffer_count--;
     if (!runs_on) {

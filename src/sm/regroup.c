@@ -192,7 +192,9 @@ static uint64_t meet_at(struct sm *sm, unsigned slot, unsigned warp, uint32_t pc
 static uint64_t meet(struct sm *sm, unsigned slot, const struct group *offered, struct bundle *bundle) {
     struct regroup *regroup = sm->regroup;
     const struct executed passed = {.flow = FLOW_NEXT, .pc = offered->pc, .issues = 1, .lanes = offered->lanes};
-    const struct group group = *offered;
+    uint16_t threads[LANES_MAX];
+    memcpy(threads, offered->threads, sizeof threads); /* the mechanism's are good until it hears of the issue */
+    const struct group group = {.pc = offered->pc, .lanes = offered->lanes, .stop_pc = NO_PC, .threads = threads};
     uint64_t warps = 0;
     for (BITS_EACH(lane, group.lanes)) {
         const unsigned thread = group.threads[lane];
@@ -202,6 +204,7 @@ static uint64_t meet(struct sm *sm, unsigned slot, const struct group *offered, 
     }
     regroup->at_others += bits_count(group.lanes);
     uint64_t changed = sm->mechanism->issued(sm->control, slot, &group, &passed);
+    sm_tell_watcher(sm, slot, &group, &passed);
     for (; warps; warps &= warps - 1)
         changed |= meet_at(sm, slot, bits_first64(warps), group.pc, bundle);
     return changed;
@@ -287,6 +290,9 @@ static uint64_t issue_group(struct sm *sm, unsigned slot, const struct group *gr
     place->in_flight++;
     sm->regroup->at_memory += slow ? bits_count(going) : 0;
     uint64_t changed = sm->mechanism->issued(sm->control, slot, group, &executed);
+    sm_tell_watcher(sm, slot,
+                    &(struct group){.pc = group->pc, .lanes = group->lanes, .threads = sm->regroup->threads[number]},
+                    &executed);
     sm_book_flight(sm, slot, number, &access, bundle);
     switch (executed.flow) {
     case FLOW_BRANCH:

@@ -288,6 +288,27 @@ void sm_describe(const struct sm *sm, struct report *report) {
         report_add(report, STATUS_STOPPED, "  and %u more warps of SM %u", shown - SHOWN, (unsigned)sm->shape.id);
 }
 
+/* ---- for watchers ---- */
+
+unsigned sm_slot_count(const struct sm *sm) { return sm->slot_count; }
+const struct sm_shape *sm_shape_of(const struct sm *sm) { return &sm->shape; }
+uint64_t sm_block_of(const struct sm *sm, unsigned warp) { return sm->places[warp / sm->shape.warps_per_place].block; }
+
+struct sm_slot_view sm_view_slot(const struct sm *sm, unsigned slot) {
+    const struct sm_warp *warp = &sm->warps[slot];
+    return (struct sm_slot_view){.used = sm->used >> slot & 1,
+                                 .pc = warp->pc,
+                                 .lanes = warp->group.lanes,
+                                 .threads = warp->group.threads,
+                                 .wait = warp->stage};
+}
+
+unsigned sm_show_mechanism(const struct sm *sm, unsigned warp, struct divergence_row *rows, unsigned most) {
+    return sm->mechanism->show ? sm->mechanism->show(sm->control, warp, rows, most) : 0;
+}
+
+/* ---- counters ---- */
+
 const struct sm_stats *sm_statistics(const struct sm *sm) { return &sm->stats; }
 const void *sm_mechanism_statistics(const struct sm *sm) {
     return sm->mechanism->statistics ? sm->mechanism->statistics(sm->control) : NULL;

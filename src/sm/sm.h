@@ -76,6 +76,27 @@ struct packet {
     uint8_t sectors;        /* 32 B parts of the 128 B line at `address` rounded down, bit 0 the first */
 };
 
+struct sm;
+
+/* For those who look on: one issue of a group, after the mechanism has heard of it. */
+struct sm_issue {
+    uint64_t cycle;
+    unsigned slot;
+    struct group group;
+    const struct executed *executed;
+};
+struct sm_watcher {
+    void *self;
+    void (*issued)(void *self, const struct sm *sm, const struct sm_issue *issue);
+};
+/* What stands in an issue slot. */
+struct sm_slot_view {
+    bool used;
+    uint32_t pc, lanes;
+    const uint16_t *threads; /* NULL: of the warp whose number the slot has */
+    enum sm_wait wait;
+};
+
 struct sm_shape {
     unsigned places, warps_per_place;
     uint32_t id;
@@ -84,9 +105,8 @@ struct sm_shape {
     struct sm_inst_stats *instructions;
     struct sm_histograms *histograms;
     const void *mechanism_params;
+    const struct sm_watcher *watcher; /* NULL: nobody */
 };
-
-struct sm;
 
 /* What timing needs of the instructions of a module: the same for all SMs. */
 struct sm_code;
@@ -119,6 +139,14 @@ bool sm_faulted(const struct sm *sm, uint64_t *cycle, unsigned *warp);
 /* Blocks resident wait for ever: nothing in flight, nothing ready. */
 bool sm_is_stuck(const struct sm *sm);
 void sm_describe(const struct sm *sm, struct report *report);
+/* For watchers. Threads are numbered through the SM; warp w holds LANES_MAX of them from w * LANES_MAX on. */
+unsigned sm_slot_count(const struct sm *sm);
+struct sm_slot_view sm_view_slot(const struct sm *sm, unsigned slot);
+const struct sm_shape *sm_shape_of(const struct sm *sm);
+/* The block that the warp belongs to. */
+uint64_t sm_block_of(const struct sm *sm, unsigned warp);
+/* As divergence_ops.show. */
+unsigned sm_show_mechanism(const struct sm *sm, unsigned warp, struct divergence_row *rows, unsigned most);
 const struct sm_stats *sm_statistics(const struct sm *sm);
 /* The mechanism's own counters; NULL: it has none. */
 const void *sm_mechanism_statistics(const struct sm *sm);

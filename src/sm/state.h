@@ -260,6 +260,15 @@ void sm_enqueue_parameter(struct sm *sm, uint32_t flight, uint32_t offset, uint6
 void sm_memory(struct sm *sm);
 void sm_reply(struct sm *sm, const struct packet *packet);
 
+/* Whoever looks on hears of an issue. */
+static inline void sm_tell_watcher(struct sm *sm, unsigned slot, const struct group *group,
+                                   const struct executed *executed) {
+    if (!sm->shape.watcher)
+        return;
+    const struct sm_issue issue = {.cycle = sm->now, .slot = slot, .group = *group, .executed = executed};
+    sm->shape.watcher->issued(sm->shape.watcher->self, sm, &issue);
+}
+
 /* Eighths of the lanes, rounded up, less 1. */
 static inline uint8_t sm_width_class(unsigned lanes) { return (uint8_t)((lanes + 3) / 4 - 1); }
 
