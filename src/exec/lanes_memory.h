@@ -1,0 +1,248 @@
+/* Loads and stores of a group whose lanes all stay in one allocation or in shared memory; what is not so goes lane by
+ * lane (access.c, timed.c). Part of lanes.c, compiled with it once per level. */
+#ifndef HEDDLE_EXEC_LANES_MEMORY_H
+#define HEDDLE_EXEC_LANES_MEMORY_H
+
+#if LANES_LEVEL >= 3
+#include <immintrin.h>
+#endif
+
+#include "base/bits.h"
+#include "exec/core.h"
+#include "exec/lanes_rows.h"
+#include "exec/state.h"
+
+/* Addresses of all lanes; those of idle lanes mean nothing. Returns whether the active ones all lie in [low, high) and
+ * are aligned to size, a power of two. Addresses stay far below 2^63, so a difference out of range shows as a sign. */
+static inline bool lane_addresses(uint64_t *out, const struct step *step, const uint8_t *row, uint32_t lanes,
+                                  uint64_t low, uint64_t high, uint32_t size) {
+    const uint64_t offset = step->address.offset;
+    if (high - low < size)
+        return false;
+    const uint64_t last = high - size;
+    uint64_t outside = 0, bits = 0;
+    if (!step->address.row.present) {
+        for (unsigned i = 0; i < LANES_MAX; i++)
+            out[i] = offset;
+    } else if (step->address.row.bytes == 8) {
+        const u64 *a = (const u64 *)row;
+        for (unsigned i = 0; i < LANES_MAX; i++)
+            out[i] = a[i] + offset;
+    } else {
+        const u32 *a = (const u32 *)row;
+        for (unsigned i = 0; i < LANES_MAX; i++)
+            out[i] = (uint32_t)(a[i] + offset);
+    }
+    if (lanes == UINT32_MAX) {
+        for (unsigned i = 0; i < LANES_MAX; i++) {
+            outside |= (out[i] - low) | (last - out[i]);
+            bits |= out[i];
+        }
+    } else {
+        for (unsigned i = 0; i < LANES_MAX; i++) {
+            const uint64_t on = lanes & lane_bit_wide[i] ? UINT64_MAX : 0;
+            outside |= ((out[i] - low) | (last - out[i])) & on;
+            bits |= out[i] & on;
+        }
+    }
+    return !((outside | bits) >> 63) && !(bits & (size - 1));
+}
+
+/* Where the fast path may look: shared memory, or the allocation this instruction used last. NULL: nowhere. */
+static inline uint8_t *fast_window(const struct exec *exec, const struct step *step, uint64_t *low, uint64_t *high) {
+    if (step->address.space == SPACE_SHARED) {
+        *low = 0, *high = exec->shared_bytes;
+        return exec->shared;
+    }
+    if (step->address.space == SPACE_LOCAL || step->address.space == SPACE_PARAM)
+        return NULL;
+    const struct site *site = &exec->sites[step - exec->linked->steps];
+    *low = site->low, *high = site->high;
+    return exec->memory->host - GLOBAL_BASE;
+}
+
+#define EACH_ACTIVE(statement)                                                                                         \
+    do {                                                                                                               \
+        if (lanes == UINT32_MAX)                                                                                       \
+            UNROLLED_LANE(i) statement;                                                                                \
+        else                                                                                                           \
+            for (uint32_t rest = lanes; rest; rest &= rest - 1) {                                                      \
+                const unsigned i = bits_first(rest);                                                                   \
+                statement;                                                                                             \
+            }                                                                                                          \
+    } while (0)
+#define GATHER(T) EACH_ACTIVE(((T *)d_row)[i] = *(const T *)(const void *)(window + addresses[i]))
+#define SCATTER(T) EACH_ACTIVE(*(T *)(void *)(window + addresses[i]) = ((const T *)b_row)[i])
+
+/* All that a load reads or a store writes: one row for each element of its vector. */
+static inline void gather_rows(uint8_t *const *bases, const struct step *step, uint32_t lanes, const uint8_t *window,
+                               const uint64_t *addresses) {
+    for (unsigned k = 0; k < step->dst_count; k++, window += step->access_bytes) {
+        uint8_t *d_row = bases[0] + step->rows[k].offset;
+        if (step->access_bytes == 4)
+            GATHER(u32);
+        else if (step->access_bytes == 8)
+            GATHER(u64);
+        else
+            GATHER(u16);
+    }
+}
+
+static inline void scatter_rows(uint8_t *const *bases, const struct step *step, uint32_t lanes, uint8_t *window,
+                                const uint64_t *addresses) {
+    for (unsigned k = 0; k + 1 < step->src_count; k++, window += step->access_bytes) {
+        const struct row *row = &step->rows[1 + k];
+        const uint8_t *b_row = bases[row->base] + row->offset;
+        if (step->access_bytes == 4)
+            SCATTER(u32);
+        else if (step->access_bytes == 8)
+            SCATTER(u64);
+        else
+            SCATTER(u16);
+    }
+}
+
+/* The general fast path, kept apart so that the common one needs few registers. */
+__attribute__((noinline)) static bool load_any(struct exec *exec, unsigned warp, uint8_t *const *bases,
+                                               const struct step *step, uint32_t lanes) {
+    uint64_t low, high, addresses[LANES_MAX] __attribute__((aligned(64)));
+    uint8_t *window = fast_window(exec, step, &low, &high);
+    const uint8_t *a_row = bases[step->address.row.base] + step->address.row.offset;
+    const uint32_t size = step->access_bytes * (uint32_t)step->dst_count;
+    if (!window || !lane_addresses(addresses, step, a_row, lanes, low, high, size))
+        return exec_load_step(exec, warp, step, lanes);
+    gather_rows(bases, step, lanes, window, addresses);
+    return true;
+}
+
+#if LANES_LEVEL >= 3
+/* A word for each of all lanes at 64-bit addresses, the most common load: addresses stay in vector registers from the
+ * sum over the check (as in lane_addresses) to the gather. False: an address is outside or not aligned. */
+static inline bool gather_words(uint8_t *d_row, const uint8_t *window, const uint8_t *a_row, uint64_t offset,
+                                uint64_t low, uint64_t high) {
+    if (high - low < 4)
+        return false;
+    const __m256i offsets = _mm256_set1_epi64x((long long)offset), lowest = _mm256_set1_epi64x((long long)low),
+                  last = _mm256_set1_epi64x((long long)(high - 4));
+    __m256i addresses[LANES_MAX / 4], outside = _mm256_setzero_si256(), bits = outside;
+    for (unsigned k = 0; k < LANES_MAX / 4; k++) {
+        const __m256i at = _mm256_add_epi64(_mm256_loadu_si256((const __m256i *)(const void *)a_row + k), offsets);
+        outside = _mm256_or_si256(outside, _mm256_sub_epi64(at, lowest));
+        outside = _mm256_or_si256(outside, _mm256_sub_epi64(last, at));
+        bits = _mm256_or_si256(bits, at);
+        addresses[k] = at;
+    }
+    if (_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_or_si256(outside, bits))) ||
+        !_mm256_testz_si256(bits, _mm256_set1_epi64x(3)))
+        return false;
+    for (unsigned k = 0; k < LANES_MAX / 4; k++)
+        _mm_storeu_si128((__m128i *)(void *)d_row + k,
+                         _mm256_i64gather_epi32((const int *)(const void *)window, addresses[k], 1));
+    return true;
+}
+#endif
+
+static bool run_load(struct exec *exec, unsigned warp, uint8_t *const *bases, const struct step *step, uint32_t lanes) {
+    if (!step->plain)
+        return exec_load_step(exec, warp, step, lanes);
+#if LANES_LEVEL >= 3
+    const struct address *address = &step->address;
+    if (lanes == UINT32_MAX && step->access_bytes == 4 && step->dst_count == 1 && address->row.present &&
+        address->row.bytes == 8) {
+        uint64_t low, high;
+        const uint8_t *window = fast_window(exec, step, &low, &high);
+        const uint8_t *a_row = bases[address->row.base] + address->row.offset;
+        if (window && gather_words(bases[0] + step->rows[0].offset, window, a_row, address->offset, low, high))
+            return true;
+    }
+#endif
+    return load_any(exec, warp, bases, step, lanes);
+}
+
+static bool run_store(struct exec *exec, unsigned warp, uint8_t *const *bases, const struct step *step,
+                      uint32_t lanes) {
+    if (step->address.space != SPACE_SHARED && step->address.space != SPACE_LOCAL)
+        exec->counts->progress++;
+    if (!step->plain)
+        return exec_store_step(exec, warp, step, lanes);
+    uint64_t low, high, addresses[LANES_MAX] __attribute__((aligned(64)));
+    uint8_t *window = fast_window(exec, step, &low, &high);
+    const uint8_t *a_row = bases[step->address.row.base] + step->address.row.offset;
+    const unsigned count = step->src_count - 1u;
+    if (!window || !lane_addresses(addresses, step, a_row, lanes, low, high, step->access_bytes * count))
+        return exec_store_step(exec, warp, step, lanes);
+    scatter_rows(bases, step, lanes, window, addresses);
+    return true;
+}
+
+/* ---- memory in time: the same fast paths, with the access noted and stores logged ---- */
+
+/* Whether the log may hold what some lane reads. */
+static inline bool any_logged(const struct core *core, const uint64_t *addresses, uint32_t lanes) {
+    if (!core->log.count)
+        return false;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1)
+        if (core_may_be_logged(core, addresses[bits_first(rest)]))
+            return true;
+    return false;
+}
+
+/* Addresses go where whoever models memory reads them. NULL: the way lane by lane must be gone. */
+static inline uint8_t *note_access(struct exec *exec, uint8_t *const *bases, const struct step *step, uint32_t lanes,
+                                   enum access_kind kind, uint32_t bytes) {
+    if (!step->plain)
+        return NULL;
+    uint64_t low, high;
+    struct access *access = exec->core->access;
+    uint8_t *window = fast_window(exec, step, &low, &high);
+    const uint8_t *a_row = bases[step->address.row.base] + step->address.row.offset;
+    if (!window || !lane_addresses(access->address, step, a_row, lanes, low, high, bytes))
+        return NULL;
+    access->kind = (uint8_t)kind;
+    access->bytes = (uint8_t)bytes;
+    access->lanes = lanes;
+    access->ticket = NO_TICKET;
+    access->space = step->inst->space == SPACE_CONST      ? SPACE_CONST
+                    : step->address.space == SPACE_SHARED ? SPACE_SHARED
+                                                          : SPACE_GLOBAL;
+    return window;
+}
+
+static bool run_timed_load(struct exec *exec, unsigned warp, uint8_t *const *bases, const struct step *step,
+                           uint32_t lanes) {
+    const struct core *core = exec->core;
+    const uint8_t *window =
+        note_access(exec, bases, step, lanes, ACCESS_LOAD, step->access_bytes * (uint32_t)step->dst_count);
+    const uint64_t *addresses = core->access->address;
+    if (!window || (step->address.space != SPACE_SHARED && any_logged(core, addresses, lanes)))
+        return exec_timed_load(exec, warp, step, lanes);
+    gather_rows(bases, step, lanes, window, addresses);
+    return true;
+}
+
+static bool run_timed_store(struct exec *exec, unsigned warp, uint8_t *const *bases, const struct step *step,
+                            uint32_t lanes) {
+    struct core *core = exec->core;
+    const unsigned count = step->src_count - 1u;
+    uint8_t *window = note_access(exec, bases, step, lanes, ACCESS_STORE, step->access_bytes * count);
+    const uint64_t *addresses = core->access->address;
+    if (!window || (count != 1 && step->address.space != SPACE_SHARED))
+        return exec_timed_store(exec, warp, step, lanes);
+    if (step->address.space != SPACE_SHARED) {
+        const uint8_t *b_row = bases[step->rows[1].base] + step->rows[1].offset;
+        const uint32_t bytes = step->access_bytes;
+        for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+            const unsigned i = bits_first(rest);
+            const uint64_t value = bytes == 4   ? ((const u32 *)b_row)[i]
+                                   : bytes == 8 ? ((const u64 *)b_row)[i]
+                                                : ((const u16 *)b_row)[i];
+            core_log(core, addresses[i], value, bytes);
+        }
+        exec->counts->progress += bits_count(lanes);
+        return true;
+    }
+    scatter_rows(bases, step, lanes, window, addresses);
+    return true;
+}
+
+#endif
