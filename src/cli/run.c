@@ -206,7 +206,7 @@ static enum status run_variant(struct session *s, unsigned number, struct varian
     if (complete)
         status = worse(status, dump_all(s, report));
     status = worse(status, write_result(s, number, complete, seconds, report));
-    result_total(&s->run, &out->stats);
+    result_total(&s->run, NULL, &out->stats);
     result_total_timed(&s->run, NULL, &out->timed, &s->arguments->arena);
     out->outcome = !complete ? "stopped" : s->run.failed ? "wrong" : "";
     if (s->variants == 1 && !s->quiet && !s->to_stdout)

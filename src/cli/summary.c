@@ -89,7 +89,7 @@ static void print_launches(const struct run *run, struct arena *arena, FILE *to)
     }
     if (count > 1) {
         struct run_stats total;
-        result_total(run, &total);
+        result_total(run, NULL, &total);
         add_row(&table, "total", "", "", &total, cycles, in_time);
     }
     table_print(&table, to);
@@ -133,7 +133,7 @@ static void print_lines(struct run *run, struct arena *arena, unsigned limit, FI
     unsigned count;
     struct run_stats total;
     struct gpu_stats timed;
-    result_total(run, &total);
+    result_total(run, NULL, &total);
     const struct inst_stats *sum = result_total_instructions(run, NULL, arena);
     const bool in_time = result_total_timed(run, NULL, &timed, arena);
     struct line_stats *lines = lines_collect(run->module, sum, in_time ? timed.instructions : NULL, arena, &count);
@@ -176,7 +176,7 @@ static void print_checks(const struct run *run, struct arena *arena, FILE *to) {
 
 static void print_next_step(const struct run *run, FILE *to) {
     struct run_stats total;
-    result_total(run, &total);
+    result_total(run, NULL, &total);
     const char *name = run->file->name;
     if (run->failed)
         fprintf(to, "\nNext: heddle run %s --dump %s=out.npy to look at what was computed.\n", name,
@@ -196,7 +196,7 @@ static void print_next_step(const struct run *run, FILE *to) {
 void summary_print(struct run *run, double seconds, unsigned lines, FILE *to) {
     struct arena arena = {0};
     struct run_stats total;
-    result_total(run, &total);
+    result_total(run, NULL, &total);
     fprintf(to, "%s on %s, %s\n\n", run->file->name, run->machine->name,
             run->options.in_time ? "in time" : "functional: without time");
     print_launches(run, &arena, to);

@@ -10,8 +10,6 @@
 #define HEDDLE_VERSION "unknown"
 #endif
 
-static json_t *count_of(uint64_t value) { return result_count(value); }
-
 /* Bytes of one valid UTF-8 character, 0 when it is none. */
 static size_t utf8_length(const unsigned char *text, size_t left) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -59,23 +57,24 @@ static json_t *hash_of(uint64_t hash) {
 static json_t *sizes_of(const uint32_t sizes[3]) {
     json_t *list = json_array();
     for (unsigned i = 0; i < 3; i++)
-        json_array_append_new(list, count_of(sizes[i]));
+        json_array_append_new(list, result_count(sizes[i]));
     return list;
 }
 
 static void add_stats(json_t *into, const struct run_stats *stats) {
     for (const struct stat_description *stat = run_stats_table; stat->name; stat++)
         json_object_set_new(into, stat->name,
-                            stat->is_ratio ? json_real(stat_ratio(stats, stat)) : count_of(stat_counter(stats, stat)));
+                            stat->is_ratio ? json_real(stat_ratio(stats, stat))
+                                           : result_count(stat_counter(stats, stat)));
 }
 
 static void add_inst_stats(json_t *into, const struct inst_stats *stats, uint32_t warp_size) {
-    json_object_set_new(into, "warp_instructions", count_of(stats->issues));
-    json_object_set_new(into, "thread_instructions", count_of(stats->threads));
-    json_object_set_new(into, "active_lanes", count_of(stats->lanes));
+    json_object_set_new(into, "warp_instructions", result_count(stats->issues));
+    json_object_set_new(into, "thread_instructions", result_count(stats->threads));
+    json_object_set_new(into, "active_lanes", result_count(stats->lanes));
     json_object_set_new(into, "simd_efficiency",
                         json_real(stats->issues ? (double)stats->lanes / ((double)stats->issues * warp_size) : 0));
-    json_object_set_new(into, "divergent", count_of(stats->divergent));
+    json_object_set_new(into, "divergent", result_count(stats->divergent));
 }
 
 static json_t *lines_json(struct run *run, const struct inst_stats *instructions, const struct sm_inst_stats *timed,
@@ -86,9 +85,9 @@ static json_t *lines_json(struct run *run, const struct inst_stats *instructions
     for (unsigned i = 0; i < count; i++) {
         json_t *line = json_object();
         json_object_set_new(line, "file", text_of(arena, lines_file_name(run->module, lines[i].file)));
-        json_object_set_new(line, "line", count_of(lines[i].line));
+        json_object_set_new(line, "line", result_count(lines[i].line));
         json_object_set_new(line, "text", text_of(arena, source_line(&run->sources, lines[i].file, lines[i].line)));
-        json_object_set_new(line, "instructions", count_of(lines[i].instructions));
+        json_object_set_new(line, "instructions", result_count(lines[i].instructions));
         add_inst_stats(line, &lines[i].sum, run->machine->warp_size);
         if (timed)
             result_add_inst_timed(line, &lines[i].timed);
@@ -108,11 +107,11 @@ static json_t *instructions_json(struct run *run, const struct inst_stats *instr
         uint32_t line;
         lines_of(run->module, pc, &file, &line);
         json_t *entry = json_object();
-        json_object_set_new(entry, "pc", count_of(pc));
+        json_object_set_new(entry, "pc", result_count(pc));
         json_object_set_new(entry, "text",
                             text_of(arena, inst_text(run->module, &run->module->code[pc], text, sizeof text)));
         json_object_set_new(entry, "file", text_of(arena, lines_file_name(run->module, file)));
-        json_object_set_new(entry, "line", count_of(line));
+        json_object_set_new(entry, "line", result_count(line));
         add_inst_stats(entry, &instructions[pc], run->machine->warp_size);
         if (timed)
             result_add_inst_timed(entry, &timed[pc]);
@@ -128,9 +127,9 @@ static json_t *launch_json(struct run *run, unsigned i, struct arena *arena) {
     json_object_set_new(out, "kernel", text_of(arena, launch->kernel->name));
     json_object_set_new(out, "grid", sizes_of(launch->grid));
     json_object_set_new(out, "block", sizes_of(launch->block));
-    json_object_set_new(out, "registers", count_of(launch->kernel->live_registers));
+    json_object_set_new(out, "registers", result_count(launch->kernel->live_registers));
     json_object_set_new(out, "shared_bytes",
-                        count_of((uint64_t)run->module->shared_bytes + launch->dynamic_shared_bytes));
+                        result_count((uint64_t)run->module->shared_bytes + launch->dynamic_shared_bytes));
     add_stats(out, &result->stats);
     if (result->timed)
         result_add_timed(out, result->timed, &result->stats);
@@ -141,10 +140,11 @@ static json_t *launch_json(struct run *run, unsigned i, struct arena *arena) {
     return out;
 }
 
-void result_total(const struct run *run, struct run_stats *total) {
+void result_total(const struct run *run, const struct function *kernel, struct run_stats *total) {
     *total = (struct run_stats){0};
     for (unsigned i = 0; i < run->done; i++)
-        stat_merge(total, &run->results[i].stats, run_stats_table);
+        if (!kernel || run->launches[i].kernel == kernel)
+            stat_merge(total, &run->results[i].stats, run_stats_table);
 }
 
 struct inst_stats *result_total_instructions(const struct run *run, const struct function *kernel,
@@ -160,26 +160,31 @@ struct inst_stats *result_total_instructions(const struct run *run, const struct
     return sum;
 }
 
-/* One kernel over all its launches: what each of its instructions did. */
-static json_t *kernel_json(struct run *run, const struct function *kernel, struct arena *arena) {
-    struct run_stats stats = {0};
+typedef json_t *listing(struct run *run, const struct inst_stats *instructions, const struct sm_inst_stats *timed,
+                        struct arena *arena);
+
+/* Launches added up, and under the name `key` where in the code it was. kernel: only its launches; NULL: all. */
+static json_t *sum_json(struct run *run, const struct function *kernel, const char *key, listing *list,
+                        struct arena *arena) {
+    const struct function *only = NULL; /* of all these launches; NULL: there are several */
     unsigned launches = 0;
-    for (unsigned i = 0; i < run->done; i++)
-        if (run->launches[i].kernel == kernel) {
-            stat_merge(&stats, &run->results[i].stats, run_stats_table);
-            launches++;
-        }
-    json_t *out = json_object();
-    json_object_set_new(out, "kernel", text_of(arena, kernel->name));
-    json_object_set_new(out, "launches", count_of(launches));
-    add_stats(out, &stats);
+    for (unsigned i = 0; i < run->done; i++) {
+        const struct function *one = run->launches[i].kernel;
+        if (!kernel || one == kernel)
+            only = launches++ && only != one ? NULL : one;
+    }
+    struct run_stats stats;
     struct gpu_stats timed;
+    result_total(run, kernel, &stats);
     const bool in_time = result_total_timed(run, kernel, &timed, arena);
+    json_t *out = json_object();
+    json_object_set_new(out, "kernel", only ? text_of(arena, only->name) : json_null());
+    json_object_set_new(out, "launches", result_count(launches));
+    add_stats(out, &stats);
     if (in_time)
         result_add_timed(out, &timed, &stats);
-    json_object_set_new(out, "instructions",
-                        instructions_json(run, result_total_instructions(run, kernel, arena),
-                                          in_time ? timed.instructions : NULL, arena));
+    json_object_set_new(
+        out, key, list(run, result_total_instructions(run, kernel, arena), in_time ? timed.instructions : NULL, arena));
     return out;
 }
 
@@ -190,36 +195,17 @@ static json_t *kernels_json(struct run *run, struct arena *arena) {
         while (run->launches[first].kernel != run->launches[i].kernel)
             first++;
         if (first == i)
-            json_array_append_new(list, kernel_json(run, run->launches[i].kernel, arena));
+            json_array_append_new(list,
+                                  sum_json(run, run->launches[i].kernel, "instructions", instructions_json, arena));
     }
     return list;
-}
-
-static json_t *total_json(struct run *run, struct arena *arena) {
-    struct run_stats stats;
-    result_total(run, &stats);
-    bool same_kernel = run->done > 0;
-    for (unsigned i = 0; i < run->done; i++)
-        same_kernel &= run->launches[i].kernel == run->launches[0].kernel;
-    json_t *out = json_object();
-    json_object_set_new(out, "kernel", same_kernel ? text_of(arena, run->launches[0].kernel->name) : json_null());
-    json_object_set_new(out, "launches", count_of(run->done));
-    add_stats(out, &stats);
-    struct gpu_stats timed;
-    const bool in_time = result_total_timed(run, NULL, &timed, arena);
-    if (in_time)
-        result_add_timed(out, &timed, &stats);
-    json_object_set_new(out, "lines",
-                        lines_json(run, result_total_instructions(run, NULL, arena),
-                                   in_time ? timed.instructions : NULL, arena));
-    return out;
 }
 
 static json_t *param_json(const struct param_set *params, const struct param_description *param, struct arena *arena) {
     const char *field = (const char *)params->values + param->offset;
     switch (param->kind) {
-    case PARAM_U32: return count_of(*(const uint32_t *)(const void *)field);
-    case PARAM_U64: return count_of(*(const uint64_t *)(const void *)field);
+    case PARAM_U32: return result_count(*(const uint32_t *)(const void *)field);
+    case PARAM_U64: return result_count(*(const uint64_t *)(const void *)field);
     case PARAM_BOOL: return json_boolean(*(const bool *)field);
     case PARAM_F64: return json_real(*(const double *)(const void *)field);
     case PARAM_TEXT:
@@ -268,7 +254,7 @@ static json_t *buffers_json(const struct run *run, struct arena *arena) {
         const void *data = device_memory(run->device, run->buffers[i].address, bytes);
         json_t *entry = json_object();
         json_object_set_new(entry, "type", json_string(element_names[buffer->element]));
-        json_object_set_new(entry, "count", count_of(run->buffers[i].count));
+        json_object_set_new(entry, "count", result_count(run->buffers[i].count));
         json_object_set_new(entry, "hash", hash_of(XXH64(data, bytes, 0)));
         json_object_set_new(out, clean_text(arena, buffer->name, strlen(buffer->name)), entry);
     }
@@ -285,11 +271,11 @@ static json_t *checks_json(const struct run *run, struct arena *arena) {
         json_object_set_new(entry, "buffer", text_of(arena, run->file->buffers[check->buffer].name));
         json_object_set_new(entry, "kind", json_string(kinds[check->kind]));
         json_object_set_new(entry, "passed", json_boolean(result->passed));
-        json_object_set_new(entry, "compared", count_of(result->compared));
-        json_object_set_new(entry, "mismatches", count_of(result->mismatches));
+        json_object_set_new(entry, "compared", result_count(result->compared));
+        json_object_set_new(entry, "mismatches", result_count(result->mismatches));
         for (unsigned k = 0; k < result->shown; k++) {
             json_t *mismatch = json_object();
-            json_object_set_new(mismatch, "index", count_of(result->first[k].index));
+            json_object_set_new(mismatch, "index", result_count(result->first[k].index));
             json_object_set_new(mismatch, "got", json_string(result->first[k].got));
             json_object_set_new(mismatch, "expected", json_string(result->first[k].expected));
             json_array_append_new(first, mismatch);
@@ -302,7 +288,7 @@ static json_t *checks_json(const struct run *run, struct arena *arena) {
 
 static json_t *host_json(const struct run *run, double seconds) {
     struct run_stats total;
-    result_total(run, &total);
+    result_total(run, NULL, &total);
     json_t *out = json_object();
     json_object_set_new(out, "wall_seconds", json_real(seconds));
     json_object_set_new(out, "warp_instructions_per_second",
@@ -328,7 +314,7 @@ enum status result_write(struct run *run, bool complete, double wall_seconds, st
     json_object_set_new(root, "complete", json_boolean(complete));
     json_object_set_new(root, "heddle", json_string(HEDDLE_VERSION));
     json_object_set_new(root, "mode", json_string(run->options.in_time ? "timed" : "functional"));
-    json_object_set_new(root, "seed", count_of(run->options.seed));
+    json_object_set_new(root, "seed", result_count(run->options.seed));
     json_object_set_new(root, "machine", machine_json(run->machine, arena));
     json_object_set_new(root, "module", module_json(run, arena));
     json_object_set_new(root, "units", units_json(run->options.in_time, run->machine));
@@ -336,7 +322,7 @@ enum status result_write(struct run *run, bool complete, double wall_seconds, st
     for (unsigned i = 0; i < run->done; i++)
         json_array_append_new(launches, launch_json(run, i, arena));
     json_object_set_new(root, "kernels", kernels_json(run, arena));
-    json_object_set_new(root, "total", total_json(run, arena));
+    json_object_set_new(root, "total", sum_json(run, NULL, "lines", lines_json, arena));
     json_object_set_new(root, "buffers", buffers_json(run, arena));
     json_object_set_new(root, "checks", checks_json(run, arena));
     json_object_set_new(root, "host", host_json(run, wall_seconds));

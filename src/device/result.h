@@ -10,8 +10,13 @@
  * last and holds all that depends on the computer and the time of day. `complete` false: the run was cut short. */
 enum status result_write(struct run *run, bool complete, double wall_seconds, struct arena *arena, char **text,
                          size_t *length, struct report *report);
-/* Counters of all launches done, added up. */
-void result_total(const struct run *run, struct run_stats *total);
+/* Counters of the launches done, added up. kernel: only its launches; NULL: all. */
+void result_total(const struct run *run, const struct function *kernel, struct run_stats *total);
+/* The same of launches in time, the instructions' too, the series not. False: they did not run in time. */
+bool result_total_timed(const struct run *run, const struct function *kernel, struct gpu_stats *total,
+                        struct arena *arena);
+/* The same per instruction. */
+struct inst_stats *result_total_instructions(const struct run *run, const struct function *kernel, struct arena *arena);
 
 enum { CYCLE_CLASSES = 11, CYCLE_CLASSES_ISSUED = 8 };
 /* "W1-4" … "W29-32", "memory", "idle", "stall": every slot of every scheduler is in exactly one. */
@@ -23,12 +28,6 @@ uint64_t cycle_class(const struct sm_stats *stats, unsigned class);
 uint64_t cycle_class_of(const struct sm_inst_stats *stats, unsigned class);
 /* Of the SMs' stalls, those of one stage. */
 uint64_t stall_stage(const struct sm_stats *stats, unsigned stage);
-/* Counters of all launches in time, added up, the instructions' too, the series not. False: they did not run in time.
- * kernel: only its launches; NULL: all. */
-bool result_total_timed(const struct run *run, const struct function *kernel, struct gpu_stats *total,
-                        struct arena *arena);
-/* Counters per instruction, in the same way. */
-struct inst_stats *result_total_instructions(const struct run *run, const struct function *kernel, struct arena *arena);
 /* The launch done last gives its counters per instruction to the first of the same kernel, so that the memory of a run
  * does not grow with its launches times its code. */
 void result_fold(struct run *run);
