@@ -15,6 +15,17 @@
 
 enum { LINES = 48, SECTORS = 4, SECTOR_BYTES = 32, LINE_BYTES = 128, STEPS = 40000, ROOM = 8 };
 
+static const struct cache_params common = {.size_bytes = 2048,
+                                           .ways = 4,
+                                           .line_bytes = LINE_BYTES,
+                                           .sector_bytes = SECTOR_BYTES,
+                                           .replacement = CACHE_LRU,
+                                           .write = CACHE_BACK,
+                                           .write_allocate = CACHE_WRITE_LAZY,
+                                           .allocate = CACHE_ON_MISS,
+                                           .mshr_entries = 8,
+                                           .mshr_merges = 2};
+
 /* One cache is asked sector by sector, the other in steps; both get the same fills. */
 struct pair {
     struct cache *single, *stepped;
@@ -132,16 +143,10 @@ static void step(struct pair *pair, uint64_t tag) {
 }
 
 static void run(enum cache_replacement replacement, uint32_t mshr_entries, uint64_t seed) {
-    const struct cache_params params = {.size_bytes = 2048,
-                                        .ways = 4,
-                                        .line_bytes = LINE_BYTES,
-                                        .sector_bytes = SECTOR_BYTES,
-                                        .replacement = replacement,
-                                        .write = CACHE_BACK,
-                                        .write_allocate = CACHE_WRITE_LAZY,
-                                        .allocate = CACHE_ON_MISS,
-                                        .mshr_entries = mshr_entries,
-                                        .mshr_merges = 3};
+    struct cache_params params = common;
+    params.replacement = replacement;
+    params.mshr_entries = mshr_entries;
+    params.mshr_merges = 3;
     struct arena arena = {0};
     struct report report = {0};
     struct pair *pair = ARENA_NEW(&arena, struct pair);
@@ -174,18 +179,10 @@ static void steps_equal_single_accesses(void **state) {
 static void late_sectors_are_not_counted(void **state) {
     (void)state;
     struct cache_sectors found;
-    struct cache_params params = {.size_bytes = 2048,
-                                  .ways = 4,
-                                  .line_bytes = LINE_BYTES,
-                                  .sector_bytes = SECTOR_BYTES,
-                                  .write = CACHE_BACK,
-                                  .write_allocate = CACHE_WRITE_LAZY,
-                                  .mshr_entries = 8,
-                                  .mshr_merges = 2};
     struct arena arena = {0};
     struct report report = {0};
     struct cache *cache;
-    assert_int_equal(cache_create(&cache, &arena, &params, "c", 5, &report), STATUS_OK);
+    assert_int_equal(cache_create(&cache, &arena, &common, "c", 5, &report), STATUS_OK);
     assert_int_equal(cache_read_sectors(cache, 0, 13, 1, ROOM, &found), 13);
     struct cache_stats stats = *cache_stats(cache);
     assert_int_equal(stats.sector_misses, 2);
@@ -202,14 +199,8 @@ static void late_sectors_are_not_counted(void **state) {
 
 static void loaded_bytes_are_there(void **state) {
     (void)state;
-    struct cache_params params = {.size_bytes = 2048,
-                                  .ways = 4,
-                                  .line_bytes = 64,
-                                  .sector_bytes = SECTOR_BYTES,
-                                  .write = CACHE_BACK,
-                                  .write_allocate = CACHE_WRITE_LAZY,
-                                  .mshr_entries = 8,
-                                  .mshr_merges = 2};
+    struct cache_params params = common;
+    params.line_bytes = 64;
     struct arena arena = {0};
     struct report report = {0};
     struct cache *cache;

@@ -8,26 +8,29 @@
 
 #include <cmocka.h>
 
+static void expect_repair(const char *ir, const char *expected) {
+    struct arena arena = {0};
+    assert_string_equal(repair_ir(&arena, ir), expected);
+    arena_free(&arena);
+}
+
 static void a_comparison_of_short2_is_taken_apart(void **state) {
     (void)state;
-    struct arena arena = {0};
-    const char *repaired = repair_ir(&arena, "define void @k() {\n"
-                                             "  %3 = icmp ne <2 x i16> %1, %2\n"
-                                             "  %4 = sext <2 x i1> %3 to <2 x i16>, !dbg !7\n"
-                                             "  ret void\n"
-                                             "}\n");
-    assert_string_equal(repaired,
-                        "define void @k() {\n"
-                        "  %3 = icmp ne <2 x i16> %1, %2\n"
-                        "  %heddle.0.bit0 = extractelement <2 x i1> %3, i64 0, !dbg !7\n"
-                        "  %heddle.0.half0 = sext i1 %heddle.0.bit0 to i16, !dbg !7\n"
-                        "  %heddle.0.bit1 = extractelement <2 x i1> %3, i64 1, !dbg !7\n"
-                        "  %heddle.0.half1 = sext i1 %heddle.0.bit1 to i16, !dbg !7\n"
-                        "  %heddle.0.low = insertelement <2 x i16> poison, i16 %heddle.0.half0, i64 0, !dbg !7\n"
-                        "  %4 = insertelement <2 x i16> %heddle.0.low, i16 %heddle.0.half1, i64 1, !dbg !7\n"
-                        "  ret void\n"
-                        "}\n");
-    arena_free(&arena);
+    expect_repair("define void @k() {\n"
+                  "  %3 = icmp ne <2 x i16> %1, %2\n"
+                  "  %4 = sext <2 x i1> %3 to <2 x i16>, !dbg !7\n"
+                  "  ret void\n"
+                  "}\n",
+                  "define void @k() {\n"
+                  "  %3 = icmp ne <2 x i16> %1, %2\n"
+                  "  %heddle.0.bit0 = extractelement <2 x i1> %3, i64 0, !dbg !7\n"
+                  "  %heddle.0.half0 = sext i1 %heddle.0.bit0 to i16, !dbg !7\n"
+                  "  %heddle.0.bit1 = extractelement <2 x i1> %3, i64 1, !dbg !7\n"
+                  "  %heddle.0.half1 = sext i1 %heddle.0.bit1 to i16, !dbg !7\n"
+                  "  %heddle.0.low = insertelement <2 x i16> poison, i16 %heddle.0.half0, i64 0, !dbg !7\n"
+                  "  %4 = insertelement <2 x i16> %heddle.0.low, i16 %heddle.0.half1, i64 1, !dbg !7\n"
+                  "  ret void\n"
+                  "}\n");
 }
 
 static void a_short_line_is_read_to_its_end(void **state) {
@@ -41,36 +44,32 @@ static void a_short_line_is_read_to_its_end(void **state) {
 
 static void an_element_of_a_private_vector_keeps_its_load(void **state) {
     (void)state;
-    struct arena arena = {0};
-    const char *repaired = repair_ir(&arena, "define void @k() {\n"
-                                             "  %3 = load <4 x i64>, ptr %2, align 32, !tbaa !17\n"
-                                             "  %5 = extractelement <4 x i64> %3, i64 %4, !dbg !7\n"
-                                             "  ret void\n"
-                                             "}\n");
-    assert_string_equal(repaired, "define void @k() {\n"
-                                  "  %3 = load <4 x i64>, ptr %2, align 32, !tbaa !17\n"
-                                  "  %heddle.0 = freeze <4 x i64> %3\n"
-                                  "  %5 = extractelement <4 x i64> %heddle.0, i64 %4, !dbg !7\n"
-                                  "  ret void\n"
-                                  "}\n");
-    arena_free(&arena);
+    expect_repair("define void @k() {\n"
+                  "  %3 = load <4 x i64>, ptr %2, align 32, !tbaa !17\n"
+                  "  %5 = extractelement <4 x i64> %3, i64 %4, !dbg !7\n"
+                  "  ret void\n"
+                  "}\n",
+                  "define void @k() {\n"
+                  "  %3 = load <4 x i64>, ptr %2, align 32, !tbaa !17\n"
+                  "  %heddle.0 = freeze <4 x i64> %3\n"
+                  "  %5 = extractelement <4 x i64> %heddle.0, i64 %4, !dbg !7\n"
+                  "  ret void\n"
+                  "}\n");
 }
 
 static void a_bit_with_a_sign_becomes_minus_one(void **state) {
     (void)state;
-    struct arena arena = {0};
-    const char *repaired = repair_ir(&arena, "define void @k() {\n"
-                                             "  %4 = sitofp i1 %3 to double, !dbg !7\n"
-                                             "  %6 = sitofp <2 x i1> %5 to <2 x float>\n"
-                                             "  %8 = sitofp i16 %7 to float\n"
-                                             "}\n");
-    assert_string_equal(repaired, "define void @k() {\n"
-                                  "  %4 = select i1 %3, double -1.0, double 0.0, !dbg !7\n"
-                                  "  %6 = select <2 x i1> %5, <2 x float> <float -1.0, float -1.0>, <2 x float> "
-                                  "zeroinitializer\n"
-                                  "  %8 = sitofp i16 %7 to float\n"
-                                  "}\n");
-    arena_free(&arena);
+    expect_repair("define void @k() {\n"
+                  "  %4 = sitofp i1 %3 to double, !dbg !7\n"
+                  "  %6 = sitofp <2 x i1> %5 to <2 x float>\n"
+                  "  %8 = sitofp i16 %7 to float\n"
+                  "}\n",
+                  "define void @k() {\n"
+                  "  %4 = select i1 %3, double -1.0, double 0.0, !dbg !7\n"
+                  "  %6 = select <2 x i1> %5, <2 x float> <float -1.0, float -1.0>, <2 x float> "
+                  "zeroinitializer\n"
+                  "  %8 = sitofp i16 %7 to float\n"
+                  "}\n");
 }
 
 /* Global memory, an index that is known, a vector that is no load, one of another function, other widths. */
