@@ -1006,89 +1006,43 @@ PROTOTYPE int ilogb(float x);
 OVERLOAD int ilogb(half x) { return ilogb((float)x); }
 WIDTHS(ILOGB_VECTOR, ilogb)
 
-/* A second result behind a pointer, private (which is also generic), global or local. */
-#define HALF_OUT_ONE(n, f, AS)                                                                                         \
-    OVERLOAD half##n f(half##n x, AS half##n *out)                                                                     \
+/* A second result behind a pointer, private (which is also generic), global or local: T beside half, S beside float. */
+#define CAST(x, T) ((T)(x))
+#define HALF_OUT_ONE(n, f, T, S, CONVERT, AS)                                                                          \
+    OVERLOAD half##n f(half##n x, AS T##n *out)                                                                        \
     {                                                                                                                  \
-        float##n second;                                                                                               \
-        float##n first = f(VIA(n, x), &second);                                                                        \
-        *out = BACK(n, second);                                                                                        \
-        return BACK(n, first);                                                                                         \
+        S##n second;                                                                                                   \
+        float##n first = f(CONVERT(x, float##n), &second);                                                             \
+        *out = CONVERT(second, T##n);                                                                                  \
+        return CONVERT(first, half##n);                                                                                \
     }
-#define HALF_OUT_VECTOR(n, f)                                                                                          \
-    PROTOTYPE float##n f(float##n x, __private float##n *out);                                                         \
-    HALF_OUT_ONE(n, f, __private)                                                                                      \
-    HALF_OUT_ONE(n, f, __global)                                                                                       \
-    HALF_OUT_ONE(n, f, __local)
-#define HALF_OUT_SCALAR(f, AS)                                                                                         \
-    OVERLOAD half f(half x, AS half *out)                                                                              \
-    {                                                                                                                  \
-        float second;                                                                                                  \
-        float first = f((float)x, &second);                                                                            \
-        *out = (half)second;                                                                                           \
-        return (half)first;                                                                                            \
-    }
-#define HALF_OUT(f)                                                                                                    \
-    PROTOTYPE float f(float x, __private float *out);                                                                  \
-    HALF_OUT_SCALAR(f, __private)                                                                                      \
-    HALF_OUT_SCALAR(f, __global)                                                                                       \
-    HALF_OUT_SCALAR(f, __local)                                                                                        \
-    WIDTHS(HALF_OUT_VECTOR, f)
-HALF_OUT(modf) HALF_OUT(sincos) HALF_OUT(fract)
-#define HALF_OUT_INT_ONE(n, f, AS)                                                                                     \
-    OVERLOAD half##n f(half##n x, AS int##n *out)                                                                      \
-    {                                                                                                                  \
-        int##n second;                                                                                                 \
-        float##n first = f(VIA(n, x), &second);                                                                        \
-        *out = second;                                                                                                 \
-        return BACK(n, first);                                                                                         \
-    }
-#define HALF_OUT_INT_VECTOR(n, f)                                                                                      \
-    PROTOTYPE float##n f(float##n x, __private int##n *out);                                                           \
-    HALF_OUT_INT_ONE(n, f, __private)                                                                                  \
-    HALF_OUT_INT_ONE(n, f, __global)                                                                                   \
-    HALF_OUT_INT_ONE(n, f, __local)
-#define HALF_OUT_INT_SCALAR(f, AS)                                                                                     \
-    OVERLOAD half f(half x, AS int *out)                                                                               \
-    {                                                                                                                  \
-        int second;                                                                                                    \
-        float first = f((float)x, &second);                                                                            \
-        *out = second;                                                                                                 \
-        return (half)first;                                                                                            \
-    }
-#define HALF_OUT_INT(f)                                                                                                \
-    PROTOTYPE float f(float x, __private int *out);                                                                    \
-    HALF_OUT_INT_SCALAR(f, __private)                                                                                  \
-    HALF_OUT_INT_SCALAR(f, __global)                                                                                   \
-    HALF_OUT_INT_SCALAR(f, __local)                                                                                    \
-    WIDTHS(HALF_OUT_INT_VECTOR, f)
-HALF_OUT_INT(frexp) HALF_OUT_INT(lgamma_r)
-#define REMQUO_ONE(n, AS)                                                                                              \
+#define HALF_OUT(n, f, T, S, CONVERT)                                                                                  \
+    PROTOTYPE float##n f(float##n x, __private S##n *out);                                                             \
+    HALF_OUT_ONE(n, f, T, S, CONVERT, __private)                                                                       \
+    HALF_OUT_ONE(n, f, T, S, CONVERT, __global)                                                                        \
+    HALF_OUT_ONE(n, f, T, S, CONVERT, __local)
+#define HALF_OUT_HALF(n, f) HALF_OUT(n, f, half, float, __builtin_convertvector)
+#define HALF_OUT_INT(n, f) HALF_OUT(n, f, int, int, __builtin_convertvector)
+HALF_OUT(, modf, half, float, CAST) WIDTHS(HALF_OUT_HALF, modf)
+HALF_OUT(, sincos, half, float, CAST) WIDTHS(HALF_OUT_HALF, sincos)
+HALF_OUT(, fract, half, float, CAST) WIDTHS(HALF_OUT_HALF, fract)
+HALF_OUT(, frexp, int, int, CAST) WIDTHS(HALF_OUT_INT, frexp)
+HALF_OUT(, lgamma_r, int, int, CAST) WIDTHS(HALF_OUT_INT, lgamma_r)
+#define REMQUO_ONE(n, CONVERT, AS)                                                                                     \
     OVERLOAD half##n remquo(half##n x, half##n y, AS int##n *out)                                                      \
     {                                                                                                                  \
         int##n quotient;                                                                                               \
-        float##n rest = remquo(VIA(n, x), VIA(n, y), &quotient);                                                       \
+        float##n rest = remquo(CONVERT(x, float##n), CONVERT(y, float##n), &quotient);                                 \
         *out = quotient;                                                                                               \
-        return BACK(n, rest);                                                                                          \
+        return CONVERT(rest, half##n);                                                                                 \
     }
-#define REMQUO_VECTOR(n, f)                                                                                            \
-    PROTOTYPE float##n f(float##n x, float##n y, __private int##n *out);                                               \
-    REMQUO_ONE(n, __private)                                                                                           \
-    REMQUO_ONE(n, __global)                                                                                            \
-    REMQUO_ONE(n, __local)
-PROTOTYPE float remquo(float x, float y, __private int *out);
-#define REMQUO_SCALAR(AS)                                                                                              \
-    OVERLOAD half remquo(half x, half y, AS int *out)                                                                  \
-    {                                                                                                                  \
-        int quotient;                                                                                                  \
-        float rest = remquo((float)x, (float)y, &quotient);                                                            \
-        *out = quotient;                                                                                               \
-        return (half)rest;                                                                                             \
-    }
-REMQUO_SCALAR(__private)
-REMQUO_SCALAR(__global)
-REMQUO_SCALAR(__local)
-WIDTHS(REMQUO_VECTOR, remquo)
+#define REMQUO(n, CONVERT)                                                                                             \
+    PROTOTYPE float##n remquo(float##n x, float##n y, __private int##n *out);                                          \
+    REMQUO_ONE(n, CONVERT, __private)                                                                                  \
+    REMQUO_ONE(n, CONVERT, __global)                                                                                   \
+    REMQUO_ONE(n, CONVERT, __local)
+#define REMQUO_VECTOR(n, f) REMQUO(n, __builtin_convertvector)
+REMQUO(, CAST) WIDTHS(REMQUO_VECTOR, remquo)
 
 /* geometry */
 #define GEOMETRY(n, N)                                                                                                 \
