@@ -133,3 +133,22 @@ char *file_dir(struct arena *arena, const char *path) {
         return arena_strdup(arena, "");
     return arena_strndup(arena, path, slash == path ? 1 : (size_t)(slash - path));
 }
+
+const char *file_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+bool file_ends_in(const char *name, const char *ending) {
+    const size_t length = strlen(name), ending_length = strlen(ending);
+    return length > ending_length && strcmp(name + length - ending_length, ending) == 0;
+}
+
+char *file_beside_program(struct arena *arena, const char *rest) {
+    char path[4096];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length <= 0)
+        return NULL;
+    path[length] = '\0';
+    return arena_printf(arena, "%s/share/heddle%s", file_dir(arena, file_dir(arena, path)), rest);
+}

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include <stdbool.h>
 
 /* The file's bytes with a NUL behind them, in the arena. "-" is standard input. A file bigger than `limit_bytes`
  * is refused: STATUS_INVALID, as is one that cannot be read; the message names the path. */
@@ -16,5 +17,12 @@ enum status file_write(const char *path, const void *data, size_t bytes, struct 
 char *file_join(struct arena *arena, const char *dir, const char *name);
 /* The folder part of a path, "" when it has none: file_join(dir, ...) gives paths beside it. */
 char *file_dir(struct arena *arena, const char *path);
+/* What is behind it: the last part of the path. */
+const char *file_name(const char *path);
+/* The name has something in front of the ending. */
+bool file_ends_in(const char *name, const char *ending);
+/* Installed programs find their files wherever the whole was moved: share/heddle beside the folder of this program, and
+ * `rest` ("" or "/configs") behind it. NULL: the host does not say where the program is. */
+char *file_beside_program(struct arena *arena, const char *rest);
 
 #endif

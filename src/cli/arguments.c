@@ -1,3 +1,4 @@
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include <stdio.h>
@@ -138,11 +139,10 @@ enum status find_launch_file(struct arena *arena, const char *typed, const char 
     while (length > 1 && typed[length - 1] == '/')
         length--;
     const char *name = arena_strndup(arena, typed, length);
-    const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
     const char *candidates[] = {
         name,
         arena_printf(arena, "%s.yaml", name),
-        arena_printf(arena, "%s/%s.yaml", name, last),
+        arena_printf(arena, "%s/%s.yaml", name, file_name(name)),
         arena_printf(arena, "%s/launch.yaml", name),
     };
     for (unsigned i = 0; i < sizeof candidates / sizeof candidates[0]; i++)

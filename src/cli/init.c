@@ -24,9 +24,8 @@ static const struct function *choose_kernel(const struct module *module, const c
 
 /* The module as the launch file names it: alone when both are in one folder, else its full path. */
 static const char *path_from(struct arena *arena, const char *output, const char *kernel) {
-    const char *slash = strrchr(kernel, '/'), *last = slash ? slash + 1 : kernel;
     if (strcmp(file_dir(arena, output), file_dir(arena, kernel)) == 0)
-        return last;
+        return file_name(kernel);
     if (*kernel == '/')
         return kernel;
     char folder[4096];

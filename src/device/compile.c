@@ -1,3 +1,4 @@
+#include "base/file.h"
 #include "device/compile_job.h"
 #include "device/compile_metadata.h"
 #include <ctype.h>
@@ -262,8 +263,7 @@ enum status compile_text(const char *name, const char *text, size_t length, cons
     *out = (struct compiled){.log = ""};
     struct job job = {.arena = &scratch, .options = options ? options : &default_options, .report = report};
     job.language = language_of(name, job.options);
-    const char *slash = name ? strrchr(name, '/') : NULL;
-    job.name = slash ? slash + 1 : name;
+    job.name = name ? file_name(name) : NULL;
     if (!job.name || !*job.name)
         job.name = arena_printf(&scratch, "program-%.16s.%s", job_hash(&scratch, text, length),
                                 job.language == COMPILE_CUDA ? "cu" : "cl");

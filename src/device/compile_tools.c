@@ -1,11 +1,11 @@
 /* Where the compiler, its library and our own files are. */
+#include "base/file.h"
 #include "device/compile.h"
 #include "device/compile_process.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 static const char *environment(const char *name) {
@@ -23,26 +23,10 @@ static const char *cache_folder(struct arena *arena) {
     return path && folder_make(arena, path) ? path : NULL;
 }
 
-/* Installed programs find their files beside themselves, wherever the whole was moved. */
-static const char *share_beside_program(struct arena *arena) {
-    char path[4096];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (length <= 0)
-        return NULL;
-    path[length] = '\0';
-    for (int i = 0; i < 2; i++) {
-        char *slash = strrchr(path, '/');
-        if (!slash)
-            return NULL;
-        *slash = '\0';
-    }
-    return arena_printf(arena, "%s/share/heddle", path);
-}
-
 static const char *share_folder(struct arena *arena) {
     const char *candidates[] = {
         environment("HEDDLE_SHARE"),
-        share_beside_program(arena),
+        file_beside_program(arena, ""),
 #ifdef HEDDLE_SHARE_SOURCE
         HEDDLE_SHARE_SOURCE "/share/heddle",
 #endif

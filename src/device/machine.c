@@ -41,21 +41,10 @@ static const struct param_description fixed_params[] = {
     PARAM_END,
 };
 
-/* Installed programs find their files beside themselves, wherever the whole was moved. */
-static const char *folder_beside_program(struct arena *arena) {
-    char path[4096];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (length <= 0)
-        return NULL;
-    path[length] = 0;
-    char *slash = strrchr(path, '/');
-    return slash ? arena_printf(arena, "%.*s/../share/heddle/configs", (int)(slash - path), path) : NULL;
-}
-
 /* The folder with the shipped machines; NULL when there is none. */
 static const char *configs_folder(struct arena *arena) {
     const char *const candidates[] = {
-        folder_beside_program(arena),
+        file_beside_program(arena, "/configs"),
 #ifdef HEDDLE_CONFIGS_SOURCE
         HEDDLE_CONFIGS_SOURCE,
 #endif
@@ -76,11 +65,6 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static bool has_ending(const char *name, const char *ending) {
-    size_t length = strlen(name), ending_length = strlen(ending);
-    return length > ending_length && strcmp(name + length - ending_length, ending) == 0;
-}
-
 const char *const *machine_list(struct arena *arena) {
     struct {
         const char **items;
@@ -89,7 +73,7 @@ const char *const *machine_list(struct arena *arena) {
     const char *folder = configs_folder(arena);
     DIR *dir = folder ? opendir(folder) : NULL;
     for (struct dirent *entry; dir && (entry = readdir(dir));)
-        if (has_ending(entry->d_name, ".yaml"))
+        if (file_ends_in(entry->d_name, ".yaml"))
             *ARENA_PUSH(arena, &names) = arena_strndup(arena, entry->d_name, strlen(entry->d_name) - 5);
     if (dir)
         closedir(dir);
@@ -163,7 +147,7 @@ static enum status read_text(struct machine *machine, const char *name, const ch
 
 static enum status read_machine(struct machine *machine, const char *gpu, unsigned depth, struct report *report) {
     const char *path = gpu, *folder = configs_folder(&machine->arena);
-    if (!strchr(gpu, '/') && !has_ending(gpu, ".yaml")) {
+    if (!strchr(gpu, '/') && !file_ends_in(gpu, ".yaml")) {
         const char *const *known = machine_list(&machine->arena);
         bool found = false;
         for (unsigned i = 0; known[i]; i++)
@@ -185,8 +169,8 @@ static enum status read_machine(struct machine *machine, const char *gpu, unsign
     enum status status = file_read(path, FILE_LIMIT_BYTES, &machine->arena, &text, &length, report);
     if (status)
         return status;
-    const char *last = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-    size_t name_length = has_ending(last, ".yaml") ? strlen(last) - 5 : strlen(last);
+    const char *last = file_name(path);
+    size_t name_length = file_ends_in(last, ".yaml") ? strlen(last) - 5 : strlen(last);
     const char *name = arena_strndup(&machine->arena, last, name_length);
     return read_text(machine, name, path == gpu ? gpu : last, text, length, depth, report);
 }

@@ -1,4 +1,5 @@
 #include "device/result.h"
+#include "base/file.h"
 #include "device/lines.h"
 #include "device/result_layout.h"
 #include "device/result_timed.h"
@@ -299,9 +300,8 @@ static json_t *host_json(const struct run *run, double seconds) {
 }
 
 static json_t *module_json(const struct run *run, struct arena *arena) {
-    const char *slash = strrchr(run->file->module, '/');
     json_t *out = json_object();
-    json_object_set_new(out, "name", text_of(arena, slash ? slash + 1 : run->file->module));
+    json_object_set_new(out, "name", text_of(arena, file_name(run->file->module)));
     json_object_set_new(out, "hash", hash_of(run->module_hash));
     json_object_set_new(out, "source_hash", hash_of(run->source_hash));
     return out;

@@ -7,17 +7,6 @@
 
 enum { MODULE_LIMIT_BYTES = 512 << 20 };
 
-static bool has_ending(const char *name, const char *ending) {
-    size_t length = strlen(name), ending_length = strlen(ending);
-    return length > ending_length && strcmp(name + length - ending_length, ending) == 0;
-}
-
-/* The name in messages and results: never a folder of the host. */
-static const char *last_part(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static enum status at_module(const struct launch_file *file, struct report *inner, struct report *report,
                              enum status status) {
     if (status)
@@ -31,7 +20,7 @@ enum status run_load_text(const struct launch_file *file, struct arena *arena, s
                           struct report *report) {
     static const char *const endings[] = {".ptx", ".cl", ".cu", NULL};
     const char *path = file_join(arena, file->folder, file->module);
-    const char *dot = strrchr(last_part(path), '.');
+    const char *dot = strrchr(file_name(path), '.');
     unsigned kind = 0;
     while (endings[kind] && strcmp(dot ? dot : "", endings[kind]) != 0)
         kind++;
@@ -74,8 +63,8 @@ static enum status load_module(struct run *run, struct report *report) {
     if (status)
         return status;
     run->module_hash = XXH64(text, length, 0);
-    const char *name = last_part(run->file->module);
-    if (run->is_compiled) /* positions in the PTX are not positions in the source */
+    const char *name = file_name(run->file->module); /* never a folder of the host */
+    if (run->is_compiled)                            /* positions in the PTX are not positions in the source */
         name = arena_printf(&run->arena, "%s.ptx", name);
     status = device_load(run->device, name, text, length, &run->program, report);
     if (status)
@@ -217,7 +206,7 @@ enum status run_dump(struct run *run, unsigned buffer, const char *path, struct 
     enum element element = run->file->buffers[buffer].element;
     const char *data = buffer_data(run, buffer);
     size_t bytes = run->buffers[buffer].count * element_bytes(element);
-    if (!has_ending(path, ".npy"))
+    if (!file_ends_in(path, ".npy"))
         return file_write(path, data, bytes, report);
     struct arena scratch = {0};
     char *whole = arena_alloc(&scratch, bytes + NPY_HEADER_BYTES);

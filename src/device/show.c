@@ -16,15 +16,10 @@ enum { MODULE_LIMIT_BYTES = 512 << 20 };
 
 /* ---- small texts the forms share ---- */
 
-static const char *last_part(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 const char *show_where(struct show *show, const struct inst *inst) {
     if (!inst->file || inst->file >= show->module->file_count || !inst->line)
         return "";
-    return arena_printf(&show->arena, "%s:%u", last_part(show->module->files[inst->file]), inst->line);
+    return arena_printf(&show->arena, "%s:%u", file_name(show->module->files[inst->file]), inst->line);
 }
 
 const char *show_title(struct show *show, const struct function *function) {
@@ -159,7 +154,7 @@ static enum status show_launch_file(const char *path, struct show *show, struct 
         return status;
     show->compiled = is_compiled ? compiled : NULL;
     show->folder = file_dir(arena, file_join(arena, file.folder, file.module));
-    const char *name = last_part(file.module);
+    const char *name = file_name(file.module);
     status = load_module(is_compiled ? arena_printf(arena, "%s.ptx", name) : name, text, length, module, report);
     struct show_launch *launches = ARENA_ARRAY(arena, struct show_launch, file.launch_count);
     for (unsigned i = 0; i < file.launch_count; i++) {
@@ -185,7 +180,7 @@ static enum status show_module_file(const char *path, const char *ending, struct
         size_t length;
         enum status status = file_read(path, MODULE_LIMIT_BYTES, arena, &text, &length, report);
         return status ? status
-                      : load_module(strcmp(path, "-") == 0 ? "<stdin>" : last_part(path), text, length, module, report);
+                      : load_module(strcmp(path, "-") == 0 ? "<stdin>" : file_name(path), text, length, module, report);
     }
     struct compiled *compiled = ARENA_NEW(arena, struct compiled);
     struct compile_options options = {0};
@@ -193,7 +188,7 @@ static enum status show_module_file(const char *path, const char *ending, struct
     if (status)
         return status;
     show->compiled = compiled;
-    return load_module(arena_printf(arena, "%s.ptx", last_part(path)), compiled->ptx, compiled->ptx_bytes, module,
+    return load_module(arena_printf(arena, "%s.ptx", file_name(path)), compiled->ptx, compiled->ptx_bytes, module,
                        report);
 }
 
@@ -201,7 +196,7 @@ enum status device_show(const char *path, const struct show_options *options, FI
     struct arena arena = {0};
     struct show show = {.options = options, .out = out};
     struct module *module = NULL;
-    const char *dot = strrchr(last_part(path), '.'), *ending = dot ? dot : "";
+    const char *dot = strrchr(file_name(path), '.'), *ending = dot ? dot : "";
     enum status status;
     if (strcmp(ending, ".yaml") == 0 || strcmp(ending, ".yml") == 0)
         status = show_launch_file(path, &show, &arena, &module, report);

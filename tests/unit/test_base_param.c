@@ -233,6 +233,11 @@ static void file_paths_join_and_split(void **state) {
     assert_string_equal(file_join(&f->arena, "a/b", "c"), "a/b/c");
     assert_string_equal(file_join(&f->arena, "a/", "c"), "a/c");
     assert_string_equal(file_join(&f->arena, "", "c"), "c");
+    assert_string_equal(file_name("a/b.yaml"), "b.yaml");
+    assert_string_equal(file_name("b.yaml"), "b.yaml");
+    assert_true(file_ends_in("b.yaml", ".yaml"));
+    assert_false(file_ends_in(".yaml", ".yaml"));
+    assert_false(file_ends_in("b.yaml.bak", ".yaml"));
     assert_string_equal(file_join(&f->arena, "a", "/c"), "/c");
     assert_string_equal(file_dir(&f->arena, "a/b/c"), "a/b");
     assert_string_equal(file_dir(&f->arena, "c"), "");
