@@ -103,6 +103,8 @@ unsigned text_distance(const char *a, const char *b) {
 
 void text_nearest_try(struct text_nearest *nearest, const char *wanted, const char *name) {
     unsigned distance = text_distance(wanted, name);
+    if (distance > 1 && strlen(wanted) >= 4 && strncmp(wanted, name, strlen(wanted)) == 0)
+        distance = 1; /* "l1.size" of l1.size_bytes */
     /* A third of the letters wrong is a slip, more is another word. */
     if (distance > 1 + strlen(wanted) / 3)
         return;

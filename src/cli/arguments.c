@@ -26,8 +26,14 @@ enum status arguments_number(const struct arguments *arguments, const char *opti
     return STATUS_OK;
 }
 
-enum status arguments_machine(const struct arguments *arguments, struct machine *machine, struct report *report) {
-    enum status status = machine_open(machine, arguments_value(arguments, "gpu"), report);
+enum status arguments_usage(const struct command *command, struct report *report) {
+    return report_add(report, STATUS_INVALID, "usage: heddle %s%s%s; 'heddle help %s' says more", command->name,
+                      command->operands[0] ? " " : "", command->operands, command->name);
+}
+
+enum status arguments_machine(const struct arguments *arguments, const char *gpu, struct machine *machine,
+                              struct report *report) {
+    enum status status = machine_open(machine, gpu ? gpu : arguments_value(arguments, "gpu"), report);
     for (unsigned i = 0; !status && i < arguments->given.count; i++)
         if (strcmp(arguments->given.items[i].option->name, "set") == 0)
             status = machine_set(machine, arguments->given.items[i].value, "--set", report);
@@ -145,14 +151,19 @@ enum status find_launch_file(struct arena *arena, const char *typed, const char 
         arena_printf(arena, "%s/%s.yaml", name, file_name(name)),
         arena_printf(arena, "%s/launch.yaml", name),
     };
+    if (is_file(name) && (file_ends_in(name, ".cl") || file_ends_in(name, ".ptx") || file_ends_in(name, ".cu")))
+        return report_add(report, STATUS_INVALID,
+                          "%s is a module, not a launch file; 'heddle init %s' writes one for it", name, name);
     for (unsigned i = 0; i < sizeof candidates / sizeof candidates[0]; i++)
         if (is_file(candidates[i])) {
             *path = candidates[i];
             return STATUS_OK;
         }
-    return report_add(report, STATUS_INVALID,
-                      "there is no launch file '%s' (nor %s, nor %s); 'heddle init KERNEL.cl' writes one", typed,
-                      candidates[1], candidates[2]);
+    const char *others = "";
+    if (!file_ends_in(name, ".yaml"))
+        others = arena_printf(arena, " (nor %s, nor %s)", candidates[1], candidates[2]);
+    return report_add(report, STATUS_INVALID, "there is no launch file '%s'%s; 'heddle init KERNEL.cl' writes one",
+                      typed, others);
 }
 
 const char *with_commas(struct arena *arena, uint64_t value) {

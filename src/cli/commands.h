@@ -50,8 +50,11 @@ bool arguments_has(const struct arguments *arguments, const char *option);
 enum status arguments_number(const struct arguments *arguments, const char *option, uint64_t fallback, uint64_t max,
                              uint64_t *out, struct report *report);
 
-/* The machine of --gpu and every --set, checked. */
-enum status arguments_machine(const struct arguments *arguments, struct machine *machine, struct report *report);
+/* Says how the command is called. */
+enum status arguments_usage(const struct command *command, struct report *report);
+/* The machine named gpu, NULL: that of --gpu, and every --set, checked. */
+enum status arguments_machine(const struct arguments *arguments, const char *gpu, struct machine *machine,
+                              struct report *report);
 /* Several values, separated by commas, for --gpu or keys of --set: every combination is a variant, the last one given
  * changing fastest. 1 when there is no such list. */
 unsigned arguments_variants(const struct arguments *arguments);

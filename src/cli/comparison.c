@@ -58,6 +58,7 @@ void comparison_print(const char *what, const struct variant *variants, unsigned
                                              "SIMD %", "branches",    "divergent"};
     struct arena arena = {0};
     struct table table = {.arena = &arena, .columns = in_time ? 12 : 7, .left = 1, .elastic = 0};
+    table.optional = in_time ? 0xfe0 : 0x28; /* shares of slots and of memory; thread instructions, branches */
     for (unsigned i = 0; i < table.columns; i++)
         table_add(&table, i == 0 ? what : in_time ? timed[i] : functional[i]);
     for (unsigned i = 0; i < count; i++) {

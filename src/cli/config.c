@@ -1,8 +1,15 @@
 #include "cli/commands.h"
+#include "cli/table.h"
 #include <stdio.h>
 #include <string.h>
 
 static const struct option options[] = {OPTION_GPU, OPTION_SET, OPTION_END};
+
+static void list_one(struct arena *arena, const char *name, const struct machine *machine) {
+    const char *mark = strcmp(name, MACHINE_DEFAULT) == 0 ? " [default]" : "";
+    printf("%-16s ", name);
+    text_wrap(arena_printf(arena, "%s%s", machine->about, mark), 17, stdout);
+}
 
 static enum status list_machines(struct arguments *arguments, struct report *report) {
     const char *const *names = machine_list(&arguments->arena);
@@ -13,19 +20,19 @@ static enum status list_machines(struct arguments *arguments, struct report *rep
         struct machine machine = {0};
         enum status status = machine_open(&machine, names[i], report);
         if (!status)
-            printf("%-16s %s%s\n", names[i], machine.about, strcmp(names[i], MACHINE_DEFAULT) == 0 ? " [default]" : "");
+            list_one(&arguments->arena, names[i], &machine);
         machine_close(&machine);
         if (status)
             return status;
     }
-    puts("\nheddle config show --gpu NAME lists a machine's keys; heddle run --gpu NAME runs on it.");
+    text_wrap("\nheddle config show NAME lists a machine's keys; heddle run --gpu NAME runs on it.", 0, stdout);
     return STATUS_OK;
 }
 
 /* The unit is part of the value; a key's help stands under it. */
-static enum status show_machine(struct arguments *arguments, struct report *report) {
+static enum status show_machine(struct arguments *arguments, const char *gpu, struct report *report) {
     struct machine machine = {0};
-    enum status status = arguments_machine(arguments, &machine, report);
+    enum status status = arguments_machine(arguments, gpu, &machine, report);
     if (!status) {
         printf("# %s: %s\n", machine.name, machine.about);
         for (const struct param_description *param = machine.params.table; param->key; param++) {
@@ -43,6 +50,8 @@ static enum status check_machine(const char *path, struct report *report) {
     enum status status = machine_open(&machine, path, report);
     if (!status)
         status = machine_check(&machine, report);
+    if (!status)
+        status = machine_check_timed(&machine, report);
     if (!status) {
         unsigned given = 0, all = 0;
         for (const struct param_description *param = machine.params.table; param->key; param++, all++)
@@ -56,26 +65,24 @@ static enum status check_machine(const char *path, struct report *report) {
 static int config_main(struct arguments *arguments) {
     struct report report = {0};
     const char *verb = arguments->operands[0];
-    bool has_file = arguments->operand_count == 2;
+    const char *name = arguments->operand_count == 2 ? arguments->operands[1] : NULL;
     enum status status;
-    if (strcmp(verb, "list") == 0 && !has_file)
+    if (strcmp(verb, "list") == 0 && !name)
         status = list_machines(arguments, &report);
-    else if (strcmp(verb, "show") == 0 && !has_file)
-        status = show_machine(arguments, &report);
-    else if (strcmp(verb, "check") == 0 && has_file)
-        status = check_machine(arguments->operands[1], &report);
+    else if (strcmp(verb, "show") == 0 && !(name && arguments_has(arguments, "gpu")))
+        status = show_machine(arguments, name, &report);
+    else if (strcmp(verb, "check") == 0 && name)
+        status = check_machine(name, &report);
     else
-        status = report_add(&report, STATUS_INVALID,
-                            "usage: heddle config list, heddle config show [--gpu NAME|FILE], "
-                            "heddle config check NAME|FILE");
+        status = arguments_usage(arguments->command, &report);
     return finish(status, &report);
 }
 
 const struct command command_config = {
     .name = "config",
-    .operands = "list | show | check NAME|FILE",
+    .operands = "list | show [NAME|FILE] | check NAME|FILE",
     .summary = "List machines, show a machine's keys with units and origins, check a file",
-    .text = "What 'show' prints can be saved as a file, changed, and given to --gpu. A file needs only what differs:\n"
+    .text = "What 'show' prints can be saved as a file, changed, and given to --gpu. A file needs only what differs: "
             "'base: gtx480' takes the rest from another machine.",
     .options = options,
     .operands_min = 1,

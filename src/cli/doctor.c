@@ -1,4 +1,5 @@
 #include "cli/commands.h"
+#include "cli/table.h"
 #include "device/compile.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,8 @@ static const char *find_program(struct arena *arena, const char *name) {
 }
 
 static void show(bool there, const char *what, const char *found, const char *adds) {
-    printf("  %-8s %-26s %s\n", there ? "ok" : "missing", what, there ? found : adds);
+    printf("  %-8s %-26s ", there ? "ok" : "missing", what);
+    text_wrap(there ? found : adds, 38, stdout);
 }
 
 static void show_sources(struct arena *arena) {

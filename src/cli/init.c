@@ -44,7 +44,7 @@ static enum status write_text(struct arguments *arguments, struct device *device
     struct arena *arena = &arguments->arena;
     const char *wanted = arguments_value(arguments, "kernel");
     struct launch_file file = {.name = kernel_path, .folder = "", .module = kernel_path};
-    struct yaml_node nowhere = {.kind = YAML_SCALAR, .line = 1, .column = 1, .text = kernel_path};
+    struct yaml_node nowhere = {.kind = YAML_SCALAR, .text = kernel_path};
     file.yaml = (struct yaml){.name = kernel_path, .text = "", .root = &nowhere};
     file.module_at = &nowhere;
     struct compiled compiled = {0};

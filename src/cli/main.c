@@ -2,6 +2,7 @@
  * written are the same for everyone. */
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/table.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -41,17 +42,18 @@ static int unknown_command(const char *name) {
 }
 
 static int show_help(FILE *to) {
-    fputs("Heddle runs GPU kernels on a simulated GPU and shows what each line of them does.\n\n"
-          "usage: heddle COMMAND ...\n\n",
-          to);
+    text_wrap("Heddle runs GPU kernels on a simulated GPU and shows what each line of them does.", 0, to);
+    fputs("\nusage: heddle COMMAND ...\n\n", to);
     for (unsigned i = 0; commands[i]; i++)
-        fprintf(to, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+        fprintf(to, "  %-8s ", commands[i]->name), text_wrap(commands[i]->summary, 11, to);
     fputs("  help     what a command takes: 'heddle help run'\n\n"
           "  --version  this program's version\n\n"
           "First steps:  heddle run examples/saxpy\n"
-          "              heddle init mine.cl && heddle run mine\n\n"
-          "Exit status: 0 done, 1 results were wrong, 2 usage or bad input, 3 the run was stopped.\n",
+          "              heddle init mine.cl && heddle run mine\n\n",
           to);
+    text_wrap(
+        "Exit status: 0 done, 1 results were wrong, 2 usage or bad input or the host refused, 3 the run was stopped.",
+        0, to);
     return to == stdout ? 0 : 2;
 }
 
@@ -62,17 +64,18 @@ static void show_options(FILE *to, const struct option *options) {
         snprintf(names, sizeof names, "%s--%s%s%s", option->letter ? letter : "    ", option->name,
                  option->argument ? " " : "", option->argument ? option->argument : "");
         if (strlen(names) > 26)
-            fprintf(to, "  %s\n  %-26s %s\n", names, "", option->help);
+            fprintf(to, "  %s\n%-29s", names, "");
         else
-            fprintf(to, "  %-26s %s\n", names, option->help);
+            fprintf(to, "  %-26s ", names);
+        text_wrap(option->help, 29, to);
     }
 }
 
 static int show_command(const struct command *command, FILE *to) {
-    fprintf(to, "usage: heddle %s%s%s\n\n%s.\n", command->name, command->operands[0] ? " " : "", command->operands,
-            command->summary);
+    fprintf(to, "usage: heddle %s%s%s\n\n", command->name, command->operands[0] ? " " : "", command->operands);
+    text_wrap(command->summary, 0, to);
     if (command->text[0])
-        fprintf(to, "\n%s\n", command->text);
+        fputc('\n', to), text_wrap(command->text, 0, to);
     fputs("\noptions:\n", to);
     show_options(to, command->options);
     show_options(to, common_options);
@@ -153,9 +156,11 @@ static enum status read_arguments(struct arguments *out, int argc, char **argv, 
     }
     if (arguments_has(out, "help"))
         return STATUS_OK;
+    if (out->operand_count > out->command->operands_max)
+        report_add(report, STATUS_INVALID, "heddle %s: '%s' is more than it takes", out->command->name,
+                   out->operands[out->command->operands_max]);
     if (out->operand_count < out->command->operands_min || out->operand_count > out->command->operands_max)
-        return report_add(report, STATUS_INVALID, "usage: heddle %s %s; 'heddle help %s' says more", out->command->name,
-                          out->command->operands, out->command->name);
+        return arguments_usage(out->command, report);
     return STATUS_OK;
 }
 

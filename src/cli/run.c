@@ -14,8 +14,8 @@ static const struct option options[] = {
     OPTION_GPU,
     OPTION_SET,
     {"output", 'o', "FILE",
-     "write the result as JSON; '-': to standard output, and nothing else there; with several\n"
-     "                             variants FILE.json becomes FILE-1.json, FILE-2.json, ..."},
+     "write the result as JSON; '-': to standard output, and nothing else there; with several "
+     "variants FILE.json becomes FILE-1.json, FILE-2.json, ..."},
     {"dump", 0, "NAME=FILE", "write a buffer after the run, NumPy's format if FILE ends in .npy; may be repeated"},
     {"max-cycles", 0, "N", "in time: give a launch up after N cycles; 0: never"},
     {"max-instructions", 0, "N", "functional: give a launch up after N warp instructions; 0: never"},
@@ -131,8 +131,8 @@ static enum status launch_all(struct session *s, bool prints, struct report *rep
     while (!status && s->run.done < s->file.launch_count) {
         if (s->verbose)
             fprintf(stderr, "launch %u: %s\n", s->run.done + 1, s->file.launches[s->run.done].kernel);
+        const struct launch_result *result = &s->run.results[s->run.done];
         status = run_next(&s->run, report);
-        const struct launch_result *result = &s->run.results[s->run.done - 1];
         if (result->output && prints)
             fwrite(result->output, 1, result->output_bytes, stdout);
     }
@@ -209,7 +209,7 @@ static enum status run_variant(struct session *s, unsigned number, struct varian
     result_total(&s->run, NULL, &out->stats);
     result_total_timed(&s->run, NULL, &out->timed, &s->arguments->arena);
     out->outcome = !complete ? "stopped" : s->run.failed ? "wrong" : "";
-    if (s->variants == 1 && !s->quiet && !s->to_stdout)
+    if (s->variants == 1 && !s->quiet && !s->to_stdout && s->run.done)
         summary_print(&s->run, seconds, (unsigned)s->lines, stdout);
     return status;
 }
@@ -242,11 +242,10 @@ const struct command command_run = {
     .name = "run",
     .operands = "LAUNCH",
     .summary = "Run a launch file: kernels, sizes, arguments, expected results",
-    .text =
-        "LAUNCH is a .yaml file, its name without .yaml, or a folder with a file of its name. docs/launch-files.md\n"
-        "says what stands in it; 'heddle init KERNEL.cl' writes one. Values separated by commas, such as\n"
-        "--set sm.scheduler=rr,gto or --gpu gtx480,qv100, give one table that compares them. Ctrl-C ends a run in\n"
-        "time early: its result says complete: false.",
+    .text = "LAUNCH is a .yaml file, its name without .yaml, or a folder with a file of its name. docs/launch-files.md "
+            "says what stands in it; 'heddle init KERNEL.cl' writes one. Values separated by commas, such as "
+            "--set sm.scheduler=rr,gto or --gpu gtx480,qv100, give one table that compares them. Ctrl-C ends a run in "
+            "time early: its result says complete: false.",
     .options = options,
     .operands_min = 1,
     .operands_max = 1,

@@ -76,7 +76,7 @@ static int show_main(struct arguments *arguments) {
     if (!status && !is_module(path))
         status = find_launch_file(&arguments->arena, path, &path, &report);
     if (!status)
-        status = arguments_machine(arguments, &machine, &report);
+        status = arguments_machine(arguments, NULL, &machine, &report);
     if (!status)
         status = device_show(path, &options, stdout, &report);
     machine_close(&machine);
@@ -101,9 +101,9 @@ const struct command command_show = {
     .name = "show",
     .operands = "FILE",
     .summary = "Show the kernels of a module: branches, where threads reconverge, registers, occupancy",
-    .text = "FILE is a module (.ptx, .cl, .cu), '-' for PTX on standard input, or a launch file (.yaml).\n"
+    .text = "FILE is a module (.ptx, .cl, .cu), '-' for PTX on standard input, or a launch file (.yaml). "
             "Nothing is run. A picture of the control flow:\n"
-            "  heddle show examples/saxpy --dot | dot -Tsvg > saxpy.svg",
+            "heddle show examples/saxpy --dot | dot -Tsvg > saxpy.svg",
     .options = options_table,
     .operands_min = 1,
     .operands_max = 1,

@@ -95,7 +95,7 @@ static enum status open_run(struct arguments *arguments, struct launch_file *fil
     if (!status)
         status = launch_file_parse(arena, path, text, length, file, report);
     if (!status)
-        status = arguments_machine(arguments, machine, report);
+        status = arguments_machine(arguments, NULL, machine, report);
     return status ? status : run_open(run, file, machine, &run_options, report);
 }
 

@@ -74,8 +74,7 @@ static void print_launches(const struct run *run, struct arena *arena, FILE *to)
     struct row *rows = ARENA_ARRAY(arena, struct row, run->done);
     unsigned count = collect_rows(run, rows);
     struct table table = {.arena = arena, .columns = in_time ? 9 : 8, .left = 1, .elastic = 0};
-    if (in_time)
-        table.optional = 1u << 6 | 1u << 8; /* thread instructions, divergent branches */
+    table.optional = in_time ? 1u << 6 | 1u << 8 : 1u << 6; /* thread instructions, divergent branches; branches */
     for (unsigned i = 0; i < table.columns; i++)
         table_add(&table, in_time ? timed[i] : functional[i]);
     uint64_t cycles = 0;
@@ -144,7 +143,7 @@ static void print_lines(struct run *run, struct arena *arena, unsigned limit, FI
         summary_time_lines(run, &timed, lines, count, shown, arena, to);
     } else {
         qsort(lines, count, sizeof *lines, by_work);
-        struct table table = {.arena = arena, .columns = 6, .left = 3, .elastic = 1};
+        struct table table = {.arena = arena, .columns = 6, .left = 3, .elastic = 1, .optional = 1u << 2};
         for (unsigned i = 0; i < table.columns; i++)
             table_add(&table, heading[i]);
         for (unsigned i = 0; i < shown; i++) {
@@ -174,23 +173,26 @@ static void print_checks(const struct run *run, struct arena *arena, FILE *to) {
     }
 }
 
-static void print_next_step(const struct run *run, FILE *to) {
+static void print_next_step(const struct run *run, struct arena *arena, FILE *to) {
     struct run_stats total;
     result_total(run, NULL, &total);
-    const char *name = run->file->name;
+    const char *name = run->file->name, *next;
     if (run->failed)
-        fprintf(to, "\nNext: heddle run %s --dump %s=out.npy to look at what was computed.\n", name,
-                run->file->buffers[run->file->checks[0].buffer].name);
+        next = arena_printf(arena, "heddle run %s --dump %s=out.npy to look at what was computed.", name,
+                            run->file->buffers[run->file->checks[0].buffer].name);
     else if (run->file->buffer_count && run->file->check_count == 0)
-        fprintf(to, "\nNext: nothing was checked. Add to %s:\n  check:\n    - {buffer: %s, equals: {value: 0}}\n", name,
-                run->file->buffers[0].name);
+        next = arena_printf(arena, "nothing was checked. Add to %s:\n  check:\n    - {buffer: %s, equals: {value: 0}}",
+                            name, run->file->buffers[0].name);
     else if (run->options.in_time && !total.divergent_branches)
-        fprintf(to, "\nNext: heddle run %s --set sm.scheduler=gto,rr,two-level compares schedulers on one table.\n",
-                name);
+        next =
+            arena_printf(arena, "heddle run %s --set sm.scheduler=gto,rr,two-level compares schedulers on one table.",
+                         name);
     else if (total.divergent_branches)
-        fprintf(to, "\nNext: heddle show %s --cfg shows where lanes part and where they meet again.\n", name);
+        next = arena_printf(arena, "heddle show %s --cfg shows where lanes part and where they meet again.", name);
     else
-        fprintf(to, "\nNext: heddle run %s -o result.json keeps every count, per line and per instruction.\n", name);
+        next =
+            arena_printf(arena, "heddle run %s -o result.json keeps every count, per line and per instruction.", name);
+    text_wrap(arena_printf(arena, "\nNext: %s", next), 0, to);
 }
 
 void summary_print(struct run *run, double seconds, unsigned lines, FILE *to) {
@@ -206,6 +208,6 @@ void summary_print(struct run *run, double seconds, unsigned lines, FILE *to) {
     fprintf(to, "\n  %.3f s, %.1f million warp instructions a second\n", seconds,
             seconds > 0 ? (double)total.warp_instructions / seconds * 1e-6 : 0);
     if (run->checked)
-        print_next_step(run, to);
+        print_next_step(run, &arena, to);
     arena_free(&arena);
 }

@@ -1,5 +1,7 @@
 #include "cli/table.h"
 #include "cli/commands.h"
+#include <limits.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -7,11 +9,12 @@ enum { WIDTH_DEFAULT = 110, ELASTIC_MIN = 24, ELASTIC_MAX = 72 };
 
 void table_add(struct table *table, const char *text) { *ARENA_PUSH(table->arena, table) = text; }
 
-static unsigned terminal_width(FILE *to) {
+/* fallback: what is not a terminal has. */
+static unsigned terminal_width(FILE *to, unsigned fallback) {
     struct winsize size;
     if (isatty(fileno(to)) && ioctl(fileno(to), TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
         return size.ws_col;
-    return WIDTH_DEFAULT;
+    return fallback;
 }
 
 /* The first `width` characters, the last replaced when something is left out. */
@@ -43,7 +46,7 @@ static unsigned choose_columns(const struct table *table, const unsigned widths[
         const bool cut = (int)column == table->elastic && widths[column] > ELASTIC_MIN;
         all += (cut ? ELASTIC_MIN : widths[column]) + 2;
     }
-    for (unsigned column = 0; column < table->columns && all > terminal; column++)
+    for (unsigned column = table->columns; column-- > 0 && all > terminal;)
         if (table->optional >> column & 1) {
             shown &= ~(1u << column);
             all -= widths[column] + 2;
@@ -57,7 +60,8 @@ void table_print(const struct table *table, FILE *to) {
         unsigned width = text_width(table->items[i]), column = i % table->columns;
         widths[column] = width > widths[column] ? width : widths[column];
     }
-    const unsigned terminal = terminal_width(to), shown = choose_columns(table, widths, terminal);
+    const unsigned terminal = terminal_width(to, WIDTH_DEFAULT);
+    const unsigned shown = choose_columns(table, widths, terminal_width(to, UINT_MAX));
     for (unsigned column = 0; column < table->columns; column++)
         if (shown >> column & 1) {
             all += widths[column] + 2;
@@ -79,4 +83,31 @@ void table_print(const struct table *table, FILE *to) {
         if (column == last)
             fputc('\n', to);
     }
+}
+
+void text_wrap(const char *text, unsigned indent, FILE *to) {
+    const unsigned width = terminal_width(to, WIDTH_DEFAULT);
+    unsigned column = indent;
+    for (bool begun = false;; text++) {
+        const unsigned blanks = begun ? 0 : (unsigned)strspn(text, " ");
+        const unsigned length = blanks + (unsigned)strcspn(text + blanks, " \n");
+        if (begun && column + 1 + length > width) {
+            fprintf(to, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (begun) {
+            fputc(' ', to);
+            column++;
+        }
+        fprintf(to, "%.*s", (int)length, text);
+        column += length;
+        text += length;
+        begun = *text != '\n';
+        if (!*text)
+            break;
+        if (!begun) {
+            fprintf(to, "\n%*s", (int)indent, "");
+            column = indent;
+        }
+    }
+    fputc('\n', to);
 }

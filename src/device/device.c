@@ -58,13 +58,8 @@ static enum status device_setup(struct device *device, struct report *report) {
         return report_add(report, STATUS_INVALID, "host.lanes=%s: this CPU does not run that level; use auto",
                           levels[machine->host_lanes]);
     device->mechanism = divergence_find(machine->divergence_mechanism);
-    if (!device->mechanism) {
-        report_add(report, STATUS_INVALID,
-                   "divergence.mechanism=%s: no such mechanism; there are:", machine->divergence_mechanism);
-        for (const struct divergence_ops *const *known = divergence_all(); *known; known++)
-            report_add(report, STATUS_INVALID, "  %s: %s", (*known)->name, (*known)->help);
-        return STATUS_INVALID;
-    }
+    if (!device->mechanism)
+        return machine_check(machine, report); /* which says what there is */
     return memory_create(&device->memory, &device->arena, machine->memory_capacity_bytes, report);
 }
 

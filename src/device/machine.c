@@ -3,7 +3,10 @@
 #include "base/file.h"
 #include "device/words.h"
 #include "device/yaml.h"
+#include "divergence/divergence.h"
+#include "sm/scheduler/scheduler.h"
 #include <dirent.h>
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -300,8 +303,27 @@ struct cache_params machine_l1(const struct machine *machine, uint64_t shared_in
     return l1;
 }
 
+static enum status check_names(const struct machine *machine, struct report *report) {
+    enum status status = STATUS_OK;
+    if (!divergence_find(machine->divergence_mechanism)) {
+        status = report_add(report, STATUS_INVALID,
+                            "divergence.mechanism=%s: no such mechanism; there are:", machine->divergence_mechanism);
+        for (const struct divergence_ops *const *known = divergence_all(); *known; known++)
+            report_add(report, STATUS_INVALID, "  %s: %s", (*known)->name, (*known)->help);
+    }
+    if (!scheduler_find(machine->sm.scheduler)) {
+        status =
+            report_add(report, STATUS_INVALID, "sm.scheduler=%s: no such scheduler; there are:", machine->sm.scheduler);
+        for (const struct scheduler_ops *const *known = scheduler_all(); *known; known++)
+            report_add(report, STATUS_INVALID, "  %s: %s", (*known)->name, (*known)->help);
+    }
+    return status;
+}
+
 enum status machine_check(const struct machine *machine, struct report *report) {
-    enum status status = check_l1(machine, report);
+    enum status status = check_names(machine, report);
+    if (!status)
+        status = check_l1(machine, report);
     if ((uint64_t)machine->max_warps * machine->warp_size < machine->max_threads)
         status = report_add(report, STATUS_INVALID,
                             "machine '%s': sm.max_threads is %u, but sm.max_warps times sm.warp_size holds only %llu",
@@ -311,6 +333,30 @@ enum status machine_check(const struct machine *machine, struct report *report) 
         status = report_add(report, STATUS_INVALID,
                             "machine '%s': sm.max_block_threads is %u, but an SM holds only %u (sm.max_threads)",
                             machine->name, machine->max_block_threads, machine->max_threads);
+    return status;
+}
+
+enum status machine_check_timed(const struct machine *machine, struct report *report) {
+    const struct gpu_config config = machine_gpu_config(machine);
+    const struct cache_params l1 = machine_l1(machine, 0);
+    const struct {
+        const char *key;
+        const struct cache_params *params;
+    } caches[] = {{"l1", &l1}, {"instruction_cache", &machine->instruction}, {"constant_cache", &machine->constant}};
+    struct arena arena = {0};
+    jmp_buf escape;
+    arena.escape = &escape;
+    if (setjmp(escape)) {
+        arena_free(&arena);
+        return report_add(report, STATUS_SYSTEM, "machine '%s': the host is out of memory", machine->name);
+    }
+    enum status status = gpu_create(&arena, &config, report) ? STATUS_OK : STATUS_INVALID;
+    for (unsigned i = 0; i < sizeof caches / sizeof caches[0]; i++) {
+        struct cache *cache;
+        if (cache_create(&cache, &arena, caches[i].params, caches[i].key, 0, report) != STATUS_OK)
+            status = STATUS_INVALID;
+    }
+    arena_free(&arena);
     return status;
 }
 

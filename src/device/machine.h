@@ -43,6 +43,8 @@ enum status machine_open_text(struct machine *machine, const char *name, const c
 enum status machine_set(struct machine *machine, const char *setting, const char *origin, struct report *report);
 /* What no single key can say: values that contradict each other. Call it when all are set. */
 enum status machine_check(const struct machine *machine, struct report *report);
+/* What a launch in time would be refused for, besides. Builds the machine once more to hear it: not for every run. */
+enum status machine_check_timed(const struct machine *machine, struct report *report);
 void machine_close(struct machine *machine);
 
 /* The parts of the machine in time; points into it. */

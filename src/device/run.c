@@ -9,8 +9,10 @@ enum { MODULE_LIMIT_BYTES = 512 << 20 };
 
 static enum status at_module(const struct launch_file *file, struct report *inner, struct report *report,
                              enum status status) {
-    if (status)
+    if (status && file->module_at->line)
         yaml_error(&file->yaml, file->module_at, report, "the module cannot be read: %s", report_text(inner));
+    else if (status) /* named by the user, not in a launch file */
+        report_add(report, status, "%s", report_text(inner));
     report_free(inner);
     return status;
 }
@@ -154,6 +156,8 @@ enum status run_next(struct run *run, struct report *report) {
     else if (status)
         report_add(report, status, "%s", report_text(&inner));
     report_free(&inner);
+    if (status == STATUS_INVALID) /* refused: nothing ran */
+        return status;
     /* a launch that stopped keeps its counts and its output, and is shown */
     run->done++;
     result_fold(run);
@@ -218,7 +222,7 @@ enum status run_dump(struct run *run, unsigned buffer, const char *path, struct 
 }
 
 void run_close(struct run *run) {
-    for (unsigned i = 0; i < run->done; i++)
+    for (unsigned i = 0; run->results && i < run->file->launch_count; i++)
         launch_result_free(&run->results[i]);
     if (run->device)
         device_destroy(run->device);

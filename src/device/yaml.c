@@ -31,6 +31,8 @@ struct node_list {
 
 static enum status error_at(const struct yaml *yaml, unsigned line, unsigned column, struct report *report,
                             const char *message) {
+    if (!line) /* it stands in no file */
+        return report_add(report, STATUS_INVALID, "%s: %s", yaml->name, message);
     const char *start = yaml->text, *end = yaml->text + yaml->length;
     for (unsigned i = 1; i < line && start; i++) {
         const char *next = memchr(start, '\n', (size_t)(end - start));

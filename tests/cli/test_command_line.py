@@ -248,7 +248,15 @@ class CommandLine(unittest.TestCase):
             (["run", "examples/warp_sum", "--seed", "-1"], "--seed takes a whole number"),
             (["run", "examples/warp_sum", "--functionall"], "did you mean '--functional'?"),
             (["rnu"], "did you mean 'run'?"),
-            (["config", "show", "x"], "usage: heddle config"),
+            (["run", "nowhere.yaml"], "there is no launch file 'nowhere.yaml'; "),
+            (["run", "examples/saxpy.cl"], "'heddle init examples/saxpy.cl' writes one"),
+            (["run", "examples/saxpy", "more"], "'more' is more than it takes"),
+            (["run", "examples/warp_sum", "--set", "sm.scheduler=gt"], "sm.scheduler=gt: no such scheduler; there are:"),
+            (["run", "examples/warp_sum", "--set", "divergence.mechanism=dom"], "no such mechanism; there are:"),
+            (["run", "examples/warp_sum", "--set", "l1.size=3"], "did you mean 'l1.size_bytes'?"),
+            (["run", "examples/warp_sum", "--set", "l1.size_bytes=100"], "l1.size_bytes is 100: it must be"),
+            (["config", "shw"], "usage: heddle config"),
+            (["config", "show", "x"], "there is no machine 'x'"),
             (["init", "examples/nothing.cl"], "nothing.cl"),
             (["init", "examples/README.md", "-o", "-"], "ends in .cl"),
         ]:
@@ -256,6 +264,10 @@ class CommandLine(unittest.TestCase):
                 done = heddle(*words)
                 self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
                 self.assertIn(said, done.stderr)
+        for line, said in [("sm.scheduler: gt", "no such scheduler"), ("l1.size_bytes: 100", "l1.size_bytes is 100")]:
+            done = heddle("config", "check", self.write("m.yaml", f"base: gtx480\n{line}\n"))
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+            self.assertIn(said, done.stderr)
         path = self.write("k.yaml", "module: gone.ptx\nlaunches: [{kernel: k, grid: 1, block: 1}]\n")
         done = heddle("run", path)
         self.assertEqual(done.returncode, 2)
@@ -313,7 +325,8 @@ class CommandLine(unittest.TestCase):
 
     def test_machines_can_be_listed_shown_checked_and_saved(self):
         self.assertIn("gtx480", self.run_ok("config", "list").stdout)
-        shown = self.run_ok("config", "show", "--gpu", "qv100").stdout
+        shown = self.run_ok("config", "show", "qv100").stdout
+        self.assertEqual(shown, self.run_ok("config", "show", "--gpu", "qv100").stdout)
         path = self.write("mine.yaml", shown)
         self.assertIn("good", self.run_ok("config", "check", path).stdout)
         result = json.loads(self.run_ok("run", "examples/warp_sum", "--gpu", path, "-o", "-").stdout)

@@ -261,6 +261,10 @@ static void text_nearest_finds_slips_only(void **state) {
     text_nearest_try(&nearest, "core.warp_sze", "host.lanes");
     assert_string_equal(nearest.best, "core.warp_size");
     nearest = (struct text_nearest){0};
+    text_nearest_try(&nearest, "l1.size", "l1.write");
+    text_nearest_try(&nearest, "l1.size", "l1.size_bytes");
+    assert_string_equal(nearest.best, "l1.size_bytes");
+    nearest = (struct text_nearest){0};
     text_nearest_try(&nearest, "banana", "core.warp_size");
     assert_null(nearest.best);
 }
