@@ -169,6 +169,8 @@ static void settle(const struct launch_state *state, uint64_t cycle) {
         return;
     for (uint32_t i = 0; i < state->gpu->partition_count; i++)
         partition_settle(state->gpu->partitions[i], cycle - 1);
+    for (uint32_t i = 0; i < state->made_count; i++)
+        sm_settle(state->sms[i], cycle);
     crossbar_advance(state->requests.crossbar, cycle - 1);
     crossbar_advance(state->replies.crossbar, cycle - 1);
 }
@@ -422,11 +424,8 @@ static void end_series(struct launch_state *state, uint64_t cycle, struct arena 
 /* Cycles [from, to), whole rounds in which nothing happens anywhere. */
 static void pass_rounds(struct launch_state *state, uint64_t from, uint64_t to) {
     while (from < to) {
-        const uint64_t until = state->gpu->series.due < to ? state->gpu->series.due : to;
-        for (uint32_t i = 0; i < state->made_count; i++)
-            sm_run(state->sms[i], from, until);
-        sample_series(state, until);
-        from = until;
+        from = state->gpu->series.due < to ? state->gpu->series.due : to;
+        sample_series(state, from);
     }
 }
 

@@ -64,7 +64,11 @@ static void run_events(struct sm *sm) {
 static uint64_t next_event(const struct sm *sm, uint64_t from) {
     const uint64_t far = sm->far.count ? sm->far_next : NO_CYCLE;
     const unsigned at = (unsigned)(from % WHEEL_SLOTS);
-    uint64_t here = sm->wheel_bits[at / 64] & UINT64_MAX << at % 64;
+    uint64_t here = sm->wheel_bits[at / 64] & UINT64_MAX << at % 64, any = 0;
+    for (unsigned word = 0; !here && word < WHEEL_SLOTS / 64; word++)
+        any |= sm->wheel_bits[word];
+    if (!here && !any)
+        return far;
     /* the words after this one, those before, at last what is left of this one */
     for (unsigned n = 0; n <= WHEEL_SLOTS / 64; n++) {
         const unsigned word = (at / 64 + n) % (WHEEL_SLOTS / 64);
@@ -83,6 +87,7 @@ unsigned sm_free_places(const struct sm *sm) { return sm->shape.places - sm->pla
 void sm_give(struct sm *sm, uint64_t block, uint32_t first_pc) {
     if (!sm->places_used && !sm->given_count && !sm->stats.blocks)
         sm_remember_code(sm, first_pc);
+    sm->wake = sm->now;
     sm->given[sm->given_count].block = block;
     sm->given[sm->given_count++].first_pc = first_pc;
 }
@@ -140,34 +145,39 @@ static uint64_t next_issue(const struct sm *sm, uint64_t from) {
     return next > from ? next : from;
 }
 
-/* The first cycle from `from` on at which anything can happen. A warp that is ready while its unit is not waits for an
- * event, and the load/store unit for a reply or a credit: neither is tried again before. */
-static uint64_t earliest(const struct sm *sm, uint64_t from) {
-    uint64_t next = next_issue(sm, from);
-    if (next == from || sm->wants_fetch || sm->given_count)
-        return from;
-    const uint64_t event = next_event(sm, from), reply = link_next(sm->replies);
+/* The first cycle from now on at which it does anything without news from outside. A warp that is ready while its unit is
+ * not waits for an event, and a blocked load/store unit for a reply or a credit: neither is tried again before. */
+static uint64_t next_own(const struct sm *sm) {
+    uint64_t next = next_issue(sm, sm->now);
+    if (next == sm->now || sm->wants_fetch || sm->given_count)
+        return sm->now;
+    const uint64_t event = next_event(sm, sm->now);
     next = event < next ? event : next;
-    next = reply < next ? reply : next;
-    uint64_t access = NO_CYCLE;
-    if (sm->lsu_blocked && sm->blocked.cause == CACHE_NO_ROOM)
-        access = link_credit_next(sm->requests);
-    else if (sm->queue_count && !sm->lsu_blocked) {
-        access = sm->queue[sm->queue_head].ready_cycle;
+    if (sm->queue_count && !sm->lsu_blocked) {
+        uint64_t access = sm->queue[sm->queue_head].ready_cycle;
         access = access > sm->lsu_busy ? access : sm->lsu_busy;
+        next = access < next ? access : next;
     }
-    next = access < next ? access : next;
-    return next > from ? next : from;
+    return next > sm->now ? next : sm->now;
 }
 
-/* What `earliest` finds in most cycles of a busy SM. */
+/* The first cycle at which a link brings what it waits for, as far as is known. */
+static inline uint64_t next_news(const struct sm *sm) {
+    const uint64_t reply = link_next(sm->replies);
+    if (!sm->lsu_blocked || sm->blocked.cause != CACHE_NO_ROOM)
+        return reply;
+    const uint64_t credit = link_credit_next(sm->requests);
+    return credit < reply ? credit : reply;
+}
+
+/* What `next_own` finds in most cycles of a busy SM. */
 static inline bool acts_now(const struct sm *sm) {
     return sm->wants_fetch || sm->given_count || (sm->wide == 1 && sm_issuable(sm));
 }
 
-/* Slots of cycles [now, next), in which nothing can issue, but for those that a warp wider than the back end still
- * fills. */
-static void skip(struct sm *sm, uint64_t next) {
+/* To cycle `next`: nothing can issue until then, and slots are empty but for those that a warp wider than the back end
+ * still fills. */
+static void pass(struct sm *sm, uint64_t next) {
     const uint64_t ready = sm->ready;
     for (unsigned s = 0; s < sm->params.schedulers; s++) {
         uint64_t from = sm->scheduler_busy[s] > sm->now ? sm->scheduler_busy[s] : sm->now;
@@ -177,6 +187,7 @@ static void skip(struct sm *sm, uint64_t next) {
         if (next > from)
             sm_count_empty(sm, s, ready & sm->scheduler_warps[s], next - from);
     }
+    sm->now = next;
 }
 
 static void run_cycle(struct sm *sm) {
@@ -201,19 +212,31 @@ static uint64_t counted_slots(const struct sm_stats *stats) {
     return sum;
 }
 
+static inline void count_passed(struct sm *sm, uint64_t since) {
+    sm->stats.slots += (sm->now - since) * sm->params.schedulers;
+}
+
 void sm_run(struct sm *sm, uint64_t from, uint64_t to) {
-    sm->now = from;
-    while (sm->now < to && !sm->faulted) {
-        const uint64_t next = acts_now(sm) ? sm->now : earliest(sm, sm->now);
+    if (sm->wake >= to && next_news(sm) >= to)
+        return; /* it sleeps on; its slots are counted when it wakes */
+    const uint64_t since = sm->now;
+    if (from > sm->now)
+        pass(sm, from);
+    while (!sm->faulted) {
+        uint64_t next = sm->wake = acts_now(sm) ? sm->now : next_own(sm);
         if (next > sm->now) {
-            skip(sm, next < to ? next : to);
-            sm->now = next < to ? next : to;
-            continue;
+            const uint64_t news = next_news(sm);
+            next = news > next ? next : news > sm->now ? news : sm->now;
         }
+        if (next >= to)
+            break;
+        if (next > sm->now)
+            pass(sm, next);
         run_cycle(sm);
         sm->now++;
     }
-    sm->stats.slots += (to - from) * sm->params.schedulers;
+    sm->now = sm->faulted ? to : sm->now;
+    count_passed(sm, since);
     if (sm->faulted) { /* what is left of the epoch */
         const uint64_t left = sm->stats.slots - counted_slots(&sm->stats);
         sm->stats.idle += left;
@@ -221,9 +244,19 @@ void sm_run(struct sm *sm, uint64_t from, uint64_t to) {
     }
 }
 
+void sm_settle(struct sm *sm, uint64_t cycle) {
+    const uint64_t since = sm->now;
+    if (cycle > since)
+        pass(sm, cycle);
+    count_passed(sm, since);
+}
+
 bool sm_is_idle(const struct sm *sm) { return !sm->places_used && !sm->given_count; }
 
-uint64_t sm_next(const struct sm *sm) { return earliest(sm, sm->now); }
+uint64_t sm_next(const struct sm *sm) {
+    const uint64_t own = sm->given_count ? sm->now : sm->wake, news = next_news(sm);
+    return own < news ? own : news;
+}
 
 bool sm_is_stuck(const struct sm *sm) {
     if (sm_is_idle(sm) || sm_next(sm) != NO_CYCLE)

@@ -153,7 +153,8 @@ struct sm {
     uint64_t *code_here;     /* lines of code that the instruction cache holds for good; NULL: it may lose them */
     uint64_t collector_bias; /* added to collectors_used, shows full ones in the top bits */
 
-    uint64_t now;
+    uint64_t now;  /* asleep: the cycle up to which slots are counted */
+    uint64_t wake; /* nothing happens before this cycle but by news from outside */
     uint64_t used, wants_fetch, stalled_long; /* warps */
     uint64_t ready;                           /* warps that lack nothing but a unit, a queue or their turn */
     uint64_t ready_for[SM_UNIT_COUNT];        /* the same by the unit they need */
