@@ -2,15 +2,21 @@
 #ifndef HEDDLE_EXEC_CORE_H
 #define HEDDLE_EXEC_CORE_H
 
+#include <string.h>
+
 #include "exec/state.h"
 #include "exec/timed.h"
 
 enum { FILTER_WORDS = 64, SECTOR_SHIFT = 5 };
 
-/* A store of this epoch, seen by this SM alone. */
+/* A store of this epoch, seen by this SM alone: one element of a lane, or what a warp wrote side by side. */
 struct logged {
-    uint64_t address, value;
+    uint64_t address;
+    uint64_t value; /* of more than 8 bytes: the number of its log_row */
     uint32_t bytes;
+};
+struct log_row {
+    uint8_t bytes[8 * LANES_MAX];
 };
 
 /* An atomic on its way: operands bound at issue, old values bound in memory. */
@@ -36,6 +42,8 @@ struct core {
     struct {
         struct logged *items;
         unsigned count, capacity;
+        struct log_row *rows;
+        unsigned row_count, row_capacity;
     } log;                         /* grows to what an epoch holds */
     uint64_t filter[FILTER_WORDS]; /* sectors that the log may hold */
     struct {
@@ -64,6 +72,11 @@ static inline bool core_may_be_logged(const struct core *core, uint64_t address)
     return (core->filter[bit / 64] >> bit % 64 & 1) != 0;
 }
 
+/* Sectors that `bytes` from an address on touch. */
+static inline uint64_t core_sectors(uint64_t address, uint32_t bytes) {
+    return ((address + bytes - 1) >> SECTOR_SHIFT) - (address >> SECTOR_SHIFT) + 1;
+}
+
 /* A ticket to fill in, NO_TICKET: the limit is reached. */
 uint32_t core_take_ticket(struct core *core);
 void core_free_ticket(struct core *core, uint32_t ticket);
@@ -72,14 +85,30 @@ void core_free_ticket(struct core *core, uint32_t ticket);
 void core_mixed_step(struct core *core, const struct group *group, uint64_t cycle, struct executed *out,
                      struct access *access);
 
+static inline void core_note_sector(struct core *core, uint64_t address) {
+    const uint32_t bit = core_filter_bit(address);
+    core->filter[bit / 64] |= UINT64_C(1) << bit % 64;
+}
+
 /* Adds one element of a lane. */
 static inline void core_log(struct core *core, uint64_t address, uint64_t value, uint32_t bytes) {
     if (core->log.count == core->log.capacity)
         core->log.items =
             arena_grow(core->arena, core->log.items, core->log.count, &core->log.capacity, sizeof *core->log.items);
     core->log.items[core->log.count++] = (struct logged){address, value, bytes};
-    const uint32_t bit = core_filter_bit(address);
-    core->filter[bit / 64] |= UINT64_C(1) << bit % 64;
+    core_note_sector(core, address);
+}
+
+/* Adds an element of each lane of a warp, which lie side by side in memory as they do in the row. */
+static inline void core_log_row(struct core *core, uint64_t address, const uint8_t *row, uint32_t element_bytes) {
+    const uint32_t bytes = LANES_MAX * element_bytes;
+    if (core->log.row_count == core->log.row_capacity)
+        core->log.rows = arena_grow(core->arena, core->log.rows, core->log.row_count, &core->log.row_capacity,
+                                    sizeof *core->log.rows);
+    memcpy(core->log.rows[core->log.row_count].bytes, row, bytes);
+    core_log(core, address, core->log.row_count++, bytes);
+    for (uint64_t k = 1; k < core_sectors(address, bytes); k++)
+        core_note_sector(core, address + (k << SECTOR_SHIFT));
 }
 
 #endif

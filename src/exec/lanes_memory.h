@@ -178,13 +178,28 @@ static bool run_store(struct exec *exec, unsigned warp, uint8_t *const *bases, c
 /* ---- memory in time: the same fast paths, with the access noted and stores logged ---- */
 
 /* Whether the log may hold what some lane reads. */
-static inline bool any_logged(const struct core *core, const uint64_t *addresses, uint32_t lanes) {
+static inline bool any_logged(const struct core *core, const struct access *access) {
     if (!core->log.count)
         return false;
-    for (uint32_t rest = lanes; rest; rest &= rest - 1)
-        if (core_may_be_logged(core, addresses[bits_first(rest)]))
+    if (access->packed) {
+        const uint64_t first = access->address[0], sectors = core_sectors(first, LANES_MAX * access->bytes);
+        for (uint64_t k = 0; k < sectors; k++)
+            if (core_may_be_logged(core, first + (k << SECTOR_SHIFT)))
+                return true;
+        return false;
+    }
+    for (uint32_t rest = access->lanes; rest; rest &= rest - 1)
+        if (core_may_be_logged(core, access->address[bits_first(rest)]))
             return true;
     return false;
+}
+
+/* Does each lane's access lie right behind that of the lane before? */
+static inline bool are_packed(const uint64_t *addresses, uint32_t bytes) {
+    uint64_t wrong = 0, expected = addresses[0];
+    for (unsigned i = 0; i < LANES_MAX; i++)
+        wrong |= addresses[i] ^ (expected + (uint64_t)i * bytes);
+    return !wrong;
 }
 
 /* Addresses go where whoever models memory reads them. NULL: the way lane by lane must be gone. */
@@ -201,6 +216,7 @@ static inline uint8_t *note_access(struct exec *exec, uint8_t *const *bases, con
     access->kind = (uint8_t)kind;
     access->bytes = (uint8_t)bytes;
     access->lanes = lanes;
+    access->packed = lanes == UINT32_MAX && are_packed(access->address, bytes);
     access->ticket = NO_TICKET;
     access->space = step->inst->space == SPACE_CONST      ? SPACE_CONST
                     : step->address.space == SPACE_SHARED ? SPACE_SHARED
@@ -214,8 +230,12 @@ static bool run_timed_load(struct exec *exec, unsigned warp, uint8_t *const *bas
     const uint8_t *window =
         note_access(exec, bases, step, lanes, ACCESS_LOAD, step->access_bytes * (uint32_t)step->dst_count);
     const uint64_t *addresses = core->access->address;
-    if (!window || (step->address.space != SPACE_SHARED && any_logged(core, addresses, lanes)))
+    if (!window || (step->address.space != SPACE_SHARED && any_logged(core, core->access)))
         return exec_timed_load(exec, warp, step, lanes);
+    if (core->access->packed && step->dst_count == 1) {
+        memcpy(bases[0] + step->rows[0].offset, window + addresses[0], (size_t)LANES_MAX * step->access_bytes);
+        return true;
+    }
     gather_rows(bases, step, lanes, window, addresses);
     return true;
 }
@@ -231,6 +251,11 @@ static bool run_timed_store(struct exec *exec, unsigned warp, uint8_t *const *ba
     if (step->address.space != SPACE_SHARED) {
         const uint8_t *b_row = bases[step->rows[1].base] + step->rows[1].offset;
         const uint32_t bytes = step->access_bytes;
+        exec->counts->progress += bits_count(lanes);
+        if (core->access->packed) {
+            core_log_row(core, addresses[0], b_row, bytes);
+            return true;
+        }
         for (uint32_t rest = lanes; rest; rest &= rest - 1) {
             const unsigned i = bits_first(rest);
             const uint64_t value = bytes == 4   ? ((const u32 *)b_row)[i]
@@ -238,7 +263,6 @@ static bool run_timed_store(struct exec *exec, unsigned warp, uint8_t *const *ba
                                                 : ((const u16 *)b_row)[i];
             core_log(core, addresses[i], value, bytes);
         }
-        exec->counts->progress += bits_count(lanes);
         return true;
     }
     scatter_rows(bases, step, lanes, window, addresses);

@@ -71,6 +71,7 @@ static void add_access(struct core *core, const struct part *part, const struct 
         return;
     if (access->kind == ACCESS_NONE) {
         access->kind = done->kind, access->space = done->space, access->bytes = done->bytes;
+        access->packed = false;
         access->ticket = NO_TICKET;
         access->lanes = 0;
     }

@@ -9,15 +9,22 @@
 
 /* ---- the log ---- */
 
+static const void *logged_bytes(const struct core *core, const struct logged *entry) {
+    if (entry->bytes > sizeof entry->value)
+        return core->log.rows[entry->value].bytes;
+    return &entry->value;
+}
+
 /* What this SM stored lies over what memory holds, oldest first. */
 static void overlay(const struct core *core, uint64_t address, uint32_t bytes, uint8_t *value) {
     for (uint32_t i = 0; i < core->log.count; i++) {
         const struct logged *entry = &core->log.items[i];
-        if (entry->address >= address + bytes || address >= entry->address + entry->bytes)
-            continue;
-        for (uint32_t k = 0; k < entry->bytes; k++)
-            if (entry->address + k >= address && entry->address + k < address + bytes)
-                value[entry->address + k - address] = (uint8_t)(entry->value >> (8 * k));
+        const uint64_t from = entry->address > address ? entry->address : address;
+        const uint64_t end = address + bytes, entry_end = entry->address + entry->bytes;
+        const uint64_t to = entry_end < end ? entry_end : end;
+        if (from < to)
+            memcpy(value + (from - address), (const uint8_t *)logged_bytes(core, entry) + (from - entry->address),
+                   to - from);
     }
 }
 
@@ -31,9 +38,9 @@ static void core_publish(void *self) {
         if (entry->bytes == 4)
             memcpy(to, &entry->value, 4);
         else
-            memcpy(to, &entry->value, entry->bytes);
+            memcpy(to, logged_bytes(core, entry), entry->bytes);
     }
-    core->log.count = 0;
+    core->log.count = core->log.row_count = 0;
     memset(core->filter, 0, sizeof core->filter);
 }
 
@@ -61,6 +68,7 @@ static void note_access(struct exec *exec, unsigned warp, const struct step *ste
     struct access *access = exec->core->access;
     access->kind = (uint8_t)kind;
     access->bytes = (uint8_t)bytes;
+    access->packed = false;
     access->lanes = lanes;
     access->ticket = NO_TICKET;
     for (BITS_EACH(lane, lanes))

@@ -49,6 +49,7 @@ struct access {
     uint8_t kind;    /* enum access_kind */
     uint8_t space;   /* SPACE_GLOBAL, SHARED, LOCAL or CONST, generic addresses resolved by the first lane's */
     uint8_t bytes;   /* of one lane, all elements of a vector together */
+    bool packed;     /* known to be of all lanes, each right behind the one before */
     uint32_t lanes;  /* that access */
     uint32_t ticket; /* atomics on global memory: performed below, see struct executor */
     uint64_t address[LANES_MAX]; /* of local memory: interleaved so that lanes with the same offset lie side by side */

@@ -28,6 +28,32 @@ static unsigned run_lanes(uint32_t mask) {
     return run & (run + 1) ? 0 : 32 - (unsigned)__builtin_clz(run);
 }
 
+/* `lanes` lanes from `first` on, `stride` bytes apart, the first at `start`: aligned, at most a sector apart. */
+static inline void put_run(uint64_t start, uint64_t stride, unsigned first, unsigned lanes, uint32_t bytes,
+                           unsigned line_shift, struct coalesced *out) {
+    const uint64_t line_bytes = UINT64_C(1) << line_shift, last = start + (lanes - 1) * stride;
+    unsigned count = 0;
+    for (unsigned lane = 0; lane < lanes; count++) {
+        uint64_t line = start & ~(line_bytes - 1);
+        unsigned here = lanes - lane;
+        if (last - line >= line_bytes)
+            here = (unsigned)((line + line_bytes - start + stride - 1) / stride);
+        /* Strides of at most a sector leave none out. */
+        unsigned low = (unsigned)((start - line) >> SECTOR_SHIFT);
+        unsigned high = (unsigned)((start + (here - 1) * stride + bytes - 1 - line) >> SECTOR_SHIFT);
+        out->line[count] = line;
+        out->sectors[count] = (uint8_t)((2u << high) - (1u << low));
+        out->lanes[count] = bits_low(here) << (first + lane);
+        lane += here;
+        start += here * stride;
+    }
+    out->count = count;
+}
+
+void coalesce_packed(uint64_t start, uint32_t bytes, unsigned line_shift, struct coalesced *out) {
+    put_run(start, bytes, 0, COALESCE_LANES, bytes, line_shift, out);
+}
+
 /* Neighbouring lanes with neighbouring, or equal, aligned addresses: what most instructions do. False: not so. */
 static bool coalesce_run(const uint64_t address[COALESCE_LANES], uint32_t bytes, uint32_t mask, unsigned line_shift,
                          struct coalesced *out) {
@@ -40,22 +66,7 @@ static bool coalesce_run(const uint64_t address[COALESCE_LANES], uint32_t bytes,
         return false;
     if (!strided(run, lanes, stride))
         return false;
-    uint64_t line_bytes = UINT64_C(1) << line_shift;
-    unsigned count = 0;
-    for (unsigned lane = 0; lane < lanes; count++) {
-        uint64_t start = run[lane], line = start & ~(line_bytes - 1);
-        unsigned here = lanes - lane;
-        if (run[lanes - 1] - line >= line_bytes)
-            here = (unsigned)((line + line_bytes - start + stride - 1) / stride);
-        /* Strides of at most a sector leave none out. */
-        unsigned low = (unsigned)((start - line) >> SECTOR_SHIFT);
-        unsigned high = (unsigned)((run[lane + here - 1] + bytes - 1 - line) >> SECTOR_SHIFT);
-        out->line[count] = line;
-        out->sectors[count] = (uint8_t)((2u << high) - (1u << low));
-        out->lanes[count] = bits_low(here) << (first + lane);
-        lane += here;
-    }
-    out->count = count;
+    put_run(run[0], stride, first, lanes, bytes, line_shift, out);
     return true;
 }
 

@@ -18,6 +18,8 @@ struct coalesced {
  * read. A lane's first line comes before its second. */
 void coalesce(const uint64_t address[COALESCE_LANES], uint32_t bytes, uint32_t mask, unsigned line_shift,
               struct coalesced *out);
+/* The same for all lanes, each right behind the one before: `bytes` a power of two, `start` a multiple of it. */
+void coalesce_packed(uint64_t start, uint32_t bytes, unsigned line_shift, struct coalesced *out);
 /* Which bytes of a line the lanes write: a mask for each of its sectors, for struct request. */
 void coalesce_bytes(const uint64_t address[COALESCE_LANES], uint32_t bytes, uint32_t lanes, uint64_t line,
                     unsigned line_shift, uint32_t masks[COALESCE_SECTORS]);

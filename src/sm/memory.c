@@ -19,7 +19,11 @@ static void add_transaction(struct queued *entry, uint64_t address, uint32_t lan
 static void split_access(struct sm *sm, struct queued *entry, const struct access *access) {
     struct coalesced lines;
     const uint32_t atom = cache_atom_bytes(sm->l1);
-    coalesce(access->address, access->bytes, access->lanes, atom > 32 ? bits_first(atom) : 7, &lines);
+    const unsigned line_shift = atom > 32 ? bits_first(atom) : 7;
+    if (access->packed)
+        coalesce_packed(access->address[0], access->bytes, line_shift, &lines);
+    else
+        coalesce(access->address, access->bytes, access->lanes, line_shift, &lines);
     for (uint32_t i = 0; i < lines.count; i++) {
         if (atom > 32) {
             add_transaction(entry, lines.line[i], lines.lanes[i],

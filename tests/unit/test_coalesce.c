@@ -121,6 +121,21 @@ static void a_warp_of_words_is_one_line_with_four_sectors(void **state) {
     assert_true(out.line[0] == 0x10000);
 }
 
+static void lanes_known_to_be_packed_need_no_search(void **state) {
+    (void)state;
+    for (uint32_t bytes = 1; bytes <= 16; bytes *= 2)
+        for (unsigned line_shift = 5; line_shift <= 8; line_shift++)
+            for (uint64_t start = 0x10000; start < 0x10100; start += bytes) {
+                uint64_t address[32];
+                struct coalesced searched = {0}, packed = {0};
+                for (unsigned lane = 0; lane < 32; lane++)
+                    address[lane] = start + bytes * lane;
+                coalesce(address, bytes, UINT32_MAX, line_shift, &searched);
+                coalesce_packed(start, bytes, line_shift, &packed);
+                assert_memory_equal(&packed, &searched, sizeof packed);
+            }
+}
+
 static void every_lane_can_need_two_lines_of_its_own(void **state) {
     (void)state;
     uint64_t address[32];
@@ -169,6 +184,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(transactions_equal_a_byte_by_byte_search),
         cmocka_unit_test(a_warp_of_words_is_one_line_with_four_sectors),
+        cmocka_unit_test(lanes_known_to_be_packed_need_no_search),
         cmocka_unit_test(every_lane_can_need_two_lines_of_its_own),
         cmocka_unit_test(no_lanes_need_nothing),
         cmocka_unit_test(distinct_addresses_equal_a_search_over_pairs),
