@@ -12,13 +12,13 @@ void sm_fetched(struct sm *sm, unsigned warp) {
     w->buffer_pc = w->pc;
     if (w->astray) { /* issue finds out now */
         w->astray = false;
-        w->buffer_count = 0;
+        w->buffer_end = w->pc;
         sm_consider_warp(sm, warp);
         return;
     }
     const uint32_t line = sm->instruction ? 128 / INSTRUCTION_BYTES : 16;
     const uint32_t left = line - w->pc % line;
-    w->buffer_count = left < sm->params.fetch_width ? left : sm->params.fetch_width;
+    w->buffer_end = w->pc + (left < sm->params.fetch_width ? left : sm->params.fetch_width);
     sm_consider_warp(sm, warp);
 }
 
@@ -27,7 +27,7 @@ void sm_fetched_astray(struct sm *sm, unsigned warp) {
     if (w->fetching)
         return;
     w->astray = true;
-    if (!w->buffer_count) /* the fetch to come is in vain */
+    if (w->buffer_end == w->buffer_pc) /* the fetch to come is in vain */
         return;
     w->fetching = true; /* what is here is looked at in the next cycle */
     sm_event(sm, sm->now + 1, EVENT_FETCHED, warp);

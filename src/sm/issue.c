@@ -33,15 +33,18 @@ static bool waits_for_order(const struct sm *sm, unsigned w, const struct timed 
     return timed->order == ORDER_AFTER_ATOMICS && warp->atomics_in_flight;
 }
 
-/* The instruction's registers that wait for a write. */
-static inline struct pending find_hazard(const struct pending *pending, const struct timed *timed) {
-    struct pending hazard = {pending[timed->word].any & timed->all, pending[timed->word].memory & timed->all};
-    for (unsigned i = 0; i < timed->more_count; i++) {
+/* What the instruction's registers wait for; WAIT_TURN: nothing. */
+static inline enum sm_wait find_hazard(const struct pending *pending, const struct timed *timed) {
+    const struct pending *first = &pending[timed->word];
+    enum sm_wait wait = !(first->any & timed->all)     ? WAIT_TURN
+                        : first->memory & timed->all ? WAIT_MEMORY
+                                                     : WAIT_REGISTER;
+    for (unsigned i = 0; i < timed->more_count && wait != WAIT_MEMORY; i++) {
         const struct timed_word *word = &timed->more[i];
-        hazard.any |= pending[word->word].any & word->all;
-        hazard.memory |= pending[word->word].memory & word->all;
+        if (pending[word->word].any & word->all)
+            wait = pending[word->word].memory & word->all ? WAIT_MEMORY : WAIT_REGISTER;
     }
-    return hazard;
+    return wait;
 }
 
 /* What holds back an instruction that has been fetched; WAIT_TURN: nothing of its own. */
@@ -51,8 +54,7 @@ static inline enum sm_wait find_wait(const struct sm *sm, unsigned w, const stru
         return warp->memory_in_flight ? WAIT_MEMORY : WAIT_REGISTER;
     if (timed->order != ORDER_NONE && waits_for_order(sm, w, timed))
         return WAIT_MEMORY;
-    const struct pending hazard = find_hazard(warp->pending, timed);
-    return !hazard.any ? WAIT_TURN : hazard.memory ? WAIT_MEMORY : WAIT_REGISTER;
+    return find_hazard(warp->pending, timed);
 }
 
 static inline void clear_ready(struct sm *sm, unsigned w) {
@@ -96,13 +98,12 @@ void sm_consider_warp(struct sm *sm, unsigned w) {
     const uint32_t passed = warp->pc - warp->buffer_pc; /* wraps below buffer_pc */
     const struct timed *timed = &sm->timed[warp->pc];
     enum sm_wait wait = WAIT_FETCH;
-    if (passed < warp->buffer_count) {
-        warp->buffer_count -= passed;
+    if (passed < warp->buffer_end - warp->buffer_pc)
         wait = find_wait(sm, w, timed);
-    } else {
+    else {
         if (passed && sm->params.fetch_straight && !sm->regroup)
             sm_fetched_astray(sm, w);
-        warp->buffer_count = 0;
+        warp->buffer_end = warp->pc;
     }
     warp->buffer_pc = warp->pc;
     join_sets(sm, w, wait, timed->unit);
@@ -132,7 +133,7 @@ static void update_formed(struct sm *sm, unsigned slot) {
         warp->pc = warp->group.pc;
     }
     if (sm->mechanism->fetches_alone)
-        warp->buffer_pc = warp->pc, warp->buffer_count = 1;
+        warp->buffer_pc = warp->pc, warp->buffer_end = warp->pc + 1;
     sm_consider_warp(sm, slot);
     if (sm->mechanism->more && warp->ready_unit == SM_UNIT_MEMORY) /* others of the bundle may need no memory */
         set_ready(sm, slot, SM_UNIT_SP);
@@ -172,14 +173,26 @@ void sm_update_warp(struct sm *sm, unsigned w) {
     sm_consider_warp(sm, w);
 }
 
-/* The same after an issue within a straight run: the group goes on by one instruction without the mechanism's doing. */
-static inline void go_on(struct sm *sm, unsigned w) {
-    struct sm_warp *warp = &sm->warps[w];
-    warp->pc = warp->buffer_pc = ++warp->group.pc;
-    const struct timed *timed = &sm->timed[warp->pc];
-    const enum sm_wait wait = warp->buffer_count ? find_wait(sm, w, timed) : WAIT_FETCH;
-    warp->stage = (uint8_t)wait;
-    join_sets(sm, w, wait, timed->unit);
+/* The same after an issue within a straight run: the group goes on by one instruction without the mechanism's doing, and
+ * the warp is in no set but the ready ones. */
+static inline void go_on(struct sm *sm, unsigned w, struct sm_warp *warp, uint32_t pc) {
+    const uint64_t bit = UINT64_C(1) << w;
+    warp->pc = warp->group.pc = pc;
+    warp->stage = WAIT_FETCH;
+    if (pc != warp->buffer_end) {
+        const struct timed *timed = &sm->timed[pc];
+        warp->stage = (uint8_t)find_wait(sm, w, timed);
+        if (warp->stage == WAIT_TURN) {
+            sm->ready_for[warp->ready_unit] &= ~bit;
+            sm->ready_for[timed->unit] |= bit;
+            warp->ready_unit = timed->unit;
+            return;
+        }
+        if (warp->stage == WAIT_MEMORY)
+            sm->stalled_long |= bit;
+    } else if (!warp->fetching)
+        sm->wants_fetch |= bit;
+    clear_ready(sm, w);
 }
 
 /* ---- flights ---- */
@@ -456,13 +469,13 @@ static void issue_warp(struct sm *sm, unsigned scheduler, unsigned w) {
         sm_tell_watcher(sm, w, &warp->group, &executed);
     }
     launch_flight(sm, w, pc, &access);
-    warp->buffer_pc++, warp->buffer_count--;
     if (!runs_on) {
+        warp->buffer_pc = pc + 1;
         end_run(sm, w, &executed);
         return;
     }
     warp->since = sm->now + 1;
-    go_on(sm, w);
+    go_on(sm, w, warp, pc + 1);
 }
 
 void sm_issue(struct sm *sm) {
@@ -477,11 +490,12 @@ void sm_issue(struct sm *sm) {
             sm_count_issued(sm, s, 1);
             continue;
         }
-        const struct scheduler_view view = {possible & sm->scheduler_warps[s], sm->stalled_long, sm->older};
-        if (!view.ready) {
-            sm_count_empty(sm, s, ready & sm->scheduler_warps[s], 1);
+        const uint64_t mine = sm->scheduler_warps[s];
+        if (!(possible & mine)) {
+            sm_count_empty(sm, s, ready & mine, 1);
             continue;
         }
+        const struct scheduler_view view = {possible & mine, sm->stalled_long, sm->older};
         if (!sm->regroup)
             issue_warp(sm, s, sm->scheduler->pick(sm->schedulers[s], &view));
         else if (!sm_regroup_issue(sm, s, &view)) {

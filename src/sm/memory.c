@@ -58,6 +58,7 @@ static void split_constant(struct sm *sm, struct queued *entry, const struct acc
 static struct queued *enqueue(struct sm *sm, uint32_t flight, enum space space, enum access_kind kind,
                               uint64_t ready_cycle) {
     struct queued *entry = &sm->queue[(sm->queue_head + sm->queue_count++) % QUEUE_MAX];
+    sm->collectors_used += UINT64_C(1) << UNIT_BITS * SM_UNIT_MEMORY;
     entry->flight = flight;
     entry->ready_cycle = ready_cycle;
     entry->space = (uint8_t)space, entry->kind = (uint8_t)kind;
@@ -114,6 +115,7 @@ static void complete_if_done(struct sm *sm, uint32_t number) {
 static void pop_queue(struct sm *sm) {
     sm->queue_head = (sm->queue_head + 1) % QUEUE_MAX;
     sm->queue_count--;
+    sm->collectors_used -= UINT64_C(1) << UNIT_BITS * SM_UNIT_MEMORY;
 }
 
 /* The 32 B parts that consecutive bytes touch. */

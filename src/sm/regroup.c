@@ -322,7 +322,7 @@ bool sm_regroup_issue(struct sm *sm, unsigned scheduler, const struct scheduler_
         bundle.lanes |= group.lanes;
         changed |= issue_group(sm, slot, &group, &bundle);
     }
-    warp->buffer_count = 0;
+    warp->buffer_end = warp->buffer_pc;
     look_again(sm, changed);
     if (!bundle.lanes)
         return false;

@@ -103,6 +103,9 @@ static void start_given(struct sm *sm) {
     *place = (struct place){.used = true, .block = sm->given[0].block};
     sm->places_used++;
     sm->executor.start(sm->executor.self, number, place->block);
+    const uint64_t slots = bits_low64(sm->shape.warps_per_place) << number * sm->shape.warps_per_place;
+    for (uint64_t rest = sm->used; rest; rest &= rest - 1)
+        sm->older[bits_first64(rest)] &= ~slots;
     for (unsigned i = 0; i < sm->shape.warps_per_place; i++) {
         const unsigned w = number * sm->shape.warps_per_place + i;
         const uint32_t lanes = sm->executor.lanes(sm->executor.self, w);
@@ -114,6 +117,7 @@ static void start_given(struct sm *sm) {
         const uint64_t bit = UINT64_C(1) << w;
         sm->warps[w] = (struct sm_warp){.pc = sm->given[0].first_pc,
                                         .buffer_pc = sm->given[0].first_pc,
+                                        .buffer_end = sm->given[0].first_pc,
                                         .since = sm->now,
                                         .stage = WAIT_FETCH,
                                         .ready_unit = SM_UNIT_COUNT,
@@ -121,8 +125,6 @@ static void start_given(struct sm *sm) {
         sm->warps[w].pending = sm->pending + (size_t)w * sm->register_words;
         memset(sm->warps[w].pending, 0, sm->register_words * sizeof *sm->pending);
         sm->mechanism->start(sm->control, w, sm->given[0].first_pc, lanes);
-        for (uint64_t rest = sm->used; rest; rest &= rest - 1)
-            sm->older[bits_first64(rest)] &= ~bit;
         sm->older[w] = sm->used;
         sm->used |= bit;
         sm_update_warp(sm, w);
@@ -400,7 +402,10 @@ enum status sm_create(struct sm **out, struct arena *arena, const struct sm_para
     }
     sm->instruction = caches->instruction, sm->constant = caches->constant;
     sm->instruction_ways = caches->instruction_ways;
-    sm->collector_bias = UNIT_ONES * ((1u << (UNIT_BITS - 1)) - params->collectors);
+    for (unsigned unit = 0; unit < SM_UNIT_COUNT; unit++) {
+        const uint64_t room = unit == SM_UNIT_MEMORY ? params->memory_queue : params->collectors;
+        sm->collector_bias += ((UINT64_C(1) << (UNIT_BITS - 1)) - room) << UNIT_BITS * unit;
+    }
     sm->places = ARENA_ARRAY(arena, struct place, shape->places);
     sm->inst_stats = shape->instructions, sm->histograms = shape->histograms;
     sm->divergent = ARENA_ARRAY(arena, uint64_t, module->code_count);

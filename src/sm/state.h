@@ -109,10 +109,10 @@ struct bundle {
 struct sm_warp {
     bool waits; /* at a barrier */
     uint8_t in_flight;
-    uint8_t stage;                    /* enum sm_wait of the present wait */
-    uint32_t buffer_pc, buffer_count; /* instructions fetched: [pc, pc + count) */
-    bool fetching, astray;            /* astray: what comes is not what it goes on with */
-    uint8_t width, width_class;       /* of the group: lanes; eighths, from issued_1 on */
+    uint8_t stage;                  /* enum sm_wait of the present wait */
+    uint32_t buffer_pc, buffer_end; /* instructions fetched: from one to before the other; behind pc, those have passed */
+    bool fetching, astray;          /* astray: what comes is not what it goes on with */
+    uint8_t width, width_class;     /* of the group: lanes; eighths, from issued_1 on */
     struct group group;      /* that it would issue: as last offered, or gone on from there in a straight run */
     uint32_t alive;          /* lanes that had not ended when it was offered */
     uint32_t pc;             /* of that group */
@@ -182,7 +182,7 @@ struct sm {
         uint64_t results; /* that it hands over in cycles from `free` on, the lowest bit's */
     } units[SM_UNIT_COUNT][UNITS_MAX];
     unsigned unit_count[SM_UNIT_COUNT];
-    uint64_t collectors_used; /* eight bits for each kind of unit */
+    uint64_t collectors_used; /* eight bits for each kind of unit; of the memory unit: its queue */
 
     struct slot wheel[WHEEL_SLOTS];
     uint64_t wheel_bits[WHEEL_SLOTS / 64];
@@ -318,14 +318,14 @@ static inline void sm_count_group(struct sm *sm, unsigned lanes) {
 }
 
 enum { UNIT_BITS = 8 };
-#define UNIT_ONES UINT64_C(0x01010101)
+#define UNIT_ONES UINT64_C(0x0101010101)
 
 /* Ready warps whose unit has no room. */
 static inline uint64_t sm_without_room(const struct sm *sm) {
     const uint64_t full = (sm->collectors_used + sm->collector_bias) & UNIT_ONES << (UNIT_BITS - 1);
     if (sm->free_flight == NO_FLIGHT)
         return sm->ready;
-    uint64_t blocked = sm->queue_count >= sm->params.memory_queue ? sm->ready_for[SM_UNIT_MEMORY] : 0;
+    uint64_t blocked = 0;
     for (uint64_t rest = full; rest; rest &= rest - 1)
         blocked |= sm->ready_for[bits_first64(rest) / UNIT_BITS];
     return blocked;
