@@ -31,6 +31,7 @@ struct ticket {
 /* Which block's executor a warp of the SM belongs to, and its number there. */
 struct core_warp {
     struct exec *exec;
+    uint8_t *frame;
     unsigned number;
 };
 

@@ -313,17 +313,27 @@ static void run(struct exec *exec, unsigned warp, const struct group *group, uin
     exec->clock += out->issues;
 }
 
-/* The same for one instruction, which is all that the machine in time issues at once. What is not a lane function goes
- * the common way, so that the loop above stays the one caller of its parts and they are inlined there. */
-static void run_one(struct exec *exec, unsigned warp, const struct group *group, uint32_t alive, struct executed *out) {
-    const uint32_t active = group->lanes, pc = group->pc;
-    const struct step *step = &exec->linked->steps[pc];
-    if (step->kind != KIND_LANES) {
-        run(exec, warp, group, alive, 1, out);
+/* One issue of a group in time (struct executor). What is not a lane function goes the common way, so that the loop above
+ * stays the one caller of its parts and they are inlined there. */
+static void step_core(void *self, unsigned warp, const struct group *group, uint32_t alive, uint64_t cycle,
+                      struct executed *out, struct access *access) {
+    struct core *core = self;
+    if (group->threads) {
+        core_mixed_step(core, group, cycle, out, access);
         return;
     }
-    uint8_t *const bases[2] = {exec_frame(exec, warp), exec->uniform};
-    struct exec_counts *counts = exec->counts;
+    const struct core_warp *at = &core->warps[warp];
+    const uint32_t active = group->lanes, pc = group->pc;
+    const struct step *step = &core->linked->steps[pc];
+    access->kind = ACCESS_NONE;
+    if (step->kind != KIND_LANES) {
+        core->access = access;
+        at->exec->clock = cycle;
+        run(at->exec, at->number, group, alive, 1, out);
+        return;
+    }
+    uint8_t *const bases[2] = {at->frame, core->uniform};
+    struct exec_counts *counts = core->counts;
     const int64_t width = bits_count(active);
     uint32_t lanes = active;
     out->flow = FLOW_NEXT;
@@ -349,5 +359,5 @@ const struct lanes LEVEL_NAME(LANES_LEVEL) = {
     .entries = entries,
     .count = sizeof entries / sizeof entries[0],
     .run = run,
-    .run_one = run_one,
+    .step_core = step_core,
 };

@@ -19,7 +19,9 @@ struct lanes {
     unsigned count;
     void (*run)(struct exec *exec, unsigned warp, const struct group *group, uint32_t alive, uint32_t limit,
                 struct executed *out);
-    void (*run_one)(struct exec *exec, unsigned warp, const struct group *group, uint32_t alive, struct executed *out);
+    /* `step` of the executor that a struct core is. */
+    void (*step_core)(void *core, unsigned warp, const struct group *group, uint32_t alive, uint64_t cycle,
+                      struct executed *out, struct access *access);
 };
 
 extern const struct lanes lanes_v1, lanes_v3, lanes_v4;

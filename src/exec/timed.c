@@ -226,7 +226,7 @@ static struct exec *create_place(struct core *core, unsigned place) {
     exec->core = core;
     exec->place = place;
     for (unsigned i = 0; i < core->warps_per_place; i++)
-        core->warps[place * core->warps_per_place + i] = (struct core_warp){exec, i};
+        core->warps[place * core->warps_per_place + i] = (struct core_warp){exec, exec_frame(exec, i), i};
     return exec;
 }
 
@@ -240,20 +240,6 @@ static void core_start(void *self, unsigned place, uint64_t block) {
 static uint32_t core_lanes(const void *self, unsigned warp) {
     const struct core_warp *at = &((const struct core *)self)->warps[warp];
     return exec_warp_lanes(at->exec, at->number);
-}
-
-static void core_step(void *self, unsigned warp, const struct group *group, uint32_t alive, uint64_t cycle,
-                      struct executed *out, struct access *access) {
-    struct core *core = self;
-    if (group->threads) {
-        core_mixed_step(core, group, cycle, out, access);
-        return;
-    }
-    const struct core_warp *at = &core->warps[warp];
-    access->kind = ACCESS_NONE;
-    core->access = access;
-    at->exec->clock = cycle;
-    core->linked->lanes->run_one(at->exec, at->number, group, alive, out);
 }
 
 static uint32_t core_members(const void *self, unsigned thread, uint32_t pc) {
@@ -288,7 +274,7 @@ struct executor core_executor(struct core *core) {
     return (struct executor){.self = core,
                              .start = core_start,
                              .lanes = core_lanes,
-                             .step = core_step,
+                             .step = core->linked->lanes->step_core,
                              .members = core_members,
                              .barrier_result = core_barrier_result,
                              .perform = core_perform,

@@ -478,11 +478,36 @@ static void issue_warp(struct sm *sm, unsigned scheduler, unsigned w) {
     go_on(sm, w, warp, pc + 1);
 }
 
+void sm_end_empty(struct sm *sm) {
+    if (!sm->empty.open)
+        return;
+    for (unsigned s = 0; s < sm->params.schedulers; s++)
+        sm_book(sm, sm->empty.to[s], sm->now - sm->empty.since);
+    sm->empty.open = false;
+}
+
+void sm_begin_empty(struct sm *sm) {
+    const bool no_flight = sm->free_flight == NO_FLIGHT;
+    if (sm->empty.open && sm->empty.used == sm->used && sm->empty.ready == sm->ready &&
+        sm->empty.stalled_long == sm->stalled_long && sm->empty.no_flight == no_flight)
+        return;
+    sm_end_empty(sm);
+    sm->empty.open = true, sm->empty.since = sm->now, sm->empty.no_flight = no_flight;
+    sm->empty.used = sm->used, sm->empty.ready = sm->ready, sm->empty.stalled_long = sm->stalled_long;
+    for (unsigned s = 0; s < sm->params.schedulers; s++)
+        sm->empty.to[s] = sm_empty(sm, s, sm->ready & sm->scheduler_warps[s]);
+}
+
 void sm_issue(struct sm *sm) {
     const uint64_t ready = sm->ready, blocked = sm_without_room(sm);
     uint64_t possible = ready & ~blocked;
     if (blocked != sm->unit_blocked)
         set_blocked(sm, blocked);
+    if (sm->books_later && !possible) {
+        sm_begin_empty(sm);
+        return;
+    }
+    sm_end_empty(sm);
     /* each scheduler is the first to ask for room in its turn */
     unsigned s = (unsigned)(sm->now % sm->params.schedulers);
     for (unsigned n = 0; n < sm->params.schedulers; n++, s = s + 1 < sm->params.schedulers ? s + 1 : 0) {
@@ -492,14 +517,14 @@ void sm_issue(struct sm *sm) {
         }
         const uint64_t mine = sm->scheduler_warps[s];
         if (!(possible & mine)) {
-            sm_count_empty(sm, s, ready & mine, 1);
+            sm_book(sm, sm_empty(sm, s, ready & mine), 1);
             continue;
         }
         const struct scheduler_view view = {possible & mine, sm->stalled_long, sm->older};
         if (!sm->regroup)
             issue_warp(sm, s, sm->scheduler->pick(sm->schedulers[s], &view));
         else if (!sm_regroup_issue(sm, s, &view)) {
-            sm_count_stall(sm, &sm->warps[bits_first64(view.ready)], SM_UNIT_MEMORY, 1);
+            sm_book(sm, sm_stall(sm, &sm->warps[bits_first64(view.ready)], SM_UNIT_MEMORY), 1);
             continue;
         }
         sm->scheduler_busy[s] = sm->now + sm->wide;

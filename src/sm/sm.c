@@ -181,13 +181,18 @@ static inline bool acts_now(const struct sm *sm) {
  * still fills. */
 static void pass(struct sm *sm, uint64_t next) {
     const uint64_t ready = sm->ready;
+    if (sm->books_later) {
+        sm_begin_empty(sm);
+        sm->now = next;
+        return;
+    }
     for (unsigned s = 0; s < sm->params.schedulers; s++) {
         uint64_t from = sm->scheduler_busy[s] > sm->now ? sm->scheduler_busy[s] : sm->now;
         from = from < next ? from : next;
         if (from > sm->now)
             sm_count_issued(sm, s, from - sm->now);
         if (next > from)
-            sm_count_empty(sm, s, ready & sm->scheduler_warps[s], next - from);
+            sm_book(sm, sm_empty(sm, s, ready & sm->scheduler_warps[s]), next - from);
     }
     sm->now = next;
 }
@@ -250,6 +255,7 @@ void sm_settle(struct sm *sm, uint64_t cycle) {
     const uint64_t since = sm->now;
     if (cycle > since)
         pass(sm, cycle);
+    sm_end_empty(sm);
     count_passed(sm, since);
 }
 
@@ -393,6 +399,7 @@ enum status sm_create(struct sm **out, struct arena *arena, const struct sm_para
     sm->timed = code->timed;
     sm->register_words = code->register_words;
     sm->wide = LANES_MAX / params->lanes;
+    sm->books_later = sm->wide == 1 && !mechanism->regroups;
     sm->slot_count = mechanism->regroups ? SM_WARPS_MAX : sm->warp_count;
     sm->pending = ARENA_ARRAY(arena, struct pending, (size_t)sm->slot_count * sm->register_words);
     sm->regroup = mechanism->regroups ? sm_regroup_create(arena, sm->warp_count) : NULL;

@@ -105,6 +105,11 @@ struct bundle {
     uint64_t starts[SM_UNIT_COUNT]; /* cycle in which its work on units of a kind starts; 0: it has none yet */
 };
 
+/* Slots of schedulers that issue nothing belong to an instruction and a class (enum sm_slot). */
+struct booking {
+    uint32_t pc, class;
+};
+
 /* An issue slot and what stands in it: a warp, or a group that the mechanism has formed. */
 struct sm_warp {
     bool waits; /* at a barrier */
@@ -148,6 +153,7 @@ struct sm {
     const struct timed *timed;
     uint32_t register_words;
     uint32_t wide;           /* cycles that a warp takes to issue */
+    bool books_later;        /* see `empty` */
     struct pending *pending; /* [warp][word] */
     uint32_t instruction_ways;
     uint64_t *code_here;     /* lines of code that the instruction cache holds for good; NULL: it may lose them */
@@ -174,6 +180,15 @@ struct sm {
     uint64_t scheduler_busy[SCHEDULERS_MAX]; /* a wide warp is still issuing until this cycle */
     uint8_t scheduler_class[SCHEDULERS_MAX]; /* of that warp, from issued_1 on: its slots are counted as they pass */
     uint32_t scheduler_pc[SCHEDULERS_MAX];   /* of its instruction */
+
+    /* Cycles from `since` on in which no scheduler issued, while the sets of warps were these: booked when they end. Only
+     * where every issue takes one cycle and groups keep their warps. */
+    struct {
+        bool open;
+        bool no_flight;
+        uint64_t since, used, ready, stalled_long;
+        struct booking to[SCHEDULERS_MAX];
+    } empty;
 
     struct banks banks;
     uint64_t bank_free[64];
@@ -233,6 +248,10 @@ void sm_update_warp(struct sm *sm, unsigned warp);
 /* The same while the mechanism's offer stands: instructions or registers have come. */
 void sm_consider_warp(struct sm *sm, unsigned warp);
 void sm_issue(struct sm *sm);
+/* Nothing issues from this cycle on. */
+void sm_begin_empty(struct sm *sm);
+/* What has passed so is booked. */
+void sm_end_empty(struct sm *sm);
 /* NO_FLIGHT: there is none. */
 uint32_t sm_take_flight(struct sm *sm);
 /* Operands, unit or load/store unit, and the write-back of an issued instruction. */
@@ -286,24 +305,27 @@ static inline void sm_count_slots(struct sm *sm, uint32_t pc, unsigned class, ui
     sm->inst_stats[pc].slots[class] += slots;
 }
 
-/* Slots in which one of these warps would issue, were there room in the stage it needs. */
-static inline void sm_count_stall(struct sm *sm, const struct sm_warp *warp, unsigned stage, uint64_t slots) {
+/* Where a slot is booked in which a warp would issue, were there room in the stage it needs. */
+static inline struct booking sm_stall(const struct sm *sm, const struct sm_warp *warp, unsigned stage) {
     stage = sm->free_flight == NO_FLIGHT ? SLOT_STALL_COUNT - 1u : stage;
-    sm->stats.stall += slots;
-    sm_count_slots(sm, warp->pc, SLOT_STALL + stage, slots);
+    return (struct booking){warp->pc, SLOT_STALL + stage};
 }
 
-/* Slots in which a scheduler with these ready warps issues nothing. */
-static inline void sm_count_empty(struct sm *sm, unsigned scheduler, uint64_t ready, uint64_t slots) {
+/* The same of a slot in which a scheduler with these ready warps issues nothing. */
+static inline struct booking sm_empty(const struct sm *sm, unsigned scheduler, uint64_t ready) {
     if (ready) {
         const struct sm_warp *warp = &sm->warps[sm_oldest(sm, ready)];
-        sm_count_stall(sm, warp, warp->ready_unit, slots);
-        return;
+        return sm_stall(sm, warp, warp->ready_unit);
     }
     const uint64_t mine = sm->used & sm->scheduler_warps[scheduler], soon = mine & ~sm->stalled_long;
     const bool memory = sm->regroup ? sm_regroup_waits_for_memory(sm) : sm->used && !(sm->used & ~sm->stalled_long);
     const uint32_t pc = mine ? sm->warps[sm_oldest(sm, soon ? soon : mine)].pc : sm->module->code_count;
-    sm_count_slots(sm, pc, memory ? SLOT_MEMORY : SLOT_IDLE, slots);
+    return (struct booking){pc, memory ? SLOT_MEMORY : SLOT_IDLE};
+}
+
+static inline void sm_book(struct sm *sm, struct booking to, uint64_t slots) {
+    sm->stats.stall += to.class >= SLOT_STALL ? slots : 0;
+    sm_count_slots(sm, to.pc, to.class, slots);
 }
 
 /* Slots that a warp of the scheduler fills. */
