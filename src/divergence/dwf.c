@@ -129,8 +129,7 @@ static uint64_t dwf_start(void *self, unsigned warp, uint32_t pc, uint32_t lanes
     struct dwf *dwf = self;
     uint16_t threads[LANES_MAX];
     threads_start(&dwf->threads, warp, pc, lanes);
-    for (BITS_EACH(lane, lanes))
-        threads[lane] = (uint16_t)(warp * dwf->threads.warp_size + lane);
+    threads_of_warp(threads, warp, dwf->threads.warp_size);
     return dwf_returned(dwf, threads, lanes);
 }
 

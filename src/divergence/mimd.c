@@ -56,8 +56,7 @@ static uint64_t mimd_start(void *self, unsigned warp, uint32_t pc, uint32_t lane
     struct mimd *mimd = self;
     uint16_t threads[LANES_MAX];
     threads_start(&mimd->threads, warp, pc, lanes);
-    for (BITS_EACH(lane, lanes))
-        threads[lane] = (uint16_t)(warp * mimd->threads.warp_size + lane);
+    threads_of_warp(threads, warp, mimd->threads.warp_size);
     return mimd_returned(mimd, threads, lanes);
 }
 

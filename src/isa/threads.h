@@ -20,6 +20,12 @@ static inline void threads_create(struct threads *threads, struct arena *arena, 
     threads->alive = ARENA_ARRAY(arena, uint32_t, warps);
 }
 
+/* The threads of a warp that keep their lanes. */
+static inline void threads_of_warp(uint16_t threads[LANES_MAX], unsigned warp, unsigned warp_size) {
+    for (unsigned lane = 0; lane < warp_size; lane++)
+        threads[lane] = (uint16_t)(warp * warp_size + lane);
+}
+
 static inline void threads_start(struct threads *threads, unsigned warp, uint32_t pc, uint32_t lanes) {
     threads->alive[warp] = lanes;
     for (BITS_EACH(lane, lanes))

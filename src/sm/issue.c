@@ -358,6 +358,17 @@ static inline uint64_t take_unit(struct sm *sm, enum sm_unit unit, uint64_t read
     return start;
 }
 
+/* An instruction of the memory unit whose operands are read at `ready`: a place in the queue, or nothing to access. */
+static inline void enqueue(struct sm *sm, uint32_t flight, const struct timed *timed, const struct access *access,
+                           uint64_t ready) {
+    if (access->kind != ACCESS_NONE)
+        sm_enqueue_access(sm, flight, access, ready);
+    else if (timed->parameter)
+        sm_enqueue_parameter(sm, flight, timed->parameter - 1, ready);
+    else
+        sm_write_back_at(sm, ready + timed->done_cycles, flight);
+}
+
 static void launch_memory(struct sm *sm, unsigned w, uint32_t number, const struct timed *timed,
                           const struct access *access) {
     struct flight *flight = &sm->flights[number];
@@ -369,13 +380,7 @@ static void launch_memory(struct sm *sm, unsigned w, uint32_t number, const stru
     warp->atomics_in_flight += flight->ticket != NO_TICKET;
     const bool slow = access->kind != ACCESS_NONE ? access->space != SPACE_SHARED : timed->parameter != 0;
     set_pending(warp->pending, timed, slow);
-    const uint64_t ready = read_operands(sm, w, timed);
-    if (access->kind != ACCESS_NONE)
-        sm_enqueue_access(sm, number, access, ready);
-    else if (timed->parameter)
-        sm_enqueue_parameter(sm, number, timed->parameter - 1, ready);
-    else
-        sm_write_back_at(sm, ready + timed->done_cycles, number);
+    enqueue(sm, number, timed, access, read_operands(sm, w, timed));
 }
 
 static inline void launch_flight(struct sm *sm, unsigned w, uint32_t pc, const struct access *access) {
@@ -411,12 +416,7 @@ void sm_book_flight(struct sm *sm, unsigned slot, uint32_t number, const struct 
     if (!bundle->ready) /* groups of a bundle are on lanes, and so in register files, of their own */
         bundle->ready = read_operands(sm, slot, timed);
     if (unit == SM_UNIT_MEMORY) {
-        if (access->kind != ACCESS_NONE)
-            sm_enqueue_access(sm, number, access, bundle->ready);
-        else if (timed->parameter)
-            sm_enqueue_parameter(sm, number, timed->parameter - 1, bundle->ready);
-        else
-            sm_write_back_at(sm, bundle->ready + timed->done_cycles, number);
+        enqueue(sm, number, timed, access, bundle->ready);
         return;
     }
     if (!bundle->starts[unit]) {

@@ -2,6 +2,7 @@
  * instruction is written back, each load's as their data come, and what they form then stands in any slot. */
 #include <string.h>
 
+#include "isa/threads.h"
 #include "sm/state.h"
 
 struct regroup {
@@ -109,8 +110,7 @@ static uint64_t release(struct sm *sm, struct place *place, unsigned id) {
         uint32_t pc = 0;
         for (uint32_t lanes; (lanes = waiting_at(regroup, w, id, regroup->waiting[w], &pc)) != 0;) {
             uint16_t threads[LANES_MAX];
-            for (BITS_EACH(lane, lanes))
-                threads[lane] = (uint16_t)(w * LANES_MAX + lane);
+            threads_of_warp(threads, w, LANES_MAX);
             regroup->waiting[w] &= ~lanes;
             regroup->at_others -= bits_count(lanes);
             sm->executor.barrier_result(sm->executor.self, w, pc, lanes, result.true_count, result.all, result.any);
@@ -143,8 +143,7 @@ static uint32_t staying(const struct sm *sm, const struct executed *executed) {
 static uint64_t launch_threads(struct sm *sm, unsigned slot, unsigned warp, uint32_t pc, uint32_t lanes,
                                const struct access *access, struct bundle *bundle) {
     uint16_t threads[LANES_MAX];
-    for (unsigned lane = 0; lane < LANES_MAX; lane++)
-        threads[lane] = (uint16_t)(warp * LANES_MAX + lane);
+    threads_of_warp(threads, warp, LANES_MAX);
     const uint32_t number = sm_take_flight(sm);
     if (number == NO_FLIGHT)
         return sm->mechanism->returned(sm->control, threads, lanes);
