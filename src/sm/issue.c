@@ -436,6 +436,7 @@ static inline void count_issue(struct sm *sm, unsigned scheduler, const struct s
 
 /* Control flow, the end of a straight run, or a barrier: the mechanism says how the warp goes on. */
 static void end_run(struct sm *sm, unsigned w, const struct executed *executed) {
+    sm->warps[w].since = sm->now + 1; /* the wait before it is counted; a barrier that opens looks at the warp again */
     switch (executed->flow) {
     case FLOW_BRANCH:
     case FLOW_MULTI:
@@ -444,7 +445,6 @@ static void end_run(struct sm *sm, unsigned w, const struct executed *executed) 
     case FLOW_BARRIER: arrive(sm, w, executed); break;
     default: break;
     }
-    sm->warps[w].since = sm->now + 1;
     if (sm->used >> w & 1)
         sm_update_warp(sm, w);
 }

@@ -50,6 +50,23 @@ static void local_memory_of_sms_lies_apart(void **state) {
     }
 }
 
+/* Between its issues a warp waits for one thing at a time, so waits and issues together are no longer than the launch for
+ * each warp. The last of 32 at a barrier has waited for its turn. */
+static void a_wait_before_a_barrier_is_counted_once(void **state) {
+    (void)state;
+    struct fixture f;
+    open_machine(&f, "base: gtx480\nsm.count: 1\nsm.schedulers: 1\nsm.scheduler: rr\nsm.fetch_width: 8\n"
+                     "sm.fetches_per_cycle: 4\n" LIMIT);
+    load(&f, KERNEL("", "mov.u32 %r4, 0;\nL: bar.sync 0;\nadd.u32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, 200;\n@%p1 bra "
+                        "L;\nret;"));
+    assert_int_equal(launch(&f, 1, 1024, true), STATUS_OK);
+    uint64_t sum = f.result.timed->sm.issues;
+    for (unsigned i = 0; i < WAIT_COUNT; i++)
+        sum += f.result.timed->waits[i];
+    assert_in_range(sum, f.result.timed->cycles * 30, f.result.timed->cycles * 32);
+    finish(&f);
+}
+
 static bool same_stats(const struct gpu_stats *a, const struct gpu_stats *b, uint32_t code_count) {
     return a->cycles == b->cycles && memcmp(&a->sm, &b->sm, sizeof a->sm) == 0 &&
            memcmp(&a->l1, &b->l1, sizeof a->l1) == 0 && memcmp(&a->l2, &b->l2, sizeof a->l2) == 0 &&
@@ -240,6 +257,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(in_time_and_functional_agree_and_the_books_close),
         cmocka_unit_test(local_memory_of_sms_lies_apart),
+        cmocka_unit_test(a_wait_before_a_barrier_is_counted_once),
         cmocka_unit_test(two_runs_count_the_same),
         cmocka_unit_test(two_level_with_one_group_is_round_robin),
         cmocka_unit_test(the_length_of_epochs_changes_nothing),
