@@ -251,7 +251,7 @@ static void collect(const struct module *module, const struct exec_counts *count
         if (inst->op == OP_CALL)
             stats->calls += out->issues;
     }
-    stats->lane_slots = stats->warp_instructions * warp_size;
+    stats->lane_slots = (stats->warp_instructions - emulated->bundled) * warp_size;
     stats->full_groups = emulated->full_groups;
     stats->divergent_branches = emulated->branches_parted;
     stats->blocks = emulated->blocks;
@@ -354,6 +354,7 @@ static enum status run_in_time(struct device *device, const struct launch *launc
     if (fault.found)
         exec_report_fault(core_exec(cores[fault.sm], fault.warp), report);
     emulated->full_groups = result->timed->histograms.active_lanes[LANES_MAX];
+    emulated->bundled = result->timed->sm.bundled;
     emulated->branches_parted = result->timed->divergent_branches;
     emulated->threads = result->timed->threads;
     emulated->blocks = result->timed->sm.blocks;

@@ -20,6 +20,7 @@ struct emulate_options {
 
 struct emulate_stats {
     uint64_t full_groups, branches_parted, threads, blocks;
+    uint64_t bundled;    /* in time: groups issued beside another in the same slot */
     uint64_t *divergent; /* per PC: issues after which lanes parted */
 };
 

@@ -276,6 +276,8 @@ static uint64_t issue_group(struct sm *sm, unsigned slot, const struct group *gr
         sm->fault_cycle = sm->now, sm->fault_warp = executed.target;
         return 0;
     }
+    sm->stats.bundled += bundle->issued;
+    bundle->issued = true;
     const uint32_t number = sm_take_flight(sm);
     const bool slow = access.kind != ACCESS_NONE ? access.space != SPACE_SHARED : sm->timed[group->pc].parameter != 0;
     const uint32_t going = group->lanes & ~staying(sm, &executed);

@@ -101,6 +101,7 @@ struct pending {
 /* What one scheduler issues in its turn, beyond its groups. */
 struct bundle {
     uint32_t lanes;
+    bool issued; /* a group of it */
     uint64_t ready;                 /* cycle in which its operands are read; 0: not booked yet */
     uint64_t starts[SM_UNIT_COUNT]; /* cycle in which its work on units of a kind starts; 0: it has none yet */
 };

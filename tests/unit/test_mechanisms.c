@@ -73,6 +73,28 @@ static void regrouping_needs_fewer_cycles_where_threads_part(void **state) {
     assert_true(cycles[2] <= cycles[1]);
 }
 
+/* Lanes are counted against the slots that were issued in, whatever number of groups share one. */
+static void a_bundle_of_groups_fills_one_slot(void **state) {
+    (void)state;
+    for (const struct divergence_ops *const *one = divergence_all(); *one; one++) {
+        struct fixture f;
+        open_with(&f, "base: gtx480\nsm.count: 1\n" LIMIT, (*one)->name);
+        load(&f, KERNEL("", "and.b32 %r4, %r1, 3;\nmov.u32 %r5, 0;\nL: add.u32 %r5, %r5, 1;\nsetp.le.u32 %p1, %r5, "
+                            "%r4;\n@%p1 bra L;\nst.global.u32 [%rd3], %r5;\nret;"));
+        assert_int_equal(launch(&f, 1, 256, true), STATUS_OK);
+        const struct run_stats *stats = &f.result.stats;
+        const uint64_t *issued = &f.result.timed->sm.issued_1;
+        uint64_t slots = 0;
+        for (unsigned i = 0; i < 8; i++)
+            slots += issued[i];
+        assert_int_equal(stats->lane_slots, 32 * slots);
+        assert_true(stats->active_lanes <= stats->lane_slots);
+        if ((*one)->more)
+            assert_true(slots < stats->warp_instructions);
+        finish(&f);
+    }
+}
+
 /* A barrier that lanes reach on both sides of a branch: a stack cannot bring the others, threads of their own can. */
 static void barriers_on_both_sides_of_a_branch_are_met(void **state) {
     (void)state;
@@ -122,6 +144,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_mechanism_leaves_the_same_memory),
         cmocka_unit_test(regrouping_needs_fewer_cycles_where_threads_part),
+        cmocka_unit_test(a_bundle_of_groups_fills_one_slot),
         cmocka_unit_test(barriers_on_both_sides_of_a_branch_are_met),
         cmocka_unit_test(threads_that_wait_for_ever_are_named),
         cmocka_unit_test(what_a_mechanism_cannot_do_is_refused),
