@@ -1,0 +1,150 @@
+#include "gpu/channel.h"
+
+enum { RANK_BITS = 4 };
+
+struct coming {
+    uint64_t order; /* cycle of the lookup and rank */
+    struct dram_place place;
+    struct request request;
+};
+
+struct channel {
+    uint64_t next;                /* nothing is complete before */
+    uint64_t dram_now, dram_base; /* in cycles of the DRAM: carried out so far; when the launch began */
+    uint64_t first_ready;         /* the DRAM's cycle from which the first of the queue may go; NO_CYCLE: none */
+    uint64_t sm_khz, dram_khz, latency;
+    bool far; /* the latency is longer than a cycle of the DRAM */
+    struct dram *dram;
+    uint32_t head, count;
+    struct coming *queue; /* sorted by `order` */
+};
+
+/* ---- clocks: cycle d of the DRAM begins at machine cycle ceil(d * sm / dram) ---- */
+
+static inline uint64_t to_dram(const struct channel *c, uint64_t cycle) {
+    return c->dram_base + cycle * c->dram_khz / c->sm_khz;
+}
+
+static inline uint64_t from_dram(const struct channel *c, uint64_t cycle) {
+    if (cycle == NO_CYCLE)
+        return NO_CYCLE;
+    const uint64_t since = cycle > c->dram_base ? cycle - c->dram_base : 0;
+    return (since * c->sm_khz + c->dram_khz - 1) / c->dram_khz;
+}
+
+/* ---- the queue ---- */
+
+static inline struct coming *queue_at(const struct channel *c, uint32_t n) {
+    return &c->queue[(c->head + n) % CHANNEL_QUEUE];
+}
+
+/* When the first of the queue can be pushed into the DRAM: not before the next cycle of its clock. */
+static inline uint64_t queue_ready(const struct channel *c) {
+    if (!c->count)
+        return NO_CYCLE;
+    const uint64_t cycle = queue_at(c, 0)->order >> RANK_BITS, there = to_dram(c, cycle + c->latency);
+    if (c->far)
+        return there;
+    const uint64_t next = to_dram(c, cycle) + 1;
+    return there > next ? there : next;
+}
+
+uint32_t channel_room(const struct channel *c) { return CHANNEL_QUEUE - c->count; }
+
+struct dram_place channel_place(const struct channel *c, uint64_t address) {
+    return dram_place_of(c->dram, address);
+}
+
+void channel_send(struct channel *c, uint64_t cycle, uint32_t rank, const struct request *request,
+                  struct dram_place place) {
+    const uint64_t order = cycle << RANK_BITS | rank;
+    if (!c->count)
+        c->head = 0; /* so that few items are in the host's caches */
+    uint32_t at = c->count++;
+    for (; at && queue_at(c, at - 1)->order > order; at--)
+        *queue_at(c, at) = *queue_at(c, at - 1);
+    struct coming *item = queue_at(c, at);
+    item->order = order;
+    item->place = place;
+    item->request = *request;
+    if (at)
+        return;
+    c->first_ready = queue_ready(c);
+    const uint64_t complete = from_dram(c, c->first_ready + dram_least_latency(c->dram));
+    c->next = complete < c->next ? complete : c->next;
+}
+
+/* ---- time ---- */
+
+/* Pushes what comes, one request in a cycle of the DRAM, as long as there is room. */
+static void advance(struct channel *c, uint64_t until) {
+    while (c->dram_now < until) {
+        const uint64_t at = c->first_ready > c->dram_now ? c->first_ready : c->dram_now + 1;
+        if (at > until)
+            break;
+        dram_advance(c->dram, at - 1);
+        if (!dram_room(c->dram, at)) { /* until a command makes some, or what is complete is taken */
+            c->dram_now = dram_next(c->dram);
+            continue;
+        }
+        const struct coming *first = queue_at(c, 0);
+        dram_push_at(c->dram, at, &first->request, first->place);
+        c->head = (c->head + 1) % CHANNEL_QUEUE;
+        c->count--;
+        c->first_ready = queue_ready(c);
+        c->dram_now = at;
+    }
+    c->dram_now = until;
+    dram_advance(c->dram, until);
+}
+
+uint64_t channel_next(const struct channel *c) { return c->next; }
+
+void channel_run(struct channel *c, uint64_t cycle) { advance(c, to_dram(c, cycle)); }
+
+static void plan(struct channel *c) {
+    uint64_t at = dram_ready(c->dram);
+    if (at == NO_CYCLE) {
+        const uint64_t command = dram_next(c->dram);
+        at = command < c->first_ready ? command : c->first_ready;
+        at = at == NO_CYCLE ? at : at + dram_least_latency(c->dram);
+    }
+    c->next = from_dram(c, at);
+}
+
+bool channel_pop(struct channel *c, struct request *done) {
+    if (dram_pop(c->dram, c->dram_now, done))
+        return true;
+    plan(c);
+    return false;
+}
+
+void channel_settle(struct channel *c, uint64_t cycle) {
+    const uint64_t until = to_dram(c, cycle);
+    if (until > c->dram_now)
+        advance(c, until);
+}
+
+void channel_begin(struct channel *c) {
+    c->dram_base = c->dram_now;
+    plan(c);
+}
+
+bool channel_is_idle(const struct channel *c) { return !c->count && !dram_held(c->dram); }
+
+struct dram_stats channel_statistics(const struct channel *c) {
+    return dram_statistics(c->dram);
+}
+
+const struct dram_histograms *channel_histograms(const struct channel *c) { return dram_histograms(c->dram); }
+
+struct channel *channel_create(struct arena *arena, const struct gpu_config *config) {
+    struct channel *c = ARENA_NEW(arena, struct channel);
+    const struct gpu_params *gpu = config->gpu;
+    c->sm_khz = gpu->sm_khz, c->dram_khz = gpu->dram_khz, c->latency = gpu->dram_latency;
+    c->far = c->latency * c->dram_khz >= c->sm_khz;
+    c->dram = dram_create(arena, config->dram);
+    c->queue = ARENA_ARRAY(arena, struct coming, CHANNEL_QUEUE);
+    c->first_ready = NO_CYCLE;
+    return c;
+}

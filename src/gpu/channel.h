@@ -1,0 +1,35 @@
+/* A memory partition's way to its DRAM: a queue in which requests spend dram.latency cycles, the clocks of both sides,
+ * and the channel itself. Cycles are the machine's; those of the DRAM stay in here. */
+#ifndef HEDDLE_GPU_CHANNEL_H
+#define HEDDLE_GPU_CHANNEL_H
+
+#include "gpu/gpu.h"
+
+enum { CHANNEL_QUEUE = 4096 };
+
+struct channel;
+struct channel *channel_create(struct arena *arena, const struct gpu_config *config);
+/* Requests that fit into the queue. */
+uint32_t channel_room(const struct channel *channel);
+struct dram_place channel_place(const struct channel *channel, uint64_t address);
+/* Needs room. The request was looked up in that cycle, or will be: they go in the order of cycles, between equals of
+ * ranks (below 16), then as they came. None may come before one that has gone: with cycles ahead of time, dram.latency
+ * must be as long. */
+void channel_send(struct channel *channel, uint64_t cycle, uint32_t rank, const struct request *request,
+                  struct dram_place place);
+/* Nothing is complete before this cycle. What happens before needs no visit: every command and every push is carried
+ * out at its own cycle when somebody comes by. */
+uint64_t channel_next(const struct channel *channel);
+/* Carries the channel through this cycle. What is complete by then has to be taken before channel_next is asked again:
+ * until nothing is left. */
+void channel_run(struct channel *channel, uint64_t cycle);
+bool channel_pop(struct channel *channel, struct request *done);
+/* What it does by itself up to this cycle is done. */
+void channel_settle(struct channel *channel, uint64_t cycle);
+/* Cycles begin at 0 again. */
+void channel_begin(struct channel *channel);
+bool channel_is_idle(const struct channel *channel);
+struct dram_stats channel_statistics(const struct channel *channel);
+const struct dram_histograms *channel_histograms(const struct channel *channel);
+
+#endif
