@@ -1,7 +1,5 @@
 #include "mem/cache.h"
 
-#include <string.h>
-
 #include "mem/cache_state.h"
 
 #define STAT(field, unit, help) STAT_ENTRY(struct cache_stats, field, unit, help)
@@ -40,7 +38,8 @@ void cache_write_back(struct cache *cache, const struct line *line, uint8_t sect
     cache->stats.write_backs++;
 }
 
-uint8_t cache_evict_line(struct cache *cache, uint32_t index, struct request *out) {
+/* Empties a line that another takes; gives the dirty sectors. */
+static inline uint8_t evict_line(struct cache *cache, uint32_t index, struct request *out) {
     struct line *line = &cache->lines[index];
     if (!line_live(line))
         return 0;
@@ -57,7 +56,8 @@ uint8_t cache_evict_line(struct cache *cache, uint32_t index, struct request *ou
     return dirty;
 }
 
-void cache_place_line(struct cache *cache, uint32_t index, uint32_t set_index, uint64_t number) {
+/* Gives an empty line to a number, as the newest of its set. */
+static inline void place_line(struct cache *cache, uint32_t index, uint32_t set_index, uint64_t number) {
     struct set *set = &cache->sets[set_index];
     struct line *line = &cache->lines[index];
     if (index - set_index * cache->ways == set->used) {
@@ -71,11 +71,15 @@ void cache_place_line(struct cache *cache, uint32_t index, uint32_t set_index, u
         list_add_newest(cache, set, index);
     }
     lookup_insert(&cache->lookup, cache->lines, sizeof *cache->lines, index, number);
-    if (cache->written)
-        memset(&cache->written[(size_t)index * (cache->sector_mask + 1)], 0,
-               (cache->sector_mask + 1) * sizeof *cache->written);
     if (cache->params.replacement == CACHE_RANDOM)
         cache->random = rng_u64(&cache->rng);
+}
+
+uint8_t cache_replace_line(struct cache *cache, uint32_t index, uint32_t set_index, uint64_t number,
+                           struct request *out) {
+    const uint8_t dirty = evict_line(cache, index, out);
+    place_line(cache, index, set_index, number);
+    return dirty;
 }
 
 void cache_drop_empty(struct cache *cache, uint32_t index) {
@@ -102,15 +106,6 @@ enum cache_outcome cache_block(struct cache *cache, const struct request *reques
     }
     result->blocked = (struct cache_blocked){cause, room, request->address};
     return CACHE_BLOCKED;
-}
-
-void cache_take_line(struct cache *cache, struct place *place, uint32_t victim, uint32_t set,
-                     struct cache_result *result) {
-    uint8_t dirty = cache_evict_line(cache, victim, &result->down[result->down_count]);
-    result->write_back_sectors = dirty;
-    result->down_count += dirty != 0;
-    cache_place_line(cache, victim, set, place->number);
-    place->index = victim;
 }
 
 /* The MSHR of an atom on its way; `line` is the line it is in or NONE. */
@@ -147,17 +142,9 @@ enum cache_outcome cache_fetch(struct cache *cache, const struct request *reques
         return merge(cache, request, place, entry, through, room, result);
     if (mshr_full(&cache->mshr))
         return cache_block(cache, request, CACHE_NO_MSHR, 0, result);
-    uint32_t set = 0, victim = NONE, needed = 1 + through;
-    if (cache->reserves && place->index == NONE) {
-        set = set_index_of(&cache->set_index, place->number);
-        victim = cache_victim(cache, set);
-        if (victim == NONE)
-            return cache_block(cache, request, CACHE_WAYS_RESERVED, 0, result);
-        needed += cache->lines[victim].dirty != 0;
-    }
-    if (room < needed)
-        return cache_block(cache, request, CACHE_NO_ROOM, needed, result);
-
+    struct claim claim;
+    if (!cache_claim(cache, request, place, cache->reserves, 1 + through, room, &claim, result))
+        return CACHE_BLOCKED;
     count_miss(cache, request, place);
     cache->stats.fetches++;
     if (through)
@@ -168,10 +155,7 @@ enum cache_outcome cache_fetch(struct cache *cache, const struct request *reques
     fetch->address = atom << cache->atom_shift;
     fetch->bytes = UINT32_C(1) << cache->atom_shift;
     fetch->byte_mask = 0;
-    if (victim != NONE)
-        cache_take_line(cache, place, victim, set, result);
-    else if (place->index != NONE)
-        line_touch(cache, place->index);
+    cache_take_line(cache, place, &claim, result);
     entry = mshr_take(&cache->mshr, request->tag);
     cache->mshr.entries[entry].dirties = request->kind != REQUEST_READ && !through;
     if (cache->reserves) {
@@ -193,7 +177,7 @@ static __attribute__((noinline)) enum cache_outcome access_rest(struct cache *ca
     if (cache->perfect)
         return count_hit(cache, request);
     struct place place = {.number = request->address >> cache->line_shift, .index = index};
-    place.bit = (uint8_t)(1u << (request->address >> cache->atom_shift & cache->sector_mask));
+    place.bit = sector_bit(cache, request->address);
     if (request->kind != REQUEST_READ)
         return cache_write(cache, request, &place, room, result);
     return cache_fetch(cache, request, &place, false, room, result);
@@ -224,39 +208,51 @@ static uint32_t fill_line(struct cache *cache, uint64_t number, struct cache_arr
     }
     uint32_t set = set_index_of(&cache->set_index, number);
     index = cache_victim(cache, set); /* there is one: nothing is ever reserved */
-    arrival->write_back_sectors = cache_evict_line(cache, index, &arrival->write_back);
+    arrival->write_back_sectors = cache_replace_line(cache, index, set, number, &arrival->write_back);
     arrival->writes_back = arrival->write_back_sectors != 0;
-    cache_place_line(cache, index, set, number);
     return index;
 }
 
-bool cache_fill(struct cache *cache, uint64_t address, struct cache_arrival *arrival) {
-    if (cache->perfect)
-        return false;
-    uint8_t bit = (uint8_t)(1u << (address >> cache->atom_shift & cache->sector_mask));
-    uint32_t index = cache->reserves ? line_find(cache, address >> cache->line_shift) : NONE;
-    uint32_t entry_index = entry_find(cache, index, bit, address >> cache->atom_shift);
-    if (entry_index == NONE)
-        return false;
+/* The atom is in its line, and its MSHR free. */
+static inline void fill_finish(struct cache *cache, struct line *line, uint8_t bit, uint32_t entry_index,
+                               struct cache_arrival *arrival) {
     const struct mshr_entry *entry = &cache->mshr.entries[entry_index];
-    arrival->writes_back = false;
-    arrival->write_back_sectors = 0;
-    arrival->count = entry->waiters;
-    if (!cache->reserves) {
-        index = fill_line(cache, address >> cache->line_shift, arrival);
-        mshr_forget(&cache->mshr, entry_index);
-    }
-    struct line *line = &cache->lines[index];
-    if (line->pending) {
-        line->pending &= (uint8_t)~bit;
-        cache->sets[line->set].reserved -= line->pending == 0;
-    }
     line->valid |= bit;
     line->partial &= (uint8_t)~bit;
     if (entry->dirties)
         line_dirty(cache, line, bit);
+    arrival->count = entry->waiters;
     arrival->tags = mshr_give(&cache->mshr, entry_index);
     cache->stats.fills++;
+}
+
+/* Apart from cache_fill, which then needs no stack. */
+static __attribute__((noinline)) bool fill_unreserved(struct cache *cache, uint64_t address,
+                                                      struct cache_arrival *arrival) {
+    const uint32_t entry = cache->perfect ? NONE : mshr_find(&cache->mshr, address >> cache->atom_shift);
+    if (entry == NONE)
+        return false;
+    const uint32_t index = fill_line(cache, address >> cache->line_shift, arrival);
+    mshr_forget(&cache->mshr, entry);
+    fill_finish(cache, &cache->lines[index], sector_bit(cache, address), entry, arrival);
+    return true;
+}
+
+bool cache_fill(struct cache *cache, uint64_t address, struct cache_arrival *arrival) {
+    arrival->writes_back = false;
+    arrival->write_back_sectors = 0;
+    if (!cache->reserves)
+        return fill_unreserved(cache, address, arrival);
+    const uint32_t index = line_find(cache, address >> cache->line_shift);
+    if (index == NONE)
+        return false;
+    struct line *line = &cache->lines[index];
+    const uint8_t bit = sector_bit(cache, address);
+    if (!(line->pending & bit))
+        return false;
+    line->pending &= (uint8_t)~bit;
+    cache->sets[line->set].reserved -= line->pending == 0;
+    fill_finish(cache, line, bit, cache->fetches[sector_index(cache, index, bit)], arrival);
     return true;
 }
 
@@ -308,9 +304,6 @@ void cache_invalidate(struct cache *cache) {
                 continue;
             line_wash(cache, line, line->dirty);
             line->valid = line->partial = 0;
-            if (cache->written)
-                memset(&cache->written[(size_t)index * (cache->sector_mask + 1)], 0,
-                       (cache->sector_mask + 1) * sizeof *cache->written);
             cache_drop_empty(cache, index);
         }
     }

@@ -22,8 +22,7 @@ static inline uint32_t sectors_line(struct cache *cache, uint64_t number, uint32
     const uint32_t set = set_index_of(&cache->set_index, number), victim = cache_victim(cache, set);
     if (victim == NONE || room < needed + (cache->lines[victim].dirty != 0))
         return NONE;
-    out->write_back_sectors = cache_evict_line(cache, victim, &out->write_back);
-    cache_place_line(cache, victim, set, number);
+    out->write_back_sectors = cache_replace_line(cache, victim, set, number, &out->write_back);
     return victim;
 }
 
@@ -144,8 +143,7 @@ void cache_load(struct cache *cache, uint64_t address, uint32_t bytes) {
             index = cache_victim(cache, set);
             if (index == NONE)
                 return;
-            cache_evict_line(cache, index, &dropped);
-            cache_place_line(cache, index, set, number);
+            cache_replace_line(cache, index, set, number, &dropped);
         } else {
             line_touch(cache, index);
         }

@@ -48,7 +48,7 @@ struct cache {
     uint32_t ways, set_count, dirty_lines;
     struct set_index set_index;
     uint32_t *fetches; /* reserves: [line][sector], the MSHR of a pending sector */
-    uint32_t *written; /* lazy stores: [line][sector], a bit per byte */
+    uint32_t *written; /* lazy stores: [line][sector], a bit per byte; of partial sectors */
     struct mshr mshr;
     struct rng rng;
     uint64_t random; /* drawn for the next random victim, so that a blocked access does not draw */
@@ -131,6 +131,10 @@ static inline uint32_t line_find(const struct cache *cache, uint64_t number) {
     return lookup_find(&cache->lookup, cache->lines, sizeof *cache->lines, number);
 }
 
+static inline uint8_t sector_bit(const struct cache *cache, uint64_t address) {
+    return (uint8_t)(1u << (address >> cache->atom_shift & cache->sector_mask));
+}
+
 /* Index of a line's sector in arrays by line and sector; `bit` is the sector's. */
 static inline size_t sector_index(const struct cache *cache, uint32_t line, uint8_t bit) {
     return (size_t)line * (cache->sector_mask + 1) + bits_first(bit);
@@ -139,18 +143,55 @@ static inline size_t sector_index(const struct cache *cache, uint32_t line, uint
 /* The line that leaves next: one never used, an empty one, then as the policy says; NONE: all ways are reserved. */
 uint32_t cache_victim(const struct cache *cache, uint32_t set_index);
 void cache_write_back(struct cache *cache, const struct line *line, uint8_t sectors, struct request *out);
-/* Empties a line that another takes; gives the dirty sectors, whose write-back is then in `out`. */
-uint8_t cache_evict_line(struct cache *cache, uint32_t index, struct request *out);
-/* Gives an empty line to a number, as the newest of its set. */
-void cache_place_line(struct cache *cache, uint32_t index, uint32_t set_index, uint64_t number);
+/* Gives the line to a number, empty and as the newest of its set. The answer is the dirty sectors of what was there,
+ * whose write-back is then in `out`. */
+uint8_t cache_replace_line(struct cache *cache, uint32_t index, uint32_t set_index, uint64_t number,
+                           struct request *out);
 /* Takes a line out of use if nothing is left in it. */
 void cache_drop_empty(struct cache *cache, uint32_t index);
 
 enum cache_outcome cache_block(struct cache *cache, const struct request *request, enum cache_cause cause,
                                uint32_t room, struct cache_result *result);
-/* Takes `victim` for the line of an access, with the write-back of what was there. */
-void cache_take_line(struct cache *cache, struct place *place, uint32_t victim, uint32_t set,
-                     struct cache_result *result);
+/* The line that an access will take; victim NONE: it takes none, since it has one or needs none. */
+struct claim {
+    uint32_t set, victim;
+};
+
+/* Whether the access can go on, with `needed` requests and the write-back of what must leave going down; else it is
+ * blocked, and nothing is changed. `allocates`: it takes a line if it has none. */
+static inline bool cache_claim(struct cache *cache, const struct request *request, const struct place *place,
+                               bool allocates, uint32_t needed, uint32_t room, struct claim *claim,
+                               struct cache_result *result) {
+    *claim = (struct claim){0, NONE};
+    if (allocates && place->index == NONE) {
+        claim->set = set_index_of(&cache->set_index, place->number);
+        claim->victim = cache_victim(cache, claim->set);
+        if (claim->victim == NONE) {
+            cache_block(cache, request, CACHE_WAYS_RESERVED, 0, result);
+            return false;
+        }
+        needed += cache->lines[claim->victim].dirty != 0;
+    }
+    if (room >= needed)
+        return true;
+    cache_block(cache, request, CACHE_NO_ROOM, needed, result);
+    return false;
+}
+
+/* The access goes on: its line is there and the newest, if it needs one. */
+static inline void cache_take_line(struct cache *cache, struct place *place, const struct claim *claim,
+                                   struct cache_result *result) {
+    if (claim->victim == NONE) {
+        if (place->index != NONE)
+            line_touch(cache, place->index);
+        return;
+    }
+    result->write_back_sectors =
+        cache_replace_line(cache, claim->victim, claim->set, place->number, &result->down[result->down_count]);
+    result->down_count += result->write_back_sectors != 0;
+    place->index = claim->victim;
+}
+
 /* The atom is not here and its data are needed. `through`: a store that goes down as well. */
 enum cache_outcome cache_fetch(struct cache *cache, const struct request *request, struct place *place, bool through,
                                uint32_t room, struct cache_result *result);

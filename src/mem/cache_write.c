@@ -13,7 +13,7 @@ static void absorb(struct cache *cache, const struct place *place, const struct 
     if (line->valid & place->bit)
         return;
     uint32_t *written = &cache->written[sector_index(cache, place->index, place->bit)];
-    *written |= written_bytes(request);
+    *written = (line->partial & place->bit ? *written : 0) | written_bytes(request);
     if (*written == UINT32_MAX) {
         line->valid |= place->bit;
         line->partial &= (uint8_t)~place->bit;
@@ -24,23 +24,13 @@ static void absorb(struct cache *cache, const struct place *place, const struct 
 
 static enum cache_outcome write_lazy(struct cache *cache, const struct request *request, struct place *place,
                                      bool through, uint32_t room, struct cache_result *result) {
-    uint32_t set = 0, victim = NONE, needed = through;
-    if (place->index == NONE) {
-        set = set_index_of(&cache->set_index, place->number);
-        victim = cache_victim(cache, set);
-        if (victim == NONE)
-            return cache_block(cache, request, CACHE_WAYS_RESERVED, 0, result);
-        needed += cache->lines[victim].dirty != 0;
-    }
-    if (room < needed)
-        return cache_block(cache, request, CACHE_NO_ROOM, needed, result);
+    struct claim claim;
+    if (!cache_claim(cache, request, place, true, through, room, &claim, result))
+        return CACHE_BLOCKED;
     count_miss(cache, request, place);
     if (through)
         hand_down(cache, request, result);
-    if (victim != NONE)
-        cache_take_line(cache, place, victim, set, result);
-    else
-        line_touch(cache, place->index);
+    cache_take_line(cache, place, &claim, result);
     absorb(cache, place, request);
     if (!through)
         line_dirty(cache, &cache->lines[place->index], place->bit);
@@ -65,8 +55,6 @@ static enum cache_outcome write_evict(struct cache *cache, const struct request 
     }
     line->valid &= (uint8_t)~place->bit;
     line->partial &= (uint8_t)~place->bit;
-    if (cache->written)
-        cache->written[sector_index(cache, place->index, place->bit)] = 0;
     cache_drop_empty(cache, place->index);
     return count_hit(cache, request);
 }
