@@ -62,9 +62,9 @@ static inline void plan_offer(struct dram *dram, uint32_t b, uint32_t kind, uint
     cycle = later(cycle, dram->group_ready[kind][b & dram->group_mask]);
     if (cycle > dram->plan.cycle || cycle >= dram->refresh_cycle)
         return;
-    uint64_t order = dram_order_of(dram, b, kind);
-    if (cycle < dram->plan.cycle || order < dram->plan.order)
-        dram->plan = (struct dram_pick){.cycle = cycle, .order = order, .bank = b, .kind = kind};
+    if (cycle < dram->plan.cycle ||
+        dram_order_of(dram, b, kind) < dram_order_of(dram, dram->plan.bank, dram->plan.kind))
+        dram->plan = (struct dram_pick){.cycle = cycle, .bank = b, .kind = kind};
 }
 
 /* ---- requests enter the window ---- */
@@ -143,25 +143,24 @@ static bool window_serve(struct dram *dram, struct dram_entry *entry, uint64_t c
     return false;
 }
 
-/* A request enters the window in this cycle, after the cycle's commands. */
-static inline void window_add(struct dram *dram, struct dram_entry *entry, uint64_t cycle) {
+/* A request enters the window in this cycle, after the cycle's commands. Returns the kind of command that its bank now
+ * wants for it, or NONE. */
+static inline uint32_t window_enter(struct dram *dram, struct dram_entry *entry, uint64_t cycle) {
     dram->window_count++;
     if (dram->in_service && !window_serve(dram, entry, cycle))
-        return;
-    uint32_t kind = bank_insert(dram, entry), b = entry->bank;
+        return NONE;
+    return bank_insert(dram, entry);
+}
+
+/* The same when the next command has been planned. */
+static void window_add(struct dram *dram, struct dram_entry *entry, uint64_t cycle) {
+    const uint32_t kind = window_enter(dram, entry, cycle), b = entry->bank;
     if (kind == NONE)
         return;
     if (kind <= DRAM_WRITE && dram->plan.kind == DRAM_PRECHARGE && dram->plan.bank == b)
         dram_plan(dram, cycle + 1, cycle + 1);
     else
         plan_offer(dram, b, kind, cycle + 1);
-}
-
-static void queue_drain(struct dram *dram, uint64_t cycle) {
-    while (dram->queue.head && dram->window_count < dram->window) {
-        dram->queue_count--;
-        window_add(dram, list_take(&dram->queue), cycle);
-    }
 }
 
 /* ---- commands ---- */
@@ -237,7 +236,8 @@ static inline void issue_precharge(struct dram *dram, uint32_t b, uint64_t cycle
 }
 
 /* What a read or write holds back. Where the command was itself held back by a limit, that limit has passed. */
-static ALWAYS_INLINE void column_timing(struct dram *dram, uint32_t b, uint32_t kind, uint64_t cycle) {
+static ALWAYS_INLINE void column_timing(struct dram *dram, struct dram_bank *bank, uint32_t b, uint32_t kind,
+                                        uint64_t cycle) {
     const struct dram_timing *timing = &dram->timing;
     uint32_t group = b & dram->group_mask, other = kind ^ 1;
     dram->chip_ready[kind] = cycle + timing->ccd;
@@ -246,29 +246,43 @@ static ALWAYS_INLINE void column_timing(struct dram *dram, uint32_t b, uint32_t 
         dram_hold_group(dram, kind, group, cycle + timing->ccd_group);
     if (timing->turn_group[kind] > timing->turn[kind])
         dram_hold_group(dram, other, group, cycle + timing->turn_group[kind]);
-    raise(&dram->bank[b].precharge_ready, cycle + timing->precharge[kind]);
-    dram->ready[DRAM_PRECHARGE][b] = dram->bank[b].precharge_ready;
+    raise(&bank->precharge_ready, cycle + timing->precharge[kind]);
+    dram->ready[DRAM_PRECHARGE][b] = bank->precharge_ready;
     if (kind == DRAM_READ && dram->grouped[DRAM_PRECHARGE])
         dram_hold_group(dram, DRAM_PRECHARGE, group, cycle + timing->read_precharge_group);
 }
 
-static inline void complete(struct dram *dram, struct dram_entry *entry, uint32_t kind, uint64_t cycle) {
-    entry->done = cycle + dram->timing.data[kind];
+static ALWAYS_INLINE void complete(struct dram *dram, struct dram_entry *entry, uint32_t kind, uint64_t cycle) {
+    const uint64_t waited = cycle - entry->accepted, data = dram->timing.data[kind];
+    entry->done = cycle + data;
     list_append(&dram->completed, entry);
     dram->window_count--;
     dram->stats.row_misses += entry->opened;
-    dram->stats.queue_cycles += cycle - entry->accepted;
-    *(kind == DRAM_READ ? &dram->stats.reads : &dram->stats.writes) += 1;
-    *(kind == DRAM_READ ? &dram->stats.read_cycles : &dram->stats.write_cycles) += entry->done - entry->accepted;
+    dram->done[kind]++;
+    dram->waited[kind] += waited;
     if (kind == DRAM_READ)
-        HISTOGRAM_COUNT_QUARTER(dram->histograms.dram_read_latency, entry->done - entry->accepted);
+        HISTOGRAM_COUNT_QUARTER(dram->histograms.dram_read_latency, waited + data);
+}
+
+/* In the modes with one request in service: the next goes into service. Mostly it hits the open row as well, and the
+ * bank's wish stands. */
+static ALWAYS_INLINE void serve_next(struct dram *dram, struct dram_bank *bank, uint32_t b, uint32_t kind) {
+    struct dram_entry *entry = bank->pending.head;
+    if (entry && entry->row == bank->row && entry->write == kind) {
+        bank->pending.head = entry->next;
+        list_append(&bank->hit[kind], entry);
+        dram->hit_order[kind][b] = entry->order;
+        return;
+    }
+    dram->want[kind] &= ~bit(b);
+    dispatch(dram, b);
 }
 
 static ALWAYS_INLINE void issue_column(struct dram *dram, uint32_t b, uint32_t kind, uint64_t cycle) {
     struct dram_bank *bank = &dram->bank[b];
     struct dram_list *hits = &bank->hit[kind];
     struct dram_entry *entry = hits->head;
-    column_timing(dram, b, kind, cycle);
+    column_timing(dram, bank, b, kind, cycle);
     dram->stats.column_commands++;
     bank->hold_until = 0; /* the first hit to a held row ends the hold */
     if (--entry->bursts_left > 0)
@@ -279,15 +293,21 @@ static ALWAYS_INLINE void issue_column(struct dram *dram, uint32_t b, uint32_t k
         bank->hold_until = entry->done + dram->timing.hold;
         raise(&dram->ready[DRAM_PRECHARGE][b], bank->hold_until);
     }
+    if (dram->in_service) {
+        serve_next(dram, bank, b, kind);
+        return;
+    }
     if (hits->head) {
         dram->hit_order[kind][b] = hits->head->order;
-    } else {
-        dram->want[kind] &= ~bit(b);
-        if (bank->waiting.head && !bank->hit[kind ^ 1].head)
-            dram_want(dram, b, DRAM_PRECHARGE);
+        return;
     }
-    if (dram->in_service)
-        dispatch(dram, b);
+    dram->want[kind] &= ~bit(b);
+    if (bank->waiting.head && !bank->hit[kind ^ 1].head)
+        dram_want(dram, b, DRAM_PRECHARGE);
+}
+
+static __attribute__((noinline)) void issue_write(struct dram *dram, uint32_t b, uint64_t cycle) {
+    issue_column(dram, b, DRAM_WRITE, cycle);
 }
 
 /* Requests that hit a row which a refresh closes wait again, oldest first. */
@@ -331,8 +351,8 @@ static ALWAYS_INLINE void issue(struct dram *dram, uint64_t cycle) {
     if (dram->observer)
         observe(dram, cycle, kind, b, kind <= DRAM_PRECHARGE ? served(dram, b, kind) : NULL);
     switch (kind) {
-    case DRAM_READ:
-    case DRAM_WRITE: issue_column(dram, b, kind, cycle); break;
+    case DRAM_READ: issue_column(dram, b, DRAM_READ, cycle); break;
+    case DRAM_WRITE: issue_write(dram, b, cycle); break;
     case DRAM_ACTIVATE: issue_activate(dram, b, cycle); break;
     case DRAM_PRECHARGE: issue_precharge(dram, b, cycle); break;
     default: issue_all_banks(dram, cycle); return;
@@ -350,18 +370,28 @@ static __attribute__((noinline)) void issue_on_two_buses(struct dram *dram, uint
     } while (dram->plan.cycle == cycle);
 }
 
+static inline struct dram_entry *queue_take(struct dram *dram) {
+    if (!dram->queue_count || dram->window_count >= dram->window)
+        return NULL;
+    dram->queue_count--;
+    return list_take(&dram->queue);
+}
+
 /* Every cycle of a plan up to this one: its command, with two buses perhaps a second one, then requests enter the
  * window. */
 static void advance(struct dram *dram, uint64_t last) {
+    struct dram_entry *entry;
     for (uint64_t cycle; (cycle = dram->plan.cycle) <= last;) {
         if (dram->two_buses) {
             issue_on_two_buses(dram, cycle);
+            while ((entry = queue_take(dram)))
+                window_add(dram, entry, cycle);
         } else {
             issue(dram, cycle);
+            while ((entry = queue_take(dram)))
+                window_enter(dram, entry, cycle);
             dram_plan(dram, cycle + 1, cycle + 1);
         }
-        if (dram->queue_count)
-            queue_drain(dram, cycle);
     }
 }
 
@@ -446,6 +476,10 @@ uint32_t dram_held(const struct dram *dram) { return dram->held; }
 
 struct dram_stats dram_statistics(const struct dram *dram) {
     struct dram_stats stats = dram->stats;
+    stats.reads = dram->done[DRAM_READ], stats.writes = dram->done[DRAM_WRITE];
+    stats.queue_cycles = dram->waited[DRAM_READ] + dram->waited[DRAM_WRITE];
+    stats.read_cycles = dram->waited[DRAM_READ] + stats.reads * dram->timing.data[DRAM_READ];
+    stats.write_cycles = dram->waited[DRAM_WRITE] + stats.writes * dram->timing.data[DRAM_WRITE];
     stats.requests = stats.reads + stats.writes;
     stats.row_hits = stats.requests - stats.row_misses;
     stats.bus_busy_cycles = stats.column_commands * dram->timing.burst;

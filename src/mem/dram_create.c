@@ -114,6 +114,6 @@ struct dram *dram_create(struct arena *arena, const struct dram_params *params) 
     dram->burst_shift = bits_first(params->burst_bytes);
     dram->refresh_cycle = params->refresh_interval ? params->refresh_interval : NO_CYCLE;
     /* Nothing to do but, perhaps, the first refresh. */
-    dram->plan = (struct dram_pick){.cycle = dram->refresh_cycle, .order = UINT64_MAX, .kind = DRAM_REFRESH};
+    dram->plan = (struct dram_pick){.cycle = dram->refresh_cycle, .kind = DRAM_REFRESH};
     return dram;
 }

@@ -50,13 +50,13 @@ static uint64_t groups_free(const struct dram *dram, uint32_t kind, uint64_t ban
     return banks;
 }
 
-/* Banks that may issue this kind at `cycle`; else *next is no later than the first cycle at which one may. */
-static inline uint64_t kind_legal(const struct dram *dram, uint32_t kind, uint64_t cycle, uint64_t floor,
+/* Of the banks that are ripe for this kind, those that may issue it at `cycle`, when the chip allows it `from` then on.
+ * *next is no later than the first cycle at which another may. */
+static inline uint64_t kind_legal(const struct dram *dram, uint32_t kind, uint64_t cycle, uint64_t from,
                                   uint64_t *next) {
     const uint64_t banks = dram->want[kind] & dram->ripe[kind];
     if (!banks)
         return 0;
-    const uint64_t from = dram_later(floor, dram->chip_ready[kind]);
     if (from > cycle) {
         *next = from < *next ? from : *next;
         return 0;
@@ -71,57 +71,80 @@ static inline uint64_t kind_legal(const struct dram *dram, uint32_t kind, uint64
     return groups_free(dram, kind, banks, cycle, next);
 }
 
+static inline void pick_oldest(const uint64_t *orders, uint64_t banks, uint32_t kind, struct dram_pick *pick,
+                               uint64_t *order) {
+    for (; banks; banks &= banks - 1) {
+        const uint32_t b = bits_first64(banks);
+        if (orders[b] >= *order)
+            continue;
+        *order = orders[b];
+        pick->bank = b;
+        pick->kind = kind;
+    }
+}
+
 /* Between commands legal in the same cycle the bank first in turn decides, or the age of the request served. */
-static inline void choose(struct dram *dram, uint64_t cycle, const uint64_t *legal) {
-    struct dram_pick best = {.cycle = cycle, .order = UINT64_MAX};
-    if (dram->by_bank) {
-        const uint64_t any = legal[0] | legal[1] | legal[2] | legal[3], tail = any & UINT64_MAX << dram->turn;
-        best.bank = bits_first64(tail ? tail : any);
-        while (!(legal[best.kind] >> best.bank & 1))
-            best.kind++;
-        best.order = dram_order_of(dram, best.bank, best.kind);
-        dram->plan = best;
-        return;
-    }
-    for (uint32_t kind = 0; kind < DRAM_BANK_COMMANDS; kind++) {
-        const uint64_t *orders = kind <= DRAM_WRITE ? dram->hit_order[kind] : dram->waiting_order;
-        for (uint64_t rest = legal[kind]; rest; rest &= rest - 1) {
-            const uint32_t b = bits_first64(rest);
-            if (orders[b] >= best.order)
-                continue;
-            best.order = orders[b];
-            best.bank = b;
-            best.kind = kind;
-        }
-    }
-    dram->plan = best;
+static __attribute__((noinline)) void choose_oldest(struct dram *dram, uint64_t cycle, uint64_t reads, uint64_t writes,
+                                                    uint64_t activates, uint64_t precharges) {
+    struct dram_pick pick = {.cycle = cycle};
+    uint64_t order = UINT64_MAX;
+    pick_oldest(dram->hit_order[DRAM_READ], reads, DRAM_READ, &pick, &order);
+    pick_oldest(dram->hit_order[DRAM_WRITE], writes, DRAM_WRITE, &pick, &order);
+    pick_oldest(dram->waiting_order, activates, DRAM_ACTIVATE, &pick, &order);
+    pick_oldest(dram->waiting_order, precharges, DRAM_PRECHARGE, &pick, &order);
+    dram->plan = pick;
+}
+
+static inline void choose_in_turn(struct dram *dram, uint64_t cycle, uint64_t reads, uint64_t writes,
+                                  uint64_t activates, uint64_t precharges) {
+    const uint64_t any = reads | writes | activates | precharges, tail = any & UINT64_MAX << dram->turn;
+    const uint64_t first = tail ? tail & (~tail + 1) : any & (~any + 1);
+    dram->plan.cycle = cycle;
+    dram->plan.bank = bits_first64(first);
+    dram->plan.kind = reads & first       ? DRAM_READ
+                      : writes & first    ? DRAM_WRITE
+                      : activates & first ? DRAM_ACTIVATE
+                                          : DRAM_PRECHARGE;
+}
+
+static inline uint64_t wanted_from(const struct dram *dram, uint32_t kind, uint64_t from, uint64_t cycle) {
+    return dram->want[kind] && from < cycle ? from : cycle;
 }
 
 void dram_plan(struct dram *dram, uint64_t column_floor, uint64_t row_floor) {
-    uint64_t cycle = column_floor < row_floor ? column_floor : row_floor;
+    /* when the chip allows each kind; nothing happens before it allows one that is wanted */
+    const uint64_t reads_from = dram_later(column_floor, dram->chip_ready[DRAM_READ]);
+    const uint64_t writes_from = dram_later(column_floor, dram->chip_ready[DRAM_WRITE]);
+    const uint64_t activates_from = dram_later(row_floor, dram->chip_ready[DRAM_ACTIVATE]);
+    const uint64_t precharges_from = dram_later(row_floor, dram->chip_ready[DRAM_PRECHARGE]);
+    uint64_t cycle = wanted_from(dram, DRAM_READ, reads_from, NO_CYCLE);
+    cycle = wanted_from(dram, DRAM_WRITE, writes_from, cycle);
+    cycle = wanted_from(dram, DRAM_ACTIVATE, activates_from, cycle);
+    cycle = wanted_from(dram, DRAM_PRECHARGE, precharges_from, cycle);
     if (cycle < dram->ripe_cycle) { /* a command offered since came before the one that was planned */
         for (uint32_t kind = 0; kind < DRAM_BANK_COMMANDS; kind++)
             dram->ripe[kind] = 0;
         ripen(dram, cycle);
     }
-    for (;;) {
+    while (cycle < dram->refresh_cycle) {
         if (dram->ripens <= cycle)
             ripen(dram, cycle);
-        uint64_t next = dram->ripens, legal[DRAM_BANK_COMMANDS];
-        legal[DRAM_READ] = kind_legal(dram, DRAM_READ, cycle, column_floor, &next);
-        legal[DRAM_WRITE] = kind_legal(dram, DRAM_WRITE, cycle, column_floor, &next);
-        legal[DRAM_ACTIVATE] = kind_legal(dram, DRAM_ACTIVATE, cycle, row_floor, &next);
-        legal[DRAM_PRECHARGE] = kind_legal(dram, DRAM_PRECHARGE, cycle, row_floor, &next);
-        if (legal[0] | legal[1] | legal[2] | legal[3]) {
-            choose(dram, cycle, legal);
-            break;
-        }
-        if (next == NO_CYCLE) {
-            dram->plan = (struct dram_pick){.cycle = NO_CYCLE, .order = UINT64_MAX};
-            break;
+        uint64_t next = dram->ripens;
+        const uint64_t reads = kind_legal(dram, DRAM_READ, cycle, reads_from, &next);
+        const uint64_t writes = kind_legal(dram, DRAM_WRITE, cycle, writes_from, &next);
+        const uint64_t activates = kind_legal(dram, DRAM_ACTIVATE, cycle, activates_from, &next);
+        const uint64_t precharges = kind_legal(dram, DRAM_PRECHARGE, cycle, precharges_from, &next);
+        if (reads | writes | activates | precharges) {
+            if (dram->by_bank)
+                choose_in_turn(dram, cycle, reads, writes, activates, precharges);
+            else
+                choose_oldest(dram, cycle, reads, writes, activates, precharges);
+            return;
         }
         cycle = next;
     }
-    if (dram->plan.cycle >= dram->refresh_cycle && dram->refresh_cycle != NO_CYCLE)
+    if (dram->refresh_cycle == NO_CYCLE)
+        dram->plan.cycle = NO_CYCLE;
+    else
         plan_refresh(dram, row_floor);
 }

@@ -43,11 +43,10 @@ struct dram_timing {
 };
 
 struct dram {
-    /* The next command: kind, bank and cycle; `order` decides between commands legal in the same cycle. */
     struct dram_pick {
-        uint64_t cycle, order;
+        uint64_t cycle;
         uint32_t bank, kind;
-    } plan;
+    } plan;                            /* the next command; cycle NO_CYCLE: none */
     uint64_t want[DRAM_BANK_COMMANDS]; /* banks whose next command may be of that kind */
     uint64_t ripe[DRAM_BANK_COMMANDS]; /* those of them that allow it at ripe_cycle; bits of others mean nothing */
     uint64_t ripe_cycle, ripens;       /* ripens: no other wish is allowed by its bank before */
@@ -67,8 +66,9 @@ struct dram {
     dram_observer *observer;
     void *observer_context;
     struct dram_timing timing;
-    uint64_t activates[4]; /* cycles of the last four, for FAW */
-    struct dram_stats stats;
+    uint64_t activates[4];       /* cycles of the last four, for FAW */
+    uint64_t done[2], waited[2]; /* reads, writes: requests, and cycles from acceptance to the last column command */
+    struct dram_stats stats;     /* without what follows from these */
     struct dram_histograms histograms;
 
     /* What planning reads, by kind and bank: the cycle from which the bank itself allows the command, and the order
@@ -93,19 +93,21 @@ static inline uint64_t dram_order_of(const struct dram *dram, uint32_t b, uint32
     return kind <= DRAM_WRITE ? dram->hit_order[kind][b] : dram->waiting_order[b];
 }
 
-/* The group holds the kind back until then. */
+/* The group holds the kind back until then. Mostly nothing was held back longer. */
 static inline void dram_hold_group(struct dram *dram, uint32_t kind, uint32_t group, uint64_t until) {
     const uint64_t latest = dram->group_latest[kind];
-    dram->group_ready[kind][group] = dram_later(dram->group_ready[kind][group], until);
-    if (dram->group_longest[kind] == group) {
-        dram->group_latest[kind] = dram_later(latest, until);
-    } else if (until >= latest) {
+    if (until >= latest) {
+        dram->group_ready[kind][group] = until;
+        dram->group_latest[kind] = until;
+        if (dram->group_longest[kind] == group)
+            return;
         dram->group_others[kind] = latest;
         dram->group_longest[kind] = group;
-        dram->group_latest[kind] = until;
-    } else {
-        dram->group_others[kind] = dram_later(dram->group_others[kind], until);
+        return;
     }
+    dram->group_ready[kind][group] = dram_later(dram->group_ready[kind][group], until);
+    if (dram->group_longest[kind] != group)
+        dram->group_others[kind] = dram_later(dram->group_others[kind], until);
 }
 
 /* A bank wants a command of that kind. Its `ready` must be known: it does not rise as long as the wish stands. */
