@@ -3,8 +3,6 @@
 #include "base/bits.h"
 #include "gpu/slice_map.h"
 
-static uint32_t words(uint32_t bits) { return (bits + 63) / 64; }
-
 enum status net_create(struct net *net, struct arena *arena, const struct gpu_config *config,
                        const struct address_map *map, uint32_t slice_total, struct link **in, struct link **out,
                        bool to_slices, struct report *report) {
@@ -15,8 +13,9 @@ enum status net_create(struct net *net, struct arena *arena, const struct gpu_co
                         .to_slices = to_slices,
                         .map = map,
                         .slices = config->gpu->slices};
-    net->pending = ARENA_ARRAY(arena, uint64_t, words(net->inputs));
-    net->stuck = ARENA_ARRAY(arena, uint64_t, words(net->inputs));
+    net->input_words = (net->inputs + 63) / 64, net->output_words = (net->outputs + 63) / 64;
+    net->pending = ARENA_ARRAY(arena, uint64_t, net->input_words);
+    net->stuck = ARENA_ARRAY(arena, uint64_t, net->input_words);
     for (uint32_t i = 0; i < net->inputs; i++)
         link_reset(in[i]);
     for (uint32_t i = 0; i < net->outputs; i++)
@@ -45,7 +44,7 @@ static uint32_t message_bytes(const struct net *net, const struct packet *packet
 /* When an input has something to do; output links answer in output_next. */
 static uint64_t input_next(const struct net *net, uint64_t enough) {
     uint64_t next = NO_CYCLE;
-    for (uint32_t word = 0; word < words(net->inputs); word++)
+    for (uint32_t word = 0; word < net->input_words; word++)
         for (uint64_t rest = net->pending[word] & ~net->stuck[word]; rest; rest &= rest - 1) {
             const uint64_t at = link_next(net->in[64 * word + bits_first64(rest)]);
             next = at < next ? at : next;
@@ -58,7 +57,7 @@ static uint64_t input_next(const struct net *net, uint64_t enough) {
 /* The first cycle from `from` on at which a message that is across can leave. */
 static uint64_t output_next(const struct net *net, uint64_t from) {
     uint64_t next = NO_CYCLE;
-    for (uint32_t word = 0; word < words(net->outputs); word++)
+    for (uint32_t word = 0; word < net->output_words; word++)
         for (uint64_t rest = crossbar_ready(net->crossbar, word); rest; rest &= rest - 1) {
             const struct link *link = net->out[64 * word + bits_first64(rest)];
             if (link->credits)
@@ -81,20 +80,22 @@ uint64_t net_next(const struct net *net, uint64_t enough) {
     return input < next ? input : next;
 }
 
-static void push_input(struct net *net, uint32_t input) {
+/* What has arrived at an input goes into the crossbar as far as there is room. */
+static inline void push_input(struct net *net, uint32_t word, uint32_t bit) {
+    const uint32_t input = 64 * word + bit;
     struct link *link = net->in[input];
     for (const struct packet *packet; (packet = link_arrived(link, net->now)) != NULL; link_pop(link, net->now))
         if (!crossbar_push(net->crossbar, input, destination(net, packet), message_bytes(net, packet), packet)) {
-            net->stuck[input / 64] |= UINT64_C(1) << input % 64;
+            net->stuck[word] |= UINT64_C(1) << bit;
             return;
         }
     if (link_next(link) == NO_CYCLE)
-        net->pending[input / 64] &= ~(UINT64_C(1) << input % 64);
+        net->pending[word] &= ~(UINT64_C(1) << bit);
 }
 
 static void send_output(struct net *net, uint32_t output) {
     struct link *link = net->out[output];
-    if (!link_room(link, net->now))
+    if (!link_open(link, net->now))
         return;
     const struct packet *packet = crossbar_peek(net->crossbar, output, NULL);
     link_send(link, net->now, packet, 1, message_bytes(net, packet));
@@ -102,13 +103,13 @@ static void send_output(struct net *net, uint32_t output) {
 }
 
 static void run_cycle(struct net *net) {
-    for (uint32_t word = 0; word < words(net->inputs); word++)
+    for (uint32_t word = 0; word < net->input_words; word++)
         for (uint64_t rest = net->pending[word] & ~net->stuck[word]; rest; rest &= rest - 1)
-            push_input(net, 64 * word + bits_first64(rest));
+            push_input(net, word, bits_first64(rest));
     crossbar_advance(net->crossbar, net->now);
-    for (uint32_t word = 0; word < words(net->inputs); word++) /* who gave up room may push again */
+    for (uint32_t word = 0; word < net->input_words; word++) /* who gave up room may push again */
         net->stuck[word] &= ~crossbar_freed(net->crossbar, word);
-    for (uint32_t word = 0; word < words(net->outputs); word++)
+    for (uint32_t word = 0; word < net->output_words; word++)
         for (uint64_t rest = crossbar_ready(net->crossbar, word); rest; rest &= rest - 1)
             send_output(net, 64 * word + bits_first64(rest));
 }

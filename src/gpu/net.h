@@ -8,6 +8,7 @@ struct net {
     struct crossbar *crossbar;
     struct link **in, **out;
     uint32_t inputs, outputs;
+    uint32_t input_words, output_words; /* of masks */
     uint64_t now;
     bool to_slices;
     const struct address_map *map;

@@ -222,7 +222,7 @@ static uint32_t look_up_sectors(struct partition *p, struct slice *slice) {
 }
 
 static void send_replies(struct slice *slice, struct ring *ring, uint64_t now) {
-    while (ring->next <= now && link_room(slice->out, now)) {
+    while (ring->next <= now && link_open(slice->out, now)) {
         const uint32_t number = ring->items[ring->head].waiting;
         struct waiting *waiting = &slice->waiting[number];
         link_send(slice->out, now, &waiting->packet, 1,

@@ -71,13 +71,14 @@ static void masks_create(struct crossbar *x, struct arena *arena) {
     x->partial_counts = ARENA_ARRAY(arena, uint32_t, outputs);
     for (uint32_t i = 0; i < outputs; i++)
         mask_set(x->room, i);
-    x->requests = ARENA_ARRAY(arena, uint64_t, inputs * output_words);
-    x->started = ARENA_ARRAY(arena, uint64_t, inputs * output_words);
+    x->used = ARENA_ARRAY(arena, uint32_t, inputs);
     x->grants = ARENA_ARRAY(arena, struct grant, outputs);
     x->matched_outputs = ARENA_ARRAY(arena, uint64_t, output_words);
     x->matched_inputs = ARENA_ARRAY(arena, uint64_t, x->ports * input_words);
     x->choice = ARENA_ARRAY(arena, uint64_t, output_words > input_words ? output_words : input_words);
     if (x->params.allocator == CROSSBAR_RANDOM) {
+        x->requests = ARENA_ARRAY(arena, uint64_t, inputs * output_words);
+        x->started = ARENA_ARRAY(arena, uint64_t, inputs * output_words);
         x->best = ARENA_ARRAY(arena, uint64_t, outputs);
         x->contested = ARENA_ARRAY(arena, uint32_t, outputs);
         return;
@@ -137,53 +138,54 @@ static uint32_t message_take(struct crossbar *x) {
     return slot;
 }
 
-static void request_set(struct crossbar *x, uint32_t input, uint32_t output) {
-    mask_set(x->requests + (size_t)input * x->output_words, output);
-    if (x->asking) {
-        mask_set(x->asking + (size_t)output * x->input_words, input);
-        mask_set(x->asked, output);
+static inline void request_set(struct crossbar *x, uint32_t input, uint32_t output) {
+    if (!x->asking) {
+        mask_set(x->requests + (size_t)input * x->output_words, output);
+        return;
     }
+    mask_set(x->asking + (size_t)output * x->input_words, input);
+    mask_set(x->asked, output);
 }
 
-static void request_clear(struct crossbar *x, uint32_t input, uint32_t output) {
-    mask_clear(x->requests + (size_t)input * x->output_words, output);
-    if (x->asking) {
-        uint64_t *asking = x->asking + (size_t)output * x->input_words;
-        mask_clear(asking, input);
-        uint64_t rest = 0;
-        for (uint32_t w = 0; w < x->input_words; w++)
-            rest |= asking[w];
-        if (!rest)
-            mask_clear(x->asked, output);
+static inline void request_clear(struct crossbar *x, uint32_t input, uint32_t output) {
+    if (!x->asking) {
+        mask_clear(x->requests + (size_t)input * x->output_words, output);
+        return;
     }
+    uint64_t *asking = x->asking + (size_t)output * x->input_words, rest = 0;
+    mask_clear(asking, input);
+    for (uint32_t w = 0; w < x->input_words; w++)
+        rest |= asking[w];
+    if (!rest)
+        mask_clear(x->asked, output);
 }
 
 /* A message of several flits begins to cross. A stream leaves the allocation. */
-static void message_start(struct crossbar *x, uint32_t input, uint32_t output) {
+static inline void message_start(struct crossbar *x, uint32_t input, uint32_t output) {
     x->partial_counts[output]++;
     mask_set(x->partial, output);
     if (x->streaming) {
         mask_set(x->streams, input);
         x->stream_count++;
         request_clear(x, input, output);
-        return;
-    }
-    mask_set(x->started + (size_t)input * x->output_words, output);
-    if (x->begun)
+    } else if (x->begun) {
         mask_set(x->begun + (size_t)output * x->input_words, input);
+    } else {
+        mask_set(x->started + (size_t)input * x->output_words, output);
+    }
 }
 
-static void message_end(struct crossbar *x, uint32_t input, uint32_t output) {
+static inline void message_end(struct crossbar *x, uint32_t input, uint32_t output) {
     if (--x->partial_counts[output] == 0)
         mask_clear(x->partial, output);
     if (x->streaming) {
         mask_clear(x->streams, input);
         x->stream_count--;
-        return;
-    }
-    mask_clear(x->started + (size_t)input * x->output_words, output);
-    if (x->begun)
+    } else if (x->begun) {
         mask_clear(x->begun + (size_t)output * x->input_words, input);
+    } else {
+        mask_clear(x->started + (size_t)input * x->output_words, output);
+    }
 }
 
 bool crossbar_room(const struct crossbar *x, uint32_t input, uint32_t output, uint32_t bytes) {
@@ -204,7 +206,7 @@ bool crossbar_push(struct crossbar *x, uint32_t input, uint32_t output, uint32_t
     link_copy(message->item, item, x->shape.item_bytes);
     if (queue->first == NO_MESSAGE) {
         request_set(x, input, output);
-        if (!mask_test(x->active, input)) {
+        if (!x->used[input]++) {
             mask_set(x->active, input);
             x->active_inputs++;
         }
@@ -278,10 +280,7 @@ static inline void message_arrive(struct crossbar *x, struct buffer *queue, uint
         request_set(x, input, next_output);
         return;
     }
-    uint64_t rest = 0;
-    for (uint32_t w = 0; w < x->output_words; w++)
-        rest |= x->requests[(size_t)input * x->output_words + w];
-    if (!rest) {
+    if (!--x->used[input]) {
         mask_clear(x->active, input);
         x->active_inputs--;
     }

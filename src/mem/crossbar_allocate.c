@@ -192,10 +192,10 @@ static NEVER_INLINE bool allocate_islip(struct crossbar *x) {
 }
 
 /* Of the usual kind: one word of inputs and of outputs, one pass, and every input asks for one output, so that a grant is
- * always accepted. */
+ * always accepted, whoever is first in the input's turn. */
 static NEVER_INLINE bool allocate_islip_simple(struct crossbar *x) {
     const uint64_t open = x->room[0] & ~(x->partial[0] & x->hold_mask);
-    const uint32_t inputs = x->shape.inputs, outputs = x->shape.outputs;
+    const uint32_t inputs = x->shape.inputs;
     uint32_t count = 0;
     for (uint64_t rest = x->asked[0]; rest; rest &= rest - 1) {
         const uint32_t output = bits_first64(rest);
@@ -205,7 +205,6 @@ static NEVER_INLINE bool allocate_islip_simple(struct crossbar *x) {
         const uint64_t tail = choice & UINT64_MAX << x->grant_turns[output];
         const uint32_t input = bits_first64(tail ? tail : choice);
         x->grants[count++] = (struct grant){input, output};
-        x->accept_turns[input] = output + 1 == outputs ? 0 : output + 1;
         x->grant_turns[output] = input + 1 == inputs ? 0 : input + 1;
     }
     x->grant_count = count;

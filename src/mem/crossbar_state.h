@@ -44,8 +44,9 @@ struct crossbar {
     uint64_t *room;     /* outputs that the largest message fits in */
     uint64_t *partial;  /* outputs with a message of which some flits have crossed */
     uint64_t hold_mask; /* all ones with `hold`: nothing new begins at a partial output */
-    uint64_t *requests; /* [input]: outputs asked for */
-    uint64_t *started;  /* [input]: those of them whose message has begun to cross */
+    uint32_t *used;     /* [input]: queues with a message */
+    uint64_t *requests; /* random, [input]: outputs asked for */
+    uint64_t *started;  /* random, [input]: those of them whose message has begun to cross */
     /* With `hold` and one queue and port, nobody can come between the flits of a message once the first has crossed: the
      * others follow one a cycle. Such an input is in `streams` and asks for nothing. */
     bool streaming;
@@ -64,7 +65,7 @@ struct crossbar {
     uint64_t *matched_outputs; /* cleared at each cycle when there are several passes */
     uint64_t *matched_inputs;  /* [port] */
     uint64_t *choice;          /* one mask over outputs or inputs */
-    uint64_t *asking, *begun;  /* islip, [output]: inputs, the transpose of requests and started */
+    uint64_t *asking, *begun;  /* islip, [output]: inputs, as requests and started the other way round */
     uint64_t *asked;           /* islip: outputs with a request */
     uint64_t *granted;         /* islip, [input]: outputs; between cycles 0 */
     uint64_t *granted_inputs;  /* islip: inputs with a grant; between cycles 0 */

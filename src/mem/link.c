@@ -31,28 +31,16 @@ enum status link_create(struct link **out, struct arena *arena, const struct lin
     link->slot_bytes = slot_bytes;
     link->slot_mask = slots - 1;
     link->ring = arena_alloc_aligned(arena, (size_t)(slots * slot_bytes), HOST_LINE_BYTES);
-    link->credits = params->capacity_units;
+    link_reset(link);
     *out = link;
     return STATUS_OK;
 }
 
 void link_reset(struct link *link) {
     link->sent_slots = link->credited_slots = link->taken_known = link->taken_slots = link->sent_known = 0;
+    link->arrival_next = NO_CYCLE;
     link->credits = link->params.capacity_units;
     link->sent = link->received = (struct link_counts){0};
-}
-
-bool link_send(struct link *link, uint64_t cycle, const void *item, uint32_t units, uint32_t bytes) {
-    if (units == 0 || units > link_room(link, cycle))
-        return false;
-    link->credits -= units;
-    struct link_slot *slot = link_slot(link, link->sent_slots++);
-    slot->arrival_cycle = cycle + link->params.latency_cycles;
-    slot->units = units;
-    slot->bytes = bytes;
-    link_copy(slot->item, item, link->params.item_bytes);
-    link_count(&link->sent, units, bytes);
-    return true;
 }
 
 struct link_counts link_in_flight(const struct link *link) {

@@ -57,6 +57,7 @@ struct link {
     /* the receiver's half */
     alignas(64) uint64_t taken_slots; /* the next slot to take */
     uint64_t sent_known;              /* slots filled at the last exchange */
+    uint64_t arrival_next;            /* of the next slot to take; NO_CYCLE when it is not known to be filled */
     struct link_counts received;
 };
 
@@ -83,6 +84,9 @@ static inline uint32_t link_room(struct link *link, uint64_t cycle) {
     return link->credits;
 }
 
+/* Sender: whether it may send a unit at `cycle`. */
+static inline bool link_open(struct link *link, uint64_t cycle) { return link->credits || link_room(link, cycle); }
+
 /* Sender: the cycle at which its room will next grow, as far as it can know before the next exchange. */
 static inline uint64_t link_credit_next(const struct link *link) {
     return link->credited_slots == link->taken_known ? NO_CYCLE : link_slot(link, link->credited_slots)->credit_cycle;
@@ -105,12 +109,21 @@ static inline void link_copy(void *to, const void *from, uint32_t bytes) {
 
 /* Sender: copies the item. `bytes` is what it counts for. False, and nothing is sent, when its units (at least 1) exceed
  * the room: the sender must have asked. */
-bool link_send(struct link *link, uint64_t cycle, const void *item, uint32_t units, uint32_t bytes);
+static inline bool link_send(struct link *link, uint64_t cycle, const void *item, uint32_t units, uint32_t bytes) {
+    if (units == 0 || (units > link->credits && units > link_room(link, cycle)))
+        return false;
+    link->credits -= units;
+    struct link_slot *slot = link_slot(link, link->sent_slots++);
+    slot->arrival_cycle = cycle + link->params.latency_cycles;
+    slot->units = units;
+    slot->bytes = bytes;
+    link_copy(slot->item, item, link->params.item_bytes);
+    link_count(&link->sent, units, bytes);
+    return true;
+}
 
 /* Receiver: when the oldest item not taken arrives, or arrived; NO_CYCLE when none can before the next exchange. */
-static inline uint64_t link_next(const struct link *link) {
-    return link->taken_slots == link->sent_known ? NO_CYCLE : link_slot(link, link->taken_slots)->arrival_cycle;
-}
+static inline uint64_t link_next(const struct link *link) { return link->arrival_next; }
 
 /* Receiver: the oldest item if it has arrived by `cycle` (below NO_CYCLE), else NULL. Good until it is taken. */
 static inline const void *link_arrived(const struct link *link, uint64_t cycle) {
@@ -119,18 +132,24 @@ static inline const void *link_arrived(const struct link *link, uint64_t cycle) 
 
 /* Receiver: takes the item that link_arrived shows and sends its credit. False when there is none. */
 static inline bool link_pop(struct link *link, uint64_t cycle) {
-    if (!link_arrived(link, cycle))
+    if (link->arrival_next > cycle)
         return false;
     struct link_slot *slot = link_slot(link, link->taken_slots++);
     slot->credit_cycle = cycle + link->params.latency_cycles;
     link_count(&link->received, slot->units, slot->bytes);
+    link->arrival_next =
+        link->taken_slots == link->sent_known ? NO_CYCLE : link_slot(link, link->taken_slots)->arrival_cycle;
     return true;
 }
 
 /* Between epochs, when neither side runs. */
 static inline void link_exchange(struct link *link) {
-    link->sent_known = link->sent_slots;
     link->taken_known = link->taken_slots;
+    if (link->sent_known == link->sent_slots)
+        return;
+    if (link->arrival_next == NO_CYCLE)
+        link->arrival_next = link_slot(link, link->taken_slots)->arrival_cycle;
+    link->sent_known = link->sent_slots;
 }
 /* Between epochs: items sent and not taken; 0 everywhere, with nothing waiting to be sent: the link is idle. */
 struct link_counts link_in_flight(const struct link *link);
