@@ -9,7 +9,7 @@ struct coming {
 };
 
 struct channel {
-    uint64_t next;                /* nothing is complete before */
+    uint64_t next;                /* channel_next */
     uint64_t dram_now, dram_base; /* in cycles of the DRAM: carried out so far; when the launch began */
     uint64_t first_ready;         /* the DRAM's cycle from which the first of the queue may go; NO_CYCLE: none */
     uint64_t sm_khz, dram_khz, latency;
@@ -67,6 +67,8 @@ void channel_send(struct channel *c, uint64_t cycle, uint32_t rank, const struct
     item->order = order;
     item->place = place;
     item->request = *request;
+    if (c->count > CHANNEL_QUEUE - CHANNEL_SCARCE)
+        c->next = 0;
     if (at)
         return;
     c->first_ready = queue_ready(c);
@@ -109,7 +111,7 @@ static void plan(struct channel *c) {
         at = command < c->first_ready ? command : c->first_ready;
         at = at == NO_CYCLE ? at : at + dram_least_latency(c->dram);
     }
-    c->next = from_dram(c, at);
+    c->next = c->count > CHANNEL_QUEUE - CHANNEL_SCARCE ? 0 : from_dram(c, at);
 }
 
 bool channel_pop(struct channel *c, struct request *done) {

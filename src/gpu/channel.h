@@ -5,7 +5,8 @@
 
 #include "gpu/gpu.h"
 
-enum { CHANNEL_QUEUE = 4096 };
+/* With less room than CHANNEL_SCARCE it may matter to the next request: the channel is then visited every cycle. */
+enum { CHANNEL_QUEUE = 4096, CHANNEL_SCARCE = 64 };
 
 struct channel;
 struct channel *channel_create(struct arena *arena, const struct gpu_config *config);
@@ -17,8 +18,8 @@ struct dram_place channel_place(const struct channel *channel, uint64_t address)
  * must be as long. */
 void channel_send(struct channel *channel, uint64_t cycle, uint32_t rank, const struct request *request,
                   struct dram_place place);
-/* Nothing is complete before this cycle. What happens before needs no visit: every command and every push is carried
- * out at its own cycle when somebody comes by. */
+/* Nothing is complete and no room matters before this cycle. What happens before needs no visit: every command and every
+ * push is carried out at its own cycle when somebody comes by. */
 uint64_t channel_next(const struct channel *channel);
 /* Carries the channel through this cycle. What is complete by then has to be taken before channel_next is asked again:
  * until nothing is left. */

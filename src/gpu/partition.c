@@ -7,8 +7,6 @@
 #include "gpu/slice_map.h"
 
 enum { WAITING_MAX = 1024, LINE_BYTES = SLICE_MAP_LINE_BYTES, SECTOR_BYTES = 32, SECTORS = 4 };
-/* With less room in the channel's queue it may matter to a lookup: it is kept by the cycle. */
-enum { ROOM_SCARCE = 64 };
 #define NOBODY UINT32_MAX
 
 /* A request in the slice. */
@@ -241,7 +239,7 @@ static void block(struct partition *p, struct slice *slice) {
 
 /* Lookups of the current request; false: blocked. */
 static bool look_up_next(struct partition *p, struct slice *slice) {
-    if (!slice->one_by_one && channel_room(p->channel) >= ROOM_SCARCE) {
+    if (!slice->one_by_one && channel_room(p->channel) >= CHANNEL_SCARCE) {
         const uint32_t done = look_up_sectors(p, slice);
         slice->rest &= ~done;
         if (done)
@@ -343,13 +341,8 @@ static void run_channel(struct partition *p) {
 
 /* ---- time ---- */
 
-/* The channel is visited every cycle while somebody waits for room there. */
-static inline uint64_t channel_due(const struct partition *p) {
-    return p->room_blocked || channel_room(p->channel) < ROOM_SCARCE ? p->now + 1 : channel_next(p->channel);
-}
-
 uint64_t partition_next(const struct partition *p) {
-    uint64_t next = channel_due(p);
+    uint64_t next = channel_next(p->channel);
     for (const struct slice *slice = p->slices; slice < p->slices_end; slice++) {
         const uint64_t at = slice_next(slice);
         next = at < next ? at : next;
@@ -358,14 +351,14 @@ uint64_t partition_next(const struct partition *p) {
 }
 
 void partition_run(struct partition *p, uint64_t from, uint64_t to) {
-    uint64_t due = channel_due(p), next = due;
+    uint64_t next = channel_next(p->channel);
     for (struct slice *slice = p->slices; slice < p->slices_end; slice++) {
         slice->next = slice_next(slice); /* links have been exchanged */
         next = slice->next < next ? slice->next : next;
     }
     for (uint64_t now = next > from ? next : from; now<to; now = next> now ? next : now + 1) {
         p->now = now;
-        if (due <= now)
+        if (channel_next(p->channel) <= now)
             run_channel(p);
         next = NO_CYCLE;
         for (struct slice *slice = p->slices; slice < p->slices_end; slice++) {
@@ -373,8 +366,7 @@ void partition_run(struct partition *p, uint64_t from, uint64_t to) {
                 run_slice(p, slice);
             next = slice->next < next ? slice->next : next;
         }
-        due = channel_due(p);
-        next = due < next ? due : next;
+        next = channel_next(p->channel) < next ? channel_next(p->channel) : next;
     }
 }
 

@@ -84,6 +84,21 @@ static inline void pick_oldest(const uint64_t *orders, uint64_t banks, uint32_t 
 }
 
 /* Between commands legal in the same cycle the bank first in turn decides, or the age of the request served. */
+static inline uint32_t first_in_turn(const struct dram *dram, uint64_t banks) {
+    const uint64_t tail = banks & UINT64_MAX << dram->turn;
+    return bits_first64(tail ? tail : banks);
+}
+
+static inline void choose_in_turn(struct dram *dram, uint64_t cycle, uint64_t reads, uint64_t writes,
+                                  uint64_t activates, uint64_t precharges) {
+    const uint32_t b = first_in_turn(dram, reads | writes | activates | precharges);
+    const uint32_t kind = reads >> b & 1       ? DRAM_READ
+                          : writes >> b & 1    ? DRAM_WRITE
+                          : activates >> b & 1 ? DRAM_ACTIVATE
+                                               : DRAM_PRECHARGE;
+    dram->plan = (struct dram_pick){cycle, b, kind};
+}
+
 static __attribute__((noinline)) void choose_oldest(struct dram *dram, uint64_t cycle, uint64_t reads, uint64_t writes,
                                                     uint64_t activates, uint64_t precharges) {
     struct dram_pick pick = {.cycle = cycle};
@@ -95,23 +110,29 @@ static __attribute__((noinline)) void choose_oldest(struct dram *dram, uint64_t 
     dram->plan = pick;
 }
 
-static inline void choose_in_turn(struct dram *dram, uint64_t cycle, uint64_t reads, uint64_t writes,
-                                  uint64_t activates, uint64_t precharges) {
-    const uint64_t any = reads | writes | activates | precharges, tail = any & UINT64_MAX << dram->turn;
-    const uint64_t first = tail ? tail & (~tail + 1) : any & (~any + 1);
-    dram->plan.cycle = cycle;
-    dram->plan.bank = bits_first64(first);
-    dram->plan.kind = reads & first       ? DRAM_READ
-                      : writes & first    ? DRAM_WRITE
-                      : activates & first ? DRAM_ACTIVATE
-                                          : DRAM_PRECHARGE;
+/* Whether the next command is a read, which it mostly is while many wait: no bank is ripe for anything else. */
+static inline bool plan_read(struct dram *dram, uint64_t floor) {
+    const uint64_t cycle = dram_later(floor, dram->chip_ready[DRAM_READ]);
+    const uint64_t others = dram->want[DRAM_WRITE] | (dram->want[DRAM_ACTIVATE] & dram->ripe[DRAM_ACTIVATE]) |
+                            (dram->want[DRAM_PRECHARGE] & dram->ripe[DRAM_PRECHARGE]);
+    if (others || cycle < dram->ripe_cycle || cycle >= dram->ripens || cycle >= dram->refresh_cycle)
+        return false;
+    uint64_t next = NO_CYCLE;
+    const uint64_t reads = kind_legal(dram, DRAM_READ, cycle, cycle, &next);
+    if (!reads)
+        return false;
+    if (dram->by_bank)
+        dram->plan = (struct dram_pick){cycle, first_in_turn(dram, reads), DRAM_READ};
+    else
+        choose_oldest(dram, cycle, reads, 0, 0, 0);
+    return true;
 }
 
 static inline uint64_t wanted_from(const struct dram *dram, uint32_t kind, uint64_t from, uint64_t cycle) {
     return dram->want[kind] && from < cycle ? from : cycle;
 }
 
-void dram_plan(struct dram *dram, uint64_t column_floor, uint64_t row_floor) {
+static __attribute__((noinline)) void plan_any(struct dram *dram, uint64_t column_floor, uint64_t row_floor) {
     /* when the chip allows each kind; nothing happens before it allows one that is wanted */
     const uint64_t reads_from = dram_later(column_floor, dram->chip_ready[DRAM_READ]);
     const uint64_t writes_from = dram_later(column_floor, dram->chip_ready[DRAM_WRITE]);
@@ -147,4 +168,9 @@ void dram_plan(struct dram *dram, uint64_t column_floor, uint64_t row_floor) {
         dram->plan.cycle = NO_CYCLE;
     else
         plan_refresh(dram, row_floor);
+}
+
+void dram_plan(struct dram *dram, uint64_t column_floor, uint64_t row_floor) {
+    if (!plan_read(dram, column_floor))
+        plan_any(dram, column_floor, row_floor);
 }
