@@ -13,8 +13,6 @@
 #include "isa/executor.h"
 #include "isa/module.h"
 
-enum { ISSUE_SLOTS_MAX = 64 };
-
 struct divergence_shape {
     const struct inst *code;
     uint32_t code_count;

@@ -5,6 +5,8 @@
 
 #include "isa/inst.h"
 
+enum { ISSUE_SLOTS_MAX = 64 }; /* where groups stand that could issue */
+
 struct group {
     uint32_t pc;
     uint32_t lanes;   /* active lanes, never 0 when offered */
