@@ -20,6 +20,7 @@ struct divergence_shape {
     unsigned schedulers; /* issue slot s belongs to scheduler s mod this */
     const void *params;  /* values of the mechanism's own keys */
     const uint64_t *now; /* the present cycle; always 0 in the functional run */
+    uint64_t *wake;      /* regroups: a cycle to come in which to call `advance`; UINT64_MAX: none */
 };
 
 /* A line of what a mechanism holds, for those who watch it. */
@@ -62,7 +63,11 @@ struct divergence_ops {
     uint64_t (*issued)(void *self, unsigned slot, const struct group *group, const struct executed *executed);
     /* regroups: the instruction of these threads (of each lane) is written back, or their barrier has opened. */
     uint64_t (*returned)(void *self, const uint16_t *threads, uint32_t lanes);
-    /* The slot of `ready`, never 0, that issues next; NULL: sm.scheduler decides. */
+    /* The cycle that the mechanism wrote to shape->wake has come, before anything of it; NULL: it never writes one. */
+    uint64_t (*advance)(void *self);
+    /* regroups: times that the group in slot takes to issue, its threads reading their registers in turns; NULL: 1. */
+    unsigned (*turns)(const void *self, unsigned slot);
+    /* The slot of `ready`, never 0, that issues next, ISSUE_SLOTS_MAX: none now; NULL: sm.scheduler decides. */
     unsigned (*pick)(void *self, uint64_t ready);
     /* Lanes of warp that have not ended. */
     uint32_t (*alive)(const void *self, unsigned warp);

@@ -1,118 +1,516 @@
 /* Dynamic warp formation [000 §4]: threads that leave the pipeline are grouped anew, by their next PC, with threads of
  * other warps of their block.
  *
- * Lane aware: a thread keeps the lane of its home warp, so a group holds at most one thread of each. A returning thread
- * joins the youngest group of its PC where its lane is free there; the others of its PC begin a new group, which is the
- * youngest from then on, and the older one grows no more. Policy `time`: the group that was begun first issues first.
- * Nothing is limited: the table from PC to youngest group has an entry for every PC, the pool one for every thread. Of
- * the pool the oldest groups stand in the issue slots, where they are fetched for; the rest queue behind them. */
+ * A set of returning threads joins the youngest group of its PC as far as lanes are free there; the others begin a new
+ * group, which is the youngest from then on, and the older one grows no more. Lane aware, a thread keeps the lane of its
+ * home warp, so that a group holds at most one thread of each. The PC-warp table (LUT) finds the youngest; of the pool the
+ * groups that come first by the policy stand in the issue slots, where they are fetched for.
+ *
+ * Every structure is unlimited when its key is 0. A full pool, heap or table of the heap, a heap that rebalances itself
+ * and ports that are taken make arrivals wait, in order, as a stalled write-back; a full set of the LUT loses its least
+ * recently used entry. Issue always goes on, so that room comes. */
+#include <assert.h>
+
+#include "base/heap.h"
 #include "divergence/divergence.h"
 #include "isa/formed.h"
 #include "isa/threads.h"
 
+enum policy { POLICY_TIME, POLICY_PC, POLICY_MAJORITY, POLICY_MINORITY, POLICY_PDOM };
+enum register_file { REGISTERS_LANE_AWARE, REGISTERS_CROSSBAR, REGISTERS_IDEAL };
+
+#define DWF_PARAMS(PARAM)                                                                                              \
+    PARAM(policy, "dwf.policy", CHOICE, "time", "time|pc|majority|minority|pdom-priority", "", "",                     \
+          "which group issues first: the oldest; of the smallest PC; of the PC with most threads, until none is left " \
+          "there; with fewest; whose threads have passed the fewest post-dominators; then the oldest")                 \
+    PARAM(register_file, "dwf.register_file", CHOICE, "lane-aware", "lane-aware|crossbar|ideal", "", "",               \
+          "lane-aware: a thread keeps its lane; crossbar: it takes any, and threads of one home lane read their "      \
+          "registers in turns; ideal: any lane, at once")                                                              \
+    PARAM(swizzle, "dwf.swizzle", BOOL, "false", "", "", "",                                                           \
+          "every second warp of a block has its even and odd home lanes swapped")                                      \
+    PARAM(lut_entries, "dwf.lut_entries", U32, "0", "0", "65536", "entries", "PC-warp table; 0: no limit")             \
+    PARAM(lut_ways, "dwf.lut_ways", U32, "0", "0", "65536", "ways", "of the PC-warp table; 0: one set")                \
+    PARAM(pool_entries, "dwf.pool_entries", U32, "0", "0", "65536", "groups", "warp pool; 0: no limit")                \
+    PARAM(heap_entries, "dwf.heap_entries", U32, "0", "0", "32768", "entries",                                         \
+          "policy majority: PCs in its heap; 0: no limit")                                                             \
+    PARAM(mheap_lut_entries, "dwf.mheap_lut_entries", U32, "0", "0", "65536", "entries",                               \
+          "policy majority: table from a PC to its place in the heap; 0: no limit")                                    \
+    PARAM(mheap_lut_ways, "dwf.mheap_lut_ways", U32, "0", "0", "65536", "ways", "of that table; 0: one set")           \
+    PARAM(ports, "dwf.ports", U32, "0", "0", "64", "ports",                                                            \
+          "PCs that the tables take in a cycle, and heap entries that move up a level in it; 0: no limit")
+
+struct dwf_params {
+    DWF_PARAMS(PARAM_FIELD)
+};
+
+static const struct param_description dwf_params_table[] = {
+#define PARAM(field, ...) PARAM_ENTRY(struct dwf_params, field, __VA_ARGS__)
+    DWF_PARAMS(PARAM) PARAM_END
+#undef PARAM
+};
+
+#define DWF_STATS(STAT, LARGEST)                                                                                       \
+    STAT(arrivals, "sets", "sets of threads with one next PC that came back")                                          \
+    STAT(merges, "sets", "of these, sets of which threads joined a group that was there")                              \
+    STAT(lane_conflicts, "threads", "lane-aware: threads whose lane was taken in the group they could have joined")    \
+    STAT(register_turns, "turns", "crossbar: turns of reading registers beyond a group's first")                       \
+    STAT(evictions, "entries", "entries that a full set of the PC-warp table lost")                                    \
+    STAT(stalled_write_backs, "sets", "sets of threads that waited for room in the scheduler's structures")            \
+    STAT(stalled_cycles, "cycles", "cycles in which such sets waited, summed over SMs")                                \
+    LARGEST(pool_largest, "groups", "groups in an SM's pool at a time")                                                \
+    LARGEST(lut_largest, "entries", "entries of its PC-warp table in use")                                             \
+    LARGEST(heap_largest, "entries", "PCs in its heap, when the policy has one")                                       \
+    LARGEST(mheap_lut_largest, "entries", "entries of its heap's table in use")
+
+struct dwf_stats {
+#define FIELD(field, unit, help) uint64_t field;
+    DWF_STATS(FIELD, FIELD)
+#undef FIELD
+};
+
+static const struct stat_description dwf_stats_table[] = {
+#define STAT(field, unit, help) STAT_ENTRY(struct dwf_stats, field, unit, help)
+#define LARGEST(field, unit, help) LARGEST_ENTRY(struct dwf_stats, field, unit, help)
+    DWF_STATS(STAT, LARGEST) STAT_END
+#undef STAT
+#undef LARGEST
+};
+
+#define NEVER UINT64_MAX
+
+/* Threads of one block and next PC that came back together. */
+struct arrival {
+    unsigned block, count;
+    uint32_t pc;
+    uint16_t threads[LANES_MAX];
+};
+
+/* Arrivals that wait for room: a ring of their threads, the first of each marked. */
+enum { BEGINS = 0x8000 };
+struct waiting {
+    uint16_t *threads;
+    unsigned first, count, capacity;
+};
+
 struct dwf {
+    struct dwf_params params;
     struct threads threads;
     struct formed_pool pool;
-    uint16_t *youngest; /* [block][pc]: a place of the pool, FORMED_NONE */
+    struct assoc youngest; /* [block][pc]: a place of the pool */
+    const struct inst *code;
     uint32_t code_count;
+    const uint64_t *now;
+    uint64_t *wake;
+    struct waiting waiting;
+    uint64_t turn; /* a cycle, and the arrivals taken in it */
+    unsigned taken;
+    uint32_t *counts; /* [pc]: threads in the pool */
+
+    uint32_t majority;               /* the PC whose groups issue; NO_PC: none yet */
+    bool has_heap;                   /* else PCs are counted */
+    struct heap heap;                /* the other PCs */
+    uint64_t heap_free, heap_growth; /* it rests from that cycle on; cycle in which it grew last, NEVER: a pop since */
+
+    /* policy pdom-priority */
+    uint16_t *point;  /* [pc]: number of a reconvergence point plus 1, 0: none */
+    unsigned words;   /* of a set of points */
+    uint64_t *ahead;  /* [thread][word]: those of branches it has executed */
+    uint32_t *passed; /* [thread] */
+    struct dwf_stats stats;
 };
+
+static void find_points(struct dwf *dwf, struct arena *arena, unsigned threads) {
+    unsigned count = 0;
+    dwf->point = ARENA_ARRAY(arena, uint16_t, dwf->code_count);
+    for (uint32_t pc = 0; pc < dwf->code_count; pc++) {
+        const uint32_t meet = dwf->code[pc].reconverge;
+        if (inst_may_part(&dwf->code[pc]) && meet != NO_PC && !dwf->point[meet])
+            dwf->point[meet] = (uint16_t)++count;
+    }
+    dwf->words = count / 64 + 1;
+    dwf->ahead = ARENA_ARRAY(arena, uint64_t, (size_t)threads * dwf->words);
+    dwf->passed = ARENA_ARRAY(arena, uint32_t, threads);
+}
 
 static void *dwf_create(struct arena *arena, const struct divergence_shape *shape) {
     struct dwf *dwf = ARENA_NEW(arena, struct dwf);
-    const size_t keys = (size_t)(shape->warps / shape->warps_per_block) * shape->code_count;
+    const struct dwf_params *params = shape->params;
+    const unsigned threads = shape->warps * shape->warp_size, blocks = shape->warps / shape->warps_per_block;
+    dwf->params = *params;
     threads_create(&dwf->threads, arena, shape->warps, shape->warp_size, shape->warps_per_block);
-    formed_create(&dwf->pool, arena, shape->warps * shape->warp_size);
-    dwf->code_count = shape->code_count;
-    dwf->youngest = ARENA_ARRAY(arena, uint16_t, keys);
-    for (size_t i = 0; i < keys; i++)
-        dwf->youngest[i] = FORMED_NONE;
+    formed_create(&dwf->pool, arena, threads);
+    assoc_create(&dwf->youngest, arena, (size_t)blocks * shape->code_count, params->lut_entries, params->lut_ways);
+    dwf->code = shape->code, dwf->code_count = shape->code_count;
+    dwf->now = shape->now, dwf->wake = shape->wake;
+    dwf->waiting = (struct waiting){.threads = ARENA_ARRAY(arena, uint16_t, threads), .capacity = threads};
+    dwf->turn = NEVER;
+    dwf->counts = ARENA_ARRAY(arena, uint32_t, shape->code_count);
+    dwf->majority = NO_PC;
+    dwf->has_heap =
+        params->policy == POLICY_MAJORITY && (params->heap_entries || params->mheap_lut_entries || params->ports);
+    dwf->heap_growth = NEVER;
+    if (dwf->has_heap)
+        heap_create(&dwf->heap, arena, params->heap_entries ? params->heap_entries : threads, shape->code_count,
+                    params->mheap_lut_entries, params->mheap_lut_ways);
+    if (params->policy == POLICY_PDOM)
+        find_points(dwf, arena, threads);
     return dwf;
 }
 
-static uint16_t *youngest_at(struct dwf *dwf, unsigned block, uint32_t pc) {
-    return &dwf->youngest[(size_t)block * dwf->code_count + pc];
+static void wake_at(struct dwf *dwf, uint64_t cycle) {
+    if (cycle < *dwf->wake)
+        *dwf->wake = cycle;
 }
 
-/* Threads of one block at one PC, at most one of a lane: `home` are their lanes. */
-static uint64_t join(struct dwf *dwf, unsigned block, uint32_t pc, uint32_t home, const uint16_t *by_lane) {
-    const uint16_t found = *youngest_at(dwf, block, pc);
-    struct formed *formed = found == FORMED_NONE ? NULL : &dwf->pool.items[found];
-    uint64_t changed = 0;
-    if (formed) {
-        for (BITS_EACH(lane, home & ~formed->lanes))
-            formed->threads[lane] = by_lane[lane];
-        const uint32_t conflict = home & formed->lanes;
-        formed->lanes |= home;
-        changed = formed->slot == FORMED_NONE ? 0 : UINT64_C(1) << formed->slot;
-        home = conflict;
+/* ---- policies ---- */
+
+static bool comes_before(const struct dwf *dwf, const struct formed *a, const struct formed *b) {
+    const uint32_t of_a = dwf->counts[a->pc], of_b = dwf->counts[b->pc];
+    switch ((enum policy)dwf->params.policy) {
+    case POLICY_TIME: break;
+    case POLICY_PC:
+        if (a->pc != b->pc)
+            return a->pc < b->pc;
+        break;
+    case POLICY_MAJORITY:
+        if ((a->pc == dwf->majority) != (b->pc == dwf->majority))
+            return a->pc == dwf->majority;
+        if (of_a != of_b)
+            return of_a > of_b;
+        break;
+    case POLICY_MINORITY:
+        if (of_a != of_b)
+            return of_a < of_b;
+        break;
+    case POLICY_PDOM:
+        if (a->rank != b->rank)
+            return a->rank < b->rank;
+        break;
     }
-    if (!home)
-        return changed;
-    const uint16_t number = formed_take(&dwf->pool, block, pc);
-    formed = &dwf->pool.items[number];
-    formed->lanes = home;
-    for (BITS_EACH(lane, home))
-        formed->threads[lane] = by_lane[lane];
+    return a->birth < b->birth;
+}
+
+/* The group that comes first, of those in these slots and, if so asked, of the queue; NULL: there is none. */
+static struct formed *find_first(const struct dwf *dwf, uint64_t slots, bool queued) {
+    struct formed *best = NULL;
+    for (; slots; slots &= slots - 1) {
+        struct formed *formed = formed_at(&dwf->pool, bits_first64(slots));
+        if (!best || comes_before(dwf, formed, best))
+            best = formed;
+    }
+    for (uint16_t i = queued ? dwf->pool.first : FORMED_NONE; i != FORMED_NONE; i = dwf->pool.items[i].next)
+        if (!best || comes_before(dwf, &dwf->pool.items[i], best))
+            best = &dwf->pool.items[i];
+    return best;
+}
+
+/* The groups that come first stand in the slots. A group leaves one only when there are more groups than slots. */
+static uint64_t settle_slots(struct dwf *dwf) {
+    struct formed_pool *pool = &dwf->pool;
+    if (dwf->params.policy == POLICY_TIME)
+        return formed_fill(pool); /* the queue is in its order */
+    uint64_t changed = 0;
+    while (pool->first != FORMED_NONE) {
+        const struct formed *best = find_first(dwf, 0, true), *worst = NULL;
+        for (uint64_t rest = pool->slots_free ? 0 : UINT64_MAX; rest; rest &= rest - 1) {
+            const struct formed *formed = formed_at(pool, bits_first64(rest));
+            if (!worst || comes_before(dwf, worst, formed))
+                worst = formed;
+        }
+        if (worst && !comes_before(dwf, best, worst))
+            break;
+        const unsigned slot = worst ? worst->slot : bits_first64(pool->slots_free);
+        if (worst)
+            formed_requeue(pool, formed_leave(pool, slot));
+        formed_enter(pool, (uint16_t)(best - pool->items), slot);
+        changed |= UINT64_C(1) << slot;
+    }
+    return changed;
+}
+
+/* ---- policy majority ---- */
+
+/* The majority PC has no group left: the most common of the others follows, unless the heap is being put in order. */
+static void choose_majority(struct dwf *dwf) {
+    if (dwf->params.policy != POLICY_MAJORITY || (dwf->majority != NO_PC && dwf->counts[dwf->majority]))
+        return;
+    if (!dwf->pool.count)
+        return; /* the entry keeps its PC */
+    if (!dwf->has_heap) {
+        dwf->majority = NO_PC;
+        dwf->majority = find_first(dwf, ~dwf->pool.slots_free, true)->pc;
+        return;
+    }
+    const uint64_t now = *dwf->now;
+    if (dwf->params.ports && now < dwf->heap_free) {
+        wake_at(dwf, dwf->heap_free);
+        return;
+    }
+    struct heap_entry root;
+    const unsigned levels = heap_pop(&dwf->heap, &root);
+    assert(root.count == dwf->counts[root.key]);
+    dwf->majority = root.key;
+    dwf->heap_free = now + 1 + levels, dwf->heap_growth = NEVER;
+}
+
+static bool heap_takes(const struct dwf *dwf, uint32_t pc) {
+    if (!dwf->has_heap || pc == dwf->majority)
+        return true;
+    if (dwf->params.ports && *dwf->now < dwf->heap_free && dwf->heap_growth != *dwf->now)
+        return false;
+    return heap_has_room(&dwf->heap, pc);
+}
+
+static void heap_grow(struct dwf *dwf, uint32_t pc, unsigned threads) {
+    if (!dwf->has_heap || pc == dwf->majority)
+        return;
+    const uint64_t done = *dwf->now + 1 + heap_add(&dwf->heap, pc, threads);
+    if (done > dwf->heap_free)
+        dwf->heap_free = done;
+    dwf->heap_growth = *dwf->now;
+    assert(!dwf->params.heap_entries || dwf->heap.count <= dwf->params.heap_entries);
+}
+
+/* ---- formation ---- */
+
+static unsigned home_lane(const struct dwf *dwf, unsigned thread) {
+    const unsigned warp = thread % dwf->threads.per_block / dwf->threads.warp_size;
+    return thread % dwf->threads.warp_size ^ (dwf->params.swizzle ? warp & 1 : 0);
+}
+
+/* A thread takes a lane of the group; false: none that it may have is free. */
+static bool take_lane(const struct dwf *dwf, struct formed *formed, uint16_t thread) {
+    unsigned lane = home_lane(dwf, thread);
+    if (formed->lanes >> lane & 1) {
+        const uint32_t free = bits_low(dwf->threads.warp_size) & ~formed->lanes;
+        if (dwf->params.register_file == REGISTERS_LANE_AWARE || !free)
+            return false;
+        lane = bits_first(free);
+    }
+    formed->threads[lane] = thread;
+    formed->lanes |= UINT32_C(1) << lane;
+    if (dwf->passed && dwf->passed[thread] < formed->rank)
+        formed->rank = dwf->passed[thread];
+    return true;
+}
+
+static uint32_t table_key(const struct dwf *dwf, unsigned block, uint32_t pc) { return block * dwf->code_count + pc; }
+
+/* The group that an arrival would join; NULL: none. */
+static struct formed *find_youngest(const struct dwf *dwf, const struct arrival *arrival) {
+    const uint16_t found = assoc_find(&dwf->youngest, table_key(dwf, arrival->block, arrival->pc));
+    return found == ASSOC_NONE ? NULL : &dwf->pool.items[found];
+}
+
+static bool needs_place(const struct dwf *dwf, const struct arrival *arrival) {
+    const struct formed *formed = find_youngest(dwf, arrival);
+    if (!formed)
+        return true;
+    if (dwf->params.register_file != REGISTERS_LANE_AWARE)
+        return bits_count(formed->lanes) + arrival->count > dwf->threads.warp_size;
+    uint32_t home = 0;
+    for (unsigned i = 0; i < arrival->count; i++)
+        home |= UINT32_C(1) << home_lane(dwf, arrival->threads[i]);
+    return (home & formed->lanes) != 0;
+}
+
+static bool has_room(const struct dwf *dwf, const struct arrival *arrival) {
+    const struct dwf_params *params = &dwf->params;
+    if (params->ports && dwf->turn == *dwf->now && dwf->taken >= params->ports)
+        return false;
+    if (params->pool_entries && dwf->pool.count >= params->pool_entries && needs_place(dwf, arrival))
+        return false;
+    return heap_takes(dwf, arrival->pc);
+}
+
+/* A group for the threads of the arrival from `from` on. */
+static uint16_t begin(struct dwf *dwf, const struct arrival *arrival, uint32_t from) {
+    const uint16_t number = formed_take(&dwf->pool, arrival->block, arrival->pc);
+    struct formed *formed = &dwf->pool.items[number];
+    formed->rank = UINT32_MAX;
+    for (BITS_EACH(i, from))
+        take_lane(dwf, formed, arrival->threads[i]);
     formed_enqueue(&dwf->pool, number);
-    *youngest_at(dwf, block, pc) = number;
-    return changed | formed_fill(&dwf->pool);
+    if (dwf->pool.count > dwf->stats.pool_largest)
+        dwf->stats.pool_largest = dwf->pool.count;
+    assert(!dwf->params.pool_entries || dwf->pool.count <= dwf->params.pool_entries);
+    return number;
+}
+
+static uint64_t insert(struct dwf *dwf, const struct arrival *arrival) {
+    struct formed *formed = find_youngest(dwf, arrival);
+    uint16_t number = formed ? (uint16_t)(formed - dwf->pool.items) : FORMED_NONE;
+    uint32_t left = bits_low(arrival->count);
+    uint64_t changed = 0;
+    if (dwf->turn != *dwf->now)
+        dwf->turn = *dwf->now, dwf->taken = 0;
+    dwf->taken++;
+    if (formed) {
+        for (unsigned i = 0; i < arrival->count; i++)
+            if (take_lane(dwf, formed, arrival->threads[i]))
+                left &= ~(UINT32_C(1) << i);
+        changed = formed->slot == FORMED_NONE ? 0 : UINT64_C(1) << formed->slot;
+        dwf->stats.merges += left != bits_low(arrival->count);
+        if (dwf->params.register_file == REGISTERS_LANE_AWARE)
+            dwf->stats.lane_conflicts += bits_count(left);
+    }
+    if (left)
+        number = begin(dwf, arrival, left);
+    dwf->stats.arrivals++;
+    dwf->stats.evictions += assoc_put(&dwf->youngest, table_key(dwf, arrival->block, arrival->pc), number);
+    dwf->counts[arrival->pc] += arrival->count;
+    heap_grow(dwf, arrival->pc, arrival->count);
+    dwf->stats.lut_largest = dwf->youngest.largest;
+    dwf->stats.heap_largest = dwf->heap.largest;
+    dwf->stats.mheap_lut_largest = dwf->heap.places.largest;
+    choose_majority(dwf);
+    return changed | settle_slots(dwf);
+}
+
+/* ---- arrivals ---- */
+
+/* The first threads of the lanes that go on together leave `lanes`. */
+static void next_arrival(const struct dwf *dwf, const uint16_t *threads, uint32_t *lanes, struct arrival *out) {
+    const unsigned first = threads[bits_first(*lanes)];
+    uint32_t home = 0;
+    out->block = first / dwf->threads.per_block, out->pc = dwf->threads.pcs[first], out->count = 0;
+    for (BITS_EACH(lane, *lanes)) {
+        const uint16_t thread = threads[lane];
+        const uint32_t bit = UINT32_C(1) << home_lane(dwf, thread);
+        if (dwf->threads.pcs[thread] != out->pc || thread / dwf->threads.per_block != out->block)
+            continue;
+        if (dwf->params.register_file == REGISTERS_LANE_AWARE && home & bit)
+            continue;
+        home |= bit;
+        out->threads[out->count++] = thread;
+        *lanes &= ~(UINT32_C(1) << lane);
+    }
+}
+
+static void wait_in_line(struct dwf *dwf, const struct arrival *arrival) {
+    struct waiting *waiting = &dwf->waiting;
+    for (unsigned i = 0; i < arrival->count; i++)
+        waiting->threads[(waiting->first + waiting->count++) % waiting->capacity] =
+            (uint16_t)(arrival->threads[i] | (i ? 0 : BEGINS));
+    dwf->stats.stalled_write_backs++;
+    wake_at(dwf, *dwf->now + 1);
+}
+
+static void first_in_line(const struct dwf *dwf, struct arrival *out) {
+    const struct waiting *waiting = &dwf->waiting;
+    out->count = 0;
+    do {
+        const uint16_t thread = waiting->threads[(waiting->first + out->count) % waiting->capacity];
+        if (thread & BEGINS && out->count)
+            break;
+        out->threads[out->count++] = (uint16_t)(thread & ~BEGINS);
+    } while (out->count < waiting->count);
+    out->block = out->threads[0] / dwf->threads.per_block, out->pc = dwf->threads.pcs[out->threads[0]];
+}
+
+static uint64_t dwf_advance(void *self) {
+    struct dwf *dwf = self;
+    choose_majority(dwf);
+    uint64_t changed = settle_slots(dwf);
+    dwf->stats.stalled_cycles += dwf->waiting.count != 0;
+    while (dwf->waiting.count) {
+        struct arrival arrival;
+        first_in_line(dwf, &arrival);
+        if (!has_room(dwf, &arrival)) {
+            wake_at(dwf, *dwf->now + 1);
+            break;
+        }
+        dwf->waiting.first = (dwf->waiting.first + arrival.count) % dwf->waiting.capacity;
+        dwf->waiting.count -= arrival.count;
+        changed |= insert(dwf, &arrival);
+    }
+    return changed;
 }
 
 static uint64_t dwf_returned(void *self, const uint16_t *threads, uint32_t lanes) {
     struct dwf *dwf = self;
     uint64_t changed = 0;
     while (lanes) {
-        const unsigned first = threads[bits_first(lanes)], block = first / dwf->threads.per_block;
-        const uint32_t pc = dwf->threads.pcs[first];
-        uint16_t by_lane[LANES_MAX];
-        uint32_t home = 0;
-        for (BITS_EACH(lane, lanes)) {
-            const uint16_t thread = threads[lane];
-            const uint32_t bit = UINT32_C(1) << thread % dwf->threads.warp_size;
-            if (dwf->threads.pcs[thread] != pc || thread / dwf->threads.per_block != block || home & bit)
-                continue;
-            by_lane[bits_first(bit)] = thread;
-            home |= bit;
-            lanes &= ~(UINT32_C(1) << lane);
-        }
-        changed |= join(dwf, block, pc, home, by_lane);
+        struct arrival arrival;
+        next_arrival(dwf, threads, &lanes, &arrival);
+        if (!dwf->waiting.count && has_room(dwf, &arrival))
+            changed |= insert(dwf, &arrival);
+        else
+            wait_in_line(dwf, &arrival);
     }
     return changed;
 }
 
 static uint64_t dwf_start(void *self, unsigned warp, uint32_t pc, uint32_t lanes) {
     struct dwf *dwf = self;
+    const unsigned first = warp * dwf->threads.warp_size;
     uint16_t threads[LANES_MAX];
     threads_start(&dwf->threads, warp, pc, lanes);
     threads_of_warp(threads, warp, dwf->threads.warp_size);
+    for (BITS_EACH(lane, dwf->passed ? lanes : 0)) {
+        dwf->passed[first + lane] = 0;
+        for (unsigned i = 0; i < dwf->words; i++)
+            dwf->ahead[(size_t)(first + lane) * dwf->words + i] = 0;
+    }
     return dwf_returned(dwf, threads, lanes);
 }
+
+/* ---- issue ---- */
 
 static bool dwf_offer(void *self, unsigned slot, struct group *out) {
     return formed_offer(&((struct dwf *)self)->pool, slot, out);
 }
 
+/* What threads of the group have passed when they go on from this instruction. */
+static void pass_points(struct dwf *dwf, const struct group *group, uint32_t pc) {
+    const uint32_t meet = inst_may_part(&dwf->code[pc]) ? dwf->code[pc].reconverge : NO_PC;
+    for (BITS_EACH(lane, group->lanes)) {
+        const unsigned thread = group->threads[lane];
+        uint64_t *ahead = dwf->ahead + (size_t)thread * dwf->words;
+        if (meet != NO_PC)
+            ahead[dwf->point[meet] / 64] |= UINT64_C(1) << dwf->point[meet] % 64;
+        const uint32_t next = dwf->threads.pcs[thread];
+        const unsigned point = next < dwf->code_count ? dwf->point[next] : 0;
+        dwf->passed[thread] += point && ahead[point / 64] >> point % 64 & 1;
+    }
+}
+
+static unsigned dwf_turns(const void *self, unsigned slot) {
+    const struct dwf *dwf = self;
+    const struct formed *formed = formed_at(&dwf->pool, slot);
+    unsigned most = 1, of_lane[LANES_MAX] = {0};
+    if (dwf->params.register_file != REGISTERS_CROSSBAR)
+        return 1;
+    for (BITS_EACH(lane, formed->lanes)) {
+        const unsigned count = ++of_lane[home_lane(dwf, formed->threads[lane])];
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
 static uint64_t dwf_issued(void *self, unsigned slot, const struct group *group, const struct executed *executed) {
     struct dwf *dwf = self;
+    dwf->stats.register_turns += dwf_turns(dwf, slot) - 1;
     threads_issued(&dwf->threads, group, executed);
+    if (dwf->passed)
+        pass_points(dwf, group, executed->pc);
     const uint16_t number = formed_leave(&dwf->pool, slot);
     const struct formed *formed = &dwf->pool.items[number];
-    uint16_t *youngest = youngest_at(dwf, formed->block, formed->pc);
-    if (*youngest == number)
-        *youngest = FORMED_NONE;
+    const uint32_t key = table_key(dwf, formed->block, formed->pc);
+    if (assoc_find(&dwf->youngest, key) == number)
+        assoc_remove(&dwf->youngest, key);
+    dwf->counts[formed->pc] -= bits_count(formed->lanes);
     formed_give(&dwf->pool, number);
-    return UINT64_C(1) << slot | formed_fill(&dwf->pool);
+    choose_majority(dwf);
+    return UINT64_C(1) << slot | settle_slots(dwf);
 }
 
 static unsigned dwf_pick(void *self, uint64_t ready) {
     const struct dwf *dwf = self;
-    unsigned best = bits_first64(ready);
-    for (uint64_t rest = ready & (ready - 1); rest; rest &= rest - 1) {
-        const unsigned slot = bits_first64(rest);
-        if (formed_at(&dwf->pool, slot)->birth < formed_at(&dwf->pool, best)->birth)
-            best = slot;
-    }
-    return best;
+    const struct formed *best = find_first(dwf, ready, false);
+    if (dwf->params.policy == POLICY_MAJORITY && best->pc != dwf->majority)
+        return ISSUE_SLOTS_MAX; /* all groups at the majority PC come before any other */
+    return best->slot;
 }
 
 static uint32_t dwf_alive(const void *self, unsigned warp) { return ((const struct dwf *)self)->threads.alive[warp]; }
@@ -121,15 +519,37 @@ static void dwf_where(const void *self, unsigned warp, uint32_t pcs[LANES_MAX]) 
     threads_where(&((const struct dwf *)self)->threads, warp, pcs);
 }
 
+static const void *dwf_statistics(const void *self) { return &((const struct dwf *)self)->stats; }
+
+static enum status dwf_check(const void *values, struct report *report) {
+    const struct dwf_params *params = values;
+    enum status status = STATUS_OK;
+    if (params->lut_ways && params->lut_entries % params->lut_ways)
+        status = report_add(report, STATUS_INVALID, "dwf.lut_entries=%u is no multiple of dwf.lut_ways=%u",
+                            (unsigned)params->lut_entries, (unsigned)params->lut_ways);
+    if (params->mheap_lut_ways && params->mheap_lut_entries % params->mheap_lut_ways)
+        status = report_add(report, STATUS_INVALID, "dwf.mheap_lut_entries=%u is no multiple of dwf.mheap_lut_ways=%u",
+                            (unsigned)params->mheap_lut_entries, (unsigned)params->mheap_lut_ways);
+    return status;
+}
+
 const struct divergence_ops divergence_dwf = {
     .name = "dwf",
-    .help = "dynamic warp formation: threads regroup by PC after every instruction; oldest group first, no limits",
+    .help = "dynamic warp formation: threads regroup by PC after every instruction, with others of their block",
     .regroups = true,
+    .params = dwf_params_table,
+    .params_bytes = sizeof(struct dwf_params),
+    .stats = dwf_stats_table,
+    .stats_bytes = sizeof(struct dwf_stats),
+    .statistics = dwf_statistics,
+    .check = dwf_check,
     .create = dwf_create,
     .start = dwf_start,
     .offer = dwf_offer,
     .issued = dwf_issued,
     .returned = dwf_returned,
+    .advance = dwf_advance,
+    .turns = dwf_turns,
     .pick = dwf_pick,
     .alive = dwf_alive,
     .where = dwf_where,

@@ -25,7 +25,7 @@ void formed_give(struct formed_pool *pool, uint16_t number) {
     pool->count--;
 }
 
-static void append(struct formed_pool *pool, uint16_t number) {
+void formed_requeue(struct formed_pool *pool, uint16_t number) {
     struct formed *formed = &pool->items[number];
     formed->slot = FORMED_NONE;
     formed->next = FORMED_NONE, formed->previous = pool->last;
@@ -38,7 +38,7 @@ static void append(struct formed_pool *pool, uint16_t number) {
 
 void formed_enqueue(struct formed_pool *pool, uint16_t number) {
     pool->items[number].birth = pool->births++;
-    append(pool, number);
+    formed_requeue(pool, number);
 }
 
 void formed_enter(struct formed_pool *pool, uint16_t number, unsigned slot) {

@@ -36,6 +36,8 @@ void formed_enqueue(struct formed_pool *pool, uint16_t number);
 /* From the queue into a free slot; and out of it, to wherever the caller puts it. */
 void formed_enter(struct formed_pool *pool, uint16_t number, unsigned slot);
 uint16_t formed_leave(struct formed_pool *pool, unsigned slot);
+/* To the end of the queue, no younger than before. */
+void formed_requeue(struct formed_pool *pool, uint16_t number);
 /* The head of the queue takes a free slot, its last one where that is free, as long as there are any; the slots filled. */
 uint64_t formed_fill(struct formed_pool *pool);
 /* The group in the slot; NULL: none. */

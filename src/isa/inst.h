@@ -149,6 +149,10 @@ bool type_is_float(enum type type);         /* f16 bf16 f16x2 bf16x2 tf32 f32 f6
 bool type_is_signed(enum type type);        /* s8 s16 s32 s64 */
 const char *space_name(enum space space);
 const char *special_name(enum special special); /* "%tid.x" */
+/* Its lanes may go to different places. */
+static inline bool inst_may_part(const struct inst *inst) {
+    return (inst->op == OP_BRA && inst->guard >= 0) || inst->op == OP_BRX;
+}
 static inline bool op_is_control(enum op op) { return op >= OP_BRA && op <= OP_TRAP; }
 
 #endif

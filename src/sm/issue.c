@@ -131,6 +131,7 @@ static void update_formed(struct sm *sm, unsigned slot) {
     if (warp->group.pc != warp->pc) {
         set_wait(sm, slot, warp->stage == WAIT_FETCH ? WAIT_TURN : WAIT_FETCH);
         warp->pc = warp->group.pc;
+        warp->astray |= warp->fetching; /* the mechanism has put another group here */
     }
     if (sm->mechanism->fetches_alone)
         warp->buffer_pc = warp->pc, warp->buffer_end = warp->pc + 1;
@@ -414,7 +415,7 @@ void sm_book_flight(struct sm *sm, unsigned slot, uint32_t number, const struct 
     const struct timed *timed = &sm->timed[flight->pc];
     const enum sm_unit unit = timed->unit;
     if (!bundle->ready) /* groups of a bundle are on lanes, and so in register files, of their own */
-        bundle->ready = read_operands(sm, slot, timed);
+        bundle->ready = read_operands(sm, slot, timed) + (bundle->turns - 1) * sm->wide;
     if (unit == SM_UNIT_MEMORY) {
         enqueue(sm, number, timed, access, bundle->ready);
         return;
@@ -521,13 +522,12 @@ void sm_issue(struct sm *sm) {
             continue;
         }
         const struct scheduler_view view = {possible & mine, sm->stalled_long, sm->older};
+        unsigned turns = 1;
         if (!sm->regroup)
             issue_warp(sm, s, sm->scheduler->pick(sm->schedulers[s], &view));
-        else if (!sm_regroup_issue(sm, s, &view)) {
-            sm_book(sm, sm_stall(sm, &sm->warps[bits_first64(view.ready)], SM_UNIT_MEMORY), 1);
+        else if (!(turns = sm_regroup_issue(sm, s, &view)))
             continue;
-        }
-        sm->scheduler_busy[s] = sm->now + sm->wide;
+        sm->scheduler_busy[s] = sm->now + (uint64_t)turns * sm->wide;
         if (sm->faulted)
             return;
         possible &= ~sm_without_room(sm); /* for the next scheduler; what became ready waits a cycle */

@@ -34,6 +34,11 @@ void sm_regroup_start(struct sm *sm, unsigned warp, uint32_t pc, uint32_t lanes)
     look_again(sm, sm->mechanism->start(sm->control, warp, pc, lanes));
 }
 
+void sm_regroup_advance(struct sm *sm) {
+    sm->mechanism_wake = NO_CYCLE;
+    look_again(sm, sm->mechanism->advance(sm->control));
+}
+
 bool sm_regroup_waits_for_memory(const struct sm *sm) {
     const struct regroup *all = sm->regroup;
     return all->at_memory && all->at_memory + all->at_others == all->alive;
@@ -306,11 +311,15 @@ static uint64_t issue_group(struct sm *sm, unsigned slot, const struct group *gr
     return changed;
 }
 
-bool sm_regroup_issue(struct sm *sm, unsigned scheduler, const struct scheduler_view *view) {
+unsigned sm_regroup_issue(struct sm *sm, unsigned scheduler, const struct scheduler_view *view) {
     const unsigned slot = sm->mechanism->pick ? sm->mechanism->pick(sm->control, view->ready)
                                               : sm->scheduler->pick(sm->schedulers[scheduler], view);
+    if (slot == ISSUE_SLOTS_MAX) {
+        sm_book(sm, sm_empty(sm, scheduler, 0), 1);
+        return 0;
+    }
     struct sm_warp *warp = &sm->warps[slot];
-    struct bundle bundle = {0};
+    struct bundle bundle = {.turns = sm->mechanism->turns ? sm->mechanism->turns(sm->control, slot) : 1};
     struct group group;
     uint64_t changed = UINT64_C(1) << slot;
     sm->scheduler_pc[scheduler] = warp->pc;
@@ -325,11 +334,13 @@ bool sm_regroup_issue(struct sm *sm, unsigned scheduler, const struct scheduler_
     }
     warp->buffer_end = warp->buffer_pc;
     look_again(sm, changed);
-    if (!bundle.lanes)
-        return false;
+    if (!bundle.lanes) {
+        sm_book(sm, sm_stall(sm, &sm->warps[bits_first64(view->ready)], SM_UNIT_MEMORY), 1);
+        return 0;
+    }
     sm->scheduler_class[scheduler] = sm_width_class(bits_count(bundle.lanes));
     sm_count_issued(sm, scheduler, 1);
-    return true;
+    return bundle.turns;
 }
 
 /* ---- reports ---- */

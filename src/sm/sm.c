@@ -155,6 +155,7 @@ static uint64_t next_own(const struct sm *sm) {
         return sm->now;
     const uint64_t event = next_event(sm, sm->now);
     next = event < next ? event : next;
+    next = sm->mechanism_wake < next ? sm->mechanism_wake : next;
     if (sm->queue_count && !sm->lsu_blocked) {
         uint64_t access = sm->queue[sm->queue_head].ready_cycle;
         access = access > sm->lsu_busy ? access : sm->lsu_busy;
@@ -198,6 +199,8 @@ static void pass(struct sm *sm, uint64_t next) {
 }
 
 static void run_cycle(struct sm *sm) {
+    if (sm->mechanism_wake <= sm->now)
+        sm_regroup_advance(sm);
     start_given(sm);
     run_events(sm);
     for (const struct packet *packet; (packet = link_arrived(sm->replies, sm->now)) != NULL;
@@ -423,7 +426,9 @@ enum status sm_create(struct sm **out, struct arena *arena, const struct sm_para
                                              .warps_per_block = shape->warps_per_place,
                                              .schedulers = params->schedulers,
                                              .params = shape->mechanism_params,
-                                             .now = &sm->now};
+                                             .now = &sm->now,
+                                             .wake = &sm->mechanism_wake};
+    sm->mechanism_wake = NO_CYCLE;
     sm->loads_part =
         mechanism->regroups &&
         (params->load_return == SM_RETURN_OWN ? !mechanism->returns_together : params->load_return == SM_RETURN_THREAD);

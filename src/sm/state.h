@@ -102,6 +102,7 @@ struct pending {
 struct bundle {
     uint32_t lanes;
     bool issued; /* a group of it */
+    uint32_t turns;                 /* in which threads of one lane read their registers */
     uint64_t ready;                 /* cycle in which its operands are read; 0: not booked yet */
     uint64_t starts[SM_UNIT_COUNT]; /* cycle in which its work on units of a kind starts; 0: it has none yet */
 };
@@ -162,6 +163,7 @@ struct sm {
 
     uint64_t now;  /* asleep: the cycle up to which slots are counted */
     uint64_t wake; /* nothing happens before this cycle but by news from outside */
+    uint64_t mechanism_wake; /* the cycle in which the mechanism acts by itself */
     uint64_t used, wants_fetch, stalled_long; /* warps */
     uint64_t ready;                           /* warps that lack nothing but a unit, a queue or their turn */
     uint64_t ready_for[SM_UNIT_COUNT];        /* the same by the unit they need */
@@ -267,9 +269,11 @@ void sm_regroup_start(struct sm *sm, unsigned warp, uint32_t pc, uint32_t lanes)
 bool sm_regroup_waits_for_memory(const struct sm *sm);
 /* The block of its threads. */
 unsigned sm_regroup_place(const struct sm *sm, const struct group *group);
-/* One of the ready slots issues in the scheduler's turn; false: there was no room. */
-bool sm_regroup_issue(struct sm *sm, unsigned scheduler, const struct scheduler_view *view);
+/* One of the ready slots issues in the scheduler's turn: the turns it takes; 0: none did, and the slot is booked. */
+unsigned sm_regroup_issue(struct sm *sm, unsigned scheduler, const struct scheduler_view *view);
 void sm_regroup_write_back(struct sm *sm, uint32_t flight);
+/* The mechanism acts by itself. */
+void sm_regroup_advance(struct sm *sm);
 /* A flight of their own for lanes that may miss, or the whole; taken back when they hit. */
 uint32_t sm_regroup_split(struct sm *sm, uint32_t flight, uint32_t lanes);
 void sm_regroup_rejoin(struct sm *sm, uint32_t flight, uint32_t part);
