@@ -36,7 +36,7 @@ static bool waits_for_order(const struct sm *sm, unsigned w, const struct timed 
 /* What the instruction's registers wait for; WAIT_TURN: nothing. */
 static inline enum sm_wait find_hazard(const struct pending *pending, const struct timed *timed) {
     const struct pending *first = &pending[timed->word];
-    enum sm_wait wait = !(first->any & timed->all)     ? WAIT_TURN
+    enum sm_wait wait = !(first->any & timed->all)   ? WAIT_TURN
                         : first->memory & timed->all ? WAIT_MEMORY
                                                      : WAIT_REGISTER;
     for (unsigned i = 0; i < timed->more_count && wait != WAIT_MEMORY; i++) {

@@ -101,7 +101,7 @@ struct pending {
 /* What one scheduler issues in its turn, beyond its groups. */
 struct bundle {
     uint32_t lanes;
-    bool issued; /* a group of it */
+    bool issued;                    /* a group of it */
     uint32_t turns;                 /* in which threads of one lane read their registers */
     uint64_t ready;                 /* cycle in which its operands are read; 0: not booked yet */
     uint64_t starts[SM_UNIT_COUNT]; /* cycle in which its work on units of a kind starts; 0: it has none yet */
@@ -116,16 +116,17 @@ struct booking {
 struct sm_warp {
     bool waits; /* at a barrier */
     uint8_t in_flight;
-    uint8_t stage;                  /* enum sm_wait of the present wait */
-    uint32_t buffer_pc, buffer_end; /* instructions fetched: from one to before the other; behind pc, those have passed */
-    bool fetching, astray;          /* astray: what comes is not what it goes on with */
-    uint8_t width, width_class;     /* of the group: lanes; eighths, from issued_1 on */
-    struct group group;      /* that it would issue: as last offered, or gone on from there in a straight run */
-    uint32_t alive;          /* lanes that had not ended when it was offered */
-    uint32_t pc;             /* of that group */
-    uint8_t bank;            /* of its register 0 */
-    struct pending *pending; /* its scoreboard, by word */
-    uint8_t ready_unit;      /* whose ready set it is in; SM_UNIT_COUNT: none */
+    uint8_t stage; /* enum sm_wait of the present wait */
+    uint32_t buffer_pc,
+        buffer_end;             /* instructions fetched: from one to before the other; behind pc, those have passed */
+    bool fetching, astray;      /* astray: what comes is not what it goes on with */
+    uint8_t width, width_class; /* of the group: lanes; eighths, from issued_1 on */
+    struct group group;         /* that it would issue: as last offered, or gone on from there in a straight run */
+    uint32_t alive;             /* lanes that had not ended when it was offered */
+    uint32_t pc;                /* of that group */
+    uint8_t bank;               /* of its register 0 */
+    struct pending *pending;    /* its scoreboard, by word */
+    uint8_t ready_unit;         /* whose ready set it is in; SM_UNIT_COUNT: none */
     uint32_t barrier, barrier_pc, barrier_lanes;
     uint64_t since; /* cycle the present wait began */
     uint32_t memory_in_flight, atomics_in_flight;
@@ -161,9 +162,9 @@ struct sm {
     uint64_t *code_here;     /* lines of code that the instruction cache holds for good; NULL: it may lose them */
     uint64_t collector_bias; /* added to collectors_used, shows full ones in the top bits */
 
-    uint64_t now;  /* asleep: the cycle up to which slots are counted */
-    uint64_t wake; /* nothing happens before this cycle but by news from outside */
-    uint64_t mechanism_wake; /* the cycle in which the mechanism acts by itself */
+    uint64_t now;                             /* asleep: the cycle up to which slots are counted */
+    uint64_t wake;                            /* nothing happens before this cycle but by news from outside */
+    uint64_t mechanism_wake;                  /* the cycle in which the mechanism acts by itself */
     uint64_t used, wants_fetch, stalled_long; /* warps */
     uint64_t ready;                           /* warps that lack nothing but a unit, a queue or their turn */
     uint64_t ready_for[SM_UNIT_COUNT];        /* the same by the unit they need */

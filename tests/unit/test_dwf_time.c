@@ -1,0 +1,179 @@
+/* Dynamic warp formation in time: its policies, register files and limits change when threads run, never what they do. */
+#include "timed_programs.h"
+
+static void open_with(struct fixture *f, const char *machine, const char *settings) {
+    char text[1024];
+    snprintf(text, sizeof text, "%s%s", machine, settings);
+    open_machine(f, text);
+}
+
+#define DWF "divergence.mechanism: dwf\n"
+/* [000 tables 5.2 and 7.1], and a machine that is always short of room. */
+#define PUBLISHED                                                                                                      \
+    "dwf.lut_entries: 64\ndwf.lut_ways: 4\ndwf.pool_entries: 128\ndwf.heap_entries: 64\n"                              \
+    "dwf.mheap_lut_entries: 128\ndwf.mheap_lut_ways: 8\ndwf.ports: 2\n"
+#define NARROW                                                                                                         \
+    "dwf.lut_entries: 2\ndwf.lut_ways: 1\ndwf.pool_entries: 3\ndwf.heap_entries: 1\ndwf.mheap_lut_entries: 2\n"        \
+    "dwf.mheap_lut_ways: 1\ndwf.ports: 1\n"
+
+static const char *const variants[] = {
+    DWF "dwf.policy: pc\ndwf.swizzle: true\n",
+    DWF "dwf.policy: majority\n",
+    DWF "dwf.policy: minority\ndwf.register_file: crossbar\n",
+    DWF "dwf.policy: pdom-priority\ndwf.register_file: ideal\n",
+    DWF "dwf.policy: majority\ndwf.swizzle: true\n" PUBLISHED,
+    DWF "dwf.policy: majority\n" NARROW,
+    DWF "dwf.policy: time\n" NARROW,
+};
+enum { VARIANTS = sizeof variants / sizeof variants[0] };
+
+static void every_variant_leaves_the_same_memory(void **state) {
+    (void)state;
+    static const char *const machine[] = {"base: fung-8800\nsm.count: 3\n" LIMIT, "base: gtx480\nsm.count: 4\n" LIMIT};
+    for (unsigned i = 0; i < PROGRAMS; i++) {
+        struct fixture plain;
+        open_machine(&plain, machine[0]);
+        load(&plain, programs[i].text);
+        expect_ok(&plain, &programs[i], false);
+        for (unsigned v = 0; v < VARIANTS; v++) {
+            struct fixture timed;
+            open_with(&timed, machine[v % 2], variants[v]);
+            load(&timed, programs[i].text);
+            expect_ok(&timed, &programs[i], true);
+            if (memcmp(timed.memory, plain.memory, WORDS * sizeof(uint32_t)) != 0)
+                fail_msg("%s, %s: memory differs", programs[i].name, variants[v]);
+            assert_int_equal(timed.result.stats.thread_instructions, plain.result.stats.thread_instructions);
+            check_books(&timed, programs[i].name);
+            finish(&timed);
+        }
+        finish(&plain);
+    }
+}
+
+/* ---- starvation ---- */
+
+/* Eight warps in a loop. In its 10th turn a thread of each warp, all on lanes of their own, goes once round by another
+ * way: four instructions. The words of a thread: when it was back from there, and when it ended. */
+#define STARVING                                                                                                       \
+    ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<8>;\n.reg .b32 %r<16>;\n.reg .b64 %rd<8>;\n"                   \
+    "ld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 8;\nadd.s64 %rd3, %rd1, %rd2;\n"           \
+    "and.b32 %r2, %r1, 31;\nshr.u32 %r3, %r1, 5;\nmad.lo.u32 %r3, %r3, 3, 1;\nmov.u32 %r5, 0;\nmov.u32 %r9, 0;\n"      \
+    "mov.u32 %r6, %r1;\nsetp.ne.u32 %p1, %r2, %r3;\nselp.u32 %r10, 1000000, 10, %p1;\n"                                \
+    "L: mad.lo.u32 %r6, %r6, 5, 7;\nxor.b32 %r6, %r6, %r5;\nadd.u32 %r6, %r6, 11;\nshr.u32 %r7, %r6, 3;\n"             \
+    "xor.b32 %r6, %r6, %r7;\nsetp.ne.u32 %p2, %r5, %r10;\n@%p2 bra J;\n"                                               \
+    "add.u32 %r6, %r6, 3;\nmul.lo.u32 %r6, %r6, 9;\nxor.b32 %r6, %r6, 77;\nmov.u32 %r9, %clock;\n"                     \
+    "J: add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p3, %r5, 100;\n@%p3 bra L;\nmov.u32 %r8, %clock;\n"                         \
+    "st.global.u32 [%rd3], %r9;\nst.global.u32 [%rd3+4], %r8;\nret;\n}\n"
+
+struct times {
+    uint32_t back;                    /* when the last of the eight was back */
+    uint32_t few_ended, others_ended; /* when the last of the eight, and of the others, had ended */
+    uint64_t cycles;
+};
+
+static struct times run_starving(const char *policy) {
+    struct fixture f;
+    struct times out = {0};
+    open_with(&f, "base: fung-8800\nsm.count: 1\nl1.perfect: true\n" LIMIT DWF, policy);
+    load(&f, STARVING);
+    if (launch(&f, 1, 256, true) != STATUS_OK)
+        fail_msg("%s", report_text(&f.report));
+    for (unsigned thread = 0; thread < 256; thread++) {
+        const uint32_t back = f.memory[2 * thread], ended = f.memory[2 * thread + 1];
+        const bool few = thread % 32 == thread / 32 * 3 + 1;
+        assert_int_equal(back != 0, few);
+        out.back = back > out.back ? back : out.back;
+        if (few && ended > out.few_ended)
+            out.few_ended = ended;
+        if (!few && ended > out.others_ended)
+            out.others_ended = ended;
+    }
+    out.cycles = f.result.timed->cycles;
+    finish(&f);
+    return out;
+}
+
+static void majority_starves_the_few_and_pdom_priority_does_not(void **state) {
+    (void)state;
+    const struct times majority = run_starving("dwf.policy: majority\n");
+    const struct times priority = run_starving("dwf.policy: pdom-priority\n");
+    /* none of the eight has its four instructions done before all others have ended; then they run alone */
+    assert_true(majority.back > majority.others_ended);
+    assert_true(majority.few_ended > majority.others_ended * 6 / 5);
+    /* they are let through at once, and all end together */
+    assert_true(priority.back < priority.others_ended / 5);
+    assert_in_range(priority.few_ended, priority.others_ended - 200, priority.others_ended + 200);
+    assert_true(majority.cycles > priority.cycles * 6 / 5);
+}
+
+/* ---- without divergence ---- */
+
+/* Memory answers as fast as arithmetic, and all warps of a block are fetched for at once. */
+#define PERFECT                                                                                                        \
+    "base: fung-8800\nsm.count: 1\nl1.perfect: true\nsm.l1_latency: 2\nsm.shared_latency: 2\nsm.const_latency: 2\n"    \
+    "sm.fetches_per_cycle: 8\n" LIMIT
+
+/* %r20 to %r27 become the words of the thread: when it read the clock. */
+#define BEGIN                                                                                                          \
+    ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<8>;\n.reg .b32 %r<32>;\n.reg .b64 %rd<8>;\n"                   \
+    ".shared .align 4 .b8 s[1024];\nld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 32;\n"      \
+    "add.s64 %rd3, %rd1, %rd2;\nmov.u32 %r2, 0;\nmov.u32 %r3, 0;\nmov.u32 %r4, %ctaid.x;\n"                            \
+    "mul.wide.u32 %rd4, %r4, 8192;\nadd.s64 %rd3, %rd3, %rd4;\nmov.u32 %r20, %clock;\n"
+#define SAMPLE(n) "mov.u32 %r2" #n ", %clock;\n"
+#define LOOP_END "add.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, 20;\n@%p1 bra L;\n"
+#define KEEP(n) "st.global.u32 [%rd3+4*" #n "], %r2" #n ";\n"
+#define END                                                                                                            \
+    LOOP_END SAMPLE(5) SAMPLE(6) SAMPLE(7) KEEP(0) KEEP(1) KEEP(2) KEEP(3) KEEP(4) KEEP(5) KEEP(6) KEEP(7) "ret;\n}\n"
+
+static const struct {
+    const char *name, *text;
+} undivided[] = {
+    {"arithmetic",
+     BEGIN "L: add.u32 %r2, %r2, 3;\nxor.b32 %r2, %r2, %r1;\n" SAMPLE(1) SAMPLE(2) SAMPLE(3) SAMPLE(4) END},
+    {"loads",
+     BEGIN "L: ld.global.u32 %r5, [%rd3+12];\n" SAMPLE(1) "add.u32 %r2, %r2, %r5;\n" SAMPLE(2) SAMPLE(3) SAMPLE(4) END},
+    {"barriers", BEGIN "shl.b32 %r6, %r1, 2;\nmov.u32 %r7, s;\nadd.u32 %r7, %r7, %r6;\n"
+                       "L: st.shared.u32 [%r7], %r1;\nbar.sync 0;\n" SAMPLE(1) "ld.shared.u32 %r5, [%r7];\n" SAMPLE(2)
+                           SAMPLE(3) "bar.sync 0;\n" SAMPLE(4) END},
+    {"warps that go different ways", BEGIN
+     "shr.u32 %r6, %r1, 5;\nL: add.u32 %r6, %r6, %r3;\nand.b32 %r7, %r6, 1;\nsetp.eq.u32 %p2, %r7, 0;\n"
+     "@%p2 bra A;\n" SAMPLE(1) SAMPLE(2) "bra.uni J;\nA: " SAMPLE(3) "add.u32 %r2, %r2, 7;\n" SAMPLE(4) "J: " END},
+};
+
+static void open_undivided(struct fixture *f, unsigned program, const char *settings) {
+    open_with(f, PERFECT, settings);
+    load(f, undivided[program].text);
+    if (launch(f, 2, 256, true) != STATUS_OK)
+        fail_msg("%s: %s", undivided[program].name, report_text(&f->report));
+    assert_int_equal(f->result.stats.divergent_branches, 0);
+}
+
+/* Full warps that never part: formation by policy `time`, groups that never join and a stack per warp issue the same threads
+ * in the same cycles, the latter two under round-robin, which with a full pipeline and equal latencies takes the warp that
+ * came back first. */
+static void without_divergence_all_is_pdom_cycle_for_cycle(void **state) {
+    (void)state;
+    static const char *const others[] = {DWF "dwf.policy: time\n", "divergence.mechanism: nrec\nsm.scheduler: rr\n"};
+    for (unsigned i = 0; i < sizeof undivided / sizeof undivided[0]; i++)
+        for (unsigned n = 0; n < 2; n++) {
+            struct fixture pdom, other;
+            open_undivided(&pdom, i, "sm.scheduler: rr\n");
+            open_undivided(&other, i, others[n]);
+            for (unsigned w = 0; w < 2 * 256 * 8; w++)
+                if (pdom.memory[w] != other.memory[w])
+                    fail_msg("%s, %s: clock %u of thread %u: %u with pdom, %u with it", others[n], undivided[i].name,
+                             w % 8, w / 8, (unsigned)pdom.memory[w], (unsigned)other.memory[w]);
+            assert_int_equal(pdom.result.timed->cycles, other.result.timed->cycles);
+            finish(&pdom);
+            finish(&other);
+        }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(majority_starves_the_few_and_pdom_priority_does_not),
+        cmocka_unit_test(without_divergence_all_is_pdom_cycle_for_cycle),
+        cmocka_unit_test(every_variant_leaves_the_same_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
