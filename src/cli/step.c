@@ -153,8 +153,8 @@ const struct command command_step = {
     .operands = "LAUNCH",
     .summary = "Watch warps part and meet, issue by issue",
     .text =
-        "On a terminal: one issue at a time, by keys; into a file or pipe: a line each. What is shown: PC, source\n"
-        "line and instruction, active lanes, where they go, what the divergence mechanism holds, and what the other\n"
+        "On a terminal: one issue at a time, by keys; into a file or pipe: a line each. What is shown: PC, source "
+        "line and instruction, active lanes, where they go, what the divergence mechanism holds, and what the other "
         "warps of the block wait for. Lanes of a group with threads of several warps show each one's warp.\n"
         "  heddle step examples/collatz --warp 0\n"
         "  heddle step examples/collatz --set divergence.mechanism=dwf --html collatz.html",
