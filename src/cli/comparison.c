@@ -1,6 +1,6 @@
 #include "cli/comparison.h"
 #include "cli/commands.h"
-#include "cli/table.h"
+#include "cli/summary.h"
 #include "device/result.h"
 
 static const char *share(struct arena *arena, uint64_t part, uint64_t whole) {
@@ -12,11 +12,6 @@ static const char *change(struct arena *arena, uint64_t value, uint64_t first, b
     if (is_first || !first)
         return is_first ? "" : "-";
     return arena_printf(arena, "%+.1f %%", 100.0 * ((double)value - (double)first) / (double)first);
-}
-
-/* Accesses that a cache did not refuse: one refused comes again. */
-static uint64_t served(const struct cache_stats *cache) {
-    return cache->accesses - cache->blocked_mshr - cache->blocked_merge - cache->blocked_ways - cache->blocked_room;
 }
 
 static void add_timed(struct table *table, const struct variant *variant, const struct variant *first) {
@@ -35,8 +30,8 @@ static void add_timed(struct table *table, const struct variant *variant, const 
     table_add(table, share(arena, timed->sm.memory, timed->sm.slots));
     table_add(table, share(arena, timed->sm.idle, timed->sm.slots));
     table_add(table, share(arena, timed->sm.stall, timed->sm.slots));
-    table_add(table, share(arena, timed->l1.hits, served(&timed->l1)));
-    table_add(table, share(arena, timed->l2.hits, served(&timed->l2)));
+    table_add(table, share(arena, timed->l1.hits, timed->l1.accesses - summary_refused(&timed->l1)));
+    table_add(table, share(arena, timed->l2.hits, timed->l2.accesses - summary_refused(&timed->l2)));
     table_add(table, share(arena, timed->dram.bus_busy_cycles, timed->dram_cycles));
 }
 

@@ -21,8 +21,8 @@ static const char *sizes_text(struct arena *arena, const uint32_t sizes[3]) {
     return arena_printf(arena, "%u", sizes[0]);
 }
 
-static const char *percent(struct arena *arena, double part, double whole) {
-    return whole > 0 ? arena_printf(arena, "%.1f %%", 100 * part / whole) : "-";
+const char *summary_percent(struct arena *arena, uint64_t part, uint64_t whole) {
+    return whole ? arena_printf(arena, "%.1f %%", 100.0 * (double)part / (double)whole) : "-";
 }
 
 static bool same_shape(const struct launch *a, const struct launch *b) {
@@ -59,7 +59,7 @@ static void add_row(struct table *table, const char *name, const char *grid, con
     }
     table_add(table, with_commas(arena, stats->warp_instructions));
     table_add(table, with_commas(arena, stats->thread_instructions));
-    table_add(table, percent(arena, (double)stats->active_lanes, (double)stats->lane_slots));
+    table_add(table, summary_percent(arena, stats->active_lanes, stats->lane_slots));
     if (!in_time)
         table_add(table, with_commas(arena, stats->branches));
     table_add(table, with_commas(arena, stats->divergent_branches));
@@ -122,8 +122,8 @@ void summary_add_line(struct table *table, struct run *run, const struct line_st
 static void add_work(struct table *table, const struct line_stats *line, uint64_t all, uint32_t warp_size) {
     struct arena *arena = table->arena;
     table_add(table, with_commas(arena, line->sum.threads));
-    table_add(table, percent(arena, (double)line->sum.threads, (double)all));
-    table_add(table, percent(arena, (double)line->sum.lanes, (double)line->sum.issues * warp_size));
+    table_add(table, summary_percent(arena, line->sum.threads, all));
+    table_add(table, summary_percent(arena, line->sum.lanes, line->sum.issues * warp_size));
     table_add(table, with_commas(arena, line->sum.divergent));
 }
 

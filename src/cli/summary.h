@@ -11,6 +11,11 @@ void summary_print(struct run *run, double seconds, unsigned lines, FILE *to);
 /* Position and text of a line: the first two cells of its row. */
 void summary_add_line(struct table *table, struct run *run, const struct line_stats *line);
 
+/* "12.5 %", or "-" of nothing. */
+const char *summary_percent(struct arena *arena, uint64_t part, uint64_t whole);
+/* Accesses that a cache refused; each comes again. */
+uint64_t summary_refused(const struct cache_stats *cache);
+
 /* summary_time.c: where the slots went and how the memory did, over all launches; nothing for a functional run. */
 void summary_time_print(const struct run *run, struct arena *arena, FILE *to);
 /* The `shown` lines that most slots went to, in which way, and what warps waited for there. Sorts the lines. */

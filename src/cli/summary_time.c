@@ -3,8 +3,8 @@
 #include "device/result.h"
 #include <stdlib.h>
 
-static const char *percent(struct arena *arena, uint64_t part, uint64_t whole) {
-    return whole ? arena_printf(arena, "%.1f %%", 100.0 * (double)part / (double)whole) : "-";
+uint64_t summary_refused(const struct cache_stats *cache) {
+    return cache->blocked_mshr + cache->blocked_merge + cache->blocked_ways + cache->blocked_room;
 }
 
 /* Where too little to be shown is a dash. */
@@ -34,14 +34,13 @@ static void print_classes(const struct sm_stats *sm, struct arena *arena, FILE *
 }
 
 static void add_cache(struct table *table, const char *name, const struct cache_stats *cache) {
-    const uint64_t blocked = cache->blocked_mshr + cache->blocked_merge + cache->blocked_ways + cache->blocked_room;
-    const uint64_t served = cache->accesses - blocked; /* one that is refused comes again */
+    const uint64_t refused = summary_refused(cache), served = cache->accesses - refused;
     table_add(table, name);
     table_add(table, with_commas(table->arena, served));
-    table_add(table, percent(table->arena, cache->hits, served));
-    table_add(table, percent(table->arena, cache->pending, served));
-    table_add(table, percent(table->arena, cache->misses, served));
-    table_add(table, with_commas(table->arena, blocked));
+    table_add(table, summary_percent(table->arena, cache->hits, served));
+    table_add(table, summary_percent(table->arena, cache->pending, served));
+    table_add(table, summary_percent(table->arena, cache->misses, served));
+    table_add(table, with_commas(table->arena, refused));
     table_add(table, "");
 }
 
@@ -54,11 +53,11 @@ static void print_memory(const struct gpu_stats *sum, struct arena *arena, FILE 
     add_cache(&table, "L2", &sum->l2);
     table_add(&table, "DRAM rows");
     table_add(&table, with_commas(arena, sum->dram.requests));
-    table_add(&table, percent(arena, sum->dram.row_hits, sum->dram.requests));
+    table_add(&table, summary_percent(arena, sum->dram.row_hits, sum->dram.requests));
     table_add(&table, "");
-    table_add(&table, percent(arena, sum->dram.row_misses, sum->dram.requests));
+    table_add(&table, summary_percent(arena, sum->dram.row_misses, sum->dram.requests));
     table_add(&table, "");
-    table_add(&table, percent(arena, sum->dram.bus_busy_cycles, sum->dram_cycles));
+    table_add(&table, summary_percent(arena, sum->dram.bus_busy_cycles, sum->dram_cycles));
     fputc('\n', to);
     table_print(&table, to);
 }

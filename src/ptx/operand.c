@@ -67,6 +67,18 @@ static bool parse_vector_register(struct parser *parser, struct statement *state
     return true;
 }
 
+/* "+ n", "- n" or nothing */
+static bool parse_offset(struct parser *parser, int64_t *offset) {
+    const bool minus = parser_peek(parser, '-');
+    if (!minus && !parser_peek(parser, '+'))
+        return true;
+    parser_advance(parser);
+    if (!constant_parse_integer(parser, offset))
+        return false;
+    *offset = minus ? (int64_t)(0 - (uint64_t)*offset) : *offset;
+    return true;
+}
+
 /* symbol, symbol + n, symbol[n] */
 static bool parse_symbol(struct parser *parser, struct raw *raw, const struct binding *binding) {
     raw->kind = RAW_SYMBOL;
@@ -79,14 +91,7 @@ static bool parse_symbol(struct parser *parser, struct raw *raw, const struct bi
         raw->offset = (int64_t)((uint64_t)index * (uint64_t)bytes);
         return true;
     }
-    if (parser_peek(parser, '+') || parser_peek(parser, '-')) {
-        bool minus = parser_peek(parser, '-');
-        parser_advance(parser);
-        if (!constant_parse_integer(parser, &raw->offset))
-            return false;
-        raw->offset = minus ? (int64_t)(0 - (uint64_t)raw->offset) : raw->offset;
-    }
-    return true;
+    return parse_offset(parser, &raw->offset);
 }
 
 static bool parse_name(struct parser *parser, struct statement *statement, struct raw *raw) {
@@ -198,13 +203,8 @@ static bool parse_address(struct parser *parser, struct statement *statement, st
         raw->has_register = true;
         raw->reg = inner.reg;
         raw->type = inner.type;
-        if (parser_peek(parser, '+') || parser_peek(parser, '-')) {
-            bool minus = parser_peek(parser, '-');
-            parser_advance(parser);
-            if (!constant_parse_integer(parser, &raw->offset))
-                return false;
-            raw->offset = minus ? (int64_t)(0 - (uint64_t)raw->offset) : raw->offset;
-        }
+        if (!parse_offset(parser, &raw->offset))
+            return false;
         break;
     case RAW_NAME: return parser_undeclared(parser, inner.token);
     default: return parser_error(parser, inner.token, "an address is a register, a variable or a constant");

@@ -11,14 +11,7 @@
 #include <cmocka.h>
 #include <mpfr.h>
 
-static uint64_t random_state = 1;
-
-static uint64_t random_bits(void) { /* splitmix64 */
-    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
+#include "random_bits.h"
 
 enum { EXACT_BITS = 100 };
 

@@ -7,22 +7,7 @@
 
 #include <cmocka.h>
 
-static struct arena arena;
-static struct report report;
-
-static int start(void **state) {
-    (void)state;
-    arena = (struct arena){0};
-    report = (struct report){0};
-    return 0;
-}
-
-static int stop(void **state) {
-    (void)state;
-    arena_free(&arena);
-    report_free(&report);
-    return 0;
-}
+#include "arena_fixture.h"
 
 static struct launch_file accepted(const char *text) {
     struct launch_file file;

@@ -12,6 +12,8 @@
 #include <cmocka.h>
 #include <mpfr.h>
 
+#include "random_bits.h"
+
 struct layout {
     const char *name;
     int precision, exponent_min, exponent_max, bits;
@@ -32,15 +34,6 @@ enum { ROUNDINGS = 4 };
 
 enum operation { ADD, SUB, MUL, FMA, DIV, RCP, SQRT, CONVERT };
 static const char *const operation_names[] = {"add", "sub", "mul", "fma", "div", "rcp", "sqrt", "convert"};
-
-static uint64_t random_state = 1;
-
-static uint64_t random_bits(void) { /* splitmix64 */
-    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
 
 static uint64_t mask_of(enum float_format format) {
     return layouts[format].bits == 64 ? UINT64_MAX : (UINT64_C(1) << layouts[format].bits) - 1;
