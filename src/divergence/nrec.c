@@ -9,7 +9,7 @@
 
 #define NREC_STATS(STAT, LARGEST)                                                                                      \
     STAT(splits, "groups", "groups that began because threads parted")                                                 \
-    LARGEST(groups, "groups", "groups at a time on one SM, warps that never parted among them")
+    LARGEST(groups_largest, "groups", "groups at a time on one SM, warps that never parted among them")
 
 struct nrec_stats {
 #define FIELD(field, unit, help) uint64_t field;
@@ -54,8 +54,8 @@ static void go_on(struct nrec *nrec, uint16_t number, unsigned warp, uint32_t pc
     }
     nrec->back[number] = lanes;
     formed_enqueue(&nrec->pool, number);
-    if (nrec->stats.groups < nrec->pool.count)
-        nrec->stats.groups = nrec->pool.count;
+    if (nrec->stats.groups_largest < nrec->pool.count)
+        nrec->stats.groups_largest = nrec->pool.count;
 }
 
 static uint64_t nrec_start(void *self, unsigned warp, uint32_t pc, uint32_t lanes) {

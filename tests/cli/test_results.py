@@ -52,7 +52,7 @@ class Results(unittest.TestCase):
             for kernel in KERNELS:
                 with self.subTest(kernel=kernel, gpu=gpu):
                     check(run(kernel, gpu))
-        for mechanism in ("dwf", "mimd"): # groups that dissolve, bundles of several groups
+        for mechanism in ("dwf", "nrec", "mimd"): # groups that dissolve, that part for good, bundles of several groups
             for kernel in (KERNELS[0], KERNELS[2], KERNELS[6]):
                 with self.subTest(kernel=kernel, mechanism=mechanism):
                     check(run(kernel, "gtx480", "--set", f"divergence.mechanism={mechanism}"))
@@ -66,6 +66,8 @@ class Results(unittest.TestCase):
         for gpu in self.machines():
             for kernel in (KERNELS[0], KERNELS[-1]):
                 validator.validate(run(kernel, gpu))
+        for mechanism in ("dwf", "nrec"):
+            validator.validate(run(KERNELS[0], "gtx480", "--set", f"divergence.mechanism={mechanism}"))
         result = run(KERNELS[0], "gtx480")
         # what is left out, made up or of another kind does not
         for path in ("launches.0.series", "launches.0.histograms", "kernels.0.instructions", "total.cycle_classes.stall",
@@ -94,6 +96,9 @@ class Results(unittest.TestCase):
                 for key in ("cycle_classes", "stalls"):
                     self.assertEqual(kernel[key], added(launch[key] for launch in launches))
                 self.assertEqual(kernel["stalls"], added(inst["stalls"] for inst in kernel["instructions"]))
+                for key, value in kernel.get("mechanism", {}).items():
+                    values = [launch["mechanism"][key] for launch in launches]
+                    self.assertIn(value, (sum(values), max(values)), key)
             for key in ("cycle_classes", "stalls"):
                 self.assertEqual(result["total"][key], added(kernel[key] for kernel in result["kernels"]))
 
