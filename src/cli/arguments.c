@@ -31,12 +31,37 @@ enum status arguments_usage(const struct command *command, struct report *report
                       command->operands[0] ? " " : "", command->operands, command->name);
 }
 
+/* Options that are short for a key of the machine. */
+static const char *const short_keys[][2] = {{"divergence", "divergence.mechanism"},
+                                            {"max-cycles", "limits.max_cycles"},
+                                            {"max-instructions", "functional.max_instructions"}};
+
+/* The key that an option sets; "": it is in the value, KEY=VALUE; NULL: it sets none. */
+static const char *key_of(const struct argument *given) {
+    if (strcmp(given->option->name, "set") == 0)
+        return "";
+    for (unsigned i = 0; i < sizeof short_keys / sizeof *short_keys; i++)
+        if (strcmp(given->option->name, short_keys[i][0]) == 0)
+            return short_keys[i][1];
+    return NULL;
+}
+
+static enum status set_one(const struct argument *given, const char *value, struct machine *machine,
+                           struct report *report) {
+    const char *key = key_of(given);
+    if (key[0])
+        value = arena_printf(&machine->arena, "%s=%s", key, value);
+    return machine_set(machine, value, arena_printf(&machine->arena, "--%s", given->option->name), report);
+}
+
 enum status arguments_machine(const struct arguments *arguments, const char *gpu, struct machine *machine,
                               struct report *report) {
     enum status status = machine_open(machine, gpu ? gpu : arguments_value(arguments, "gpu"), report);
-    for (unsigned i = 0; !status && i < arguments->given.count; i++)
-        if (strcmp(arguments->given.items[i].option->name, "set") == 0)
-            status = machine_set(machine, arguments->given.items[i].value, "--set", report);
+    for (unsigned i = 0; !status && i < arguments->given.count; i++) {
+        const struct argument *given = &arguments->given.items[i];
+        if (key_of(given))
+            status = set_one(given, given->value, machine, report);
+    }
     return status ? status : machine_check(machine, report);
 }
 
@@ -53,7 +78,7 @@ static const char *values_of(const struct argument *given, unsigned *count) {
 
 static bool chooses_machine(const struct arguments *arguments, unsigned i) {
     const struct argument *given = &arguments->given.items[i];
-    if (strcmp(given->option->name, "set") == 0)
+    if (key_of(given))
         return true;
     return strcmp(given->option->name, "gpu") == 0 && given->value == arguments_value(arguments, "gpu");
 }
@@ -91,8 +116,7 @@ enum status arguments_variant(struct arguments *arguments, unsigned variant, str
                               const char **label, struct report *report) {
     struct arena *arena = &arguments->arena;
     const char *gpu = NULL;
-    const char **settings = ARENA_ARRAY(arena, const char *, arguments->given.count);
-    unsigned count = 0;
+    const char **values = ARENA_ARRAY(arena, const char *, arguments->given.count);
     *label = "";
     for (unsigned i = 0; i < arguments->given.count; i++) {
         bool is_list;
@@ -102,14 +126,15 @@ enum status arguments_variant(struct arguments *arguments, unsigned variant, str
         if (is_list)
             *label = arena_printf(arena, "%s%s%s", *label, **label ? ", " : "",
                                   strchr(value, '=') ? strchr(value, '=') + 1 : value);
-        if (strcmp(arguments->given.items[i].option->name, "gpu") == 0)
-            gpu = value;
+        if (key_of(&arguments->given.items[i]))
+            values[i] = value;
         else
-            settings[count++] = value;
+            gpu = value;
     }
     enum status status = machine_open(machine, gpu, report);
-    for (unsigned i = 0; !status && i < count; i++)
-        status = machine_set(machine, settings[i], "--set", report);
+    for (unsigned i = 0; !status && i < arguments->given.count; i++)
+        if (values[i])
+            status = set_one(&arguments->given.items[i], values[i], machine, report);
     return status ? status : machine_check(machine, report);
 }
 
@@ -123,7 +148,7 @@ const char *arguments_lists(struct arguments *arguments) {
         if (count < 2)
             continue;
         const bool is_key = strcmp(given->option->name, "set") == 0;
-        const char *name = is_key ? given->value : "gpu";
+        const char *name = is_key ? given->value : given->option->name;
         all = arena_printf(&arguments->arena, "%s%s%.*s", all, *all ? ", " : "", (int)strcspn(name, "="), name);
     }
     return all;

@@ -52,11 +52,12 @@ enum status arguments_number(const struct arguments *arguments, const char *opti
 
 /* Says how the command is called. */
 enum status arguments_usage(const struct command *command, struct report *report);
-/* The machine named gpu, NULL: that of --gpu, and every --set, checked. */
+/* The machine named gpu, NULL: that of --gpu, with every --set and every option that is short for one (--divergence,
+ * limits), checked. */
 enum status arguments_machine(const struct arguments *arguments, const char *gpu, struct machine *machine,
                               struct report *report);
-/* Several values, separated by commas, for --gpu or keys of --set: every combination is a variant, the last one given
- * changing fastest. 1 when there is no such list. */
+/* Several values, separated by commas, for --gpu, keys of --set or options short for one: every combination is a
+ * variant, the last one given changing fastest. 1 when there is no such list. */
 unsigned arguments_variants(const struct arguments *arguments);
 /* The machine of one of them, checked, and its values in the lists ("gtx480, rr"). */
 enum status arguments_variant(struct arguments *arguments, unsigned variant, struct machine *machine,
@@ -68,6 +69,8 @@ const char *arguments_lists(struct arguments *arguments);
     { "gpu", 0, "NAME|FILE", "machine: a shipped one ('heddle config list') or a file; default " MACHINE_DEFAULT }
 #define OPTION_SET                                                                                                     \
     { "set", 0, "KEY=VALUE", "change one key of the machine; may be given several times" }
+#define OPTION_DIVERGENCE                                                                                              \
+    { "divergence", 0, "NAME", "who issues together when threads part: short for --set divergence.mechanism=NAME" }
 #define OPTION_END                                                                                                     \
     { NULL, 0, NULL, NULL }
 

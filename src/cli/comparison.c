@@ -2,69 +2,127 @@
 #include "cli/commands.h"
 #include "cli/summary.h"
 #include "device/result.h"
+#include <math.h>
+#include <string.h>
 
-static const char *share(struct arena *arena, uint64_t part, uint64_t whole) {
-    return whole ? arena_printf(arena, "%.1f", 100.0 * (double)part / (double)whole) : "-";
+/* A figure of the table, and how it stands beside the first variant's: a share by its difference in points, the others
+ * in percent. */
+enum kind { COUNT, RATE, SHARE };
+
+struct figure {
+    const char *heading;
+    enum kind kind;
+    double value; /* NAN: there is none */
+};
+
+/* Figures of one variant, in the order of the columns. */
+struct row {
+    struct figure figures[TABLE_COLUMNS_MAX - 1];
+    unsigned count;
+};
+
+static void add(struct row *row, const char *heading, enum kind kind, double value) {
+    row->figures[row->count++] = (struct figure){heading, kind, value};
 }
 
-/* What `value` is beside the first row's. */
-static const char *change(struct arena *arena, uint64_t value, uint64_t first, bool is_first) {
-    if (is_first || !first)
-        return is_first ? "" : "-";
-    return arena_printf(arena, "%+.1f %%", 100.0 * ((double)value - (double)first) / (double)first);
+static double quotient(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : NAN; }
+
+static void add_share(struct row *row, const char *heading, uint64_t part, uint64_t whole) {
+    add(row, heading, SHARE, 100 * quotient(part, whole));
 }
 
-static void add_timed(struct table *table, const struct variant *variant, const struct variant *first) {
-    struct arena *arena = table->arena;
+/* Where the time went: lanes of the groups issued in quarters of a warp, and the slots in which nothing was. */
+static void time_row(const struct variant *variant, struct row *row) {
+    static const char *const quarters[] = {"W1-8", "W9-16", "W17-24", "W25-32"};
     const struct gpu_stats *timed = &variant->timed;
-    const uint64_t cycles = timed->cycles;
-    uint64_t issued = 0;
-    for (unsigned i = 0; i < CYCLE_CLASSES_ISSUED; i++)
-        issued += cycle_class(&timed->sm, i);
-    table_add(table, with_commas(arena, cycles));
-    table_add(table, change(arena, cycles, first->timed.cycles, variant == first));
-    table_add(table,
-              cycles ? arena_printf(arena, "%.1f", (double)variant->stats.thread_instructions / (double)cycles) : "-");
-    table_add(table, share(arena, variant->stats.active_lanes, variant->stats.lane_slots));
-    table_add(table, share(arena, issued, timed->sm.slots));
-    table_add(table, share(arena, timed->sm.memory, timed->sm.slots));
-    table_add(table, share(arena, timed->sm.idle, timed->sm.slots));
-    table_add(table, share(arena, timed->sm.stall, timed->sm.slots));
-    table_add(table, share(arena, timed->l1.hits, timed->l1.accesses - summary_refused(&timed->l1)));
-    table_add(table, share(arena, timed->l2.hits, timed->l2.accesses - summary_refused(&timed->l2)));
-    table_add(table, share(arena, timed->dram.bus_busy_cycles, timed->dram_cycles));
+    add(row, "cycles", COUNT, (double)timed->cycles);
+    add(row, "IPC", RATE, quotient(variant->stats.thread_instructions, timed->cycles));
+    add_share(row, "SIMD %", variant->stats.active_lanes, variant->stats.lane_slots);
+    for (unsigned i = 0; i < CYCLE_CLASSES_ISSUED; i += 2)
+        add_share(row, quarters[i / 2], cycle_class(&timed->sm, i) + cycle_class(&timed->sm, i + 1), timed->sm.slots);
+    add_share(row, "memory", timed->sm.memory, timed->sm.slots);
+    add_share(row, "idle", timed->sm.idle, timed->sm.slots);
+    add_share(row, "stall", timed->sm.stall, timed->sm.slots);
 }
 
-static void add_functional(struct table *table, const struct variant *variant, const struct variant *first) {
-    struct arena *arena = table->arena;
+/* Accesses that a cache did not refuse: one refused comes again. */
+static uint64_t served(const struct cache_stats *cache) { return cache->accesses - summary_refused(cache); }
+
+static void memory_row(const struct variant *variant, struct row *row) {
+    const struct gpu_stats *timed = &variant->timed;
+    add(row, "accesses", COUNT, (double)timed->sm.global_accesses);
+    add(row, "transactions", COUNT, (double)timed->sm.transactions);
+    add_share(row, "L1 miss %", timed->l1.misses, served(&timed->l1));
+    add_share(row, "pending %", timed->l1.pending, served(&timed->l1));
+    add_share(row, "L2 miss %", timed->l2.misses, served(&timed->l2));
+    add(row, "DRAM bytes", COUNT, (double)timed->dram.bytes);
+    add_share(row, "row hit %", timed->dram.row_hits, timed->dram.requests);
+    add_share(row, "bandwidth %", timed->dram.bus_busy_cycles, timed->dram_cycles);
+}
+
+static void functional_row(const struct variant *variant, struct row *row) {
     const struct run_stats *stats = &variant->stats;
-    table_add(table, with_commas(arena, stats->warp_instructions));
-    table_add(table, change(arena, stats->warp_instructions, first->stats.warp_instructions, variant == first));
-    table_add(table, with_commas(arena, stats->thread_instructions));
-    table_add(table, share(arena, stats->active_lanes, stats->lane_slots));
-    table_add(table, with_commas(arena, stats->branches));
-    table_add(table, with_commas(arena, stats->divergent_branches));
+    add(row, "warp instr.", COUNT, (double)stats->warp_instructions);
+    add(row, "thread instr.", COUNT, (double)stats->thread_instructions);
+    add_share(row, "SIMD %", stats->active_lanes, stats->lane_slots);
+    add_share(row, "full %", stats->full_groups, stats->warp_instructions);
+    add(row, "branches", COUNT, (double)stats->branches);
+    add(row, "divergent", COUNT, (double)stats->divergent_branches);
 }
 
-void comparison_print(const char *what, const struct variant *variants, unsigned count, bool in_time, FILE *to) {
-    static const char *const timed[] = {"",         "cycles", "change",  "IPC",      "SIMD %",   "issued %",
-                                        "memory %", "idle %", "stall %", "L1 hit %", "L2 hit %", "DRAM %"};
-    static const char *const functional[] = {"",       "warp instr.", "change",   "thread instr.",
-                                             "SIMD %", "branches",    "divergent"};
+static const char *value_text(struct arena *arena, const struct figure *figure) {
+    if (isnan(figure->value))
+        return "-";
+    return figure->kind == COUNT ? with_commas(arena, (uint64_t)figure->value)
+                                 : arena_printf(arena, "%.1f", figure->value);
+}
+
+static const char *change_text(struct arena *arena, const struct figure *figure, const struct figure *first) {
+    const double change = figure->value - first->value;
+    if (figure->kind == SHARE)
+        return isnan(change) ? "-" : arena_printf(arena, "%+.1f", change);
+    return isnan(change) || first->value == 0 ? "-" : arena_printf(arena, "%+.1f %%", 100 * change / first->value);
+}
+
+static bool ran(const struct variant *variant) { return strcmp(variant->outcome, "needs time") != 0; }
+
+static void print(const char *what, const struct variant *variants, unsigned count,
+                  void (*fill)(const struct variant *, struct row *), unsigned optional, FILE *to) {
     struct arena arena = {0};
-    struct table table = {.arena = &arena, .columns = in_time ? 12 : 7, .left = 1, .elastic = 0};
-    table.optional = in_time ? 0xfe0 : 0x28; /* shares of slots and of memory; thread instructions, branches */
-    for (unsigned i = 0; i < table.columns; i++)
-        table_add(&table, i == 0 ? what : in_time ? timed[i] : functional[i]);
-    for (unsigned i = 0; i < count; i++) {
-        const struct variant *variant = &variants[i];
+    unsigned first = 0;
+    while (first + 1 < count && !ran(&variants[first]))
+        first++;
+    struct row beside = {0};
+    fill(&variants[first], &beside);
+    struct table table = {.arena = &arena, .columns = beside.count + 1, .left = 1, .elastic = 0, .optional = optional};
+    table_add(&table, what);
+    for (unsigned i = 0; i < beside.count; i++)
+        table_add(&table, beside.figures[i].heading);
+    for (unsigned v = 0; v < count; v++) {
+        const struct variant *variant = &variants[v];
+        struct row row = {0};
+        fill(variant, &row);
         table_add(&table, variant->outcome[0] ? arena_printf(&arena, "%s (%s)", variant->label, variant->outcome)
                                               : variant->label);
-        if (in_time)
-            add_timed(&table, variant, &variants[0]);
-        else
-            add_functional(&table, variant, &variants[0]);
+        for (unsigned i = 0; i < row.count; i++)
+            table_add(&table, ran(variant) ? value_text(&arena, &row.figures[i]) : "-");
+        if (v == first || !ran(variant))
+            continue;
+        table_add(&table, "");
+        for (unsigned i = 0; i < row.count; i++)
+            table_add(&table, change_text(&arena, &row.figures[i], &beside.figures[i]));
     }
     table_print(&table, to);
     arena_free(&arena);
+}
+
+void comparison_print(const char *what, const struct variant *variants, unsigned count, bool in_time, FILE *to) {
+    if (in_time) {
+        print(what, variants, count, time_row, 0xf0, to); /* a narrow terminal shows no widths of groups, ... */
+        fputc('\n', to);
+        print(what, variants, count, memory_row, 0xf2, to); /* no accesses, pending hits, L2, rows, ... */
+    } else
+        print(what, variants, count, functional_row, 0x34, to); /* no thread instructions, branches */
+    fprintf(to, "\n  below each row: beside the first, counts in %%, shares in points%s\n",
+            in_time ? "; W1-8 to stall: % of the schedulers' slots" : "");
 }

@@ -13,6 +13,7 @@ static const struct option options[] = {
     {"functional", 0, NULL, "run without time: what instructions do, and nothing of when"},
     OPTION_GPU,
     OPTION_SET,
+    OPTION_DIVERGENCE,
     {"output", 'o', "FILE",
      "write the result as JSON; '-': to standard output, and nothing else there; with several "
      "variants FILE.json becomes FILE-1.json, FILE-2.json, ..."},
@@ -81,6 +82,30 @@ static enum status read_outputs(struct session *s, struct report *report) {
     return status;
 }
 
+/* Every variant, before the first one runs: a wrong name is not found out after an hour. */
+static enum status check_variants(struct session *s, struct report *report) {
+    struct arena *arena = &s->arguments->arena;
+    unsigned without_time = 0;
+    const char *label, *names = " "; /* " dwf, mimd, " */
+    for (unsigned i = 0; i < s->variants; i++) {
+        struct machine machine = {0};
+        const enum status status = arguments_variant(s->arguments, i, &machine, &label, report);
+        if (!status && !machine_needs_time(&machine))
+            without_time++;
+        else if (!status && !strstr(names, arena_printf(arena, " %s,", machine.divergence_mechanism)))
+            names = arena_printf(arena, "%s%s, ", names, machine.divergence_mechanism);
+        machine_close(&machine);
+        if (status)
+            return status;
+    }
+    if (s->run_options.in_time || without_time)
+        return STATUS_OK;
+    return report_add(report, STATUS_INVALID,
+                      "divergence.mechanism=%.*s groups threads by when they come back from the pipeline; leave out "
+                      "--functional",
+                      (int)strlen(names) - 3, names + 1);
+}
+
 /* What all variants share: the launch file and what to do with it. */
 static enum status prepare(struct session *s, struct report *report) {
     struct arguments *arguments = s->arguments;
@@ -103,27 +128,14 @@ static enum status prepare(struct session *s, struct report *report) {
     if (!status)
         status = arguments_number(arguments, "lines", 8, 1000000, &s->lines, report);
     if (!status)
+        status = check_variants(s, report);
+    if (!status)
         status = find_launch_file(arena, arguments->operands[0], &path, report);
     if (!status)
         status = file_read(path, LAUNCH_FILE_LIMIT_BYTES, arena, &text, &length, report);
     if (!status)
         status = launch_file_parse(arena, path, text, length, &s->file, report);
     return status ? status : read_outputs(s, report);
-}
-
-/* Limits are keys of the machine with options of their own. */
-static enum status set_limits(struct session *s, struct report *report) {
-    static const char *const limits[][2] = {{"max-cycles", "limits.max_cycles"},
-                                            {"max-instructions", "functional.max_instructions"}};
-    enum status status = STATUS_OK;
-    for (unsigned i = 0; !status && i < sizeof limits / sizeof limits[0]; i++) {
-        const char *limit = arguments_value(s->arguments, limits[i][0]);
-        struct arena *arena = &s->arguments->arena;
-        if (limit)
-            status = machine_set(&s->machine, arena_printf(arena, "%s=%s", limits[i][1], limit),
-                                 arena_printf(arena, "--%s", limits[i][0]), report);
-    }
-    return status;
 }
 
 static enum status launch_all(struct session *s, bool prints, struct report *report) {
@@ -184,8 +196,10 @@ static enum status worse(enum status a, enum status b) {
 /* Launches, checks, writes; `out` is what a comparison needs of it. */
 static enum status run_variant(struct session *s, unsigned number, struct variant *out, struct report *report) {
     enum status status = arguments_variant(s->arguments, number, &s->machine, &out->label, report);
-    if (!status)
-        status = set_limits(s, report);
+    if (!status && !s->run_options.in_time && machine_needs_time(&s->machine)) {
+        out->outcome = "needs time";
+        return STATUS_OK;
+    }
     if (!status && s->verbose)
         fprintf(stderr, "%s: module %s, %u buffers, %u launches, machine %s%s%s\n", s->file.name, s->file.module,
                 s->file.buffer_count, s->file.launch_count, s->machine.name, *out->label ? ", " : "", out->label);
@@ -244,8 +258,8 @@ const struct command command_run = {
     .summary = "Run a launch file: kernels, sizes, arguments, expected results",
     .text = "LAUNCH is a .yaml file, its name without .yaml, or a folder with a file of its name. docs/launch-files.md "
             "says what stands in it; 'heddle init KERNEL.cl' writes one. Values separated by commas, such as "
-            "--set sm.scheduler=rr,gto or --gpu gtx480,qv100, give one table that compares them. Ctrl-C ends a run in "
-            "time early: its result says complete: false.",
+            "--divergence pdom,dwf, --set sm.scheduler=rr,gto or --gpu gtx480,qv100, give one table that compares them "
+            "with the first. Ctrl-C ends a run in time early: its result says complete: false.",
     .options = options,
     .operands_min = 1,
     .operands_max = 1,

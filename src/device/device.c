@@ -363,7 +363,7 @@ static enum status run_in_time(struct device *device, const struct launch *launc
 }
 
 static enum status check_mechanism(const struct device *device, const struct launch *launch, struct report *report) {
-    if (device->mechanism->regroups && !launch->in_time)
+    if (divergence_needs_time(device->mechanism) && !launch->in_time)
         return report_add(report, STATUS_INVALID,
                           "divergence.mechanism=%s groups threads by when they come back from the pipeline; leave out "
                           "--functional",

@@ -1,6 +1,7 @@
 #include "device/machine.h"
 #include "base/bits.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "device/words.h"
 #include "device/yaml.h"
 #include "divergence/divergence.h"
@@ -192,6 +193,10 @@ const void *machine_mechanism_params(const struct machine *machine, const struct
     return machine->mechanisms + mechanism_offset(mechanism);
 }
 
+bool machine_needs_time(const struct machine *machine) {
+    return divergence_needs_time(divergence_find(machine->divergence_mechanism));
+}
+
 /* The machine's own keys and those of the mechanisms. */
 static const struct param_description *all_params(struct arena *arena) {
     struct {
@@ -306,8 +311,12 @@ struct cache_params machine_l1(const struct machine *machine, uint64_t shared_in
 static enum status check_names(const struct machine *machine, struct report *report) {
     enum status status = STATUS_OK;
     if (!divergence_find(machine->divergence_mechanism)) {
-        status = report_add(report, STATUS_INVALID,
-                            "divergence.mechanism=%s: no such mechanism; there are:", machine->divergence_mechanism);
+        struct text_nearest nearest = {0};
+        for (const struct divergence_ops *const *known = divergence_all(); *known; known++)
+            text_nearest_try(&nearest, machine->divergence_mechanism, (*known)->name);
+        status = report_add(report, STATUS_INVALID, "divergence.mechanism=%s: no such mechanism%s%s%s; there are:",
+                            machine->divergence_mechanism, nearest.best ? " (did you mean '" : "",
+                            nearest.best ? nearest.best : "", nearest.best ? "'?)" : "");
         for (const struct divergence_ops *const *known = divergence_all(); *known; known++)
             report_add(report, STATUS_INVALID, "  %s: %s", (*known)->name, (*known)->help);
     }

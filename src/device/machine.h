@@ -60,6 +60,8 @@ struct occupancy_limits machine_occupancy_limits(const struct machine *machine);
 const char *const *machine_list(struct arena *arena);
 /* Values of a mechanism's own keys. */
 const void *machine_mechanism_params(const struct machine *machine, const struct divergence_ops *mechanism);
+/* The mechanism chosen has nothing to say without time. */
+bool machine_needs_time(const struct machine *machine);
 /* Not part of what a result depends on: a key that begins with "host.", or of a mechanism that is not chosen. */
 bool machine_is_idle_key(const struct machine *machine, const struct param_description *param);
 

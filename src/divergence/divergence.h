@@ -78,6 +78,9 @@ struct divergence_ops {
     unsigned (*show)(const void *self, unsigned warp, struct divergence_row *rows, unsigned most);
 };
 
+/* It groups threads by when they come back from the pipeline, so that without time it can say nothing. */
+static inline bool divergence_needs_time(const struct divergence_ops *mechanism) { return mechanism->regroups; }
+
 /* The mechanism of that exact name, or NULL. */
 const struct divergence_ops *divergence_find(const char *name);
 /* All names in the order of divergence/mechanisms.def, NULL-terminated. */

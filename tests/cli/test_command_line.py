@@ -6,6 +6,7 @@ Without the Python packages jsonschema and numpy the tests that need them are sk
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -28,6 +29,29 @@ L: bra L;
  .reg .b64 %a; .reg .b32 %v;
  mov.u64 %a, 64;
  ld.global.u32 %v, [%a];
+ ret;
+}
+"""
+
+# Odd threads do one thing, even threads another, for a while.
+ODD = """.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry odd() {
+ .reg .pred %p<3>; .reg .b32 %r<5>;
+ mov.u32 %r1, %tid.x;
+ mov.u32 %r3, 0;
+L: and.b32 %r2, %r1, 1;
+ setp.eq.u32 %p1, %r2, 0;
+ @%p1 bra E;
+ add.u32 %r4, %r4, 3;
+ add.u32 %r4, %r4, 5;
+ bra J;
+E: xor.b32 %r4, %r4, 7;
+ xor.b32 %r4, %r4, 9;
+J: add.u32 %r3, %r3, 1;
+ setp.lt.u32 %p2, %r3, 10;
+ @%p2 bra L;
  ret;
 }
 """
@@ -141,9 +165,9 @@ class CommandLine(unittest.TestCase):
     def test_lists_of_values_give_one_table_and_numbered_results(self):
         done = self.run_ok("run", "examples/warp_sum", "--set", "sm.scheduler=rr,gto,two-level", "--gpu", "gtx480,qv100",
                            "-o", self.folder / "r.json")
-        rows = [line.split("  ") for line in done.stdout.splitlines() if line.startswith("  ")]
-        self.assertEqual([row[1].strip() for row in rows],
-                         ["sm.scheduler, gpu", "rr, gtx480", "rr, qv100", "gto, gtx480", "gto, qv100", "two-level, gtx480", "two-level, qv100"])
+        for table in self.tables(done.stdout, 2):
+            self.assertEqual(list(table), ["rr, gtx480", "rr, qv100", "gto, gtx480", "gto, qv100", "two-level, gtx480", "two-level, qv100"])
+        self.assertIn("\n  sm.scheduler, gpu  ", done.stdout)
         for i, (scheduler, gpu) in enumerate((s, g) for s in ("rr", "gto", "two-level") for g in ("gtx480", "qv100")):
             result = json.loads((self.folder / f"r-{i + 1}.json").read_text())
             self.assertEqual((result["machine"]["name"], result["machine"]["parameters"]["sm.scheduler"]["value"]), (gpu, scheduler))
@@ -153,6 +177,49 @@ class CommandLine(unittest.TestCase):
             done = heddle("run", "examples/warp_sum", "--gpu", "gtx480,qv100", *words)
             self.assertEqual(done.returncode, 2)
             self.assertIn("is for one machine", done.stderr)
+
+    def tables(self, text, count):
+        """Of each table {label: [values, changes]}, both by heading."""
+        out = []
+        for part in text.split("\n\n")[1:count + 1]:
+            heading, *lines = [[cell.strip() for cell in re.split("  +", line.strip())] for line in part.splitlines()]
+            rows = out.append({}) or out[-1]
+            for line in lines:
+                if len(line) == len(heading):
+                    label = line[0]
+                    rows[label] = [dict(zip(heading[1:], line[1:]))]
+                else:
+                    rows[label].append(dict(zip(heading[1:], line)))
+        return out
+
+    def test_divergence_compares_mechanisms_with_the_first(self):
+        path = self.write("odd.yaml", "module: odd.ptx\nlaunches: [{kernel: odd, grid: 2, block: 256}]\n")
+        self.write("odd.ptx", ODD)
+        words = ["run", path, "--gpu", "fung-8800", "-o", self.folder / "r.json"]
+        done = self.run_ok(*words, "--divergence", "mimd,pdom,dwf")
+        same = self.run_ok(*words, "--set", "divergence.mechanism=mimd,pdom,dwf").stdout
+        self.assertEqual(self.tables(done.stdout, 2), self.tables(same, 2))
+        time, memory = self.tables(done.stdout, 2)
+        results = [json.loads((self.folder / f"r-{i}.json").read_text())["total"] for i in (1, 2, 3)]
+        self.assertEqual(list(time), ["mimd", "pdom", "dwf"])
+        for name, total in zip(time, results):
+            self.assertEqual(time[name][0]["cycles"], f"{total['cycles']:,}")
+            self.assertEqual(time[name][0]["IPC"], f"{total['ipc']:.1f}")
+            self.assertEqual(time[name][0]["SIMD %"], f"{100 * total['simd_efficiency']:.1f}")
+            self.assertEqual(memory[name][0]["transactions"], f"{total['memory']['transactions']:,}")
+            self.assertEqual(memory[name][0]["DRAM bytes"], f"{total['memory']['dram']['bytes']:,}")
+            classes = [float(time[name][0][key]) for key in list(time[name][0])[3:]]
+            self.assertAlmostEqual(sum(classes), 100, delta=0.5)
+        self.assertEqual(len(time["mimd"]), 1)
+        self.assertEqual(time["pdom"][1]["cycles"], f"{100 * (results[1]['cycles'] / results[0]['cycles'] - 1):+.1f} %")
+        points = 100 * (results[1]["simd_efficiency"] - results[0]["simd_efficiency"])
+        self.assertEqual(time["pdom"][1]["SIMD %"], f"{points:+.1f}")
+        self.assertLess(points, -20)
+        done = self.run_ok("run", path, "--functional", "--divergence", "dwf,pdom,mimd")
+        rows, = self.tables(done.stdout, 1)
+        self.assertEqual(list(rows), ["dwf (needs time)", "pdom", "mimd (needs time)"])
+        self.assertEqual(rows["pdom"][0]["SIMD %"], f"{100 * results[1]['simd_efficiency']:.1f}")
+        self.assertEqual(set(rows["dwf (needs time)"][0].values()), {"-"})
 
     def test_compare_shows_what_changed_and_fails_on_request(self):
         for name, latency in (("a", 35), ("b", 350)):
@@ -247,12 +314,15 @@ class CommandLine(unittest.TestCase):
             (["run", "examples/warp_sum", "-o", "nowhere/x"], "cannot be written"),
             (["run", "examples/warp_sum", "--seed", "-1"], "--seed takes a whole number"),
             (["run", "examples/warp_sum", "--functionall"], "did you mean '--functional'?"),
+            (["run", "examples/warp_sum", "--divergence", "pdom,dfw"], "did you mean 'dwf'?"),
+            (["run", "examples/warp_sum", "--divergence", "pdom,x"], "  mimd: "),
+            (["run", "examples/warp_sum", "--functional", "--divergence", "dwf,mimd"], "=dwf, mimd groups threads"),
             (["rnu"], "did you mean 'run'?"),
             (["run", "nowhere.yaml"], "there is no launch file 'nowhere.yaml'; "),
             (["run", "examples/saxpy.cl"], "'heddle init examples/saxpy.cl' writes one"),
             (["run", "examples/saxpy", "more"], "'more' is more than it takes"),
             (["run", "examples/warp_sum", "--set", "sm.scheduler=gt"], "sm.scheduler=gt: no such scheduler; there are:"),
-            (["run", "examples/warp_sum", "--set", "divergence.mechanism=dom"], "no such mechanism; there are:"),
+            (["run", "examples/warp_sum", "--set", "divergence.mechanism=dom"], "(did you mean 'pdom'?); there are:"),
             (["run", "examples/warp_sum", "--set", "l1.size=3"], "did you mean 'l1.size_bytes'?"),
             (["run", "examples/warp_sum", "--set", "l1.size_bytes=100"], "l1.size_bytes is 100: it must be"),
             (["config", "shw"], "usage: heddle config"),
