@@ -193,6 +193,20 @@ const void *machine_mechanism_params(const struct machine *machine, const struct
     return machine->mechanisms + mechanism_offset(mechanism);
 }
 
+enum status machine_cost(const struct machine *machine, struct cost *out, struct report *report) {
+    const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
+    const struct cost_shape shape = {.warps = machine->max_warps,
+                                     .warp_size = machine->warp_size,
+                                     .threads = machine->max_threads,
+                                     .lanes = machine->sm.lanes,
+                                     .registers = machine->registers};
+    const void *params = machine_mechanism_params(machine, mechanism);
+    const enum status status = mechanism->check ? mechanism->check(params, report) : STATUS_OK;
+    if (!status && mechanism->cost)
+        mechanism->cost(params, &shape, out);
+    return status;
+}
+
 bool machine_needs_time(const struct machine *machine) {
     return divergence_needs_time(divergence_find(machine->divergence_mechanism));
 }

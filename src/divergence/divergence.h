@@ -10,6 +10,7 @@
 #include "base/param.h"
 #include "base/stat.h"
 #include "base/status.h"
+#include "cost/cost.h"
 #include "isa/executor.h"
 #include "isa/module.h"
 
@@ -48,6 +49,8 @@ struct divergence_ops {
     const void *(*statistics)(const void *self);
     /* What no single key can say: values of its keys that contradict each other. NULL: none do. */
     enum status (*check)(const void *params, struct report *report);
+    /* Adds the structures that its hardware needs, by its own keys, for `heddle cost`; NULL: nobody has said. */
+    void (*cost)(const void *params, const struct cost_shape *shape, struct cost *out);
     void *(*create)(struct arena *arena, const struct divergence_shape *shape);
     /* Threads `lanes` of warp start at pc; the warp was empty. */
     uint64_t (*start)(void *self, unsigned warp, uint32_t pc, uint32_t lanes);

@@ -533,6 +533,18 @@ static enum status dwf_check(const void *values, struct report *report) {
     return status;
 }
 
+/* What is not limited here is as large as in table 7.1. */
+static void dwf_cost(const void *values, const struct cost_shape *shape, struct cost *out) {
+    const struct dwf_params *params = values;
+    cost_dwf(shape,
+             &(struct cost_dwf){.lut_entries = params->lut_entries,
+                                .pool_entries = params->pool_entries,
+                                .heap_entries = params->heap_entries,
+                                .mheap_lut_entries = params->mheap_lut_entries,
+                                .sorts = params->policy == POLICY_MAJORITY},
+             out);
+}
+
 const struct divergence_ops divergence_dwf = {
     .name = "dwf",
     .help = "dynamic warp formation: threads regroup by PC after every instruction, with others of their block",
@@ -543,6 +555,7 @@ const struct divergence_ops divergence_dwf = {
     .stats_bytes = sizeof(struct dwf_stats),
     .statistics = dwf_statistics,
     .check = dwf_check,
+    .cost = dwf_cost,
     .create = dwf_create,
     .start = dwf_start,
     .offer = dwf_offer,

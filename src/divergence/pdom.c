@@ -219,9 +219,15 @@ static unsigned pdom_show(const void *self, unsigned warp, struct divergence_row
     return count;
 }
 
+static void pdom_cost(const void *params, const struct cost_shape *shape, struct cost *out) {
+    (void)params;
+    cost_stacks(shape, out);
+}
+
 const struct divergence_ops divergence_pdom = {
     .name = "pdom",
     .help = "a stack per warp; lanes that part meet at the branch's immediate post-dominator",
+    .cost = pdom_cost,
     .create = pdom_create,
     .start = pdom_start,
     .offer = pdom_offer,

@@ -221,6 +221,15 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(rows["pdom"][0]["SIMD %"], f"{100 * results[1]['simd_efficiency']:.1f}")
         self.assertEqual(set(rows["dwf (needs time)"][0].values()), {"-"})
 
+    def test_cost_lists_structures_and_how_good_its_areas_are(self):
+        done = self.run_ok("cost", "--gpu", "fung-8800", "--divergence", "pdom,dwf,mimd", "--set", "sm.registers=8192")
+        for words in ("122,880 bits are 15,360 bytes", "PC 24, OCC 32, IDX 7 ", " 4,032  2R 2W ", " 32 x 1R 1W, 1 x 1R 2W ",
+                      "warp pool: 44,928 bits stand there, its fields give 45,312", "nobody has said"):
+            self.assertIn(words, done.stdout)
+        model = self.run_ok("cost", "--model").stdout
+        self.assertIn(model, (pathlib.Path(SOURCE) / "docs/cost.md").read_text(), "docs/cost.md has other numbers")
+        self.assertTrue(done.stdout.endswith(model[model.index("\n\n") + 1:]))
+
     def test_compare_shows_what_changed_and_fails_on_request(self):
         for name, latency in (("a", 35), ("b", 350)):
             self.run_ok("run", "examples/warp_sum", "-q", "-o", self.folder / f"{name}.json", "--set", f"sm.latency.shuffle={latency}")
@@ -327,6 +336,8 @@ class CommandLine(unittest.TestCase):
             (["run", "examples/warp_sum", "--set", "l1.size_bytes=100"], "l1.size_bytes is 100: it must be"),
             (["config", "shw"], "usage: heddle config"),
             (["config", "show", "x"], "there is no machine 'x'"),
+            (["cost", "--divergence", "dwff"], "did you mean 'dwf'?"),
+            (["cost", "x"], "'x' is more than it takes"),
             (["init", "examples/nothing.cl"], "nothing.cl"),
             (["init", "examples/README.md", "-o", "-"], "ends in .cl"),
         ]:

@@ -1,0 +1,180 @@
+#include "cli/commands.h"
+#include "cli/table.h"
+#include "cost/cost.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct option options[] = {
+    OPTION_DIVERGENCE,
+    OPTION_GPU,
+    OPTION_SET,
+    {"model", 0, NULL, "how areas come about instead: the fit, and how well it foretells what it was fitted to"},
+    OPTION_END,
+};
+
+static const char *ports(struct arena *arena, const struct cost_structure *structure) {
+    const struct cost_array *first = &structure->arrays[0], *second = &structure->arrays[1];
+    if (structure->kind == COST_REGISTERS)
+        return "registers";
+    const char *all = arena_printf(arena, "%uR %uW", first->reads, first->writes);
+    if (first->banks > 1)
+        all = arena_printf(arena, "%u x %s", first->banks, all);
+    return second->banks ? arena_printf(arena, "%s, %u x %uR %uW", all, second->banks, second->reads, second->writes)
+                         : all;
+}
+
+static const char *area(struct arena *arena, double mm2) { return mm2 > 0 ? arena_printf(arena, "%.4f", mm2) : ""; }
+
+/* Of all structures together; in print only if every one of them is. */
+struct sum {
+    uint64_t bits, printed_bits;
+    double mm2, printed_mm2;
+    unsigned published;
+};
+
+static void add_structure(struct table *table, const struct cost_structure *structure, const struct cost_model *model,
+                          struct sum *sum) {
+    const struct cost_published *published = cost_find_published(structure);
+    const uint64_t bits = cost_bits(structure), printed = published ? published->printed_bits : 0;
+    const double mm2 = cost_area_mm2(model, structure), printed_mm2 = published ? published->area_mm2 : 0;
+    table_add(table, structure->name);
+    table_add(table, structure->fields);
+    table_add(table, structure->kind == COST_SPLIT ? "" : with_commas(table->arena, structure->entries));
+    table_add(table, bits ? with_commas(table->arena, bits) : "");
+    table_add(table, ports(table->arena, structure));
+    table_add(table, area(table->arena, mm2));
+    table_add(table, printed ? with_commas(table->arena, printed) : "");
+    table_add(table, area(table->arena, printed_mm2));
+    sum->bits += bits, sum->printed_bits += printed;
+    sum->mm2 += mm2, sum->printed_mm2 += printed_mm2;
+    sum->published += published != NULL;
+}
+
+static void add_sum(struct table *table, const struct sum *sum, bool published) {
+    const char *const cells[] = {"all, of an SM",
+                                 "",
+                                 "",
+                                 with_commas(table->arena, sum->bits),
+                                 "",
+                                 area(table->arena, sum->mm2),
+                                 published ? with_commas(table->arena, sum->printed_bits) : "",
+                                 published ? area(table->arena, sum->printed_mm2) : ""};
+    for (unsigned i = 0; i < table->columns; i++)
+        table_add(table, cells[i]);
+}
+
+/* Where what is printed comes from, and where a table contradicts the fields that it lists. */
+static void print_sources(const struct cost *cost, struct arena *arena) {
+    const char *last = "";
+    for (unsigned i = 0; i < cost->count; i++) {
+        const struct cost_published *published = cost_find_published(&cost->items[i]);
+        if (published && published->source != last)
+            printf("  in print: %s\n", last = published->source);
+        if (published && published->printed_bits && published->printed_bits != published->bits)
+            printf("  %s: %s bits stand there, its fields give %s\n", published->name,
+                   with_commas(arena, published->printed_bits), with_commas(arena, published->bits));
+    }
+}
+
+static void print_structures(const struct cost *cost, const struct cost_model *model, const struct machine *machine,
+                             struct arena *arena) {
+    static const char *const heading[] = {"structure", "entry, bits", "entries",  "bits",
+                                          "ports",     "mm²",         "in print", "mm²"};
+    struct table table = {.arena = arena, .columns = 8, .left = 1 | 2 | 16, .elastic = -1};
+    struct sum sum = {0};
+    for (unsigned i = 0; i < table.columns; i++)
+        table_add(&table, heading[i]);
+    for (unsigned i = 0; i < cost->count; i++)
+        add_structure(&table, &cost->items[i], model, &sum);
+    add_sum(&table, &sum, sum.published == cost->count);
+    table_print(&table, stdout);
+    printf("\n  %s bits are %s bytes; %u SMs: %.2f mm² at 90 nm\n", with_commas(arena, sum.bits),
+           with_commas(arena, (sum.bits + 7) / 8), machine->sm_count, sum.mm2 * machine->sm_count);
+    print_sources(cost, arena);
+}
+
+static double error_of(const struct cost_point *point) {
+    return 100 * (point->left_out_mm2 / point->published_mm2 - 1);
+}
+
+/* Every area that the constants are fitted to, and how it comes out. */
+static void print_points(const struct cost_point points[COST_POINTS], struct arena *arena) {
+    static const char *const heading[] = {"CACTI's", "mm²", "fitted", "by the others", "error"};
+    struct table table = {.arena = arena, .columns = 5, .left = 1, .elastic = -1};
+    for (unsigned i = 0; i < table.columns; i++)
+        table_add(&table, heading[i]);
+    for (unsigned i = 0; i < COST_POINTS; i++) {
+        table_add(&table, points[i].name);
+        table_add(&table, area(arena, points[i].published_mm2));
+        table_add(&table, area(arena, points[i].fitted_mm2));
+        table_add(&table, area(arena, points[i].left_out_mm2));
+        table_add(&table, arena_printf(arena, "%+.1f %%", error_of(&points[i])));
+    }
+    table_print(&table, stdout);
+}
+
+static void print_model(const struct cost_model *model, const struct cost_point points[COST_POINTS]) {
+    const unsigned count = COST_POINTS;
+    double sum = 0;
+    unsigned worst = 0;
+    for (unsigned i = 0; i < COST_POINTS; i++) {
+        sum += fabs(error_of(&points[i]));
+        if (fabs(error_of(&points[i])) > fabs(error_of(&points[worst])))
+            worst = i;
+    }
+    printf("\n  area of a bank = ports² x (%.3f µm² x bits + %.1f µm² x sqrt(bits)); registers %.2f µm² a bit\n"
+           "  fitted to %u areas by CACTI 4.2; each left out and foretold by the others: %.1f %% off in the mean,\n"
+           "  %.1f %% at worst (%s); --model lists them, docs/cost.md says more\n",
+           model->cell, model->edge, model->flipflop, count, sum / count, fabs(error_of(&points[worst])),
+           points[worst].name);
+}
+
+static enum status print_variant(struct arguments *arguments, unsigned number, const struct cost_model *model,
+                                 struct report *report) {
+    struct machine machine = {0};
+    struct cost cost = {.arena = &arguments->arena};
+    const char *label = "";
+    enum status status = arguments_variant(arguments, number, &machine, &label, report);
+    if (!status)
+        status = machine_cost(&machine, &cost, report);
+    if (!status) {
+        const bool says_more = *label && strcmp(label, machine.divergence_mechanism) != 0;
+        printf("%s%s: an SM of %s, %u threads in warps of %u%s%s\n\n", number ? "\n" : "", machine.divergence_mechanism,
+               machine.name, machine.max_threads, machine.warp_size, says_more ? "; " : "", says_more ? label : "");
+        if (cost.count)
+            print_structures(&cost, model, &machine, &arguments->arena);
+        else
+            puts("  nobody has said what its hardware holds");
+    }
+    machine_close(&machine);
+    return status;
+}
+
+static int cost_main(struct arguments *arguments) {
+    struct report report = {0};
+    struct cost_model model;
+    struct cost_point points[COST_POINTS];
+    enum status status = STATUS_OK;
+    cost_fit(&model, points);
+    if (arguments_has(arguments, "model"))
+        print_points(points, &arguments->arena);
+    else
+        for (unsigned i = 0, count = arguments_variants(arguments); !status && i < count; i++)
+            status = print_variant(arguments, i, &model, &report);
+    if (!status)
+        print_model(&model, points);
+    return finish(status, &report);
+}
+
+const struct command command_cost = {
+    .name = "cost",
+    .operands = "",
+    .summary = "Show what hardware a divergence mechanism needs: structures, bits, ports, area",
+    .text = "Of one SM of the machine, by the mechanism's own keys; lists of values are shown one after another.\n"
+            "Where a publication has a structure of the same size, what it prints stands beside it.",
+    .options = options,
+    .operands_min = 0,
+    .operands_max = 0,
+    .main = cost_main,
+};

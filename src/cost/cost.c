@@ -1,0 +1,99 @@
+#include "cost/cost.h"
+
+/* A program counter, as the seeds have it: [000] takes 24 bits, [001] 32. */
+enum { PC_BITS = 24, SLIP_PC_BITS = 32 };
+
+void cost_add(struct cost *cost, enum cost_kind kind, const char *name, const char *fields, uint64_t entries,
+              struct cost_array array) {
+    *ARENA_PUSH(cost->arena, cost) =
+        (struct cost_structure){.name = name, .fields = fields, .kind = kind, .entries = entries, .arrays = {array}};
+}
+
+unsigned cost_entry_bits(const struct cost_structure *structure) {
+    return structure->arrays[0].banks * structure->arrays[0].bits +
+           structure->arrays[1].banks * structure->arrays[1].bits;
+}
+
+uint64_t cost_bits(const struct cost_structure *structure) {
+    return structure->kind == COST_SPLIT ? 0 : structure->entries * cost_entry_bits(structure);
+}
+
+unsigned cost_count_bits(uint64_t count) {
+    unsigned bits = 0;
+    for (; count; count >>= 1)
+        bits++;
+    return bits;
+}
+
+unsigned cost_index_bits(uint64_t count) { return count > 1 ? cost_count_bits(count - 1) : 1; }
+
+/* Twice the warp size holds every way its threads can part. Ports are ours: one update of a warp at a time. */
+void cost_stacks(const struct cost_shape *shape, struct cost *out) {
+    cost_add(out, COST_MEMORY, "stacks",
+             arena_printf(out->arena, "next PC %u, reconvergence PC %u, mask %u", PC_BITS, PC_BITS, shape->warp_size),
+             (uint64_t)shape->warps * 2 * shape->warp_size,
+             (struct cost_array){1, 2 * PC_BITS + shape->warp_size, 1, 1});
+}
+
+static uint64_t or_table(uint64_t size, uint64_t table) { return size ? size : table; }
+
+/* Two lookups at a time, for the two sides of a branch: two ports of each kind. */
+static void add_table(struct cost *out, const char *name, const char *fields, uint64_t entries, unsigned bits) {
+    cost_add(out, COST_CACHE, name, fields, entries, (struct cost_array){1, bits, 2, 2});
+    out->items[out->count - 1].tag_bits = PC_BITS;
+}
+
+/* The majority policy's order [000 §4.4]. */
+static void add_heap(const struct cost_shape *shape, uint64_t heap, uint64_t lut, unsigned pool_bits,
+                     struct cost *out) {
+    const unsigned valid = 1, heap_bits = cost_index_bits(heap) + valid, lut_bits = cost_index_bits(lut) + valid;
+    const unsigned list_bits = pool_bits + valid, count_bits = cost_count_bits(shape->threads);
+    add_table(out, "MHeap LUT", arena_printf(out->arena, "PC %u, MH# %u", PC_BITS, heap_bits), lut,
+              PC_BITS + heap_bits);
+    cost_add(out, COST_MEMORY, "max-heap",
+             arena_printf(out->arena, "PC %u, CNT %u, WPH %u, WPT %u, LUT# %u", PC_BITS, count_bits, list_bits,
+                          list_bits, lut_bits),
+             heap, (struct cost_array){1, PC_BITS + count_bits + 2 * list_bits + lut_bits, 2, 2});
+}
+
+void cost_dwf(const struct cost_shape *shape, const struct cost_dwf *sizes, struct cost *out) {
+    const uint64_t lut = or_table(sizes->lut_entries, 64), pool = or_table(sizes->pool_entries, 128);
+    const unsigned width = shape->warp_size, thread_bits = cost_index_bits(shape->threads);
+    const unsigned pool_bits = cost_index_bits(pool), policy_bits = 10; /* table 7.1: "scheduler data" */
+    cost_add(out, COST_REGISTERS, "warp-update registers",
+             arena_printf(out->arena, "TID %u x %u, PC %u, REQ %u", thread_bits, width, PC_BITS, width), 2,
+             (struct cost_array){1, thread_bits * width + PC_BITS + width, 0, 0});
+    add_table(out, "PC-warp LUT", arena_printf(out->arena, "PC %u, OCC %u, IDX %u", PC_BITS, width, pool_bits), lut,
+              PC_BITS + width + pool_bits);
+    cost_add(out, COST_MEMORY, "warp pool",
+             arena_printf(out->arena, "TID %u x %u, PC %u, policy %u", thread_bits, width, PC_BITS, policy_bits), pool,
+             (struct cost_array){width, thread_bits, 1, 1});
+    out->items[out->count - 1].arrays[1] = (struct cost_array){1, PC_BITS + policy_bits, 1, 2};
+    cost_add(out, COST_MEMORY, "warp allocator", arena_printf(out->arena, "IDX %u", pool_bits), pool,
+             (struct cost_array){1, pool_bits, 1, 1});
+    if (sizes->sorts)
+        add_heap(shape, or_table(sizes->heap_entries, 64), or_table(sizes->mheap_lut_entries, 128), pool_bits, out);
+    cost_add(out, COST_SPLIT, "register file decoders", "one for each lane", shape->registers,
+             (struct cost_array){shape->lanes, 32, 2, 1});
+}
+
+/* The copy that sub-warps are taken from, a buffer for each side of a branch, and who is in flight. */
+void cost_large_warps(const struct cost_shape *shape, unsigned large_warp_threads, struct cost *out) {
+    const struct cost_array mask = {1, large_warp_threads, 0, 0};
+    const char *fields = arena_printf(out->arena, "mask %u", large_warp_threads);
+    cost_add(out, COST_REGISTERS, "active mask copy", fields, 1, mask);
+    cost_add(out, COST_REGISTERS, "branch mask buffers", fields, 2, mask);
+    cost_add(out, COST_REGISTERS, "in-flight bits", "bit 1", shape->threads, (struct cost_array){1, 1, 0, 0});
+}
+
+void cost_slip(const struct cost_shape *shape, unsigned entries_per_warp, struct cost *out) {
+    const uint64_t entries = (uint64_t)entries_per_warp * shape->warps,
+                   threads = (uint64_t)shape->warps * shape->warp_size;
+    cost_add(out, COST_MEMORY, "memory divergence table",
+             arena_printf(out->arena, "PC %u, mask %u", SLIP_PC_BITS, shape->warp_size), entries,
+             (struct cost_array){1, SLIP_PC_BITS + shape->warp_size, 1, 1});
+    cost_add(out, COST_MEMORY, "slip counters", "counter 8", threads, (struct cost_array){1, 8, 1, 1});
+    cost_add(out, COST_REGISTERS, "slip-limit masks", arena_printf(out->arena, "mask %u", shape->warp_size),
+             shape->warps, (struct cost_array){1, shape->warp_size, 0, 0});
+    cost_add(out, COST_REGISTERS, "maximum slip", "counter 8", 1, (struct cost_array){1, 8, 0, 0});
+}

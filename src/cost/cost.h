@@ -1,0 +1,98 @@
+/* What a mechanism's hardware holds: structures with their entries, bits and ports, and the silicon they take. All of one
+ * SM. A mechanism's `cost` in its operations adds its structures; docs/cost.md says how areas come about. */
+#ifndef HEDDLE_COST_COST_H
+#define HEDDLE_COST_COST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+/* The SM that the hardware is for. */
+struct cost_shape {
+    unsigned warps, warp_size, threads;
+    unsigned lanes;     /* of the pipeline: a warp issues over several cycles where it is wider */
+    uint64_t registers; /* 32-bit */
+};
+
+enum cost_kind {
+    COST_MEMORY,    /* read and written by index */
+    COST_CACHE,     /* found by a tag, which is part of the entry */
+    COST_REGISTERS, /* flip-flops without a decoder */
+    COST_SPLIT,     /* memory that is there anyway, cut into banks with a decoder each: area, no bits */
+};
+
+/* Banks alike, each with so many bits of every entry. */
+struct cost_array {
+    unsigned banks, bits, reads, writes; /* reads, writes: ports */
+};
+
+struct cost_structure {
+    const char *name, *fields; /* fields: "PC 24, OCC 32, IDX 7" */
+    enum cost_kind kind;
+    uint64_t entries;
+    unsigned tag_bits;           /* COST_CACHE */
+    struct cost_array arrays[2]; /* the second: banks 0 where there is none */
+};
+
+struct cost {
+    struct arena *arena; /* for the fields' text */
+    struct cost_structure *items;
+    unsigned count, capacity;
+};
+
+/* Adds a structure of one array. */
+void cost_add(struct cost *cost, enum cost_kind kind, const char *name, const char *fields, uint64_t entries,
+              struct cost_array array);
+/* Bits of one entry over all its banks, and of the structure. */
+unsigned cost_entry_bits(const struct cost_structure *structure);
+uint64_t cost_bits(const struct cost_structure *structure);
+/* Bits that number `count` things, and that hold a count of up to `count` things. */
+unsigned cost_index_bits(uint64_t count);
+unsigned cost_count_bits(uint64_t count);
+
+/* ---- the structures of mechanisms whose cost was published ---- */
+
+/* A stack for each warp [000 §3.2]. */
+void cost_stacks(const struct cost_shape *shape, struct cost *out);
+/* Dynamic warp formation [000 ch. 7]; a size of 0 is that of table 7.1. */
+struct cost_dwf {
+    uint64_t lut_entries, pool_entries, heap_entries, mheap_lut_entries;
+    bool sorts; /* by how many threads stand at a PC: a heap and a table that leads to it */
+};
+void cost_dwf(const struct cost_shape *shape, const struct cost_dwf *sizes, struct cost *out);
+/* Large warps of so many threads [002 §4.5]. */
+void cost_large_warps(const struct cost_shape *shape, unsigned large_warp_threads, struct cost *out);
+/* Diverge on miss with so many table entries a warp [001 table 1]. */
+void cost_slip(const struct cost_shape *shape, unsigned entries_per_warp, struct cost *out);
+
+/* ---- area: area.c ---- */
+
+/* Constants in square micrometres at 90 nm, fitted to what was published. */
+struct cost_model {
+    double cell;     /* a bit with one port */
+    double edge;     /* what surrounds an array, by the square root of its bits */
+    double flipflop; /* a bit of registers */
+};
+
+/* What was published for a structure of exactly these bits; 0: not given. */
+struct cost_published {
+    const char *source, *name;
+    uint64_t bits;         /* by the fields listed */
+    uint64_t printed_bits; /* by the table */
+    double area_mm2;
+};
+
+const struct cost_published *cost_find_published(const struct cost_structure *structure);
+
+/* One of the areas that cell and edge are fitted to, as all of them and as the others give it. */
+struct cost_point {
+    const char *name;
+    double published_mm2, fitted_mm2, left_out_mm2;
+};
+enum { COST_POINTS = 7 };
+
+void cost_fit(struct cost_model *model, struct cost_point points[COST_POINTS]);
+double cost_area_mm2(const struct cost_model *model, const struct cost_structure *structure);
+
+#endif

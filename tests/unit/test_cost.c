@@ -1,0 +1,203 @@
+/* What the hardware of mechanisms holds: bits by the fields that were published, areas by a fit that nothing beats. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cost/cost.h"
+
+static const struct cost_shape fung = {.warps = 24, .warp_size = 32, .threads = 768, .lanes = 8, .registers = 8192};
+
+static const struct cost_structure *named(const struct cost *cost, const char *name) {
+    for (unsigned i = 0; i < cost->count; i++)
+        if (strcmp(cost->items[i].name, name) == 0)
+            return &cost->items[i];
+    fail_msg("no structure '%s'", name);
+    return NULL;
+}
+
+static uint64_t all_bits(const struct cost *cost) {
+    uint64_t bits = 0;
+    for (unsigned i = 0; i < cost->count; i++)
+        bits += cost_bits(&cost->items[i]);
+    return bits;
+}
+
+static void numbers_take_their_bits(void **state) {
+    (void)state;
+    static const unsigned cases[][3] = {{1, 1, 1}, {2, 1, 2}, {64, 6, 7}, {128, 7, 8}, {768, 10, 10}, {1024, 10, 11}};
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(cost_index_bits(cases[i][0]), cases[i][1]);
+        assert_int_equal(cost_count_bits(cases[i][0]), cases[i][2]);
+    }
+}
+
+/* [000 table 7.1]; the fields of the pool and of the MHeap LUT do not give what the table prints. */
+static void table_7_1_comes_out_of_its_fields(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        unsigned entries, entry_bits, bits, printed;
+    } table[] = {{"warp-update registers", 2, 376, 752, 752}, {"PC-warp LUT", 64, 63, 4032, 4032},
+                 {"warp pool", 128, 354, 45312, 44928},       {"warp allocator", 128, 7, 896, 896},
+                 {"MHeap LUT", 128, 31, 3968, 4992},          {"max-heap", 64, 58, 3712, 3712}};
+    struct arena arena = {0};
+    struct cost cost = {.arena = &arena};
+    uint64_t printed = 0;
+    cost_dwf(&fung, &(struct cost_dwf){.sorts = true}, &cost);
+    for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
+        const struct cost_structure *structure = named(&cost, table[i].name);
+        assert_int_equal(structure->entries, table[i].entries);
+        assert_int_equal(cost_entry_bits(structure), table[i].entry_bits);
+        assert_int_equal(cost_bits(structure), table[i].bits);
+        assert_int_equal(cost_find_published(structure)->printed_bits, table[i].printed);
+        printed += table[i].printed;
+    }
+    assert_int_equal(all_bits(&cost), 58672);
+    assert_int_equal(printed, 59312);
+    const struct cost_structure *pool = named(&cost, "warp pool");
+    assert_int_equal(pool->arrays[0].banks + pool->arrays[1].banks, 33);
+    arena_free(&arena);
+}
+
+static void sizes_given_are_those_counted(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    struct cost cost = {.arena = &arena}, plain = {.arena = &arena};
+    cost_dwf(&fung, &(struct cost_dwf){32, 64, 16, 32, true}, &cost);
+    assert_int_equal(cost_bits(named(&cost, "PC-warp LUT")), 32 * (24 + 32 + 6));
+    assert_int_equal(cost_bits(named(&cost, "warp pool")), 64 * (320 + 24 + 10));
+    assert_int_equal(cost_bits(named(&cost, "MHeap LUT")), 32 * (24 + 5));
+    assert_int_equal(cost_bits(named(&cost, "max-heap")), 16 * (24 + 10 + 7 + 7 + 6));
+    assert_null(cost_find_published(named(&cost, "warp pool")));
+    cost_dwf(&fung, &(struct cost_dwf){.sorts = false}, &plain);
+    assert_int_equal(plain.count, cost.count - 2);
+    cost.count = 0;
+    cost_stacks(&fung, &cost);
+    assert_int_equal(all_bits(&cost), 24 * 64 * (24 + 24 + 32));
+    arena_free(&arena);
+}
+
+/* [001 table 1]: bytes for 1 to 16 warps; the masks of 16 warps take 64, where the table prints 16. */
+static void diverge_on_miss_takes_the_bytes_of_its_table(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    for (unsigned warps = 1; warps <= 16; warps++) {
+        const struct cost_shape shape = {.warps = warps, .warp_size = 32, .threads = 32 * warps};
+        struct cost cost = {.arena = &arena};
+        cost_slip(&shape, 2, &cost);
+        assert_int_equal(cost_bits(named(&cost, "memory divergence table")), 8 * 16 * warps);
+        assert_int_equal(cost_bits(named(&cost, "slip counters")), 8 * 32 * warps);
+        assert_int_equal(cost_bits(named(&cost, "slip-limit masks")), 8 * 4 * warps);
+        assert_int_equal(cost_bits(named(&cost, "maximum slip")), 8);
+        if (warps == 16)
+            assert_int_equal(cost_find_published(named(&cost, "slip-limit masks"))->printed_bits, 8 * 16);
+    }
+    arena_free(&arena);
+}
+
+/* [002 §4.5] */
+static void large_warps_take_224_bytes(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    struct cost cost = {.arena = &arena};
+    const struct cost_shape shape = {.warps = 32, .warp_size = 32, .threads = 1024};
+    cost_large_warps(&shape, 256, &cost);
+    assert_int_equal(all_bits(&cost), 224 * 8);
+    arena_free(&arena);
+}
+
+/* ---- area ---- */
+
+/* [000 ch. 7], typed in again: banks, bits of a bank as CACTI holds them, ports; the pool has two kinds of banks. */
+static const struct {
+    double area, banks[2], bits[2], ports[2];
+} cacti[COST_POINTS] = {
+    {0.2633, {1, 0}, {64 * 88, 0}, {4, 0}}, {0.6194, {32, 1}, {1280, 4352}, {2, 3}},
+    {0.0342, {1, 0}, {896, 0}, {2, 0}},     {0.4945, {1, 0}, {128 * 88, 0}, {4, 0}},
+    {0.2159, {1, 0}, {3712, 0}, {4, 0}},    {3.863, {1, 0}, {262144, 0}, {3, 0}},
+    {4.585, {8, 0}, {32768, 0}, {3, 0}},
+};
+
+static double area_of(unsigned point, double cell, double edge) {
+    double sum = 0;
+    for (unsigned i = 0; i < 2; i++)
+        sum += cacti[point].banks[i] * cacti[point].ports[i] * cacti[point].ports[i] *
+               (cell * cacti[point].bits[i] + edge * sqrt(cacti[point].bits[i])) * 1e-6;
+    return sum;
+}
+
+static double misfit(double cell, double edge, unsigned left_out) {
+    double sum = 0;
+    for (unsigned i = 0; i < COST_POINTS; i++)
+        if (i != left_out)
+            sum += pow(area_of(i, cell, edge) / cacti[i].area - 1, 2);
+    return sum;
+}
+
+/* By walking downhill with ever smaller steps: no algebra shared with the fit. */
+static void walk(double *cell, double *edge, unsigned left_out) {
+    *cell = 1, *edge = 100;
+    for (double step = 0.5; step > 1e-9; step /= 2)
+        for (bool better = true; better;) {
+            better = false;
+            for (int i = 0; i < 8; i++) {
+                static const int x[] = {1, -1, 0, 0, 1, 1, -1, -1}, y[] = {0, 0, 1, -1, 1, -1, 1, -1};
+                const double a = *cell * (1 + step * x[i]), b = *edge * (1 + step * y[i]);
+                if (misfit(a, b, left_out) < misfit(*cell, *edge, left_out))
+                    *cell = a, *edge = b, better = true;
+            }
+        }
+}
+
+static void constants_are_those_that_fit_best(void **state) {
+    (void)state;
+    struct cost_model model;
+    struct cost_point points[COST_POINTS];
+    double cell, edge;
+    cost_fit(&model, points);
+    walk(&cell, &edge, COST_POINTS);
+    assert_true(fabs(cell / model.cell - 1) < 1e-4 && fabs(edge / model.edge - 1) < 1e-4);
+    for (unsigned i = 0; i < COST_POINTS; i++) {
+        assert_true(fabs(points[i].published_mm2 - cacti[i].area) < 1e-9);
+        assert_true(fabs(points[i].fitted_mm2 / area_of(i, cell, edge) - 1) < 1e-4);
+        double without_cell, without_edge;
+        walk(&without_cell, &without_edge, i);
+        assert_true(fabs(points[i].left_out_mm2 / area_of(i, without_cell, without_edge) - 1) < 1e-4);
+    }
+    assert_true(fabs(model.flipflop * 752 - 8000) < 1e-6);
+}
+
+/* Published: 1.6353 mm² of structures and 0.722 of decoders; ours within 15 %. */
+static void area_of_table_7_1_is_within_its_tolerance(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    struct cost cost = {.arena = &arena};
+    struct cost_model model;
+    struct cost_point points[COST_POINTS];
+    double sum = 0, decoders = 0;
+    cost_fit(&model, points);
+    cost_dwf(&fung, &(struct cost_dwf){.sorts = true}, &cost);
+    for (unsigned i = 0; i < cost.count; i++)
+        *(cost.items[i].kind == COST_SPLIT ? &decoders : &sum) += cost_area_mm2(&model, &cost.items[i]);
+    assert_true(fabs(sum / 1.6353 - 1) < 0.15);
+    assert_true(fabs((sum + decoders) / 2.357 - 1) < 0.15);
+    arena_free(&arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_take_their_bits),
+        cmocka_unit_test(table_7_1_comes_out_of_its_fields),
+        cmocka_unit_test(sizes_given_are_those_counted),
+        cmocka_unit_test(diverge_on_miss_takes_the_bytes_of_its_table),
+        cmocka_unit_test(large_warps_take_224_bytes),
+        cmocka_unit_test(constants_are_those_that_fit_best),
+        cmocka_unit_test(area_of_table_7_1_is_within_its_tolerance),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
