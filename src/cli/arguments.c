@@ -191,6 +191,16 @@ enum status find_launch_file(struct arena *arena, const char *typed, const char 
                       typed, others);
 }
 
+enum status arguments_launch_file(struct arguments *arguments, struct launch_file *out, struct report *report) {
+    const char *path = NULL;
+    char *text = NULL;
+    size_t length = 0;
+    enum status status = find_launch_file(&arguments->arena, arguments->operands[0], &path, report);
+    if (!status)
+        status = file_read(path, LAUNCH_FILE_LIMIT_BYTES, &arguments->arena, &text, &length, report);
+    return status ? status : launch_file_parse(&arguments->arena, path, text, length, out, report);
+}
+
 const char *with_commas(struct arena *arena, uint64_t value) {
     char digits[24], text[32];
     int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "device/launch_file.h"
 #include "device/machine.h"
 #include <stdint.h>
 
@@ -79,6 +80,8 @@ const char *arguments_lists(struct arguments *arguments);
 int finish(enum status status, struct report *report);
 /* The launch file meant by what the user typed: a file, a name without .yaml, a folder. */
 enum status find_launch_file(struct arena *arena, const char *typed, const char **path, struct report *report);
+/* The launch file that is the first operand, read. */
+enum status arguments_launch_file(struct arguments *arguments, struct launch_file *out, struct report *report);
 /* "12,345,678" in the arena. */
 const char *with_commas(struct arena *arena, uint64_t value);
 /* How wide a text is on a terminal, its UTF-8 characters counted once each. */

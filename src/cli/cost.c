@@ -171,7 +171,7 @@ const struct command command_cost = {
     .name = "cost",
     .operands = "",
     .summary = "Show what hardware a divergence mechanism needs: structures, bits, ports, area",
-    .text = "Of one SM of the machine, by the mechanism's own keys; lists of values are shown one after another.\n"
+    .text = "Of one SM of the machine, by the mechanism's own keys; lists of values are shown one after another. "
             "Where a publication has a structure of the same size, what it prints stands beside it.",
     .options = options,
     .operands_min = 0,

@@ -109,10 +109,6 @@ static enum status check_variants(struct session *s, struct report *report) {
 /* What all variants share: the launch file and what to do with it. */
 static enum status prepare(struct session *s, struct report *report) {
     struct arguments *arguments = s->arguments;
-    struct arena *arena = &arguments->arena;
-    const char *path = NULL;
-    char *text = NULL;
-    size_t length = 0;
     s->variants = arguments_variants(arguments);
     s->run_options =
         (struct run_options){.files = &file_access_host, .in_time = !arguments_has(arguments, "functional")};
@@ -130,11 +126,7 @@ static enum status prepare(struct session *s, struct report *report) {
     if (!status)
         status = check_variants(s, report);
     if (!status)
-        status = find_launch_file(arena, arguments->operands[0], &path, report);
-    if (!status)
-        status = file_read(path, LAUNCH_FILE_LIMIT_BYTES, arena, &text, &length, report);
-    if (!status)
-        status = launch_file_parse(arena, path, text, length, &s->file, report);
+        status = arguments_launch_file(arguments, &s->file, report);
     return status ? status : read_outputs(s, report);
 }
 

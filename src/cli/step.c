@@ -22,6 +22,7 @@ static const struct option options[] = {
     {"html", 0, "FILE", "write one page with a slider, for a browser"},
     OPTION_GPU,
     OPTION_SET,
+    OPTION_DIVERGENCE,
     OPTION_END,
 };
 
@@ -85,15 +86,7 @@ static enum status run_launches(struct run *run, struct steps *steps, unsigned l
 static enum status open_run(struct arguments *arguments, struct launch_file *file, struct machine *machine,
                             struct run *run, struct report *report) {
     const struct run_options run_options = {.seed = 1, .files = &file_access_host, .in_time = true};
-    struct arena *arena = &arguments->arena;
-    const char *path = NULL;
-    char *text = NULL;
-    size_t length = 0;
-    enum status status = find_launch_file(arena, arguments->operands[0], &path, report);
-    if (!status)
-        status = file_read(path, LAUNCH_FILE_LIMIT_BYTES, arena, &text, &length, report);
-    if (!status)
-        status = launch_file_parse(arena, path, text, length, file, report);
+    enum status status = arguments_launch_file(arguments, file, report);
     if (!status)
         status = arguments_machine(arguments, NULL, machine, report);
     return status ? status : run_open(run, file, machine, &run_options, report);
@@ -157,7 +150,7 @@ const struct command command_step = {
         "line and instruction, active lanes, where they go, what the divergence mechanism holds, and what the other "
         "warps of the block wait for. Lanes of a group with threads of several warps show each one's warp.\n"
         "  heddle step examples/collatz --warp 0\n"
-        "  heddle step examples/collatz --set divergence.mechanism=dwf --html collatz.html",
+        "  heddle step examples/collatz --divergence dwf --html collatz.html",
     .options = options,
     .operands_min = 1,
     .operands_max = 1,

@@ -397,7 +397,8 @@ static enum status run_launch(struct device *device, const struct launch *launch
                                             .warp_issues = machine->warp_issues,
                                             .livelock_turns = machine->livelock_turns,
                                             .max_instructions = machine->max_instructions,
-                                            .resident_blocks = resident_blocks(device, launch, blocks)};
+                                            .resident_blocks = resident_blocks(device, launch, blocks),
+                                            .listener = launch->listener};
     struct emulate_stats emulated = {.divergent = ARENA_ARRAY(arena, uint64_t, module->code_count)};
     result->kernel = launch->kernel->name;
     result->instructions = ARENA_ARRAY(&result->arena, struct inst_stats, module->code_count);

@@ -12,6 +12,7 @@ struct device;
 struct program;         /* a module on a device */
 struct launch_progress; /* gpu/gpu.h */
 struct sm_watcher;      /* sm/sm.h */
+struct issue_listener;  /* emulate/emulate.h */
 
 enum status device_create(struct device **out, const struct machine *machine, struct report *report);
 void device_destroy(struct device *device);
@@ -41,7 +42,8 @@ struct launch {
     /* In time: called now and then; false stops the launch (STATUS_STOPPED). NULL: nobody looks. */
     bool (*watch)(void *watcher, const struct launch_progress *progress);
     void *watcher;
-    const struct sm_watcher *issues; /* in time: hears of every issue; NULL: nobody */
+    const struct sm_watcher *issues;       /* in time: hears of every issue; NULL: nobody */
+    const struct issue_listener *listener; /* functionally: the same */
 };
 
 struct run_stats {

@@ -177,6 +177,19 @@ static void count_parting(struct run *run, const struct executed *executed) {
     run->stats->divergent[executed->pc]++;
 }
 
+static void tell(const struct run *run, const struct resident *resident, unsigned w, const struct group *group,
+                 const struct executed *executed) {
+    const struct issue_run issued = {.block = resident->block,
+                                     .warp = w,
+                                     .first_thread = frame_of(run, w) * LANES_MAX,
+                                     .lanes = group->lanes,
+                                     .pc = group->pc,
+                                     .issues = executed->issues,
+                                     .waits = executed->flow == FLOW_BARRIER &&
+                                              run->linked->module->code[executed->pc].mode != MODE_ARRIVE};
+    run->options->listener->hear(run->options->listener->self, &issued);
+}
+
 /* Runs one warp until it waits, ends, or has had its share. */
 static enum status run_warp(struct run *run, struct resident *resident, unsigned w) {
     const struct divergence_ops *mechanism = run->options->mechanism;
@@ -195,6 +208,8 @@ static enum status run_warp(struct run *run, struct resident *resident, unsigned
             run->stats->full_groups += executed.issues;
         if (executed.flow == FLOW_FAULT)
             return exec_report_fault(resident->exec, run->report);
+        if (run->options->listener)
+            tell(run, resident, w, &group, &executed);
         mechanism->issued(resident->control, w, &group, &executed);
         switch (executed.flow) {
         case FLOW_BRANCH:

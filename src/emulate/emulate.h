@@ -7,15 +7,30 @@
 #include "divergence/divergence.h"
 #include "exec/exec.h"
 
+/* Instructions that a group issued one after another, from pc on. */
+struct issue_run {
+    uint64_t block;
+    unsigned warp;         /* of the block, in warps of the machine's size */
+    unsigned first_thread; /* of the block: lane i is thread first_thread + i */
+    uint32_t lanes, pc, issues;
+    bool waits; /* the last is a barrier that its threads wait at */
+};
+
+struct issue_listener {
+    void (*hear)(void *self, const struct issue_run *run);
+    void *self;
+};
+
 struct emulate_options {
     const struct divergence_ops *mechanism;
     const void *mechanism_params;
-    unsigned warp_size;        /* a power of two, at most 32 */
-    uint64_t turn_issues;      /* what a block issues before the next has its turn */
-    uint64_t warp_issues;      /* what a warp issues before the next of its block has its turn */
-    uint64_t livelock_turns;   /* turns without progress before the run is given up */
-    uint64_t max_instructions; /* 0: no limit */
-    uint32_t resident_blocks;  /* blocks under way at a time, at least 1 */
+    unsigned warp_size;                    /* a power of two, at most 32 */
+    uint64_t turn_issues;                  /* what a block issues before the next has its turn */
+    uint64_t warp_issues;                  /* what a warp issues before the next of its block has its turn */
+    uint64_t livelock_turns;               /* turns without progress before the run is given up */
+    uint64_t max_instructions;             /* 0: no limit */
+    uint32_t resident_blocks;              /* blocks under way at a time, at least 1 */
+    const struct issue_listener *listener; /* NULL: nobody */
 };
 
 struct emulate_stats {

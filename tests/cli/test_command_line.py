@@ -15,7 +15,7 @@ import tempfile
 import unittest
 
 HEDDLE = SOURCE = None
-EXAMPLES = ["collatz", "hello", "histogram", "matmul", "reduction", "saxpy", "warp_sum"]
+EXAMPLES = ["collatz", "hello", "histogram", "matmul", "odd_even", "reduction", "saxpy", "warp_sum"]
 FROM_PTX = ["warp_sum"]
 MODES = [[], ["--functional"]]
 
@@ -220,6 +220,44 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(list(rows), ["dwf (needs time)", "pdom", "mimd (needs time)"])
         self.assertEqual(rows["pdom"][0]["SIMD %"], f"{100 * results[1]['simd_efficiency']:.1f}")
         self.assertEqual(set(rows["dwf (needs time)"][0].values()), {"-"})
+
+    def oracle(self, path, *words):
+        heading, row = [re.split("  +", line.strip()) for line in self.run_ok("oracle", path, *words).stdout.splitlines()[2:4]]
+        self.assertEqual(heading, ["kernel", "threads", "thread instr.", "pdom", "SIMD %", "oracle", "SIMD %", "gain"])
+        return [int(row[i].replace(",", "")) for i in (1, 2, 3, 5)], row[7]
+
+    def test_oracle_lets_threads_run_ahead_where_that_helps(self):
+        path = self.write("odd.yaml", "module: odd.ptx\nlaunches: [{kernel: odd, grid: 3, block: 62}]\n")
+        whole = self.write("whole.yaml", "module: odd.ptx\nlaunches: [{kernel: odd, grid: 2, block: 256}]\n")
+        # the sides of a thread never change: nothing is better than to meet behind them
+        self.write("odd.ptx", ODD)
+        self.assertEqual(self.oracle(whole), ([128, 128 * (3 + 60) + 64 * 50, 32 * 113, 32 * 113], "+0.0 %"))
+        # they do in every iteration: 3 + 10 x (7 + 3 + 2) issues, or one iteration more of the shorter side together
+        turns = ODD.replace("and.b32 %r2, %r1, 1;", "add.u32 %r2, %r1, %r3;\n and.b32 %r2, %r2, 1;")
+        self.assertNotEqual(turns, ODD)
+        self.write("odd.ptx", turns)
+        self.assertEqual(self.oracle(whole), ([128, 128 * 98, 32 * 123, 32 * 107], "+15.0 %"))
+        # 16 warps of a block, the last of two threads; 1 thread is a whole warp, and a block of 62 and one more 17 warps
+        self.assertEqual(self.oracle(path, "--threads", "62"), ([62, 62 * 98, 16 * 123, 16 * 107], "+15.0 %"))
+        self.assertEqual(self.oracle(path, "--threads", "1"), ([4, 4 * 98, 123, 107], "+15.0 %"))
+        self.assertEqual(self.oracle(path, "--threads", "63"), ([66, 66 * 98, 17 * 123, 17 * 107], "+15.0 %"))
+        self.assertEqual(self.oracle(path, "--threads", "9999")[0][0], 186)
+        # a barrier in the loop keeps everyone in the same iteration
+        self.write("odd.ptx", turns.replace("J: ", "J: bar.sync 0;\n "))
+        self.assertEqual(self.oracle(whole), ([128, 128 * 108, 32 * 133, 32 * 133], "+0.0 %"))
+        done = heddle("oracle", whole, "--threads", "x")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.write("odd.ptx", turns.replace("%r3, 10;", "%r3, 10000;"))
+        done = heddle("oracle", whole)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("give the kernel less to do", done.stderr)
+
+    def test_oracle_gains_on_the_odd_even_loop_what_was_published(self):
+        if not has_clang():
+            self.skipTest("clang is not here")
+        (threads, _, pdom, oracle), _ = self.oracle("examples/odd_even")
+        self.assertEqual(threads, 128)
+        self.assertAlmostEqual(100 * (pdom / oracle - 1), 92, delta=15)
 
     def test_cost_lists_structures_and_how_good_its_areas_are(self):
         done = self.run_ok("cost", "--gpu", "fung-8800", "--divergence", "pdom,dwf,mimd", "--set", "sm.registers=8192")
