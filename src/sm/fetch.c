@@ -19,7 +19,7 @@ void sm_fetched(struct sm *sm, unsigned warp) {
     const uint32_t line = sm->instruction ? 128 / INSTRUCTION_BYTES : 16;
     const uint32_t left = line - w->pc % line;
     w->buffer_end = w->pc + (left < sm->params.fetch_width ? left : sm->params.fetch_width);
-    sm_consider_warp(sm, warp);
+    sm_consider_fetched(sm, warp);
 }
 
 void sm_fetched_astray(struct sm *sm, unsigned warp) {

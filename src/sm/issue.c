@@ -110,6 +110,21 @@ void sm_consider_warp(struct sm *sm, unsigned w) {
     set_wait(sm, w, wait);
 }
 
+void sm_consider_fetched(struct sm *sm, unsigned w) {
+    struct sm_warp *warp = &sm->warps[w];
+    if (sm->regroup || warp->stage != WAIT_FETCH) {
+        sm_consider_warp(sm, w);
+        return;
+    }
+    const struct timed *timed = &sm->timed[warp->pc];
+    const enum sm_wait wait = find_wait(sm, w, timed);
+    if (wait == WAIT_TURN)
+        set_ready(sm, w, timed->unit);
+    else if (wait == WAIT_MEMORY)
+        sm->stalled_long |= UINT64_C(1) << w;
+    set_wait(sm, w, wait);
+}
+
 /* The group in a slot of a mechanism that dissolves them: another, a grown one, or none. */
 static void update_formed(struct sm *sm, unsigned slot) {
     struct sm_warp *warp = &sm->warps[slot];

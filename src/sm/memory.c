@@ -271,8 +271,6 @@ static void constant_arrived(struct sm *sm, uint64_t address) {
 /* ---- the unit ---- */
 
 void sm_memory(struct sm *sm) {
-    if (!sm->queue_count || sm->lsu_blocked || sm->lsu_busy > sm->now)
-        return;
     struct queued *entry = &sm->queue[sm->queue_head];
     if (entry->ready_cycle > sm->now)
         return;

@@ -208,7 +208,7 @@ static void run_cycle(struct sm *sm) {
         sm_reply(sm, packet);
     if (sm->lsu_blocked && sm->blocked.cause == CACHE_NO_ROOM && link_room(sm->requests, sm->now) >= sm->blocked.room)
         sm->lsu_blocked = false;
-    if (sm->queue_count)
+    if (sm->queue_count && !sm->lsu_blocked && sm->lsu_busy <= sm->now)
         sm_memory(sm);
     sm_issue(sm);
     if (sm->wants_fetch)
@@ -226,9 +226,7 @@ static inline void count_passed(struct sm *sm, uint64_t since) {
     sm->stats.slots += (sm->now - since) * sm->params.schedulers;
 }
 
-void sm_run(struct sm *sm, uint64_t from, uint64_t to) {
-    if (sm->wake >= to && next_news(sm) >= to)
-        return; /* it sleeps on; its slots are counted when it wakes */
+static void run_awake(struct sm *sm, uint64_t from, uint64_t to) {
     const uint64_t since = sm->now;
     if (from > sm->now)
         pass(sm, from);
@@ -252,6 +250,11 @@ void sm_run(struct sm *sm, uint64_t from, uint64_t to) {
         sm->stats.idle += left;
         sm->inst_stats[sm->module->code_count].slots[SLOT_IDLE] += left;
     }
+}
+
+void sm_run(struct sm *sm, uint64_t from, uint64_t to) {
+    if (sm->wake < to || next_news(sm) < to) /* else it sleeps on, and its slots are counted when it wakes */
+        run_awake(sm, from, to);
 }
 
 void sm_settle(struct sm *sm, uint64_t cycle) {

@@ -251,6 +251,8 @@ void sm_instruction_arrived(struct sm *sm, uint64_t address);
 void sm_update_warp(struct sm *sm, unsigned warp);
 /* The same while the mechanism's offer stands: instructions or registers have come. */
 void sm_consider_warp(struct sm *sm, unsigned warp);
+/* The same when its instructions have come: it waited for them, and was in no set. */
+void sm_consider_fetched(struct sm *sm, unsigned warp);
 void sm_issue(struct sm *sm);
 /* Nothing issues from this cycle on. */
 void sm_begin_empty(struct sm *sm);
@@ -283,6 +285,7 @@ void sm_regroup_describe(const struct sm *sm, unsigned warp, struct report *repo
 void sm_enqueue_access(struct sm *sm, uint32_t flight, const struct access *access, uint64_t ready_cycle);
 /* A load of one kernel parameter, which executors do not note as an access. */
 void sm_enqueue_parameter(struct sm *sm, uint32_t flight, uint32_t offset, uint64_t ready_cycle);
+/* Something is queued, and the unit neither blocked nor busy. */
 void sm_memory(struct sm *sm);
 void sm_reply(struct sm *sm, const struct packet *packet);
 
