@@ -503,15 +503,17 @@ void sm_end_empty(struct sm *sm) {
 }
 
 void sm_begin_empty(struct sm *sm) {
-    const bool no_flight = sm->free_flight == NO_FLIGHT;
-    if (sm->empty.open && sm->empty.used == sm->used && sm->empty.ready == sm->ready &&
-        sm->empty.stalled_long == sm->stalled_long && sm->empty.no_flight == no_flight)
-        return;
     sm_end_empty(sm);
-    sm->empty.open = true, sm->empty.since = sm->now, sm->empty.no_flight = no_flight;
+    sm->empty.open = true, sm->empty.since = sm->now, sm->empty.no_flight = sm->free_flight == NO_FLIGHT;
     sm->empty.used = sm->used, sm->empty.ready = sm->ready, sm->empty.stalled_long = sm->stalled_long;
     for (unsigned s = 0; s < sm->params.schedulers; s++)
         sm->empty.to[s] = sm_empty(sm, s, sm->ready & sm->scheduler_warps[s]);
+}
+
+/* Nothing issued in the cycle before, and the sets of warps are as they were then. */
+static inline bool stays_empty(const struct sm *sm) {
+    return sm->empty.open && sm->empty.used == sm->used && sm->empty.ready == sm->ready &&
+           sm->empty.stalled_long == sm->stalled_long && sm->empty.no_flight == (sm->free_flight == NO_FLIGHT);
 }
 
 void sm_issue(struct sm *sm) {
@@ -520,10 +522,12 @@ void sm_issue(struct sm *sm) {
     if (blocked != sm->unit_blocked)
         set_blocked(sm, blocked);
     if (sm->books_later && !possible) {
-        sm_begin_empty(sm);
+        if (!stays_empty(sm))
+            sm_begin_empty(sm);
         return;
     }
-    sm_end_empty(sm);
+    if (sm->empty.open)
+        sm_end_empty(sm);
     /* each scheduler is the first to ask for room in its turn */
     unsigned s = (unsigned)(sm->now % sm->params.schedulers);
     for (unsigned n = 0; n < sm->params.schedulers; n++, s = s + 1 < sm->params.schedulers ? s + 1 : 0) {

@@ -41,12 +41,7 @@ static void draw_near(struct sm *sm) {
             sm->far_next = sm->far.items[i].cycle;
 }
 
-static void run_events(struct sm *sm) {
-    if (sm->far.count)
-        draw_near(sm);
-    const unsigned at = (unsigned)(sm->now % WHEEL_SLOTS);
-    if (!(sm->wheel_bits[at / 64] >> at % 64 & 1))
-        return;
+static void run_events(struct sm *sm, unsigned at) {
     const struct slot slot = sm->wheel[at];
     sm->wheel[at] = (struct slot){0};
     sm->wheel_bits[at / 64] &= ~(UINT64_C(1) << at % 64);
@@ -94,8 +89,6 @@ void sm_give(struct sm *sm, uint64_t block, uint32_t first_pc) {
 
 /* One block begins per cycle, in the order they were given. */
 static void start_given(struct sm *sm) {
-    if (!sm->given_count)
-        return;
     unsigned number = 0;
     while (sm->places[number].used)
         number++;
@@ -138,8 +131,6 @@ static void start_given(struct sm *sm) {
 /* The first cycle from `from` on at which a scheduler may issue, all else unchanged. */
 static uint64_t next_issue(const struct sm *sm, uint64_t from) {
     const uint64_t possible = sm_issuable(sm);
-    if (!possible || sm->wide == 1)
-        return possible ? from : NO_CYCLE;
     uint64_t next = NO_CYCLE;
     for (unsigned s = 0; s < sm->params.schedulers; s++)
         if (possible & sm->scheduler_warps[s] && sm->scheduler_busy[s] < next)
@@ -147,12 +138,16 @@ static uint64_t next_issue(const struct sm *sm, uint64_t from) {
     return next > from ? next : from;
 }
 
-/* The first cycle from now on at which it does anything without news from outside. A warp that is ready while its unit is
- * not waits for an event, and a blocked load/store unit for a reply or a credit: neither is tried again before. */
+/* Whether this is such a cycle, as most are of a busy SM. */
+static inline bool acts_now(const struct sm *sm) {
+    return sm->wants_fetch || sm->given_count || (sm->wide == 1 && sm_issuable(sm));
+}
+
+/* If it does not act now, the first cycle at which it does anything without news from outside. A warp that is ready while
+ * its unit is not waits for an event, and a blocked load/store unit for a reply or a credit: neither is tried again
+ * before. */
 static uint64_t next_own(const struct sm *sm) {
-    uint64_t next = next_issue(sm, sm->now);
-    if (next == sm->now || sm->wants_fetch || sm->given_count)
-        return sm->now;
+    uint64_t next = sm->wide == 1 ? NO_CYCLE : next_issue(sm, sm->now);
     const uint64_t event = next_event(sm, sm->now);
     next = event < next ? event : next;
     next = sm->mechanism_wake < next ? sm->mechanism_wake : next;
@@ -173,17 +168,13 @@ static inline uint64_t next_news(const struct sm *sm) {
     return credit < reply ? credit : reply;
 }
 
-/* What `next_own` finds in most cycles of a busy SM. */
-static inline bool acts_now(const struct sm *sm) {
-    return sm->wants_fetch || sm->given_count || (sm->wide == 1 && sm_issuable(sm));
-}
-
 /* To cycle `next`: nothing can issue until then, and slots are empty but for those that a warp wider than the back end
  * still fills. */
 static void pass(struct sm *sm, uint64_t next) {
     const uint64_t ready = sm->ready;
     if (sm->books_later) {
-        sm_begin_empty(sm);
+        if (!sm->empty.open) /* else nothing has changed since */
+            sm_begin_empty(sm);
         sm->now = next;
         return;
     }
@@ -199,10 +190,15 @@ static void pass(struct sm *sm, uint64_t next) {
 }
 
 static void run_cycle(struct sm *sm) {
+    const unsigned at = (unsigned)(sm->now % WHEEL_SLOTS);
     if (sm->mechanism_wake <= sm->now)
         sm_regroup_advance(sm);
-    start_given(sm);
-    run_events(sm);
+    if (sm->given_count)
+        start_given(sm);
+    if (sm->far.count)
+        draw_near(sm);
+    if (sm->wheel_bits[at / 64] >> at % 64 & 1)
+        run_events(sm, at);
     for (const struct packet *packet; (packet = link_arrived(sm->replies, sm->now)) != NULL;
          link_pop(sm->replies, sm->now))
         sm_reply(sm, packet);
