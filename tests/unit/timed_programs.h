@@ -69,12 +69,13 @@ static const struct program_text programs[] = {
                 "%rd4;\nst.global.u32 [%rd5], %r3;\nret;"),
      64, 256},
     {"stores read back",
-     KERNEL("", "mul.wide.u32 %rd4, %r3, 8;\nadd.s64 %rd4, %rd1, %rd4;\nst.global.u64 [%rd4+32768], %rd2;\nst.global.u32 "
-                "[%rd3], %r3;\nst.global.u8 [%rd3+1], %r1;\nld.global.u32 %r4, [%rd3];\nld.global.u16 %r5, "
-                "[%rd4+32770];\nld.global.u64 %rd5, [%rd4+32768];\nst.global.u16 [%rd4+32772], %r4;\nst.global.u32 "
-                "[%rd3], %r4;\nld.global.u8 %r6, [%rd3+1];\nld.global.v2.u32 {%r7, %r8}, [%rd4+32768];\nadd.u32 %r4, "
-                "%r4, %r5;\nmad.lo.u32 %r6, %r6, 7, %r8;\ncvt.u32.u64 %r9, %rd5;\nadd.u32 %r4, %r4, %r9;\nadd.u32 "
-                "%r4, %r4, %r6;\nadd.u32 %r4, %r4, %r7;\nst.global.u32 [%rd3], %r4;\nret;"),
+     KERNEL("",
+            "mul.wide.u32 %rd4, %r3, 8;\nadd.s64 %rd4, %rd1, %rd4;\nst.global.u64 [%rd4+32768], %rd2;\nst.global.u32 "
+            "[%rd3], %r3;\nst.global.u8 [%rd3+1], %r1;\nld.global.u32 %r4, [%rd3];\nld.global.u16 %r5, "
+            "[%rd4+32770];\nld.global.u64 %rd5, [%rd4+32768];\nst.global.u16 [%rd4+32772], %r4;\nst.global.u32 "
+            "[%rd3], %r4;\nld.global.u8 %r6, [%rd3+1];\nld.global.v2.u32 {%r7, %r8}, [%rd4+32768];\nadd.u32 %r4, "
+            "%r4, %r5;\nmad.lo.u32 %r6, %r6, 7, %r8;\ncvt.u32.u64 %r9, %rd5;\nadd.u32 %r4, %r4, %r9;\nadd.u32 "
+            "%r4, %r4, %r6;\nadd.u32 %r4, %r4, %r7;\nst.global.u32 [%rd3], %r4;\nret;"),
      12, 256},
     {"printf",
      ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"
