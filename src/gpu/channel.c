@@ -55,8 +55,14 @@ struct dram_place channel_place(const struct channel *c, uint64_t address) {
     return dram_place_of(c->dram, address);
 }
 
-void channel_send(struct channel *c, uint64_t cycle, uint32_t rank, const struct request *request,
-                  struct dram_place place) {
+/* The first of the queue has changed. */
+static __attribute__((noinline)) void queue_begin(struct channel *c) {
+    c->first_ready = queue_ready(c);
+    const uint64_t complete = from_dram(c, c->first_ready + dram_least_latency(c->dram));
+    c->next = complete < c->next ? complete : c->next;
+}
+
+struct request *channel_send(struct channel *c, uint64_t cycle, uint32_t rank, struct dram_place place) {
     const uint64_t order = cycle << RANK_BITS | rank;
     if (!c->count)
         c->head = 0; /* so that few items are in the host's caches */
@@ -66,14 +72,11 @@ void channel_send(struct channel *c, uint64_t cycle, uint32_t rank, const struct
     struct coming *item = queue_at(c, at);
     item->order = order;
     item->place = place;
-    item->request = *request;
+    if (!at)
+        queue_begin(c);
     if (c->count > CHANNEL_QUEUE - CHANNEL_SCARCE)
         c->next = 0;
-    if (at)
-        return;
-    c->first_ready = queue_ready(c);
-    const uint64_t complete = from_dram(c, c->first_ready + dram_least_latency(c->dram));
-    c->next = complete < c->next ? complete : c->next;
+    return &item->request;
 }
 
 /* ---- time ---- */

@@ -13,11 +13,10 @@ struct channel *channel_create(struct arena *arena, const struct gpu_config *con
 /* Requests that fit into the queue. */
 uint32_t channel_room(const struct channel *channel);
 struct dram_place channel_place(const struct channel *channel, uint64_t address);
-/* Needs room. The request was looked up in that cycle, or will be: they go in the order of cycles, between equals of
- * ranks (below 16), then as they came. None may come before one that has gone: with cycles ahead of time, dram.latency
- * must be as long. */
-void channel_send(struct channel *channel, uint64_t cycle, uint32_t rank, const struct request *request,
-                  struct dram_place place);
+/* Needs room. A place in the queue for a request that was looked up in that cycle, or will be; its sender writes it there.
+ * They go in the order of cycles, between equals of ranks (below 16), then as they came. None may come before one that
+ * has gone: with cycles ahead of time, dram.latency must be as long. */
+struct request *channel_send(struct channel *channel, uint64_t cycle, uint32_t rank, struct dram_place place);
 /* Nothing is complete and no room matters before this cycle. What happens before needs no visit: every command and every
  * push is carried out at its own cycle when somebody comes by. */
 uint64_t channel_next(const struct channel *channel);

@@ -125,8 +125,7 @@ void net_run(struct net *net, uint64_t from, uint64_t to) {
 
 void net_exchange(struct net *net) {
     for (uint32_t i = 0; i < net->inputs; i++) {
-        link_exchange(net->in[i]);
-        if (link_next(net->in[i]) != NO_CYCLE)
+        if (link_exchange(net->in[i]))
             net->pending[i / 64] |= UINT64_C(1) << i % 64;
     }
     for (uint32_t i = 0; i < net->outputs; i++)

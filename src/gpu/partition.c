@@ -89,12 +89,13 @@ static inline uint32_t rank(const struct partition *p, const struct slice *slice
 
 /* A request with an address in the slice, now. It comes back with that address; without an L2 with its own tag. */
 static void send_down(struct partition *p, const struct slice *slice, const struct request *request) {
-    struct request down = {.address = device_address(p, slice, request->address),
-                           .tag = p->l2_enabled ? request->address : request->tag,
-                           .bytes = request->bytes,
-                           .source = slice->number,
-                           .kind = request->kind};
-    channel_send(p->channel, p->now, rank(p, slice), &down, channel_place(p->channel, down.address));
+    const uint64_t address = device_address(p, slice, request->address);
+    struct request *down = channel_send(p->channel, p->now, rank(p, slice), channel_place(p->channel, address));
+    *down = (struct request){.address = address,
+                             .tag = p->l2_enabled ? request->address : request->tag,
+                             .bytes = request->bytes,
+                             .source = slice->number,
+                             .kind = request->kind};
 }
 
 /* Fetches of sectors of the current line, of `looked` that are looked up one a cycle from now on. */
@@ -102,12 +103,16 @@ static void send_fetches(struct partition *p, struct slice *slice, uint32_t look
     if (!slice->place_known)
         slice->place = channel_place(p->channel, slice->device_line);
     slice->place_known = true;
-    struct request down = {.bytes = SECTOR_BYTES, .source = slice->number, .kind = REQUEST_READ};
-    for (uint32_t rest = sectors; rest; rest &= rest - 1) {
-        const uint32_t sector = bits_first(rest);
-        down.address = slice->device_line + SECTOR_BYTES * sector;
-        down.tag = slice->line + SECTOR_BYTES * sector;
-        channel_send(p->channel, p->now + sector_counts[looked & bits_low(sector)], slice->number, &down, slice->place);
+    uint64_t cycle = p->now;
+    for (; looked; looked &= looked - 1, cycle++) {
+        const uint32_t sector = bits_first(looked), offset = SECTOR_BYTES * sector;
+        if (sectors >> sector & 1)
+            *channel_send(p->channel, cycle, slice->number, slice->place) =
+                (struct request){.address = slice->device_line + offset,
+                                 .tag = slice->line + offset,
+                                 .bytes = SECTOR_BYTES,
+                                 .source = slice->number,
+                                 .kind = REQUEST_READ};
     }
 }
 

@@ -115,8 +115,9 @@ static inline uint32_t entry_find(const struct cache *cache, uint32_t line, uint
     return line != NONE && cache->lines[line].pending & bit ? cache->fetches[sector_index(cache, line, bit)] : NONE;
 }
 
-static enum cache_outcome merge(struct cache *cache, const struct request *request, const struct place *place,
-                                uint32_t entry, bool through, uint32_t room, struct cache_result *result) {
+static __attribute__((noinline)) enum cache_outcome merge(struct cache *cache, const struct request *request,
+                                                          const struct place *place, uint32_t entry, bool through,
+                                                          uint32_t room, struct cache_result *result) {
     if (!mshr_can_merge(&cache->mshr, entry))
         return cache_block(cache, request, CACHE_MERGE_LIMIT, 0, result);
     if (room < through)
@@ -134,8 +135,10 @@ static enum cache_outcome merge(struct cache *cache, const struct request *reque
     return CACHE_PENDING;
 }
 
-enum cache_outcome cache_fetch(struct cache *cache, const struct request *request, struct place *place, bool through,
-                               uint32_t room, struct cache_result *result) {
+static inline __attribute__((always_inline)) enum cache_outcome fetch_atom(struct cache *cache,
+                                                                           const struct request *request,
+                                                                           struct place *place, bool through,
+                                                                           uint32_t room, struct cache_result *result) {
     uint64_t atom = request->address >> cache->atom_shift;
     uint32_t entry = entry_find(cache, place->index, place->bit, atom);
     if (entry != NONE)
@@ -170,6 +173,11 @@ enum cache_outcome cache_fetch(struct cache *cache, const struct request *reques
     return CACHE_MISS;
 }
 
+enum cache_outcome cache_fetch(struct cache *cache, const struct request *request, struct place *place, bool through,
+                               uint32_t room, struct cache_result *result) {
+    return fetch_atom(cache, request, place, through, room, result);
+}
+
 /* All but read hits. Apart from cache_access, which then needs no stack. */
 static __attribute__((noinline)) enum cache_outcome access_rest(struct cache *cache, const struct request *request,
                                                                 uint32_t room, struct cache_result *result,
@@ -178,9 +186,10 @@ static __attribute__((noinline)) enum cache_outcome access_rest(struct cache *ca
         return count_hit(cache, request);
     struct place place = {.number = request->address >> cache->line_shift, .index = index};
     place.bit = sector_bit(cache, request->address);
-    if (request->kind != REQUEST_READ)
-        return cache_write(cache, request, &place, room, result);
-    return cache_fetch(cache, request, &place, false, room, result);
+    if (request->kind == REQUEST_READ)
+        return fetch_atom(cache, request, &place, false, room, result);
+    struct place written = place; /* so that a read's place needs no memory */
+    return cache_write(cache, request, &written, room, result);
 }
 
 enum cache_outcome cache_access(struct cache *cache, const struct request *request, uint32_t room,

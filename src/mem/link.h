@@ -142,14 +142,15 @@ static inline bool link_pop(struct link *link, uint64_t cycle) {
     return true;
 }
 
-/* Between epochs, when neither side runs. */
-static inline void link_exchange(struct link *link) {
+/* Between epochs, when neither side runs. Whether the receiver hears of new items. */
+static inline bool link_exchange(struct link *link) {
     link->taken_known = link->taken_slots;
     if (link->sent_known == link->sent_slots)
-        return;
+        return false;
     if (link->arrival_next == NO_CYCLE)
         link->arrival_next = link_slot(link, link->taken_slots)->arrival_cycle;
     link->sent_known = link->sent_slots;
+    return true;
 }
 /* Between epochs: items sent and not taken; 0 everywhere, with nothing waiting to be sent: the link is idle. */
 struct link_counts link_in_flight(const struct link *link);

@@ -10,13 +10,14 @@
 
 struct mshr_entry {
     struct lookup_node node; /* key: number of the line or sector, where it is found by that */
+    uint64_t tag;            /* of the first access that waits */
     uint32_t waiters;
     bool dirties; /* a store waits: the data are dirty once here */
 };
 
 struct mshr {
     struct mshr_entry *entries;
-    uint64_t *tags;         /* [entry][merge]: of the accesses that wait, in the order they came */
+    uint64_t *tags;         /* [entry][merge]: of all accesses that wait, in the order they came, if they are several */
     uint32_t *free_entries; /* a stack of those given back; entries from `touched` on were never used */
     uint32_t entry_count, merge_count, free_count, touched;
     struct lookup lookup;
@@ -37,20 +38,24 @@ static inline bool mshr_can_merge(const struct mshr *mshr, uint32_t entry) {
 }
 /* One more waiter; mshr_can_merge must hold. */
 static inline void mshr_merge(struct mshr *mshr, uint32_t entry, uint64_t tag) {
-    mshr->tags[(uint64_t)entry * mshr->merge_count + mshr->entries[entry].waiters++] = tag;
+    uint64_t *tags = &mshr->tags[(uint64_t)entry * mshr->merge_count];
+    tags[0] = mshr->entries[entry].tag;
+    tags[mshr->entries[entry].waiters++] = tag;
 }
 /* A new entry with its first waiter; there must be a free one. */
 static inline uint32_t mshr_take(struct mshr *mshr, uint64_t tag) {
     uint32_t index = mshr->free_count ? mshr->free_entries[--mshr->free_count] : mshr->touched++;
-    mshr->entries[index].waiters = 1;
-    mshr->entries[index].dirties = false;
-    mshr->tags[(uint64_t)index * mshr->merge_count] = tag;
+    struct mshr_entry *entry = &mshr->entries[index];
+    entry->tag = tag;
+    entry->waiters = 1;
+    entry->dirties = false;
     return index;
 }
 /* Frees the entry. Its tags stay readable until the next mshr_take. */
 static inline const uint64_t *mshr_give(struct mshr *mshr, uint32_t entry) {
     mshr->free_entries[mshr->free_count++] = entry;
-    return &mshr->tags[(uint64_t)entry * mshr->merge_count];
+    return mshr->entries[entry].waiters == 1 ? &mshr->entries[entry].tag
+                                             : &mshr->tags[(uint64_t)entry * mshr->merge_count];
 }
 /* An owner that does not remember an entry's index names it, finds it by name (mshr_find), and has the name forgotten
  * before it gives the entry back. No other entry may have that name. */
