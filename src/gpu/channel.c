@@ -1,9 +1,11 @@
 #include "gpu/channel.h"
 
+#include <stdalign.h>
+
 enum { RANK_BITS = 4 };
 
 struct coming {
-    uint64_t order; /* cycle of the lookup and rank */
+    alignas(64) uint64_t order; /* cycle of the lookup and rank */
     struct dram_place place;
     struct request request;
 };
@@ -149,7 +151,7 @@ struct channel *channel_create(struct arena *arena, const struct gpu_config *con
     c->sm_khz = gpu->sm_khz, c->dram_khz = gpu->dram_khz, c->latency = gpu->dram_latency;
     c->far = c->latency * c->dram_khz >= c->sm_khz;
     c->dram = dram_create(arena, config->dram);
-    c->queue = ARENA_ARRAY(arena, struct coming, CHANNEL_QUEUE);
+    c->queue = arena_alloc_aligned(arena, CHANNEL_QUEUE * sizeof *c->queue, alignof(struct coming));
     c->first_ready = NO_CYCLE;
     return c;
 }

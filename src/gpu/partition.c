@@ -1,6 +1,6 @@
 #include "gpu/partition.h"
 
-#include <string.h>
+#include <stdalign.h>
 
 #include "base/bits.h"
 #include "gpu/channel.h"
@@ -9,9 +9,9 @@
 enum { WAITING_MAX = 1024, LINE_BYTES = SLICE_MAP_LINE_BYTES, SECTOR_BYTES = 32, SECTORS = 4 };
 #define NOBODY UINT32_MAX
 
-/* A request in the slice. */
+/* A request in the slice. Of a size that is quickly counted in, as more below. */
 struct waiting {
-    struct packet packet;
+    alignas(64) struct packet packet;
     uint32_t next;       /* list of free ones */
     uint32_t atoms_left; /* asked for below */
     bool accepted;       /* every atom has been looked up */
@@ -461,7 +461,7 @@ struct partition *partition_create(struct arena *arena, const struct gpu_config 
         if (cache_create(&slice->l2, arena, config->l2, "l2", number * gpu->slices + i, report) != STATUS_OK)
             return NULL;
         slice->hits = ring_create(arena), slice->fills = ring_create(arena);
-        slice->waiting = ARENA_ARRAY(arena, struct waiting, WAITING_MAX);
+        slice->waiting = arena_alloc_aligned(arena, WAITING_MAX * sizeof *slice->waiting, alignof(struct waiting));
         for (uint32_t k = 0; k < WAITING_MAX; k++)
             slice->waiting[k].next = k + 1 < WAITING_MAX ? k + 1 : NOBODY;
         slice->current = NOBODY;

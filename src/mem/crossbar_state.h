@@ -17,8 +17,9 @@ struct message {
 };
 
 struct buffer {
-    uint32_t first, last; /* slots; NO_MESSAGE when empty */
-    uint32_t credits;     /* flits of room */
+    alignas(16) uint32_t first;
+    uint32_t last;    /* slots; NO_MESSAGE when empty */
+    uint32_t credits; /* flits of room */
 };
 
 struct grant {

@@ -87,7 +87,7 @@ static void timing_create(struct dram_timing *timing, const struct dram_params *
 
 struct dram *dram_create(struct arena *arena, const struct dram_params *params) {
     uint32_t banks = UINT32_C(1) << bits_count64(params->bank_mask);
-    struct dram *dram = arena_alloc_aligned(arena, sizeof *dram + banks * sizeof dram->bank[0], 64);
+    struct dram *dram = arena_alloc_aligned(arena, sizeof *dram + banks * sizeof dram->bank[0], alignof(struct dram));
     struct address_masks masks = dram_masks(params);
     address_map_create(&dram->map, &masks);
     timing_create(&dram->timing, params);

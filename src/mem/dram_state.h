@@ -2,6 +2,8 @@
 #ifndef HEDDLE_MEM_DRAM_STATE_H
 #define HEDDLE_MEM_DRAM_STATE_H
 
+#include <stdalign.h>
+
 #include "mem/dram.h"
 
 enum { DRAM_BANKS_MAX = 64, DRAM_GROUPS_MAX = 16, DRAM_BANK_COMMANDS = 4 /* read, write, activate, precharge */ };
@@ -27,7 +29,7 @@ struct dram_list {
 /* Requests of the window, oldest first. `hit` only while the row is open. In the modes with one request in service,
  * that one is in `waiting` or `hit` and the others in `pending`. */
 struct dram_bank {
-    uint64_t precharge_ready; /* without the hold of a hint */
+    alignas(128) uint64_t precharge_ready; /* without the hold of a hint */
     uint64_t hold_until;
     uint32_t row;
     struct dram_list hit[2]; /* reads, writes */
