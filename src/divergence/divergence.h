@@ -66,6 +66,12 @@ struct divergence_ops {
     uint64_t (*issued)(void *self, unsigned slot, const struct group *group, const struct executed *executed);
     /* regroups: the instruction of these threads (of each lane) is written back, or their barrier has opened. */
     uint64_t (*returned)(void *self, const uint16_t *threads, uint32_t lanes);
+    /* Where warps keep their slot and lanes can wait on their own: these lanes of the warp, which were just issued, wait
+     * for other threads, at a block barrier or a warp-level operation, until go_on; the slot offers the others meanwhile.
+     * Such a mechanism ends straight runs before operations that wait for the lanes they name (inst_meets). NULL, both: a
+     * warp that waits does so as a whole. */
+    void (*wait)(void *self, unsigned warp, uint32_t lanes);
+    uint64_t (*go_on)(void *self, unsigned warp, uint32_t lanes);
     /* The cycle that the mechanism wrote to shape->wake has come, before anything of it; NULL: it never writes one. */
     uint64_t (*advance)(void *self);
     /* regroups: times that the group in slot takes to issue, its threads reading their registers in turns; NULL: 1. */

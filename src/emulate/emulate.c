@@ -1,14 +1,13 @@
 #include "emulate/emulate.h"
 
 #include "base/bits.h"
-#include "isa/barrier.h"
+#include "isa/waits.h"
 #include "exec/step.h"
 
 /* A warp as the mechanism knows it: `warp_size` consecutive threads. Frames hold 32. */
 struct warp {
     bool done;
-    bool waits; /* at `barrier`, having issued `pc` with `lanes` */
-    uint32_t barrier, pc, lanes;
+    bool waits; /* for other threads: nothing of it can issue */
 };
 
 /* A block under way. */
@@ -17,6 +16,7 @@ struct resident {
     struct exec *exec;
     void *control; /* the mechanism's state */
     struct warp *warps;
+    struct waits *waits; /* of each warp */
     unsigned next_warp, warps_left;
     uint32_t alive;
     uint64_t block;
@@ -44,6 +44,7 @@ static unsigned frame_of(const struct run *run, unsigned warp) { return warp / r
 static void create_resident(struct run *run, struct resident *resident) {
     resident->exec = exec_create(run->arena, run->linked, run->launch, run->memory, run->counts, run->output);
     resident->warps = ARENA_ARRAY(run->arena, struct warp, run->warp_count);
+    resident->waits = waits_create(run->arena, run->warp_count, run->options->mechanism->wait ? LANES_MAX : 1);
     const struct divergence_shape shape = {.code = run->linked->module->code,
                                            .code_count = run->linked->module->code_count,
                                            .warps = run->warp_count,
@@ -55,6 +56,17 @@ static void create_resident(struct run *run, struct resident *resident) {
     resident->control = run->options->mechanism->create(run->arena, &shape);
 }
 
+/* Every lane that the warp can have. */
+static uint32_t full_lanes(const struct run *run, unsigned w) {
+    return bits_low(run->options->warp_size) << (w % run->warps_per_frame * run->options->warp_size);
+}
+
+static inline void count_issues(struct run *run, uint32_t full, const struct executed *executed) {
+    run->issued += executed->issues;
+    if (executed->lanes == full)
+        run->stats->full_groups += executed->issues;
+}
+
 static void start_block(struct run *run, struct resident *resident, uint64_t block) {
     exec_start(resident->exec, block);
     resident->busy = true;
@@ -64,41 +76,95 @@ static void start_block(struct run *run, struct resident *resident, uint64_t blo
     for (unsigned i = 0; i < BARRIERS; i++)
         resident->barriers[i] = (struct barrier){0};
     for (unsigned w = 0; w < run->warp_count; w++) {
-        const unsigned first = w % run->warps_per_frame * run->options->warp_size;
-        const uint32_t lanes =
-            exec_warp_lanes(resident->exec, frame_of(run, w)) & (bits_low(run->options->warp_size) << first);
+        const uint32_t lanes = exec_warp_lanes(resident->exec, frame_of(run, w)) & full_lanes(run, w);
         resident->warps[w] = (struct warp){.done = lanes == 0};
+        resident->waits[w].count = 0;
         resident->warps_left += lanes != 0;
         resident->alive += bits_count(lanes);
         run->options->mechanism->start(resident->control, w, run->linked->kernel->first_pc, lanes);
     }
 }
 
+/* ---- waiting for others ---- */
+
+static void hold(struct run *run, struct resident *resident, unsigned w, uint32_t pc, uint32_t at, uint32_t lanes) {
+    waits_add(&resident->waits[w], pc, at, lanes);
+    if (run->options->mechanism->wait)
+        run->options->mechanism->wait(resident->control, w, lanes);
+    else
+        resident->warps[w].waits = true;
+}
+
+static void go_on(struct run *run, struct resident *resident, unsigned w, uint32_t lanes) {
+    resident->warps[w].waits = false;
+    if (run->options->mechanism->go_on)
+        run->options->mechanism->go_on(resident->control, w, lanes);
+}
+
 static void release_barrier(struct run *run, struct resident *resident, unsigned id) {
     const struct barrier_result result = barrier_open(&resident->barriers[id]);
-    for (unsigned w = 0; w < run->warp_count; w++) {
-        struct warp *warp = &resident->warps[w];
-        if (!warp->waits || warp->barrier != id)
-            continue;
-        exec_barrier_result(resident->exec, frame_of(run, w), warp->pc, warp->lanes, result.true_count, result.all,
-                            result.any);
-        warp->waits = false;
-    }
+    for (unsigned w = 0; w < run->warp_count; w++)
+        for (struct waiting one; waits_take(&resident->waits[w], id, &one);) {
+            exec_barrier_result(resident->exec, frame_of(run, w), one.pc, one.lanes, result.true_count, result.all,
+                                result.any);
+            go_on(run, resident, w, one.lanes);
+        }
 }
 
 static void arrive(struct run *run, struct resident *resident, unsigned w, const struct executed *executed) {
     const bool met = barrier_arrive(&resident->barriers[executed->barrier], executed, resident->alive);
-    if (run->linked->module->code[executed->pc].mode != MODE_ARRIVE) {
-        struct warp *warp = &resident->warps[w];
-        warp->waits = true;
-        warp->barrier = executed->barrier, warp->pc = executed->pc, warp->lanes = executed->taken;
-    }
+    if (run->linked->module->code[executed->pc].mode != MODE_ARRIVE)
+        hold(run, resident, w, executed->pc, executed->barrier, executed->taken);
     if (met)
         release_barrier(run, resident, executed->barrier);
 }
 
-/* Fewer threads are alive: a barrier may have become full. */
-static void end_threads(struct run *run, struct resident *resident, unsigned w, const struct executed *executed) {
+struct frame_members {
+    const struct exec *exec;
+    unsigned frame;
+};
+
+static uint32_t frame_members(const void *self, unsigned lane, uint32_t pc) {
+    const struct frame_members *at = self;
+    return exec_members(at->exec, at->frame, pc, lane);
+}
+
+/* Executes warp-level operations for every set of lanes that is complete. */
+static enum status meet(struct run *run, struct resident *resident, unsigned w) {
+    const struct frame_members at = {resident->exec, frame_of(run, w)};
+    const struct waits_members members = {&at, frame_members, 0};
+    const uint32_t alive = run->options->mechanism->alive(resident->control, w);
+    struct group group = {.stop_pc = NO_PC};
+    struct executed executed;
+    while ((group.lanes = waits_meet(&resident->waits[w], &members, alive, &group.pc)) != 0) {
+        exec_run(resident->exec, at.frame, &group, alive, 1, &executed);
+        if (executed.flow == FLOW_FAULT)
+            return exec_report_fault(resident->exec, run->report);
+        count_issues(run, full_lanes(run, w), &executed);
+        go_on(run, resident, w, group.lanes);
+    }
+    return STATUS_OK;
+}
+
+/* Does the group stand at an operation that waits for lanes elsewhere? */
+static bool must_meet(const struct run *run, const struct resident *resident, unsigned w, const struct group *group) {
+    if (!inst_meets(&run->linked->module->code[group->pc]))
+        return false;
+    const struct frame_members at = {resident->exec, frame_of(run, w)};
+    const struct waits_members members = {&at, frame_members, 0};
+    return !waits_are_whole(&members, group->pc, group->lanes, run->options->mechanism->alive(resident->control, w));
+}
+
+static enum status wait_for_members(struct run *run, struct resident *resident, unsigned w, const struct group *group) {
+    const struct executed passed = {.flow = FLOW_NEXT, .pc = group->pc, .issues = 1, .lanes = group->lanes};
+    run->options->mechanism->issued(resident->control, w, group, &passed);
+    hold(run, resident, w, passed.pc, AT_MEETING, passed.lanes);
+    return meet(run, resident, w);
+}
+
+/* Fewer threads are alive: what waited for them may go on. */
+static enum status end_threads(struct run *run, struct resident *resident, unsigned w,
+                               const struct executed *executed) {
     const unsigned ended = bits_count(executed->taken);
     run->stats->threads += ended;
     resident->alive -= ended;
@@ -109,43 +175,62 @@ static void end_threads(struct run *run, struct resident *resident, unsigned w, 
     for (unsigned i = 0; i < BARRIERS; i++)
         if (barrier_is_met_by_ends(&resident->barriers[i], resident->alive))
             release_barrier(run, resident, i);
+    return resident->waits[w].count ? meet(run, resident, w) : STATUS_OK;
 }
 
 /* ---- reports ---- */
 
+static void report_waiting(struct run *run, const struct resident *resident, unsigned w, const struct waiting *one) {
+    const struct module *module = run->linked->module;
+    const unsigned long long block = resident->block;
+    char where[256];
+    module_where(module, one->pc, where, sizeof where);
+    if (one->at == AT_MEETING) {
+        report_add(run->report, STATUS_STOPPED,
+                   "  block %llu, warp %u: lanes 0x%08x wait at %s (%s) for others that it names", block, w,
+                   (unsigned)one->lanes, op_name(module->code[one->pc].op), where);
+        return;
+    }
+    const struct barrier *barrier = &resident->barriers[one->at];
+    report_add(run->report, STATUS_STOPPED,
+               "  block %llu, warp %u: lanes 0x%08x wait at barrier %u (%s): %u of %u threads have come", block, w,
+               (unsigned)one->lanes, (unsigned)one->at, where, (unsigned)barrier->arrived,
+               (unsigned)(barrier->expected ? barrier->expected : resident->alive));
+}
+
+static void report_warp(struct run *run, const struct resident *resident, unsigned w) {
+    const struct divergence_ops *mechanism = run->options->mechanism;
+    const struct waits *waits = &resident->waits[w];
+    const uint32_t others = mechanism->alive(resident->control, w) & ~waits_lanes(waits);
+    uint32_t pcs[LANES_MAX] = {0};
+    char where[256];
+    for (unsigned i = 0; i < waits->count; i++)
+        report_waiting(run, resident, w, &waits->items[i]);
+    if (!others)
+        return;
+    mechanism->where(resident->control, w, pcs);
+    module_where(run->linked->module, pcs[bits_first(others)], where, sizeof where);
+    if (waits->count && !mechanism->wait)
+        report_add(run->report, STATUS_STOPPED,
+                   "    lanes 0x%08x of the same warp parted from them before and stand at %s; they run only after the "
+                   "others",
+                   (unsigned)others, where);
+    else
+        report_add(run->report, STATUS_STOPPED, "  block %llu, warp %u: %s at %s", (unsigned long long)resident->block,
+                   w, resident->warps[w].waits ? "other lanes wait" : "runs", where);
+}
+
 static void report_warps(struct run *run, const struct resident *resident) {
     enum { SHOWN = 8 };
-    const struct module *module = run->linked->module;
     unsigned shown = 0, more = 0;
     for (unsigned w = 0; w < run->warp_count; w++) {
-        const struct warp *warp = &resident->warps[w];
-        if (warp->done)
+        if (resident->warps[w].done)
             continue;
         if (shown++ >= SHOWN) {
             more++;
             continue;
         }
-        char where[256];
-        uint32_t pcs[LANES_MAX] = {0};
-        run->options->mechanism->where(resident->control, w, pcs);
-        const uint32_t alive = run->options->mechanism->alive(resident->control, w);
-        if (warp->waits) {
-            const struct barrier *barrier = &resident->barriers[warp->barrier];
-            report_add(run->report, STATUS_STOPPED,
-                       "  block %llu, warp %u: lanes 0x%08x wait at barrier %u (%s): %u of %u threads have come",
-                       (unsigned long long)resident->block, w, (unsigned)warp->lanes, (unsigned)warp->barrier,
-                       module_where(module, warp->pc, where, sizeof where), (unsigned)barrier->arrived,
-                       (unsigned)(barrier->expected ? barrier->expected : resident->alive));
-            const uint32_t others = alive & ~warp->lanes;
-            if (others)
-                report_add(run->report, STATUS_STOPPED,
-                           "    lanes 0x%08x of the same warp parted from them before and stand at %s; they run only "
-                           "after the others",
-                           (unsigned)others, module_where(module, pcs[bits_first(others)], where, sizeof where));
-        } else
-            report_add(run->report, STATUS_STOPPED, "  block %llu, warp %u: runs at %s",
-                       (unsigned long long)resident->block, w,
-                       module_where(module, pcs[bits_first(alive)], where, sizeof where));
+        report_warp(run, resident, w);
     }
     if (more)
         report_add(run->report, STATUS_STOPPED, "  and %u more warps", more);
@@ -193,19 +278,27 @@ static void tell(const struct run *run, const struct resident *resident, unsigne
 /* Runs one warp until it waits, ends, or has had its share. */
 static enum status run_warp(struct run *run, struct resident *resident, unsigned w) {
     const struct divergence_ops *mechanism = run->options->mechanism;
-    const uint32_t full = bits_low(run->options->warp_size) << (w % run->warps_per_frame * run->options->warp_size);
+    const bool parts_wait = mechanism->wait != NULL;
+    const uint32_t full = full_lanes(run, w);
     const unsigned frame = frame_of(run, w);
     struct warp *warp = &resident->warps[w];
     struct group group;
     struct executed executed;
+    enum status status = STATUS_OK;
     uint64_t left = run->options->warp_issues;
-    while (left && !warp->waits && !warp->done && mechanism->offer(resident->control, w, &group)) {
+    while (left && !warp->waits && !warp->done && status == STATUS_OK) {
+        if (!mechanism->offer(resident->control, w, &group)) {
+            warp->waits = true; /* until one of its lanes goes on */
+            break;
+        }
+        if (parts_wait && must_meet(run, resident, w, &group)) {
+            status = wait_for_members(run, resident, w, &group);
+            continue;
+        }
         const uint32_t limit = left < UINT32_MAX ? (uint32_t)left : UINT32_MAX;
         exec_run(resident->exec, frame, &group, mechanism->alive(resident->control, w), limit, &executed);
         left -= executed.issues;
-        run->issued += executed.issues;
-        if (executed.lanes == full)
-            run->stats->full_groups += executed.issues;
+        count_issues(run, full, &executed);
         if (executed.flow == FLOW_FAULT)
             return exec_report_fault(resident->exec, run->report);
         if (run->options->listener)
@@ -215,12 +308,12 @@ static enum status run_warp(struct run *run, struct resident *resident, unsigned
         case FLOW_BRANCH:
         case FLOW_MULTI:
         case FLOW_CALL: count_parting(run, &executed); break;
-        case FLOW_EXIT: end_threads(run, resident, w, &executed); break;
+        case FLOW_EXIT: status = end_threads(run, resident, w, &executed); break;
         case FLOW_BARRIER: arrive(run, resident, w, &executed); break;
         default: break;
         }
     }
-    return STATUS_OK;
+    return status;
 }
 
 /* One turn of a block; ends early when the block does. */

@@ -61,6 +61,9 @@ void exec_run(struct exec *exec, unsigned warp, const struct group *group, uint3
 void exec_barrier_result(struct exec *exec, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t arrived_true, bool all,
                          bool any);
 
+/* The member mask of the .sync form at pc, as that lane names it; 0: it has none. */
+uint32_t exec_members(const struct exec *exec, unsigned warp, uint32_t pc, unsigned lane);
+
 /* After FLOW_FAULT. */
 struct exec_fault {
     char message[256];

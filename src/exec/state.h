@@ -85,8 +85,6 @@ bool exec_atomic_step(struct exec *exec, unsigned warp, const struct step *step,
 /* active: lanes of the group; alive: lanes of the warp that have not ended. */
 bool exec_warp_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint32_t active,
                     uint32_t alive);
-/* The member mask of a .sync form, as that lane names it; 0: it has none. */
-uint32_t exec_members(const struct exec *exec, unsigned warp, const struct step *step, unsigned lane);
 bool exec_clock_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint64_t clock);
 bool exec_local_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
 

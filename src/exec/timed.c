@@ -245,7 +245,7 @@ static uint32_t core_lanes(const void *self, unsigned warp) {
 static uint32_t core_members(const void *self, unsigned thread, uint32_t pc) {
     const struct core *core = self;
     const struct core_warp *at = &core->warps[thread / LANES_MAX];
-    return exec_members(at->exec, at->number, &core->linked->steps[pc], thread % LANES_MAX);
+    return exec_members(at->exec, at->number, pc, thread % LANES_MAX);
 }
 
 static void core_barrier_result(void *self, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t arrived_true, bool all,

@@ -22,7 +22,8 @@ static unsigned mask_source(enum op op) {
     return op == OP_BAR_WARP || op == OP_ELECT ? 0 : 1;
 }
 
-uint32_t exec_members(const struct exec *exec, unsigned warp, const struct step *step, unsigned lane) {
+uint32_t exec_members(const struct exec *exec, unsigned warp, uint32_t pc, unsigned lane) {
+    const struct step *step = &exec->linked->steps[pc];
     const struct row *row = &step->rows[step->dst_count + mask_source(step->inst->op)];
     return step->inst->flags & FLAG_SYNC && row->present ? (uint32_t)exec_read(exec, warp, row, lane) : 0;
 }
@@ -34,7 +35,7 @@ static bool members_of(struct exec *exec, unsigned warp, const struct step *step
     *members = UINT32_MAX;
     if (!(step->inst->flags & FLAG_SYNC) || !row->present)
         return true;
-    *members = exec_members(exec, warp, step, lane);
+    *members = exec_members(exec, warp, (uint32_t)(step - exec->linked->steps), lane);
     return members_present(exec, warp, step, *members, active, alive, lane);
 }
 

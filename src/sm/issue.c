@@ -171,9 +171,11 @@ void sm_update_warp(struct sm *sm, unsigned w) {
         return;
     }
     const uint32_t lanes = warp->group.lanes;
-    if (!sm->mechanism->offer(sm->control, w, &warp->group)) {
+    if (!sm->mechanism->offer(sm->control, w, &warp->group)) { /* until one of its lanes goes on */
         clear_ready(sm, w);
         sm->stalled_long |= bit;
+        warp->waits = true;
+        set_wait(sm, w, WAIT_BARRIER);
         return;
     }
     if (warp->group.lanes != lanes) {
@@ -286,47 +288,15 @@ void sm_write_back(struct sm *sm, uint32_t number) {
         sm_end_if_done(sm, w / sm->shape.warps_per_place);
 }
 
-/* ---- barriers ---- */
-
-static void release_barrier(struct sm *sm, unsigned number, unsigned id) {
-    const struct barrier_result result = barrier_open(&sm->places[number].barriers[id]);
-    for (unsigned w = number * sm->shape.warps_per_place; w < (number + 1) * sm->shape.warps_per_place; w++) {
-        struct sm_warp *warp = &sm->warps[w];
-        if (!warp->waits || warp->barrier != id)
-            continue;
-        sm->executor.barrier_result(sm->executor.self, w, warp->barrier_pc, warp->barrier_lanes, result.true_count,
-                                    result.all, result.any);
-        warp->waits = false;
-        sm_update_warp(sm, w);
-    }
-}
-
-static void arrive(struct sm *sm, unsigned w, const struct executed *executed) {
+static uint64_t end_threads(struct sm *sm, unsigned w, const struct executed *executed) {
     const unsigned number = w / sm->shape.warps_per_place;
-    struct place *place = &sm->places[number];
-    const bool met = barrier_arrive(&place->barriers[executed->barrier], executed, place->alive);
-    if (sm->module->code[executed->pc].mode != MODE_ARRIVE) {
-        struct sm_warp *warp = &sm->warps[w];
-        warp->waits = true;
-        warp->barrier = executed->barrier, warp->barrier_pc = executed->pc, warp->barrier_lanes = executed->taken;
-    }
-    if (met)
-        release_barrier(sm, number, executed->barrier);
-}
-
-static void end_threads(struct sm *sm, unsigned w, const struct executed *executed) {
-    const unsigned number = w / sm->shape.warps_per_place, ended = bits_count(executed->taken);
-    struct place *place = &sm->places[number];
-    place->alive -= ended;
-    sm->threads += ended;
     if (!sm->mechanism->alive(sm->control, w)) {
         sm->used &= ~(UINT64_C(1) << w);
         sm_update_warp(sm, w);
     }
-    for (unsigned i = 0; i < BARRIERS; i++)
-        if (barrier_is_met_by_ends(&place->barriers[i], place->alive))
-            release_barrier(sm, number, i);
+    const uint64_t changed = sm_end_threads(sm, number, w, NULL, executed, NULL);
     sm_end_if_done(sm, number);
+    return changed;
 }
 
 /* ---- issue ---- */
@@ -418,6 +388,11 @@ static inline void launch_flight(struct sm *sm, unsigned w, uint32_t pc, const s
     sm_write_back_at(sm, start + timed->done_cycles, number);
 }
 
+void sm_launch_if_room(struct sm *sm, unsigned w, uint32_t pc, const struct access *access) {
+    if (sm->free_flight != NO_FLIGHT)
+        launch_flight(sm, w, pc, access);
+}
+
 uint32_t sm_take_flight(struct sm *sm) {
     const uint32_t flight = sm->free_flight;
     if (flight != NO_FLIGHT)
@@ -452,15 +427,18 @@ static inline void count_issue(struct sm *sm, unsigned scheduler, const struct s
 
 /* Control flow, the end of a straight run, or a barrier: the mechanism says how the warp goes on. */
 static void end_run(struct sm *sm, unsigned w, const struct executed *executed) {
+    uint64_t changed = 0;
     sm->warps[w].since = sm->now + 1; /* the wait before it is counted; a barrier that opens looks at the warp again */
     switch (executed->flow) {
     case FLOW_BRANCH:
     case FLOW_MULTI:
     case FLOW_CALL: sm_count_parting(sm, executed); break;
-    case FLOW_EXIT: end_threads(sm, w, executed); break;
-    case FLOW_BARRIER: arrive(sm, w, executed); break;
+    case FLOW_EXIT: changed = end_threads(sm, w, executed); break;
+    case FLOW_BARRIER: changed = sm_arrive(sm, w / sm->shape.warps_per_place, w, NULL, executed); break;
     default: break;
     }
+    if (changed)
+        sm_look_again(sm, changed & ~(UINT64_C(1) << w));
     if (sm->used >> w & 1)
         sm_update_warp(sm, w);
 }
@@ -516,6 +494,23 @@ static inline bool stays_empty(const struct sm *sm) {
            sm->empty.stalled_long == sm->stalled_long && sm->empty.no_flight == (sm->free_flight == NO_FLIGHT);
 }
 
+/* Where lanes wait on their own: a warp-level operation waits for those that it names and that are elsewhere. Coming to it
+ * takes a slot; it is executed, and counted, when all have come. */
+static void issue_path(struct sm *sm, unsigned scheduler, unsigned w) {
+    struct sm_warp *warp = &sm->warps[w];
+    if (!inst_meets(&sm->module->code[warp->pc]) || sm_is_whole(sm, w, &warp->group)) {
+        issue_warp(sm, scheduler, w);
+        return;
+    }
+    sm->inst_stats[warp->pc].waits[warp->stage] += sm->now - warp->since;
+    warp->since = sm->now + 1;
+    sm->scheduler_class[scheduler] = warp->width_class;
+    sm->scheduler_pc[scheduler] = warp->pc;
+    sm_count_issued(sm, scheduler, 1);
+    warp->buffer_pc = warp->pc + 1;
+    sm_look_again(sm, sm_meet(sm, w, &warp->group, NULL) | UINT64_C(1) << w);
+}
+
 void sm_issue(struct sm *sm) {
     const uint64_t ready = sm->ready, blocked = sm_without_room(sm);
     uint64_t possible = ready & ~blocked;
@@ -542,8 +537,10 @@ void sm_issue(struct sm *sm) {
         }
         const struct scheduler_view view = {possible & mine, sm->stalled_long, sm->older};
         unsigned turns = 1;
-        if (!sm->regroup)
+        if (sm->whole_warps)
             issue_warp(sm, s, sm->scheduler->pick(sm->schedulers[s], &view));
+        else if (!sm->regroup)
+            issue_path(sm, s, sm->scheduler->pick(sm->schedulers[s], &view));
         else if (!(turns = sm_regroup_issue(sm, s, &view)))
             continue;
         sm->scheduler_busy[s] = sm->now + (uint64_t)turns * sm->wide;

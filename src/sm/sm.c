@@ -285,25 +285,6 @@ bool sm_faulted(const struct sm *sm, uint64_t *cycle, unsigned *warp) {
     return sm->faulted;
 }
 
-static void describe_barrier(const struct sm *sm, unsigned w, const uint32_t pcs[LANES_MAX], struct report *report) {
-    const struct sm_warp *warp = &sm->warps[w];
-    const struct place *place = &sm->places[w / sm->shape.warps_per_place];
-    const struct barrier *barrier = &place->barriers[warp->barrier];
-    const uint32_t others = sm->mechanism->alive(sm->control, w) & ~warp->barrier_lanes;
-    char where[256];
-    report_add(report, STATUS_STOPPED,
-               "  SM %u, block %llu, warp %u: lanes 0x%08x wait at barrier %u (%s): %u of %u threads have come",
-               (unsigned)sm->shape.id, (unsigned long long)place->block, w % sm->shape.warps_per_place,
-               (unsigned)warp->barrier_lanes, (unsigned)warp->barrier,
-               module_where(sm->module, warp->barrier_pc, where, sizeof where), (unsigned)barrier->arrived,
-               (unsigned)(barrier->expected ? barrier->expected : place->alive));
-    if (others)
-        report_add(report, STATUS_STOPPED,
-                   "    lanes 0x%08x of the same warp parted from them before and stand at %s; they run only after the "
-                   "others",
-                   (unsigned)others, module_where(sm->module, pcs[bits_first(others)], where, sizeof where));
-}
-
 void sm_describe(const struct sm *sm, struct report *report) {
     enum { SHOWN = 8 };
     unsigned shown = 0;
@@ -313,14 +294,8 @@ void sm_describe(const struct sm *sm, struct report *report) {
         const bool here = sm->regroup ? sm->mechanism->alive(sm->control, w) != 0 : sm->used >> w & 1;
         if (!here || shown++ >= SHOWN)
             continue;
-        if (sm->regroup) {
-            sm_regroup_describe(sm, w, report);
-            continue;
-        }
-        uint32_t pcs[LANES_MAX] = {0};
-        sm->mechanism->where(sm->control, w, pcs);
-        if (warp->waits)
-            describe_barrier(sm, w, pcs, report);
+        if (!sm->whole_warps || warp->waits)
+            sm_describe_waits(sm, w, report);
         else
             report_add(report, STATUS_STOPPED, "  SM %u, block %llu, warp %u: at %s, waiting for %s",
                        (unsigned)sm->shape.id, (unsigned long long)sm->places[w / sm->shape.warps_per_place].block,
@@ -404,7 +379,9 @@ enum status sm_create(struct sm **out, struct arena *arena, const struct sm_para
     sm->books_later = sm->wide == 1 && !mechanism->regroups;
     sm->slot_count = mechanism->regroups ? SM_WARPS_MAX : sm->warp_count;
     sm->pending = ARENA_ARRAY(arena, struct pending, (size_t)sm->slot_count * sm->register_words);
-    sm->regroup = mechanism->regroups ? sm_regroup_create(arena, sm->warp_count) : NULL;
+    sm->regroup = mechanism->regroups ? sm_regroup_create(arena) : NULL;
+    sm->whole_warps = !mechanism->regroups && !mechanism->wait;
+    sm->waits = waits_create(arena, sm->warp_count, sm->whole_warps ? 1 : LANES_MAX);
     for (unsigned w = 0; w < sm->slot_count; w++) {
         sm->warps[w].pending = sm->pending + (size_t)w * sm->register_words;
         sm->warps[w].ready_unit = SM_UNIT_COUNT;

@@ -5,6 +5,7 @@
 #include "base/bits.h"
 #include "isa/barrier.h"
 #include "isa/group.h"
+#include "isa/waits.h"
 #include "mem/banks.h"
 #include "sm/scheduler/scheduler.h"
 #include "sm/sm.h"
@@ -114,7 +115,7 @@ struct booking {
 
 /* An issue slot and what stands in it: a warp, or a group that the mechanism has formed. */
 struct sm_warp {
-    bool waits; /* at a barrier */
+    bool waits; /* for other threads: nothing of it can issue */
     uint8_t in_flight;
     uint8_t stage; /* enum sm_wait of the present wait */
     uint32_t buffer_pc,
@@ -127,8 +128,7 @@ struct sm_warp {
     uint8_t bank;               /* of its register 0 */
     struct pending *pending;    /* its scoreboard, by word */
     uint8_t ready_unit;         /* whose ready set it is in; SM_UNIT_COUNT: none */
-    uint32_t barrier, barrier_pc, barrier_lanes;
-    uint64_t since; /* cycle the present wait began */
+    uint64_t since;             /* cycle the present wait began */
     uint32_t memory_in_flight, atomics_in_flight;
 };
 
@@ -147,7 +147,10 @@ struct sm {
     const struct divergence_ops *mechanism;
     void *control;
     struct regroup *regroup; /* NULL: warps keep their slots */
+    bool whole_warps;        /* and wait for others as a whole */
     bool loads_part;         /* threads come back with their own data */
+    struct waits *waits;     /* of each warp */
+    uint32_t at_others;      /* threads that wait for threads */
     struct sm_shape shape;
     unsigned warp_count, slot_count;
     struct link *requests, *replies;
@@ -262,11 +265,27 @@ void sm_end_empty(struct sm *sm);
 uint32_t sm_take_flight(struct sm *sm);
 /* Operands, unit or load/store unit, and the write-back of an issued instruction. */
 void sm_book_flight(struct sm *sm, unsigned slot, uint32_t flight, const struct access *access, struct bundle *bundle);
+/* A warp's instruction, without a flight where none is free. */
+void sm_launch_if_room(struct sm *sm, unsigned warp, uint32_t pc, const struct access *access);
 void sm_count_parting(struct sm *sm, const struct executed *executed);
 void sm_write_back(struct sm *sm, uint32_t flight);
 void sm_end_if_done(struct sm *sm, unsigned place);
+/* wait.c: calls answer with the slots to be looked at again. `threads`: of each lane of the group; NULL: the warp's of the
+ * slot. `bundle`: where the mechanism dissolves groups. */
+void sm_look_again(struct sm *sm, uint64_t slots);
+/* Its `taken` lanes do not go on when the instruction is written back. */
+bool sm_stays(const struct sm *sm, const struct executed *executed);
+uint64_t sm_arrive(struct sm *sm, unsigned place, unsigned slot, const uint16_t *threads,
+                   const struct executed *executed);
+/* Have all lanes come that the group's warp-level operation names? */
+bool sm_is_whole(const struct sm *sm, unsigned warp, const struct group *group);
+/* The group waits at its warp-level operation for those it names; sets that are complete go on. */
+uint64_t sm_meet(struct sm *sm, unsigned slot, const struct group *offered, struct bundle *bundle);
+uint64_t sm_end_threads(struct sm *sm, unsigned place, unsigned slot, const uint16_t *threads,
+                        const struct executed *executed, struct bundle *bundle);
+void sm_describe_waits(const struct sm *sm, unsigned warp, struct report *report);
 /* regroup.c: where the mechanism dissolves groups */
-struct regroup *sm_regroup_create(struct arena *arena, unsigned warps);
+struct regroup *sm_regroup_create(struct arena *arena);
 void sm_regroup_start(struct sm *sm, unsigned warp, uint32_t pc, uint32_t lanes);
 /* Every unfinished thread waits for memory, or for threads that do. */
 bool sm_regroup_waits_for_memory(const struct sm *sm);
@@ -280,7 +299,9 @@ void sm_regroup_advance(struct sm *sm);
 /* A flight of their own for lanes that may miss, or the whole; taken back when they hit. */
 uint32_t sm_regroup_split(struct sm *sm, uint32_t flight, uint32_t lanes);
 void sm_regroup_rejoin(struct sm *sm, uint32_t flight, uint32_t part);
-void sm_regroup_describe(const struct sm *sm, unsigned warp, struct report *report);
+/* Threads of one warp go on together, through the pipeline where it has room for one more. */
+uint64_t sm_regroup_launch(struct sm *sm, unsigned slot, unsigned warp, uint32_t pc, uint32_t lanes,
+                           const struct access *access, struct bundle *bundle);
 /* memory.c */
 void sm_enqueue_access(struct sm *sm, uint32_t flight, const struct access *access, uint64_t ready_cycle);
 /* A load of one kernel parameter, which executors do not note as an access. */

@@ -1,0 +1,195 @@
+/* Threads that wait for others, at block barriers and at warp-level operations: outside the mechanism, whether warps keep
+ * their slots or groups dissolve. Where a warp waits as a whole its slot does; where its lanes can wait on their own the
+ * mechanism offers the others meanwhile; where groups dissolve those who wait have not come back. */
+#include "isa/threads.h"
+#include "sm/state.h"
+
+void sm_look_again(struct sm *sm, uint64_t slots) {
+    for (; slots; slots &= slots - 1)
+        sm_update_warp(sm, bits_first64(slots));
+}
+
+static void hold(struct sm *sm, unsigned warp, uint32_t pc, uint32_t at, uint32_t lanes) {
+    waits_add(&sm->waits[warp], pc, at, lanes);
+    sm->at_others += bits_count(lanes);
+    if (sm->mechanism->wait)
+        sm->mechanism->wait(sm->control, warp, lanes);
+    else
+        sm->warps[warp].waits = !sm->regroup;
+}
+
+static uint64_t go_on(struct sm *sm, unsigned warp, uint32_t lanes) {
+    if (!sm->regroup) {
+        sm->warps[warp].waits = false;
+        return sm->mechanism->go_on ? sm->mechanism->go_on(sm->control, warp, lanes) : UINT64_C(1) << warp;
+    }
+    uint16_t threads[LANES_MAX];
+    threads_of_warp(threads, warp, LANES_MAX);
+    return sm->mechanism->returned(sm->control, threads, lanes);
+}
+
+/* The threads of one warp among `rest`, which are taken from it; as lanes of the warp. threads NULL: it is the slot's. */
+static uint32_t take_warp(unsigned slot, const uint16_t *threads, uint32_t *rest, unsigned *warp) {
+    uint32_t lanes = *rest, home = 0;
+    *warp = threads ? threads[bits_first(lanes)] / LANES_MAX : slot;
+    if (!threads) {
+        *rest = 0;
+        return lanes;
+    }
+    for (BITS_EACH(lane, lanes))
+        if (threads[lane] / LANES_MAX == *warp) {
+            home |= UINT32_C(1) << threads[lane] % LANES_MAX;
+            *rest &= ~(UINT32_C(1) << lane);
+        }
+    return home;
+}
+
+/* ---- block barriers ---- */
+
+static uint64_t release(struct sm *sm, unsigned number, unsigned id) {
+    const struct barrier_result result = barrier_open(&sm->places[number].barriers[id]);
+    uint64_t changed = 0;
+    for (unsigned w = number * sm->shape.warps_per_place; w < (number + 1) * sm->shape.warps_per_place; w++)
+        for (struct waiting one; waits_take(&sm->waits[w], id, &one);) {
+            sm->at_others -= bits_count(one.lanes);
+            sm->executor.barrier_result(sm->executor.self, w, one.pc, one.lanes, result.true_count, result.all,
+                                        result.any);
+            changed |= go_on(sm, w, one.lanes);
+        }
+    return changed;
+}
+
+bool sm_stays(const struct sm *sm, const struct executed *executed) {
+    return executed->flow == FLOW_BARRIER && sm->module->code[executed->pc].mode != MODE_ARRIVE;
+}
+
+uint64_t sm_arrive(struct sm *sm, unsigned number, unsigned slot, const uint16_t *threads,
+                   const struct executed *executed) {
+    struct place *place = &sm->places[number];
+    const bool met = barrier_arrive(&place->barriers[executed->barrier], executed, place->alive);
+    unsigned warp;
+    if (sm_stays(sm, executed))
+        for (uint32_t rest = executed->taken, lanes; rest;) {
+            lanes = take_warp(slot, threads, &rest, &warp);
+            hold(sm, warp, executed->pc, executed->barrier, lanes);
+        }
+    return met ? release(sm, number, executed->barrier) : 0;
+}
+
+/* ---- warp-level operations ---- */
+
+static struct waits_members members_of(const struct sm *sm, unsigned warp) {
+    return (struct waits_members){sm->executor.self, sm->executor.members, warp * LANES_MAX};
+}
+
+bool sm_is_whole(const struct sm *sm, unsigned warp, const struct group *group) {
+    const struct waits_members members = members_of(sm, warp);
+    return waits_are_whole(&members, group->pc, group->lanes, sm->mechanism->alive(sm->control, warp));
+}
+
+/* Executes the operation for every set that is complete. */
+static uint64_t meet(struct sm *sm, unsigned slot, unsigned warp, struct bundle *bundle) {
+    const uint32_t alive = sm->mechanism->alive(sm->control, warp);
+    const struct waits_members members = members_of(sm, warp);
+    uint64_t changed = 0;
+    uint32_t pc;
+    for (uint32_t set; (set = waits_meet(&sm->waits[warp], &members, alive, &pc)) != 0;) {
+        struct executed executed;
+        struct access access;
+        const struct group group = {.pc = pc, .lanes = set, .stop_pc = NO_PC};
+        sm->executor.step(sm->executor.self, warp, &group, alive, sm->now, &executed, &access);
+        sm_count_group(sm, bits_count(set));
+        sm->at_others -= bits_count(set);
+        if (executed.flow == FLOW_FAULT) {
+            sm->faulted = true;
+            sm->fault_cycle = sm->now, sm->fault_warp = warp;
+            break;
+        }
+        if (sm->regroup)
+            changed |= sm_regroup_launch(sm, slot, warp, pc, set, &access, bundle);
+        else {
+            sm_launch_if_room(sm, warp, pc, &access);
+            changed |= go_on(sm, warp, set);
+        }
+    }
+    return changed;
+}
+
+uint64_t sm_meet(struct sm *sm, unsigned slot, const struct group *offered, struct bundle *bundle) {
+    const struct executed passed = {.flow = FLOW_NEXT, .pc = offered->pc, .issues = 1, .lanes = offered->lanes};
+    uint16_t copy[LANES_MAX];
+    const uint16_t *const threads = offered->threads ? copy : NULL;
+    if (threads) /* they are the mechanism's until it is told */
+        for (BITS_EACH(lane, offered->lanes))
+            copy[lane] = offered->threads[lane];
+    const struct group group = {.pc = offered->pc, .lanes = offered->lanes, .stop_pc = NO_PC, .threads = threads};
+    uint64_t changed = sm->mechanism->issued(sm->control, slot, &group, &passed);
+    unsigned warp;
+    sm_tell_watcher(sm, slot, &group, &passed);
+    for (uint32_t rest = passed.lanes, lanes; rest && !sm->faulted;) {
+        lanes = take_warp(slot, threads, &rest, &warp);
+        hold(sm, warp, passed.pc, AT_MEETING, lanes);
+        changed |= meet(sm, slot, warp, bundle);
+    }
+    return changed;
+}
+
+uint64_t sm_end_threads(struct sm *sm, unsigned number, unsigned slot, const uint16_t *threads,
+                        const struct executed *executed, struct bundle *bundle) {
+    struct place *place = &sm->places[number];
+    const unsigned ended = bits_count(executed->taken);
+    uint64_t changed = 0;
+    place->alive -= ended;
+    sm->threads += ended;
+    for (uint32_t rest = executed->taken; rest && sm->at_others;) {
+        unsigned warp;
+        take_warp(slot, threads, &rest, &warp);
+        changed |= meet(sm, slot, warp, bundle);
+    }
+    for (unsigned i = 0; i < BARRIERS; i++)
+        if (barrier_is_met_by_ends(&place->barriers[i], place->alive))
+            changed |= release(sm, number, i);
+    return changed;
+}
+
+/* ---- reports ---- */
+
+static void describe_waiting(const struct sm *sm, unsigned warp, const struct waiting *one, struct report *report) {
+    const struct place *place = &sm->places[warp / sm->shape.warps_per_place];
+    const unsigned id = (unsigned)sm->shape.id, number = warp % sm->shape.warps_per_place;
+    const unsigned long long block = place->block;
+    char where[256];
+    module_where(sm->module, one->pc, where, sizeof where);
+    if (one->at == AT_MEETING) {
+        report_add(report, STATUS_STOPPED,
+                   "  SM %u, block %llu, warp %u: lanes 0x%08x wait at %s (%s) for others that it names", id, block,
+                   number, (unsigned)one->lanes, op_name(sm->module->code[one->pc].op), where);
+        return;
+    }
+    const struct barrier *barrier = &place->barriers[one->at];
+    report_add(report, STATUS_STOPPED,
+               "  SM %u, block %llu, warp %u: lanes 0x%08x wait at barrier %u (%s): %u of %u threads have come", id,
+               block, number, (unsigned)one->lanes, (unsigned)one->at, where, (unsigned)barrier->arrived,
+               (unsigned)(barrier->expected ? barrier->expected : place->alive));
+}
+
+void sm_describe_waits(const struct sm *sm, unsigned warp, struct report *report) {
+    const uint32_t others = sm->mechanism->alive(sm->control, warp) & ~waits_lanes(&sm->waits[warp]);
+    uint32_t pcs[LANES_MAX] = {0};
+    char where[256];
+    for (unsigned i = 0; i < sm->waits[warp].count; i++)
+        describe_waiting(sm, warp, &sm->waits[warp].items[i], report);
+    if (!others)
+        return;
+    sm->mechanism->where(sm->control, warp, pcs);
+    module_where(sm->module, pcs[bits_first(others)], where, sizeof where);
+    if (sm->whole_warps)
+        report_add(report, STATUS_STOPPED,
+                   "    lanes 0x%08x of the same warp parted from them before and stand at %s; they run only after the "
+                   "others",
+                   (unsigned)others, where);
+    else
+        report_add(report, STATUS_STOPPED, "  SM %u, block %llu, warp %u: lanes 0x%08x, the first at %s",
+                   (unsigned)sm->shape.id, (unsigned long long)sm->places[warp / sm->shape.warps_per_place].block,
+                   warp % sm->shape.warps_per_place, (unsigned)others, where);
+}
