@@ -1,102 +1,57 @@
-/* The reconvergence stack, driven by scripted outcomes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+/* The reconvergence stack, driven by scripted outcomes. What it does but for the order of sides, convergence barriers do
+ * too. */
+#include "scripted_warp.h"
 
-#include <cmocka.h>
+static const char *const both[] = {"pdom", "barriers"};
 
-#include "divergence/divergence.h"
-
-enum { CODE = 64 };
-
-struct fixture {
-    struct arena arena;
-    struct inst code[CODE];
-    const struct divergence_ops *ops;
-    void *self;
-};
-
-static void setup(struct fixture *f, uint32_t lanes) {
-    memset(f, 0, sizeof *f);
-    f->ops = divergence_find("pdom");
-    assert_non_null(f->ops);
-    const struct divergence_shape shape = {
-        .code = f->code, .code_count = CODE, .warps = 1, .warp_size = 32, .warps_per_block = 1, .schedulers = 1};
-    f->self = f->ops->create(&f->arena, &shape);
-    f->ops->start(f->self, 0, 0, lanes);
-}
-
-static void expect(struct fixture *f, uint32_t pc, uint32_t lanes) {
-    struct group group;
-    assert_true(f->ops->offer(f->self, 0, &group));
-    assert_int_equal(group.pc, pc);
-    assert_int_equal(group.lanes, lanes);
-}
-
-static void expect_nothing(struct fixture *f) {
-    struct group group;
-    assert_false(f->ops->offer(f->self, 0, &group));
-    assert_int_equal(f->ops->alive(f->self, 0), 0);
-    arena_free(&f->arena);
-}
-
-static void issue(struct fixture *f, enum flow flow, uint32_t taken, uint32_t target) {
-    struct group group;
-    assert_true(f->ops->offer(f->self, 0, &group));
-    struct executed executed = {
-        .flow = flow, .pc = group.pc, .issues = 1, .lanes = group.lanes, .taken = taken, .target = target};
-    for (unsigned i = 0; i < LANES_MAX; i++)
-        executed.next[i] = taken >> i & 1 ? target : group.pc + 1;
-    f->ops->issued(f->self, 0, &group, &executed);
-}
-
-/* [000 fig. 3.1] A 1111, B 1110, F 0001, C 1000, D 0110, E 1110, G 1111; thread 1 is bit 3. */
+/* [000 fig. 3.1] A 1111, B 1110, F 0001, C 1000, D 0110, E 1110, G 1111; thread 1 is bit 3. The second state is the stack of
+ * fig. 3.1 (c), the third (d), the fifth (e). */
 static void pdom_follows_the_published_example(void **state) {
     (void)state;
     struct fixture f;
-    setup(&f, 0xf);
-    enum { A = 0, B = 1, C = 2, D = 3, E = 4, F = 6, G = 7 };
+    enum { A, F, B, D, C, E, G };
+    setup(&f, "pdom", 0xf);
+    f.blocks = "AFBDCEG";
     f.code[A].reconverge = G;
     f.code[B].reconverge = E;
-    expect(&f, A, 0xf);
-    issue(&f, FLOW_BRANCH, 0x1, F); /* taken to F: runs first */
-    expect(&f, F, 0x1);
-    issue(&f, FLOW_NEXT, 0, 0); /* F falls into G */
-    expect(&f, B, 0xe);
-    issue(&f, FLOW_BRANCH, 0x6, D);
-    expect(&f, D, 0x6);
+    expect_state(&f, A, 0xf, NO_PC, "AAAA");
+    issue(&f, FLOW_BRANCH, 0xe, B);
+    expect_state(&f, B, 0xe, G, "BBBF");
+    issue(&f, FLOW_BRANCH, 0x8, C);
+    expect_state(&f, C, 0x8, E, "CDDF");
     issue(&f, FLOW_NEXT, 0, 0);
-    expect(&f, C, 0x8);
-    issue(&f, FLOW_BRANCH, 0x8, E);
-    expect(&f, E, 0xe);
-    issue(&f, FLOW_BRANCH, 0xe, G);
-    expect(&f, G, 0xf);
+    expect_state(&f, D, 0x6, E, "EDDF");
+    issue(&f, FLOW_BRANCH, 0x6, E);
+    expect_state(&f, E, 0xe, G, "EEEF");
+    issue(&f, FLOW_NEXT, 0, 0);
+    expect_state(&f, F, 0x1, G, "GGGF");
+    issue(&f, FLOW_BRANCH, 0x1, G);
+    expect_state(&f, G, 0xf, NO_PC, "GGGG");
     issue(&f, FLOW_EXIT, 0xf, 0);
     expect_nothing(&f);
 }
 
-/* [002 fig. 2.2] A 1111, B 1011, C 0100, D 1111. */
-static void pdom_joins_both_sides_of_a_hammock(void **state) {
-    (void)state;
+/* [002 fig. 2.2] A 1111, B 1011, C 0100, D 1111: push the join (D, 1111), push (C, 0100), run B, pop, run C, pop, run D. */
+static void hammock(const char *name) {
     struct fixture f;
-    setup(&f, 0xf);
-    f.code[0].reconverge = 5;
-    issue(&f, FLOW_BRANCH, 0xb, 3);
-    expect(&f, 3, 0xb);
-    issue(&f, FLOW_BRANCH, 0xb, 5);
-    expect(&f, 1, 0x4);
-    issue(&f, FLOW_BRANCH, 0x4, 5);
-    expect(&f, 5, 0xf);
+    enum { A, C, B, D };
+    setup(&f, name, 0xf);
+    f.blocks = "ACBD";
+    f.code[A].reconverge = D;
+    expect_state(&f, A, 0xf, NO_PC, "AAAA");
+    issue(&f, FLOW_BRANCH, 0xb, B);
+    expect_state(&f, B, 0xb, D, "BCBB");
+    issue(&f, FLOW_NEXT, 0, 0);
+    expect_state(&f, C, 0x4, D, "DCDD");
+    issue(&f, FLOW_BRANCH, 0x4, D);
+    expect_state(&f, D, 0xf, NO_PC, "DDDD");
     issue(&f, FLOW_EXIT, 0xf, 0);
     expect_nothing(&f);
 }
 
-static void pdom_loop_adds_no_entry(void **state) {
-    (void)state;
+static void loop_adds_no_entry(const char *name) {
     struct fixture f;
-    setup(&f, 0xff);
+    setup(&f, name, 0xff);
     f.code[1].reconverge = 2;
     issue(&f, FLOW_NEXT, 0, 0);
     uint32_t lanes = 0xff;
@@ -111,10 +66,9 @@ static void pdom_loop_adds_no_entry(void **state) {
     expect_nothing(&f);
 }
 
-static void pdom_exit_clears_lanes_from_every_entry(void **state) {
-    (void)state;
+static void exit_clears_lanes_from_every_entry(const char *name) {
     struct fixture f;
-    setup(&f, 0xf);
+    setup(&f, name, 0xf);
     f.code[0].reconverge = NO_PC;
     issue(&f, FLOW_BRANCH, 0x3, 8);
     expect(&f, 8, 0x3);
@@ -126,10 +80,9 @@ static void pdom_exit_clears_lanes_from_every_entry(void **state) {
     expect_nothing(&f);
 }
 
-static void pdom_meets_at_the_return_when_lanes_part_in_a_function(void **state) {
-    (void)state;
+static void meets_at_the_return_when_lanes_part_in_a_function(const char *name) {
     struct fixture f;
-    setup(&f, 0xf);
+    setup(&f, name, 0xf);
     f.code[20].reconverge = NO_PC;
     issue(&f, FLOW_CALL, 0xf, 20);
     expect(&f, 20, 0xf);
@@ -144,11 +97,10 @@ static void pdom_meets_at_the_return_when_lanes_part_in_a_function(void **state)
 }
 
 /* Lanes that return early under a guard wait for the others; if those end instead, they go on alone. */
-static void pdom_guarded_return_waits_for_the_rest(void **state) {
-    (void)state;
+static void guarded_return_waits_for_the_rest(const char *name) {
     for (unsigned others_exit = 0; others_exit < 2; others_exit++) {
         struct fixture f;
-        setup(&f, 0xf);
+        setup(&f, name, 0xf);
         issue(&f, FLOW_CALL, 0xf, 20);
         issue(&f, FLOW_RETURN, 0x5, 1);
         expect(&f, 21, 0xa);
@@ -166,10 +118,9 @@ static void pdom_guarded_return_waits_for_the_rest(void **state) {
 }
 
 /* The same PC at another call depth is not the meeting point. */
-static void pdom_compares_call_depth(void **state) {
-    (void)state;
+static void compares_call_depth(const char *name) {
     struct fixture f;
-    setup(&f, 0x3);
+    setup(&f, name, 0x3);
     f.code[20].reconverge = 22;
     issue(&f, FLOW_CALL, 0x3, 20);
     issue(&f, FLOW_BRANCH, 0x1, 21); /* lane 0 at 21, lane 1 waits at 21 too: not-taken side is pc + 1 = 21 */
@@ -189,10 +140,9 @@ static void pdom_compares_call_depth(void **state) {
     expect_nothing(&f);
 }
 
-static void pdom_many_targets_run_lowest_first(void **state) {
-    (void)state;
+static void many_targets_run_lowest_first(const char *name) {
     struct fixture f;
-    setup(&f, 0x7);
+    setup(&f, name, 0x7);
     f.code[0].reconverge = 40;
     struct executed executed = {
         .flow = FLOW_MULTI, .pc = 0, .issues = 1, .lanes = 0x7, .taken = 0x7, .next = {30, 10, 20}};
@@ -209,16 +159,26 @@ static void pdom_many_targets_run_lowest_first(void **state) {
     expect_nothing(&f);
 }
 
+static void both_do_the_same(void **state) {
+    (void)state;
+    static void (*const tests[])(const char *) = {
+        hammock,
+        loop_adds_no_entry,
+        exit_clears_lanes_from_every_entry,
+        meets_at_the_return_when_lanes_part_in_a_function,
+        guarded_return_waits_for_the_rest,
+        compares_call_depth,
+        many_targets_run_lowest_first,
+    };
+    for (unsigned m = 0; m < sizeof both / sizeof both[0]; m++)
+        for (unsigned i = 0; i < sizeof tests / sizeof tests[0]; i++)
+            tests[i](both[m]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pdom_follows_the_published_example),
-        cmocka_unit_test(pdom_joins_both_sides_of_a_hammock),
-        cmocka_unit_test(pdom_loop_adds_no_entry),
-        cmocka_unit_test(pdom_exit_clears_lanes_from_every_entry),
-        cmocka_unit_test(pdom_meets_at_the_return_when_lanes_part_in_a_function),
-        cmocka_unit_test(pdom_guarded_return_waits_for_the_rest),
-        cmocka_unit_test(pdom_compares_call_depth),
-        cmocka_unit_test(pdom_many_targets_run_lowest_first),
+        cmocka_unit_test(both_do_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
