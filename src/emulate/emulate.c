@@ -275,45 +275,57 @@ static void tell(const struct run *run, const struct resident *resident, unsigne
     run->options->listener->hear(run->options->listener->self, &issued);
 }
 
-/* Runs one warp until it waits, ends, or has had its share. */
-static enum status run_warp(struct run *run, struct resident *resident, unsigned w) {
+/* Runs one warp until it waits, ends, or has had its share. lanes_wait: on their own; known where it is inlined, so that
+ * warps that wait as a whole pay nothing for those that do not. */
+__attribute__((always_inline)) static inline enum status run_lanes(struct run *run, struct resident *resident,
+                                                                   unsigned w, bool lanes_wait) {
     const struct divergence_ops *mechanism = run->options->mechanism;
-    const bool parts_wait = mechanism->wait != NULL;
     const uint32_t full = full_lanes(run, w);
     const unsigned frame = frame_of(run, w);
+    void *const control = resident->control;
+    struct exec *const exec = resident->exec;
     struct warp *warp = &resident->warps[w];
     struct group group;
     struct executed executed;
-    enum status status = STATUS_OK;
-    uint64_t left = run->options->warp_issues;
-    while (left && !warp->waits && !warp->done && status == STATUS_OK) {
-        if (!mechanism->offer(resident->control, w, &group)) {
-            warp->waits = true; /* until one of its lanes goes on */
-            break;
-        }
-        if (parts_wait && must_meet(run, resident, w, &group)) {
-            status = wait_for_members(run, resident, w, &group);
+    uint32_t left = run->options->warp_issues < UINT32_MAX ? (uint32_t)run->options->warp_issues : UINT32_MAX;
+    while (left && !warp->waits && !warp->done && mechanism->offer(control, w, &group)) {
+        if (lanes_wait && must_meet(run, resident, w, &group)) {
+            const enum status status = wait_for_members(run, resident, w, &group);
+            if (status != STATUS_OK)
+                return status;
             continue;
         }
-        const uint32_t limit = left < UINT32_MAX ? (uint32_t)left : UINT32_MAX;
-        exec_run(resident->exec, frame, &group, mechanism->alive(resident->control, w), limit, &executed);
+        exec_run(exec, frame, &group, mechanism->alive(control, w), left, &executed);
         left -= executed.issues;
         count_issues(run, full, &executed);
         if (executed.flow == FLOW_FAULT)
-            return exec_report_fault(resident->exec, run->report);
+            return exec_report_fault(exec, run->report);
         if (run->options->listener)
             tell(run, resident, w, &group, &executed);
-        mechanism->issued(resident->control, w, &group, &executed);
+        mechanism->issued(control, w, &group, &executed);
         switch (executed.flow) {
         case FLOW_BRANCH:
         case FLOW_MULTI:
         case FLOW_CALL: count_parting(run, &executed); break;
-        case FLOW_EXIT: status = end_threads(run, resident, w, &executed); break;
+        case FLOW_EXIT:
+            if (end_threads(run, resident, w, &executed) != STATUS_OK)
+                return STATUS_STOPPED;
+            break;
         case FLOW_BARRIER: arrive(run, resident, w, &executed); break;
         default: break;
         }
     }
-    return status;
+    if (left && !warp->done)
+        warp->waits = true; /* it has nothing to issue until one of its lanes goes on */
+    return STATUS_OK;
+}
+
+__attribute__((noinline)) static enum status run_warp(struct run *run, struct resident *resident, unsigned w) {
+    return run_lanes(run, resident, w, false);
+}
+
+__attribute__((noinline)) static enum status run_parts(struct run *run, struct resident *resident, unsigned w) {
+    return run_lanes(run, resident, w, true);
 }
 
 /* One turn of a block; ends early when the block does. */
@@ -329,7 +341,8 @@ static enum status run_turn(struct run *run, struct resident *resident) {
             continue;
         }
         idle = 0;
-        const enum status status = run_warp(run, resident, w);
+        const enum status status =
+            run->options->mechanism->wait ? run_parts(run, resident, w) : run_warp(run, resident, w);
         if (status != STATUS_OK)
             return status;
     }

@@ -179,6 +179,28 @@ static void warp_size_changes_issues_not_results(void **state) {
     assert_int_equal(issues[1], 4 * issues[0]);
 }
 
+/* Whatever a warp's share of issues ends at, a barrier holds it. */
+static void shares_that_end_at_a_barrier_do_not_pass_it(void **state) {
+    (void)state;
+    for (unsigned issues = 1; issues <= 12; issues++)
+        for (unsigned apart = 0; apart < 2; apart++) {
+            struct fixture f;
+            char settings[128];
+            snprintf(settings, sizeof settings, "functional.warp_issues: %u\ndivergence.mechanism: %s\n", issues,
+                     apart ? "barriers" : "pdom");
+            open_machine(&f, settings);
+            load(&f, KERNEL(".shared .b32 s[64];\n",
+                            "shl.b32 %r3, %r1, 2;\nmov.u32 %r4, s;\nadd.u32 %r5, %r4, %r3;\nst.shared.u32 [%r5], "
+                            "%r1;\nbar.sync 0;\nxor.b32 %r3, %r3, 128;\nadd.u32 %r5, %r4, %r3;\nld.shared.u32 %r6, "
+                            "[%r5];\nmul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\nst.global.u32 [%rd3], "
+                            "%r6;\nret;"));
+            assert_int_equal(run(&f, 1, 64), STATUS_OK);
+            for (uint32_t i = 0; i < 64; i++)
+                assert_int_equal(f.memory[i], i ^ 32);
+            finish(&f);
+        }
+}
+
 static void unknown_mechanism_lists_the_known_ones(void **state) {
     (void)state;
     struct fixture f;
@@ -207,6 +229,7 @@ int main(void) {
         cmocka_unit_test(registers_shared_and_local_memory_start_at_zero),
         cmocka_unit_test(member_mask_of_parted_lanes_is_a_deadlock),
         cmocka_unit_test(warp_size_changes_issues_not_results),
+        cmocka_unit_test(shares_that_end_at_a_barrier_do_not_pass_it),
         cmocka_unit_test(unknown_mechanism_lists_the_known_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
