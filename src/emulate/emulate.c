@@ -129,8 +129,9 @@ static uint32_t frame_members(const void *self, unsigned lane, uint32_t pc) {
     return exec_members(at->exec, at->frame, pc, lane);
 }
 
-/* Executes warp-level operations for every set of lanes that is complete. */
-static enum status meet(struct run *run, struct resident *resident, unsigned w) {
+/* Executes warp-level operations for every set of lanes that is complete. This and what follows is kept apart, so that the
+ * loop of a warp needs few registers. */
+__attribute__((noinline)) static enum status meet(struct run *run, struct resident *resident, unsigned w) {
     const struct frame_members at = {resident->exec, frame_of(run, w)};
     const struct waits_members members = {&at, frame_members, 0};
     const uint32_t alive = run->options->mechanism->alive(resident->control, w);
@@ -147,7 +148,8 @@ static enum status meet(struct run *run, struct resident *resident, unsigned w) 
 }
 
 /* Does the group stand at an operation that waits for lanes elsewhere? */
-static bool must_meet(const struct run *run, const struct resident *resident, unsigned w, const struct group *group) {
+__attribute__((noinline)) static bool must_meet(const struct run *run, const struct resident *resident, unsigned w,
+                                                const struct group *group) {
     if (!inst_meets(&run->linked->module->code[group->pc]))
         return false;
     const struct frame_members at = {resident->exec, frame_of(run, w)};
@@ -155,7 +157,8 @@ static bool must_meet(const struct run *run, const struct resident *resident, un
     return !waits_are_whole(&members, group->pc, group->lanes, run->options->mechanism->alive(resident->control, w));
 }
 
-static enum status wait_for_members(struct run *run, struct resident *resident, unsigned w, const struct group *group) {
+__attribute__((noinline)) static enum status wait_for_members(struct run *run, struct resident *resident, unsigned w,
+                                                              const struct group *group) {
     const struct executed passed = {.flow = FLOW_NEXT, .pc = group->pc, .issues = 1, .lanes = group->lanes};
     run->options->mechanism->issued(resident->control, w, group, &passed);
     hold(run, resident, w, passed.pc, AT_MEETING, passed.lanes);
@@ -275,11 +278,10 @@ static void tell(const struct run *run, const struct resident *resident, unsigne
     run->options->listener->hear(run->options->listener->self, &issued);
 }
 
-/* Runs one warp until it waits, ends, or has had its share. lanes_wait: on their own; known where it is inlined, so that
- * warps that wait as a whole pay nothing for those that do not. */
-__attribute__((always_inline)) static inline enum status run_lanes(struct run *run, struct resident *resident,
-                                                                   unsigned w, bool lanes_wait) {
+/* Runs one warp until it waits, ends, or has had its share. */
+static enum status run_warp(struct run *run, struct resident *resident, unsigned w) {
     const struct divergence_ops *mechanism = run->options->mechanism;
+    const bool lanes_wait = mechanism->wait != NULL;
     const uint32_t full = full_lanes(run, w);
     const unsigned frame = frame_of(run, w);
     void *const control = resident->control;
@@ -320,14 +322,6 @@ __attribute__((always_inline)) static inline enum status run_lanes(struct run *r
     return STATUS_OK;
 }
 
-__attribute__((noinline)) static enum status run_warp(struct run *run, struct resident *resident, unsigned w) {
-    return run_lanes(run, resident, w, false);
-}
-
-__attribute__((noinline)) static enum status run_parts(struct run *run, struct resident *resident, unsigned w) {
-    return run_lanes(run, resident, w, true);
-}
-
 /* One turn of a block; ends early when the block does. */
 static enum status run_turn(struct run *run, struct resident *resident) {
     const uint64_t until = run->issued + run->options->turn_issues;
@@ -341,8 +335,7 @@ static enum status run_turn(struct run *run, struct resident *resident) {
             continue;
         }
         idle = 0;
-        const enum status status =
-            run->options->mechanism->wait ? run_parts(run, resident, w) : run_warp(run, resident, w);
+        const enum status status = run_warp(run, resident, w);
         if (status != STATUS_OK)
             return status;
     }
