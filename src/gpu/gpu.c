@@ -214,10 +214,11 @@ static enum status run_round(struct launch_state *state, uint64_t from, uint64_t
         run_epoch(state, at, at + epoch);
     for (uint32_t i = 0; i < state->gpu->partition_count; i++)
         partition_perform(state->gpu->partitions[i]);
-    for (uint32_t i = 0, number = state->first_sm; i < state->made_count; i++) {
-        const struct executor *executor = &state->launch->executors[number];
+    const struct executor *const executors = state->launch->executors, *executor = executors + state->first_sm;
+    for (uint32_t i = 0; i < state->made_count; i++) {
         executor->publish(executor->self);
-        number = number + 1 == state->gpu->config.sm_count ? 0 : number + 1;
+        executor++;
+        executor = executor == executors + state->gpu->config.sm_count ? executors : executor;
     }
     return dispatch(state, to, report);
 }
