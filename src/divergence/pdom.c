@@ -4,8 +4,9 @@
  * below and one per side above, the taken side on top; an entry that reaches its reconvergence PC at its call depth is
  * popped. Where lanes meet only at the exit of their function, the meeting entry has no PC yet: the lanes that return
  * first leave it the address, and it goes on there when all have come. */
+#include "divergence/pdom.h"
+
 #include "base/bits.h"
-#include "divergence/divergence.h"
 
 struct entry {
     uint32_t pc, lanes;
@@ -13,6 +14,7 @@ struct entry {
     uint32_t reconverge_depth;
     uint32_t depth;  /* calls that have not returned */
     uint32_t resume; /* pc is NO_PC: where lanes that have returned from the function go on */
+    uint32_t meeting; /* one number for all entries that meet at the same time and place; 0: the first entry */
 };
 
 /* Every divergence leaves at least one lane behind, so 2 x 32 entries hold all of one call depth; calls that
@@ -28,6 +30,8 @@ struct pdom {
     struct arena *arena;
     const struct inst *code;
     struct stack *stacks;
+    uint32_t meetings;
+    bool pops_by_hand;
 };
 
 static void *pdom_create(struct arena *arena, const struct divergence_shape *shape) {
@@ -41,10 +45,19 @@ static void *pdom_create(struct arena *arena, const struct divergence_shape *sha
     return pdom;
 }
 
+/* Only recursion that diverges at every depth outgrows the first capacity; the arena keeps the old block. */
+static void push(struct pdom *pdom, struct stack *stack, struct entry entry) {
+    if (stack->count == stack->capacity)
+        stack->entries =
+            arena_grow(pdom->arena, stack->entries, stack->count, &stack->capacity, sizeof *stack->entries);
+    stack->entries[stack->count++] = entry;
+}
+
 static uint64_t pdom_start(void *self, unsigned warp, uint32_t pc, uint32_t lanes) {
-    struct stack *stack = &((struct pdom *)self)->stacks[warp];
-    stack->entries[0] = (struct entry){.pc = pc, .lanes = lanes, .reconverge = NO_PC, .resume = NO_PC};
-    stack->count = lanes ? 1 : 0;
+    struct pdom *pdom = self;
+    pdom->stacks[warp].count = 0;
+    if (lanes)
+        push(pdom, &pdom->stacks[warp], (struct entry){.pc = pc, .lanes = lanes, .reconverge = NO_PC, .resume = NO_PC});
     return UINT64_C(1) << warp % ISSUE_SLOTS_MAX;
 }
 
@@ -60,14 +73,6 @@ static bool pdom_offer(void *self, unsigned warp, struct group *out) {
     return true;
 }
 
-/* Only recursion that diverges at every depth outgrows the first capacity; the arena keeps the old block. */
-static void push(struct pdom *pdom, struct stack *stack, struct entry entry) {
-    if (stack->count == stack->capacity)
-        stack->entries =
-            arena_grow(pdom->arena, stack->entries, stack->count, &stack->capacity, sizeof *stack->entries);
-    stack->entries[stack->count++] = entry;
-}
-
 /* Lanes have returned from the function at `depth`: the entry that waits for its exit learns where to go on. */
 static void returned(struct stack *stack, uint32_t depth, uint32_t pc) {
     for (unsigned i = stack->count; i-- > 0;)
@@ -77,41 +82,54 @@ static void returned(struct stack *stack, uint32_t depth, uint32_t pc) {
         }
 }
 
-/* Pops what has no lanes left or has arrived. */
-static void settle(struct stack *stack) {
-    while (stack->count) {
-        struct entry *top = &stack->entries[stack->count - 1];
-        if (!top->lanes) {
-            stack->count--;
-            continue;
-        }
-        if (top->pc == NO_PC) {
-            top->pc = top->resume, top->resume = NO_PC;
-            top->depth--;
-        }
-        if (stack->count == 1)
-            return;
-        if (top->reconverge == NO_PC) {
-            if (top->depth >= top->reconverge_depth)
-                return;
-            returned(stack, top->reconverge_depth, top->pc);
-        } else if (top->pc != top->reconverge || top->depth != top->reconverge_depth)
-            return;
+/* Pops what has no lanes left; a top that stands at the exit of its function goes on behind it. */
+static void drop_empty(struct stack *stack) {
+    while (stack->count && !stack->entries[stack->count - 1].lanes)
         stack->count--;
+    if (!stack->count)
+        return;
+    struct entry *top = &stack->entries[stack->count - 1];
+    if (top->pc == NO_PC) {
+        top->pc = top->resume, top->resume = NO_PC;
+        top->depth--;
     }
+}
+
+/* Are the lanes of the top where they meet others? */
+static bool has_arrived(const struct stack *stack) {
+    if (stack->count <= 1)
+        return false;
+    const struct entry *top = &stack->entries[stack->count - 1];
+    if (top->reconverge == NO_PC)
+        return top->depth < top->reconverge_depth;
+    return top->pc == top->reconverge && top->depth == top->reconverge_depth;
+}
+
+static void pop(struct stack *stack) {
+    const struct entry *top = &stack->entries[--stack->count];
+    if (top->reconverge == NO_PC)
+        returned(stack, top->reconverge_depth, top->pc);
+    drop_empty(stack);
+}
+
+static void settle(const struct pdom *pdom, struct stack *stack) {
+    drop_empty(stack);
+    while (!pdom->pops_by_hand && has_arrived(stack))
+        pop(stack);
 }
 
 /* The lanes of the top go to several places and meet at `reconverge`, all at `depth` of calls. */
 static void part(struct pdom *pdom, struct stack *stack, const uint32_t *pcs, const uint32_t *lanes, unsigned count,
                  uint32_t reconverge, uint32_t reconverge_depth, uint32_t depth) {
     struct entry *top = &stack->entries[stack->count - 1];
+    uint32_t meeting = top->meeting;
     if (stack->count > 1 && top->reconverge == reconverge && top->reconverge_depth == reconverge_depth)
         stack->count--; /* the entry below already waits there: a loop adds nothing */
     else
-        top->pc = reconverge, top->depth = reconverge_depth, top->resume = NO_PC;
+        meeting = ++pdom->meetings, top->pc = reconverge, top->depth = reconverge_depth, top->resume = NO_PC;
     for (unsigned i = 0; i < count; i++)
         if (pcs[i] != reconverge || depth != reconverge_depth)
-            push(pdom, stack, (struct entry){pcs[i], lanes[i], reconverge, reconverge_depth, depth, NO_PC});
+            push(pdom, stack, (struct entry){pcs[i], lanes[i], reconverge, reconverge_depth, depth, NO_PC, meeting});
 }
 
 /* Lanes with their own next PCs: the lowest PC on top. */
@@ -159,7 +177,7 @@ static void go_elsewhere(struct pdom *pdom, struct stack *stack, const struct ex
         return;
     }
     top->pc = executed->pc + 1;
-    push(pdom, stack, (struct entry){0, executed->taken, executed->pc + 1, here, depth, NO_PC});
+    push(pdom, stack, (struct entry){0, executed->taken, executed->pc + 1, here, depth, NO_PC, ++pdom->meetings});
     go_multi(pdom, stack, &leaving, executed->pc + 1, here, depth);
 }
 
@@ -193,7 +211,7 @@ static uint64_t pdom_issued(void *self, unsigned warp, const struct group *group
     case FLOW_BARRIER: top->pc = executed->pc + 1; break;
     case FLOW_FAULT: break;
     }
-    settle(stack);
+    settle(pdom, stack);
     return UINT64_C(1) << warp % ISSUE_SLOTS_MAX;
 }
 
@@ -217,6 +235,86 @@ static unsigned pdom_show(const void *self, unsigned warp, struct divergence_row
         rows[count++] = (struct divergence_row){"stack", entry->pc, i ? entry->reconverge : NO_PC, entry->lanes, NULL};
     }
     return count;
+/* ---- parties of a warp ---- */
+
+void *pdom_create_stacks(struct arena *arena, const struct divergence_shape *shape, unsigned stacks) {
+    struct pdom *pdom = ARENA_NEW(arena, struct pdom);
+    pdom->arena = arena, pdom->code = shape->code, pdom->pops_by_hand = true;
+    pdom->stacks = ARENA_ARRAY(arena, struct stack, stacks);
+    return pdom;
+}
+
+bool pdom_has_arrived(const void *self, unsigned number, uint32_t *meeting) {
+    const struct stack *stack = &((const struct pdom *)self)->stacks[number];
+    if (!has_arrived(stack))
+        return false;
+    *meeting = stack->entries[stack->count - 1].meeting;
+    return true;
+}
+
+void pdom_pop(void *self, unsigned number) { pop(&((struct pdom *)self)->stacks[number]); }
+
+bool pdom_meets(const void *self, unsigned number, uint32_t meeting) {
+    const struct stack *stack = &((const struct pdom *)self)->stacks[number];
+    for (unsigned i = 1; i < stack->count; i++)
+        if (stack->entries[i].meeting == meeting)
+            return true;
+    return false;
+}
+
+unsigned pdom_depth(const void *self, unsigned number) { return ((const struct pdom *)self)->stacks[number].count; }
+
+void pdom_split(void *self, unsigned from, unsigned to, uint32_t lanes) {
+    struct pdom *pdom = self;
+    struct stack *old = &pdom->stacks[from], *new = &pdom->stacks[to];
+    unsigned kept = 0;
+    new->count = 0;
+    for (unsigned i = 0; i < old->count; i++) {
+        struct entry entry = old->entries[i];
+        const uint32_t staying = entry.lanes & ~lanes;
+        entry.lanes &= lanes;
+        if (entry.lanes)
+            push(pdom, new, entry);
+        entry = old->entries[i];
+        entry.lanes = staying;
+        if (staying)
+            old->entries[kept++] = entry;
+    }
+    old->count = kept;
+}
+
+/* The next entry from i on that the top's lanes are in. */
+static unsigned next_of_top(const struct stack *stack, unsigned i) {
+    const uint32_t top = stack->entries[stack->count - 1].lanes;
+    while (i < stack->count && !(stack->entries[i].lanes & top))
+        i++;
+    return i;
+}
+
+bool pdom_join(void *self, unsigned into_number, unsigned from_number) {
+    struct pdom *pdom = self;
+    struct stack *into = &pdom->stacks[into_number], *from = &pdom->stacks[from_number];
+    const struct entry *here = &into->entries[into->count - 1], *there = &from->entries[from->count - 1];
+    if (here->pc != there->pc || here->depth != there->depth)
+        return false;
+    unsigned at = 0;
+    for (unsigned i = 0; i < from->count; i++, at++) {
+        at = next_of_top(into, at);
+        if (at == into->count || into->entries[at].meeting != from->entries[i].meeting)
+            return false;
+        if (!(from->entries[i].lanes & there->lanes)) /* a side that has not run yet */
+            return false;
+    }
+    const uint32_t lanes = there->lanes;
+    at = 0;
+    for (unsigned i = 0; (at = next_of_top(into, at)) < into->count; i++, at++) {
+        struct entry *entry = &into->entries[at];
+        entry->lanes |= i < from->count ? from->entries[i].lanes : lanes;
+        if (i < from->count && entry->pc == NO_PC && entry->resume == NO_PC)
+            entry->resume = from->entries[i].resume;
+    }
+    from->count = 0;
+    return true;
 }
 
 static void pdom_cost(const void *params, const struct cost_shape *shape, struct cost *out) {
