@@ -14,6 +14,14 @@
 #include "isa/executor.h"
 #include "isa/module.h"
 
+/* What an SM has done with its time so far, for mechanisms that adapt to it. */
+struct divergence_usage {
+    const uint64_t *memory, *idle, *stall; /* slots that passed empty, by why: as in sm/sm_stats.def */
+    const uint64_t *requests;              /* to memory */
+    unsigned schedulers;                   /* slots of a cycle */
+    uint64_t share; /* requests of 1000 cycles that are the SM's part of the memory's bandwidth */
+};
+
 struct divergence_shape {
     const struct inst *code;
     uint32_t code_count;
@@ -22,6 +30,7 @@ struct divergence_shape {
     const void *params;  /* values of the mechanism's own keys */
     const uint64_t *now; /* the present cycle; always 0 in the functional run */
     uint64_t *wake;      /* regroups: a cycle to come in which to call `advance`; UINT64_MAX: none */
+    const struct divergence_usage *usage; /* NULL in the functional run */
 };
 
 /* A line of what a mechanism holds, for those who watch it. */
@@ -64,6 +73,15 @@ struct divergence_ops {
      * pc + 1, and tells the outcome that ends the run, whose pc counts; how much of the run executed->issues counts is
      * the caller's affair. Until then offer, alive and where speak of the run's start. */
     uint64_t (*issued)(void *self, unsigned slot, const struct group *group, const struct executed *executed);
+    /* Warps keep their slot, in time: lanes of a warp may go on while others wait for memory. NULL: they do not. A warp has
+     * one instruction in flight, whatever sm.pipeline says. Of every ld and st issued the mechanism hears once: when all
+     * accesses of a load or store of global or local memory have been looked up, which lanes hit the L1 and which wait
+     * for data; of others at once, with no lanes. It answers with the lanes that wait by themselves: all that wait, or
+     * none, and then the warp waits for all. Its runs end behind every ld and st of other than shared and constant
+     * memory. */
+    uint32_t (*looked_up)(void *self, unsigned warp, uint32_t pc, uint32_t hits, uint32_t misses);
+    /* The data of lanes that wait by themselves have come. */
+    uint64_t (*arrived)(void *self, unsigned warp, uint32_t lanes);
     /* regroups: the instruction of these threads (of each lane) is written back, or their barrier has opened. */
     uint64_t (*returned)(void *self, const uint16_t *threads, uint32_t lanes);
     /* Where warps keep their slot and lanes can wait on their own: these lanes of the warp, which were just issued, wait

@@ -235,6 +235,8 @@ static unsigned pdom_show(const void *self, unsigned warp, struct divergence_row
         rows[count++] = (struct divergence_row){"stack", entry->pc, i ? entry->reconverge : NO_PC, entry->lanes, NULL};
     }
     return count;
+}
+
 /* ---- parties of a warp ---- */
 
 void *pdom_create_stacks(struct arena *arena, const struct divergence_shape *shape, unsigned stacks) {

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/bits.h"
 #include "gpu/caches.h"
 #include "gpu/net.h"
 #include "gpu/partition.h"
@@ -93,6 +94,16 @@ static uint32_t sm_number(const struct launch_state *state, uint32_t i) {
     return (state->first_sm + i) % state->gpu->config.sm_count;
 }
 
+/* Lines of the L1 that memory moves in 1000 cycles, divided among the SMs. */
+static uint64_t memory_share(const struct gpu_config *config, const struct cache_params *l1) {
+    const struct dram_params *dram = config->dram;
+    const uint64_t count = dram->chip_mask ? UINT64_C(1) << bits_count64(dram->chip_mask) : dram->chips;
+    const uint64_t bytes = dram->model == DRAM_BANKS ? UINT64_C(1000) * dram->burst_bytes / dram->burst_clocks
+                                                     : UINT64_C(1000) * dram->bytes_per_clock;
+    const uint64_t line = l1->sector_bytes ? l1->sector_bytes : l1->line_bytes;
+    return bytes * count * config->gpu->dram_khz / config->gpu->sm_khz / line / config->sm_count;
+}
+
 /* An SM is made with its first block: before, all it does is pass idle slots. SMs get theirs in order. */
 static enum status make_sm(struct launch_state *state, uint64_t cycle, struct report *report) {
     struct gpu *gpu = state->gpu;
@@ -101,7 +112,7 @@ static enum status make_sm(struct launch_state *state, uint64_t cycle, struct re
     const uint32_t number = sm_number(state, state->made_count);
     const struct sm_shape shape = {
         launch->places,     launch->warps_per_place,  number,        config->gpu->link_latency, state->instructions,
-        &state->histograms, launch->mechanism_params, launch->issues};
+        &state->histograms, launch->mechanism_params, memory_share(config, state->l1), launch->issues};
     struct sm **sm = &state->sms[state->made_count];
     const struct sm_caches *caches;
     enum status status = caches_of(&gpu->caches, number, state->l1, &caches, report);

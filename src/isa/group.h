@@ -11,6 +11,7 @@ struct group {
     uint32_t pc;
     uint32_t lanes;   /* active lanes, never 0 when offered */
     uint32_t stop_pc; /* a straight run ends before this PC (NO_PC: only at control flow) */
+    bool rejoins;     /* in time: the lanes have executed the instruction before; its issue only takes the slot */
     /* The thread slot of each active lane; NULL: lane i is thread i of the warp whose number the issue slot has. The
      * mechanism's, and good until it is told that the group was issued. */
     const uint16_t *threads;

@@ -50,7 +50,7 @@ static inline enum sm_wait find_hazard(const struct pending *pending, const stru
 /* What holds back an instruction that has been fetched; WAIT_TURN: nothing of its own. */
 static inline enum sm_wait find_wait(const struct sm *sm, unsigned w, const struct timed *timed) {
     const struct sm_warp *warp = &sm->warps[w];
-    if (sm->params.pipeline == SM_BARREL && warp->in_flight)
+    if (sm->params.pipeline != SM_SCOREBOARD && warp->in_flight)
         return warp->memory_in_flight ? WAIT_MEMORY : WAIT_REGISTER;
     if (timed->order != ORDER_NONE && waits_for_order(sm, w, timed))
         return WAIT_MEMORY;
@@ -93,7 +93,7 @@ static inline void join_sets(struct sm *sm, unsigned w, enum sm_wait wait, unsig
 
 void sm_consider_warp(struct sm *sm, unsigned w) {
     struct sm_warp *warp = &sm->warps[w];
-    if (!(sm->used >> w & 1) || warp->waits)
+    if (!(sm->used >> w & 1) || warp->waits || !warp->group.lanes)
         return;
     const uint32_t passed = warp->pc - warp->buffer_pc; /* wraps below buffer_pc */
     const struct timed *timed = &sm->timed[warp->pc];
@@ -171,11 +171,16 @@ void sm_update_warp(struct sm *sm, unsigned w) {
         return;
     }
     const uint32_t lanes = warp->group.lanes;
-    if (!sm->mechanism->offer(sm->control, w, &warp->group)) { /* until one of its lanes goes on */
+    if (!sm->mechanism->offer(sm->control, w, &warp->group)) {
         clear_ready(sm, w);
         sm->stalled_long |= bit;
-        warp->waits = true;
-        set_wait(sm, w, WAIT_BARRIER);
+        if (sm->slips) { /* its lanes wait for data by themselves */
+            set_wait(sm, w, WAIT_MEMORY);
+            warp->group.lanes = 0;
+        } else { /* until one of its lanes goes on */
+            warp->waits = true;
+            set_wait(sm, w, WAIT_BARRIER);
+        }
         return;
     }
     if (warp->group.lanes != lanes) {
@@ -252,7 +257,7 @@ void sm_end_if_done(struct sm *sm, unsigned number) {
 /* A register has come, or memory is quieter: the instruction is still the same and in the buffer. */
 static inline void consider_hazard(struct sm *sm, unsigned w) {
     const struct sm_warp *warp = &sm->warps[w];
-    if (warp->stage != WAIT_REGISTER && warp->stage != WAIT_MEMORY)
+    if ((warp->stage != WAIT_REGISTER && warp->stage != WAIT_MEMORY) || !warp->group.lanes)
         return;
     const struct timed *timed = &sm->timed[warp->pc];
     const enum sm_wait wait = find_wait(sm, w, timed);
@@ -266,6 +271,10 @@ void sm_write_back(struct sm *sm, uint32_t number) {
     struct flight *flight = &sm->flights[number];
     if (sm->regroup) {
         sm_regroup_write_back(sm, number);
+        return;
+    }
+    if (flight->pc == NO_PC) {
+        sm_arrive_apart(sm, number);
         return;
     }
     const unsigned w = flight->warp;
@@ -309,6 +318,8 @@ void sm_count_parting(struct sm *sm, const struct executed *executed) {
 
 /* Operands: one read per bank and cycle, in the order of issue. */
 static inline uint64_t read_operands(struct sm *sm, unsigned warp, const struct timed *timed) {
+    if (sm->params.pipeline == SM_ONE_CYCLE)
+        return sm->now;
     const unsigned banks = sm->params.register_banks, shift = sm->warps[warp].bank;
     uint64_t last = sm->now, turn = sm->now;
     unsigned left = sm->params.collector_reads;
@@ -367,6 +378,13 @@ static void launch_memory(struct sm *sm, unsigned w, uint32_t number, const stru
     const bool slow = access->kind != ACCESS_NONE ? access->space != SPACE_SHARED : timed->parameter != 0;
     set_pending(warp->pending, timed, slow);
     enqueue(sm, number, timed, access, read_operands(sm, w, timed));
+    if (sm->slips) {
+        flight->lanes = 0, flight->entire = false;
+        warp->accessing = number;
+        if (access->kind == ACCESS_NONE || access->space == SPACE_SHARED || access->space == SPACE_CONST ||
+            access->space == SPACE_PARAM)
+            sm_looked_up(sm, number, 0);
+    }
 }
 
 static inline void launch_flight(struct sm *sm, unsigned w, uint32_t pc, const struct access *access) {
@@ -382,6 +400,10 @@ static inline void launch_flight(struct sm *sm, unsigned w, uint32_t pc, const s
         return;
     }
     set_pending(sm->warps[w].pending, timed, false);
+    if (sm->params.pipeline == SM_ONE_CYCLE) {
+        sm_write_back_at(sm, sm->now + sm->wide, number);
+        return;
+    }
     const uint64_t start = take_unit(sm, unit, read_operands(sm, w, timed), timed);
     sm->collectors_used += UINT64_C(1) << UNIT_BITS * unit;
     sm_collector_at(sm, start, unit);
@@ -408,6 +430,10 @@ void sm_book_flight(struct sm *sm, unsigned slot, uint32_t number, const struct 
         bundle->ready = read_operands(sm, slot, timed) + (bundle->turns - 1) * sm->wide;
     if (unit == SM_UNIT_MEMORY) {
         enqueue(sm, number, timed, access, bundle->ready);
+        return;
+    }
+    if (sm->params.pipeline == SM_ONE_CYCLE) {
+        sm_write_back_at(sm, sm->now + sm->wide, number);
         return;
     }
     if (!bundle->starts[unit]) {
@@ -443,12 +469,29 @@ static void end_run(struct sm *sm, unsigned w, const struct executed *executed) 
         sm_update_warp(sm, w);
 }
 
+/* Lanes whose data came while others ran write them back in the slot of their instruction, and go on behind it. */
+static void issue_rejoin(struct sm *sm, unsigned scheduler, unsigned w) {
+    struct sm_warp *warp = &sm->warps[w];
+    const struct executed executed = {
+        .flow = FLOW_NEXT, .pc = warp->pc, .issues = 1, .lanes = warp->group.lanes};
+    sm->scheduler_class[scheduler] = warp->width_class;
+    sm->scheduler_pc[scheduler] = warp->pc;
+    sm_count_slots(sm, warp->pc, warp->width_class, 1);
+    sm->mechanism->issued(sm->control, w, &warp->group, &executed);
+    warp->buffer_pc = warp->pc + 1;
+    end_run(sm, w, &executed);
+}
+
 static void issue_warp(struct sm *sm, unsigned scheduler, unsigned w) {
     struct sm_warp *warp = &sm->warps[w];
     const uint32_t pc = warp->pc;
     struct executed executed;
     struct access access;
     sm->inst_stats[pc].waits[warp->stage] += sm->now - warp->since;
+    if (warp->group.rejoins) {
+        issue_rejoin(sm, scheduler, w);
+        return;
+    }
     count_issue(sm, scheduler, warp, pc);
     sm->executor.step(sm->executor.self, w, &warp->group, warp->alive, sm->now, &executed, &access);
     if (executed.flow == FLOW_FAULT) {

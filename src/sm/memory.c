@@ -112,6 +112,82 @@ static void complete_if_done(struct sm *sm, uint32_t number) {
     sm_event(sm, at, EVENT_WRITE_BACK, number);
 }
 
+/* ---- lanes that wait by themselves ---- */
+
+/* Who a transaction's data are for: a flight, or, above 32 bits, lanes of a warp. A lane of a warp has one access on its
+ * way at a time, so these stay right when the others of the flight have gone on. */
+static uint64_t waiter_tag(const struct sm *sm, const struct queued *entry) {
+    const uint32_t lanes = entry->lanes[entry->next];
+    if (!sm->slips || entry->kind == ACCESS_ATOMIC || !lanes)
+        return entry->flight;
+    return (uint64_t)lanes << 32 | sm->flights[entry->flight].warp;
+}
+
+/* A transaction of the flight waits for data. */
+static void note_miss(struct flight *flight, uint32_t lanes) {
+    flight->entire |= !lanes || (flight->lanes & lanes);
+    flight->lanes |= lanes;
+}
+
+void sm_looked_up(struct sm *sm, uint32_t number, uint32_t lanes) {
+    struct flight *flight = &sm->flights[number];
+    const unsigned w = flight->warp;
+    const enum op op = (enum op)sm->module->code[flight->pc].op;
+    if (op != OP_LD && op != OP_ST)
+        return;
+    const uint32_t misses = flight->entire ? 0 : flight->lanes & lanes;
+    const uint32_t apart = sm->mechanism->looked_up(sm->control, w, flight->pc, lanes & ~misses, misses);
+    if (apart) {
+        sm->warps[w].apart |= apart;
+        sm->places[flight->place].in_flight += bits_count(apart);
+        flight->outstanding = 0;
+    }
+    if (lanes) /* else it is being issued, and is looked at after that */
+        sm_update_warp(sm, w);
+}
+
+static void arrive_apart(struct sm *sm, unsigned w, uint32_t lanes) {
+    const unsigned place = w / sm->shape.warps_per_place;
+    sm->places[place].in_flight -= bits_count(lanes);
+    if (sm->mechanism->arrived(sm->control, w, lanes))
+        sm_update_warp(sm, w);
+}
+
+void sm_arrive_apart(struct sm *sm, uint32_t number) {
+    struct flight *flight = &sm->flights[number];
+    flight->next = sm->free_flight;
+    sm->free_flight = number;
+    arrive_apart(sm, flight->warp, flight->lanes);
+}
+
+/* They are written to the warp's buffer as late as other data are to registers; at once if no flight is free. */
+static void take_apart(struct sm *sm, unsigned w, uint32_t lanes) {
+    const uint32_t number = sm_take_flight(sm), delay = sm->params.l1_miss_latency + sm->params.pipeline_cycles;
+    sm->warps[w].apart &= ~lanes;
+    if (number == NO_FLIGHT) {
+        arrive_apart(sm, w, lanes);
+        return;
+    }
+    sm->flights[number].pc = NO_PC;
+    sm->flights[number].warp = (uint8_t)w, sm->flights[number].lanes = lanes;
+    sm_write_back_at(sm, sm->now + (delay ? delay : 1), number);
+}
+
+/* The flight that waits for these data; NO_FLIGHT: lanes by themselves did. */
+static uint32_t take_data(struct sm *sm, uint64_t tag) {
+    const uint32_t lanes = (uint32_t)(tag >> 32);
+    if (!lanes)
+        return (uint32_t)tag;
+    const unsigned w = (unsigned)(uint32_t)tag;
+    if (sm->warps[w].apart & lanes) {
+        take_apart(sm, w, lanes);
+        return NO_FLIGHT;
+    }
+    const uint32_t number = sm->warps[w].accessing;
+    sm->flights[number].lanes &= ~lanes;
+    return number;
+}
+
 static void pop_queue(struct sm *sm) {
     sm->queue_head = (sm->queue_head + 1) % QUEUE_MAX;
     sm->queue_count--;
@@ -133,7 +209,7 @@ static void send(struct sm *sm, const struct queued *entry, const struct request
                                   .lanes = entry->lanes[entry->next],
                                   .kind = kind,
                                   .place = entry->place,
-                                  .sectors = request->tag == entry->flight && kind != PACKET_READ
+                                  .sectors = request->tag == waiter_tag(sm, entry) && kind != PACKET_READ
                                                  ? entry->sectors[entry->next]
                                                  : packet_sectors(request->address, request->bytes)};
     link_send(sm->requests, sm->now, &packet, 1, kind == PACKET_READ ? 0 : request->bytes);
@@ -159,7 +235,7 @@ static bool transact(struct sm *sm, struct queued *entry) {
     const bool alone = sm->loads_part && entry->kind == ACCESS_LOAD;
     const uint32_t waiter = alone ? sm_regroup_split(sm, entry->flight, entry->lanes[entry->next]) : entry->flight;
     const struct request request = {.address = entry->address[entry->next],
-                                    .tag = waiter,
+                                    .tag = alone ? waiter : waiter_tag(sm, entry),
                                     .bytes = entry->bytes[entry->next],
                                     .source = sm->shape.id,
                                     .kind = entry->kind == ACCESS_LOAD    ? REQUEST_READ
@@ -194,9 +270,11 @@ static bool transact(struct sm *sm, struct queued *entry) {
     sm->inst_stats[flight->pc].misses += outcome == CACHE_MISS;
     if (entry->kind == ACCESS_STORE && !handed_on)
         sm->places[entry->place].stores--;
-    if (entry->kind == ACCESS_ATOMIC || result.waits)
+    if (entry->kind == ACCESS_ATOMIC || result.waits) {
         sm->flights[waiter].outstanding++;
-    else if (entry->kind == ACCESS_LOAD)
+        if (sm->slips)
+            note_miss(flight, entry->lanes[entry->next]);
+    } else if (entry->kind == ACCESS_LOAD)
         flight->done_cycle = sm->now + sm->params.l1_latency + sm->params.pipeline_cycles;
     return true;
 }
@@ -302,7 +380,12 @@ void sm_memory(struct sm *sm) {
     }
     flight->sent = true;
     const uint32_t number = entry->flight;
+    uint32_t lanes = 0;
+    for (uint32_t i = 0; sm->slips && i < entry->count; i++)
+        lanes |= entry->lanes[i];
     pop_queue(sm);
+    if (lanes)
+        sm_looked_up(sm, number, lanes);
     complete_if_done(sm, number);
 }
 
@@ -340,10 +423,13 @@ void sm_reply(struct sm *sm, const struct packet *packet) {
     if (!cache_fill(sm->l1, packet->address, &arrival))
         return;
     for (uint32_t i = 0; i < arrival.count; i++) {
-        struct flight *flight = &sm->flights[arrival.tags[i]];
+        const uint32_t number = take_data(sm, arrival.tags[i]);
+        if (number == NO_FLIGHT)
+            continue;
+        struct flight *flight = &sm->flights[number];
         flight->outstanding--;
         flight->done_cycle = sm->now + sm->params.l1_miss_latency + sm->params.pipeline_cycles;
-        complete_if_done(sm, (uint32_t)arrival.tags[i]);
+        complete_if_done(sm, number);
     }
     unblock(sm, sm->l1, packet->address);
 }

@@ -395,6 +395,15 @@ enum status sm_create(struct sm **out, struct arena *arena, const struct sm_para
     sm->places = ARENA_ARRAY(arena, struct place, shape->places);
     sm->inst_stats = shape->instructions, sm->histograms = shape->histograms;
     sm->divergent = ARENA_ARRAY(arena, uint64_t, module->code_count);
+    sm->slips = mechanism->looked_up != NULL;
+    if (sm->slips && params->pipeline == SM_SCOREBOARD)
+        sm->params.pipeline = SM_BARREL;
+    sm->usage = (struct divergence_usage){.memory = &sm->stats.memory,
+                                          .idle = &sm->stats.idle,
+                                          .stall = &sm->stats.stall,
+                                          .requests = &sm->stats.requests_sent,
+                                          .schedulers = params->schedulers,
+                                          .share = shape->share};
     const struct divergence_shape control = {.code = module->code,
                                              .code_count = module->code_count,
                                              .warps = sm->warp_count,
@@ -403,7 +412,8 @@ enum status sm_create(struct sm **out, struct arena *arena, const struct sm_para
                                              .schedulers = params->schedulers,
                                              .params = shape->mechanism_params,
                                              .now = &sm->now,
-                                             .wake = &sm->mechanism_wake};
+                                             .wake = &sm->mechanism_wake,
+                                             .usage = &sm->usage};
     sm->mechanism_wake = NO_CYCLE;
     sm->loads_part =
         mechanism->regroups &&

@@ -14,7 +14,7 @@
 #include "sm/histograms.h"
 
 enum { SM_WARPS_MAX = 64 };
-enum sm_pipeline { SM_SCOREBOARD, SM_BARREL };
+enum sm_pipeline { SM_SCOREBOARD, SM_BARREL, SM_ONE_CYCLE };
 enum sm_return { SM_RETURN_OWN, SM_RETURN_THREAD, SM_RETURN_GROUP };
 
 struct sm_params {
@@ -105,6 +105,7 @@ struct sm_shape {
     struct sm_inst_stats *instructions;
     struct sm_histograms *histograms;
     const void *mechanism_params;
+    uint64_t share; /* requests of 1000 cycles that are its part of the memory's bandwidth */
     const struct sm_watcher *watcher; /* NULL: nobody */
 };
 

@@ -60,9 +60,10 @@ struct flight {
     uint8_t warp, place;  /* warp: the issue slot it came from */
     bool slow;            /* its threads wait for memory */
     bool sent;            /* memory: every transaction has been made */
+    bool entire;          /* memory: no lane can go on without the others */
     uint16_t outstanding; /* memory: transactions whose data have not come */
     uint32_t ticket;
-    uint32_t lanes;        /* sm/regroup.c: whose threads come back with it */
+    uint32_t lanes;        /* sm/regroup.c: whose threads come back with it; sm->slips: that wait for data */
     bool is_load;          /* of global or local memory */
     uint32_t issued_cycle; /* such a load: the low bits */
     uint64_t done_cycle;   /* memory: when the last hit's data are there */
@@ -122,7 +123,7 @@ struct sm_warp {
         buffer_end;             /* instructions fetched: from one to before the other; behind pc, those have passed */
     bool fetching, astray;      /* astray: what comes is not what it goes on with */
     uint8_t width, width_class; /* of the group: lanes; eighths, from issued_1 on */
-    struct group group;         /* that it would issue: as last offered, or gone on from there in a straight run */
+    struct group group;         /* that it would issue: as last offered, or gone on from there in a straight run; no lanes: none */
     uint32_t alive;             /* lanes that had not ended when it was offered */
     uint32_t pc;                /* of that group */
     uint8_t bank;               /* of its register 0 */
@@ -130,13 +131,15 @@ struct sm_warp {
     uint8_t ready_unit;         /* whose ready set it is in; SM_UNIT_COUNT: none */
     uint64_t since;             /* cycle the present wait began */
     uint32_t memory_in_flight, atomics_in_flight;
+    uint32_t accessing; /* sm->slips: the flight of its load or store */
+    uint32_t apart;     /* sm->slips: lanes that wait for data by themselves */
 };
 
 struct place {
     bool used;
     uint64_t block;
     uint32_t alive, stores; /* stores: not yet acknowledged */
-    uint32_t in_flight;     /* sm/regroup.c: flights with threads of the block */
+    uint32_t in_flight;     /* sm/regroup.c: flights with threads of the block; sm->slips: lanes that wait by themselves */
     struct barrier barriers[BARRIERS];
 };
 
@@ -151,6 +154,8 @@ struct sm {
     bool loads_part;         /* threads come back with their own data */
     struct waits *waits;     /* of each warp */
     uint32_t at_others;      /* threads that wait for threads */
+    bool slips;              /* lanes of a warp go on while others wait for their data */
+    struct divergence_usage usage;
     struct sm_shape shape;
     unsigned warp_count, slot_count;
     struct link *requests, *replies;
@@ -306,6 +311,10 @@ uint64_t sm_regroup_launch(struct sm *sm, unsigned slot, unsigned warp, uint32_t
 void sm_enqueue_access(struct sm *sm, uint32_t flight, const struct access *access, uint64_t ready_cycle);
 /* A load of one kernel parameter, which executors do not note as an access. */
 void sm_enqueue_parameter(struct sm *sm, uint32_t flight, uint32_t offset, uint64_t ready_cycle);
+/* sm->slips: what a load or store that has been issued found; lanes of it that go on alone. */
+void sm_looked_up(struct sm *sm, uint32_t flight, uint32_t lanes);
+/* A flight that was made for lanes that wait by themselves has come. */
+void sm_arrive_apart(struct sm *sm, uint32_t flight);
 /* Something is queued, and the unit neither blocked nor busy. */
 void sm_memory(struct sm *sm);
 void sm_reply(struct sm *sm, const struct packet *packet);
