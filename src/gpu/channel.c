@@ -2,6 +2,8 @@
 
 #include <stdalign.h>
 
+#include "mem/dram_channel.h"
+
 enum { RANK_BITS = 4 };
 
 struct coming {
@@ -16,7 +18,7 @@ struct channel {
     uint64_t first_ready;         /* the DRAM's cycle from which the first of the queue may go; NO_CYCLE: none */
     uint64_t sm_khz, dram_khz, latency;
     bool far; /* the latency is longer than a cycle of the DRAM */
-    struct dram *dram;
+    struct dram_channel dram;
     uint32_t head, count;
     struct coming *queue; /* sorted by `order` */
 };
@@ -54,13 +56,13 @@ static inline uint64_t queue_ready(const struct channel *c) {
 uint32_t channel_room(const struct channel *c) { return CHANNEL_QUEUE - c->count; }
 
 struct dram_place channel_place(const struct channel *c, uint64_t address) {
-    return dram_place_of(c->dram, address);
+    return dram_channel_place(c->dram, address);
 }
 
 /* The first of the queue has changed. */
 static __attribute__((noinline)) void queue_begin(struct channel *c) {
     c->first_ready = queue_ready(c);
-    const uint64_t complete = from_dram(c, c->first_ready + dram_least_latency(c->dram));
+    const uint64_t complete = from_dram(c, c->first_ready + dram_channel_least_latency(c->dram));
     c->next = complete < c->next ? complete : c->next;
 }
 
@@ -89,20 +91,20 @@ static void advance(struct channel *c, uint64_t until) {
         const uint64_t at = c->first_ready > c->dram_now ? c->first_ready : c->dram_now + 1;
         if (at > until)
             break;
-        dram_advance(c->dram, at - 1);
-        if (!dram_room(c->dram, at)) { /* until a command makes some, or what is complete is taken */
-            c->dram_now = dram_next(c->dram);
+        dram_channel_advance(c->dram, at - 1);
+        if (!dram_channel_room(c->dram, at)) { /* until a command makes some, or what is complete is taken */
+            c->dram_now = dram_channel_next(c->dram);
             continue;
         }
         const struct coming *first = queue_at(c, 0);
-        dram_push_at(c->dram, at, &first->request, first->place);
+        dram_channel_push(c->dram, at, &first->request, first->place);
         c->head = (c->head + 1) % CHANNEL_QUEUE;
         c->count--;
         c->first_ready = queue_ready(c);
         c->dram_now = at;
     }
     c->dram_now = until;
-    dram_advance(c->dram, until);
+    dram_channel_advance(c->dram, until);
 }
 
 uint64_t channel_next(const struct channel *c) { return c->next; }
@@ -110,17 +112,17 @@ uint64_t channel_next(const struct channel *c) { return c->next; }
 void channel_run(struct channel *c, uint64_t cycle) { advance(c, to_dram(c, cycle)); }
 
 static void plan(struct channel *c) {
-    uint64_t at = dram_ready(c->dram);
+    uint64_t at = dram_channel_ready(c->dram);
     if (at == NO_CYCLE) {
-        const uint64_t command = dram_next(c->dram);
+        const uint64_t command = dram_channel_next(c->dram);
         at = command < c->first_ready ? command : c->first_ready;
-        at = at == NO_CYCLE ? at : at + dram_least_latency(c->dram);
+        at = at == NO_CYCLE ? at : at + dram_channel_least_latency(c->dram);
     }
     c->next = c->count > CHANNEL_QUEUE - CHANNEL_SCARCE ? 0 : from_dram(c, at);
 }
 
 bool channel_pop(struct channel *c, struct request *done) {
-    if (dram_pop(c->dram, c->dram_now, done))
+    if (dram_channel_pop(c->dram, c->dram_now, done))
         return true;
     plan(c);
     return false;
@@ -137,20 +139,20 @@ void channel_begin(struct channel *c) {
     plan(c);
 }
 
-bool channel_is_idle(const struct channel *c) { return !c->count && !dram_held(c->dram); }
+bool channel_is_idle(const struct channel *c) { return !c->count && !dram_channel_held(c->dram); }
 
 struct dram_stats channel_statistics(const struct channel *c) {
-    return dram_statistics(c->dram);
+    return dram_channel_statistics(c->dram);
 }
 
-const struct dram_histograms *channel_histograms(const struct channel *c) { return dram_histograms(c->dram); }
+const struct dram_histograms *channel_histograms(const struct channel *c) { return dram_channel_histograms(c->dram); }
 
 struct channel *channel_create(struct arena *arena, const struct gpu_config *config) {
     struct channel *c = ARENA_NEW(arena, struct channel);
     const struct gpu_params *gpu = config->gpu;
     c->sm_khz = gpu->sm_khz, c->dram_khz = gpu->dram_khz, c->latency = gpu->dram_latency;
     c->far = c->latency * c->dram_khz >= c->sm_khz;
-    c->dram = dram_create(arena, config->dram);
+    c->dram = dram_channel_create(arena, config->dram);
     c->queue = arena_alloc_aligned(arena, CHANNEL_QUEUE * sizeof *c->queue, alignof(struct coming));
     c->first_ready = NO_CYCLE;
     return c;

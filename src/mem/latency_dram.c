@@ -40,6 +40,7 @@ struct latency_dram {
     struct list queue, in_order, completed;
     struct list in_flight[2]; /* conflicts, hits: each in the order their data is ready */
     struct dram_stats stats;
+    struct dram_histograms histograms;
     struct address_map map;
     struct bank bank[];
 };
@@ -194,6 +195,8 @@ static void complete(struct latency_dram *dram, uint32_t index) {
     dram->stats.requests++;
     *(write ? &dram->stats.writes : &dram->stats.reads) += 1;
     *(write ? &dram->stats.write_cycles : &dram->stats.read_cycles) += entry->done - entry->accepted;
+    if (!write)
+        HISTOGRAM_COUNT_QUARTER(dram->histograms.dram_read_latency, entry->done - entry->accepted);
     list_append(dram, &dram->completed, index);
 }
 
@@ -317,3 +320,5 @@ uint32_t latency_dram_held(const struct latency_dram *dram) { return dram->held;
 struct dram_stats latency_dram_statistics(const struct latency_dram *dram) {
     return dram->stats;
 }
+
+const struct dram_histograms *latency_dram_histograms(const struct latency_dram *dram) { return &dram->histograms; }

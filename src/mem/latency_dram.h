@@ -28,5 +28,6 @@ uint64_t latency_dram_ready(const struct latency_dram *dram);
 bool latency_dram_pop(struct latency_dram *dram, uint64_t cycle, struct request *request);
 uint32_t latency_dram_held(const struct latency_dram *dram);
 struct dram_stats latency_dram_statistics(const struct latency_dram *dram);
+const struct dram_histograms *latency_dram_histograms(const struct latency_dram *dram);
 
 #endif
