@@ -18,16 +18,28 @@ enum at_max { AT_MAX_DISABLE, AT_MAX_BLOCK };
 enum place { PLACE_PLAIN, PLACE_MEMORY, PLACE_PASS, PLACE_GATHER };
 
 #define DIVERGE_ON_MISS_PARAMS                                                                                         \
-    PARAM(mdt_entries, "diverge-on-miss.mdt_entries", U32, "2", "0", "32", "entries", "memory divergence table: memory instructions of a warp that threads can have fallen behind at") \
-    PARAM(mcb_entries, "diverge-on-miss.mcb_entries", U32, "2", "1", "33", "entries", "memory coalescing buffer: memory instructions of a warp whose data are on their way; an entry of the table takes one, a load that blocks too") \
-    PARAM(adaptive, "diverge-on-miss.adaptive", BOOL, "true", "", "", "", "the maximum slip moves with what the SM waits for; false: it stays") \
-    PARAM(max_slip, "diverge-on-miss.max_slip", U32, "1", "0", "255", "accesses", "how far a thread may run ahead, in accesses that others missed; adaptive: at the start of a launch") \
-    PARAM(at_max, "diverge-on-miss.at_max", CHOICE, "disable", "disable|block", "", "", "a thread at the maximum waits as if it had missed; or the whole warp waits for every access") \
-    PARAM(sample_cycles, "diverge-on-miss.sample_cycles", U64, "100000", "1", "1000000000", "cycles", "adaptive: the maximum is looked at this often") \
-    PARAM(alu_bound_percent, "diverge-on-miss.alu_bound_percent", U32, "5", "0", "100", "percent", "adaptive: bound by issue when less than this of the slots pass empty") \
-    PARAM(balance_min_percent, "diverge-on-miss.balance_min_percent", U32, "5", "0", "100", "percent", "adaptive: in balance when at least this of the slots pass waiting for memory") \
-    PARAM(balance_max_percent, "diverge-on-miss.balance_max_percent", U32, "10", "0", "100", "percent", "adaptive: and at most this") \
-    PARAM(patience, "diverge-on-miss.patience", U32, "10000", "1", "4294967295", "runs", "straight runs that a warp issues at most while threads that have their data wait: so they go on even when the others wait for them in a loop")
+    PARAM(mdt_entries, "diverge-on-miss.mdt_entries", U32, "2", "0", "32", "entries",                                  \
+          "memory divergence table: memory instructions of a warp that threads can have fallen behind at")             \
+    PARAM(mcb_entries, "diverge-on-miss.mcb_entries", U32, "2", "1", "33", "entries",                                  \
+          "memory coalescing buffer: memory instructions of a warp whose data are on their way; an entry of the "      \
+          "table takes one, a load that blocks too")                                                                   \
+    PARAM(adaptive, "diverge-on-miss.adaptive", BOOL, "true", "", "", "",                                              \
+          "the maximum slip moves with what the SM waits for; false: it stays")                                        \
+    PARAM(max_slip, "diverge-on-miss.max_slip", U32, "1", "0", "255", "accesses",                                      \
+          "how far a thread may run ahead, in accesses that others missed; adaptive: at the start of a launch")        \
+    PARAM(at_max, "diverge-on-miss.at_max", CHOICE, "disable", "disable|block", "", "",                                \
+          "a thread at the maximum waits as if it had missed; or the whole warp waits for every access")               \
+    PARAM(sample_cycles, "diverge-on-miss.sample_cycles", U64, "100000", "1", "1000000000", "cycles",                  \
+          "adaptive: the maximum is looked at this often")                                                             \
+    PARAM(alu_bound_percent, "diverge-on-miss.alu_bound_percent", U32, "5", "0", "100", "percent",                     \
+          "adaptive: bound by issue when less than this of the slots pass empty")                                      \
+    PARAM(balance_min_percent, "diverge-on-miss.balance_min_percent", U32, "5", "0", "100", "percent",                 \
+          "adaptive: in balance when at least this of the slots pass waiting for memory")                              \
+    PARAM(balance_max_percent, "diverge-on-miss.balance_max_percent", U32, "10", "0", "100", "percent",                \
+          "adaptive: and at most this")                                                                                \
+    PARAM(patience, "diverge-on-miss.patience", U32, "10000", "1", "4294967295", "runs",                               \
+          "straight runs that a warp issues at most while threads that have their data wait: so they go on even when " \
+          "the others wait for them in a loop")
 
 #define DIVERGE_ON_MISS_STATS                                                                                          \
     STAT(divergent_accesses, "accesses", "loads and stores of which some lanes hit and some missed")                   \
@@ -73,9 +85,9 @@ struct table {
 struct slipping {
     uint32_t used, slipped, parked; /* parties; running is the one that is neither slipped nor parked */
     uint8_t running;
-    bool asks;     /* its memory instruction has not been looked up */
-    bool rejoins;  /* it has been slipped: its next issue takes the slot of its memory instruction */
-    bool released; /* it may issue what it was parked at */
+    bool asks;               /* its memory instruction has not been looked up */
+    bool rejoins;            /* it has been slipped: its next issue takes the slot of its memory instruction */
+    bool released;           /* it may issue what it was parked at */
     uint32_t waiting, ready; /* lanes of the table; of these, those whose data have come */
     uint32_t waited;         /* runs issued since somebody was ready */
     uint8_t slip[LANES_MAX];
@@ -283,12 +295,16 @@ static bool reactivate(struct mechanism *m, unsigned warp) {
     return false;
 }
 
-/* How soon a parked party goes on: the lowest first; NOBODY: not before others have come. */
+/* How soon a parked party goes on: the lowest first; NOBODY: not before others have come. Parties at one meeting that
+ * have each a side to run yet cannot join before they have: when nothing else is left, they run it. */
+enum { RANK_FREE, RANK_ARRIVED, RANK_SIDE, RANK_GATHER };
 static unsigned parked_rank(const struct mechanism *m, unsigned warp, unsigned party) {
     uint32_t meeting;
     if (pdom_has_arrived(m->stacks, stack_of(warp, party), &meeting))
-        return others_meet(m, warp, party, meeting) ? NOBODY : 1;
-    return m->places[party_pc(m, warp, party)] == PLACE_GATHER ? 2 : 0;
+        return !others_meet(m, warp, party, meeting)             ? RANK_ARRIVED
+               : pdom_has_side(m->stacks, stack_of(warp, party)) ? RANK_SIDE
+                                                                 : NOBODY;
+    return m->places[party_pc(m, warp, party)] == PLACE_GATHER ? RANK_GATHER : RANK_FREE;
 }
 
 /* The table is empty: the parked go on, those at one place together, the one with most meetings to come first. */
@@ -309,12 +325,14 @@ static bool release(struct mechanism *m, unsigned warp) {
         if (rank < best_rank || (rank == best_rank && rank != NOBODY && depth > best_depth))
             best = party, best_rank = rank, best_depth = depth;
     }
-    assert(best != NOBODY || !s->parked); /* of those that meet, the ones with most meetings wait for nobody */
+    assert(best != NOBODY || !s->parked); /* of those that meet, the ones with most meetings wait for nobody else */
     if (best == NOBODY)
         return false;
     s->running = (uint8_t)best;
     s->parked &= ~(UINT32_C(1) << best);
-    s->released = best_rank != 1; /* behind a meeting there may be the next place to wait at */
+    s->released = best_rank == RANK_FREE || best_rank == RANK_GATHER; /* behind a meeting it may have to wait again */
+    if (best_rank == RANK_SIDE)
+        pdom_pop(m->stacks, stack_of(warp, best));
     return true;
 }
 
@@ -535,8 +553,8 @@ static unsigned show(const void *self, unsigned warp, struct divergence_row *row
             (struct divergence_row){"fell behind", s->table.entries[i].pc, NO_PC, s->table.entries[i].lanes, NULL};
     for (BITS_EACH(party, s->parked))
         if (count < most)
-            rows[count++] = (struct divergence_row){"parked", party_pc(m, warp, party), NO_PC,
-                                                    party_lanes(m, warp, party), NULL};
+            rows[count++] =
+                (struct divergence_row){"parked", party_pc(m, warp, party), NO_PC, party_lanes(m, warp, party), NULL};
     return count;
 }
 

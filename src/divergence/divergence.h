@@ -26,10 +26,10 @@ struct divergence_shape {
     const struct inst *code;
     uint32_t code_count;
     unsigned warps, warp_size, warps_per_block;
-    unsigned schedulers; /* issue slot s belongs to scheduler s mod this */
-    const void *params;  /* values of the mechanism's own keys */
-    const uint64_t *now; /* the present cycle; always 0 in the functional run */
-    uint64_t *wake;      /* regroups: a cycle to come in which to call `advance`; UINT64_MAX: none */
+    unsigned schedulers;                  /* issue slot s belongs to scheduler s mod this */
+    const void *params;                   /* values of the mechanism's own keys */
+    const uint64_t *now;                  /* the present cycle; always 0 in the functional run */
+    uint64_t *wake;                       /* regroups: a cycle to come in which to call `advance`; UINT64_MAX: none */
     const struct divergence_usage *usage; /* NULL in the functional run */
 };
 

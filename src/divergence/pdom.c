@@ -12,8 +12,8 @@ struct entry {
     uint32_t pc, lanes;
     uint32_t reconverge; /* NO_PC: the exit of the function at `reconverge_depth` */
     uint32_t reconverge_depth;
-    uint32_t depth;  /* calls that have not returned */
-    uint32_t resume; /* pc is NO_PC: where lanes that have returned from the function go on */
+    uint32_t depth;   /* calls that have not returned */
+    uint32_t resume;  /* pc is NO_PC: where lanes that have returned from the function go on */
     uint32_t meeting; /* one number for all entries that meet at the same time and place; 0: the first entry */
 };
 
@@ -262,6 +262,11 @@ bool pdom_meets(const void *self, unsigned number, uint32_t meeting) {
         if (stack->entries[i].meeting == meeting)
             return true;
     return false;
+}
+
+bool pdom_has_side(const void *self, unsigned number) {
+    const struct stack *stack = &((const struct pdom *)self)->stacks[number];
+    return stack->count > 2 && stack->entries[stack->count - 2].meeting == stack->entries[stack->count - 1].meeting;
 }
 
 unsigned pdom_depth(const void *self, unsigned number) { return ((const struct pdom *)self)->stacks[number].count; }

@@ -15,6 +15,8 @@ bool pdom_has_arrived(const void *self, unsigned stack, uint32_t *meeting);
 void pdom_pop(void *self, unsigned stack);
 /* Will lanes of the stack come to that meeting? */
 bool pdom_meets(const void *self, unsigned stack, uint32_t meeting);
+/* Does another side of the top's meeting wait below it to run? */
+bool pdom_has_side(const void *self, unsigned stack);
 /* Entries; 0: it is free. */
 unsigned pdom_depth(const void *self, unsigned stack);
 /* These lanes go on with a stack of their own, which was free; they keep their meetings. */

@@ -110,9 +110,15 @@ static enum status make_sm(struct launch_state *state, uint64_t cycle, struct re
     const struct gpu_config *config = &gpu->config;
     const struct gpu_launch *launch = state->launch;
     const uint32_t number = sm_number(state, state->made_count);
-    const struct sm_shape shape = {
-        launch->places,     launch->warps_per_place,  number,        config->gpu->link_latency, state->instructions,
-        &state->histograms, launch->mechanism_params, memory_share(config, state->l1), launch->issues};
+    const struct sm_shape shape = {launch->places,
+                                   launch->warps_per_place,
+                                   number,
+                                   config->gpu->link_latency,
+                                   state->instructions,
+                                   &state->histograms,
+                                   launch->mechanism_params,
+                                   memory_share(config, state->l1),
+                                   launch->issues};
     struct sm **sm = &state->sms[state->made_count];
     const struct sm_caches *caches;
     enum status status = caches_of(&gpu->caches, number, state->l1, &caches, report);

@@ -472,8 +472,7 @@ static void end_run(struct sm *sm, unsigned w, const struct executed *executed) 
 /* Lanes whose data came while others ran write them back in the slot of their instruction, and go on behind it. */
 static void issue_rejoin(struct sm *sm, unsigned scheduler, unsigned w) {
     struct sm_warp *warp = &sm->warps[w];
-    const struct executed executed = {
-        .flow = FLOW_NEXT, .pc = warp->pc, .issues = 1, .lanes = warp->group.lanes};
+    const struct executed executed = {.flow = FLOW_NEXT, .pc = warp->pc, .issues = 1, .lanes = warp->group.lanes};
     sm->scheduler_class[scheduler] = warp->width_class;
     sm->scheduler_pc[scheduler] = warp->pc;
     sm_count_slots(sm, warp->pc, warp->width_class, 1);

@@ -123,13 +123,14 @@ struct sm_warp {
         buffer_end;             /* instructions fetched: from one to before the other; behind pc, those have passed */
     bool fetching, astray;      /* astray: what comes is not what it goes on with */
     uint8_t width, width_class; /* of the group: lanes; eighths, from issued_1 on */
-    struct group group;         /* that it would issue: as last offered, or gone on from there in a straight run; no lanes: none */
-    uint32_t alive;             /* lanes that had not ended when it was offered */
-    uint32_t pc;                /* of that group */
-    uint8_t bank;               /* of its register 0 */
-    struct pending *pending;    /* its scoreboard, by word */
-    uint8_t ready_unit;         /* whose ready set it is in; SM_UNIT_COUNT: none */
-    uint64_t since;             /* cycle the present wait began */
+    struct group
+        group;      /* that it would issue: as last offered, or gone on from there in a straight run; no lanes: none */
+    uint32_t alive; /* lanes that had not ended when it was offered */
+    uint32_t pc;    /* of that group */
+    uint8_t bank;   /* of its register 0 */
+    struct pending *pending; /* its scoreboard, by word */
+    uint8_t ready_unit;      /* whose ready set it is in; SM_UNIT_COUNT: none */
+    uint64_t since; /* cycle the present wait began */
     uint32_t memory_in_flight, atomics_in_flight;
     uint32_t accessing; /* sm->slips: the flight of its load or store */
     uint32_t apart;     /* sm->slips: lanes that wait for data by themselves */
@@ -139,7 +140,7 @@ struct place {
     bool used;
     uint64_t block;
     uint32_t alive, stores; /* stores: not yet acknowledged */
-    uint32_t in_flight;     /* sm/regroup.c: flights with threads of the block; sm->slips: lanes that wait by themselves */
+    uint32_t in_flight; /* sm/regroup.c: flights with threads of the block; sm->slips: lanes that wait by themselves */
     struct barrier barriers[BARRIERS];
 };
 

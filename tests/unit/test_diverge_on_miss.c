@@ -1,0 +1,423 @@
+/* Diverge on miss: its rules driven by scripted outcomes, its laws and its effect in time. */
+#include "timed_programs.h"
+
+#include "divergence/divergence.h"
+
+/* ---- scripted ---- */
+
+enum { CODE = 32 };
+
+struct scripted {
+    struct arena arena;
+    struct inst code[CODE];
+    const struct divergence_ops *ops;
+    _Alignas(8) unsigned char params[256];
+    struct param_set set;
+    uint64_t now, nothing;
+    struct divergence_usage usage;
+    void *self;
+};
+
+static void setup(struct scripted *s, const char *keys[][2], uint32_t lanes) {
+    s->ops = divergence_find("diverge-on-miss");
+    assert_non_null(s->ops);
+    assert_true(s->ops->params_bytes <= sizeof s->params);
+    assert_int_equal(param_create(&s->set, s->ops->params, s->params, &s->arena, NULL), STATUS_OK);
+    for (; keys && (*keys)[0]; keys++)
+        assert_int_equal(param_assign(&s->set, (*keys)[0], (*keys)[1], "", "", NULL), STATUS_OK);
+    s->usage = (struct divergence_usage){&s->nothing, &s->nothing, &s->nothing, &s->nothing, 1, 0};
+    const struct divergence_shape shape = {.code = s->code,
+                                           .code_count = CODE,
+                                           .warps = 1,
+                                           .warp_size = 32,
+                                           .warps_per_block = 1,
+                                           .schedulers = 1,
+                                           .params = s->params,
+                                           .now = &s->now,
+                                           .usage = &s->usage};
+    s->self = s->ops->create(&s->arena, &shape);
+    s->ops->start(s->self, 0, 0, lanes);
+}
+
+static void expect(struct scripted *s, uint32_t pc, uint32_t lanes, bool rejoins) {
+    struct group group;
+    assert_true(s->ops->offer(s->self, 0, &group));
+    assert_int_equal(group.pc, pc);
+    assert_int_equal(group.lanes, lanes);
+    assert_int_equal(group.rejoins, rejoins);
+}
+
+static void expect_nobody(struct scripted *s) {
+    struct group group;
+    assert_false(s->ops->offer(s->self, 0, &group));
+}
+
+static void issue(struct scripted *s, enum flow flow, uint32_t taken, uint32_t target) {
+    struct group group;
+    assert_true(s->ops->offer(s->self, 0, &group));
+    const struct executed executed = {
+        .flow = flow, .pc = group.pc, .issues = 1, .lanes = group.lanes, .taken = taken, .target = target};
+    s->ops->issued(s->self, 0, &group, &executed);
+}
+
+/* A load by whoever runs; the lanes that are left behind. */
+static uint32_t access_memory(struct scripted *s, uint32_t hits, uint32_t misses) {
+    struct group group;
+    assert_true(s->ops->offer(s->self, 0, &group));
+    issue(s, FLOW_NEXT, 0, 0);
+    return s->ops->looked_up(s->self, 0, group.pc, hits, misses);
+}
+
+static uint64_t counter_of(const struct divergence_ops *ops, const void *stats, const char *name) {
+    for (const struct stat_description *stat = ops->stats; stat->name; stat++)
+        if (strcmp(stat->name, name) == 0)
+            return stat_counter(stats, stat);
+    fail_msg("no counter %s", name);
+    return 0;
+}
+
+static uint64_t counter(const struct scripted *s, const char *name) {
+    return counter_of(s->ops, s->ops->statistics(s->self), name);
+}
+
+/* 0: ld; 1: add; 2: bra 0; 3: bar; 4: exit */
+static void write_loop(struct scripted *s) {
+    memset(s, 0, sizeof *s);
+    for (unsigned i = 0; i < CODE; i++)
+        s->code[i].op = OP_ADD, s->code[i].reconverge = NO_PC;
+    s->code[0].op = OP_LD, s->code[0].space = SPACE_GLOBAL;
+    s->code[2].op = OP_BRA, s->code[2].reconverge = 3;
+    s->code[3].op = OP_BAR;
+    s->code[4].op = OP_EXIT;
+}
+
+static const char *unlimited[][2] = {{"diverge-on-miss.adaptive", "false"},
+                                     {"diverge-on-miss.max_slip", "255"},
+                                     {NULL, NULL}};
+
+/* [001 fig. 2]: of two threads in a loop one misses; the other runs on, and takes it along when its data have come. */
+static void a_thread_that_missed_goes_on_with_who_comes_by(void **state) {
+    (void)state;
+    struct scripted s;
+    write_loop(&s);
+    setup(&s, unlimited, 0x3);
+    expect(&s, 0, 0x3, false);
+    assert_int_equal(access_memory(&s, 0x1, 0x2), 0x2);
+    for (unsigned turn = 0; turn < 2; turn++) {
+        expect(&s, 1, 0x1, false);
+        issue(&s, FLOW_NEXT, 0, 0);
+        issue(&s, FLOW_BRANCH, 0x1, 0);
+        expect(&s, 0, 0x1, false);
+        if (turn == 1)
+            assert_int_equal(s.ops->arrived(s.self, 0, 0x2), 0);
+        assert_int_equal(access_memory(&s, 0x1, 0), 0);
+    }
+    expect(&s, 1, 0x3, false);
+    assert_int_equal(counter(&s, "rejoined_lanes"), 1);
+    issue(&s, FLOW_NEXT, 0, 0);
+    issue(&s, FLOW_BRANCH, 0, 0);
+    expect(&s, 3, 0x3, false);
+    issue(&s, FLOW_BARRIER, 0x3, 0);
+    issue(&s, FLOW_EXIT, 0x3, 0);
+    expect_nobody(&s);
+    assert_int_equal(s.ops->alive(s.self, 0), 0);
+    arena_free(&s.arena);
+}
+
+/* At a barrier the running threads are parked; those of the table take a slot of their instruction and come after. */
+static void a_barrier_waits_until_the_table_is_empty(void **state) {
+    (void)state;
+    struct scripted s;
+    write_loop(&s);
+    setup(&s, unlimited, 0x7);
+    assert_int_equal(access_memory(&s, 0x1, 0x6), 0x6);
+    issue(&s, FLOW_NEXT, 0, 0);
+    issue(&s, FLOW_BRANCH, 0, 0);
+    expect_nobody(&s);
+    assert_int_equal(s.ops->arrived(s.self, 0, 0x4), 1);
+    expect(&s, 0, 0x4, true);
+    issue(&s, FLOW_NEXT, 0, 0);
+    expect(&s, 1, 0x4, false);
+    issue(&s, FLOW_NEXT, 0, 0);
+    issue(&s, FLOW_BRANCH, 0x4, 0);
+    assert_int_equal(s.ops->arrived(s.self, 0, 0x2), 0);
+    assert_int_equal(access_memory(&s, 0x4, 0), 0);
+    expect(&s, 1, 0x6, false);
+    issue(&s, FLOW_NEXT, 0, 0);
+    issue(&s, FLOW_BRANCH, 0, 0);
+    expect(&s, 3, 0x7, false);
+    assert_int_equal(counter(&s, "reactivations"), 1);
+    assert_int_equal(counter(&s, "parks"), 2);
+    arena_free(&s.arena);
+}
+
+/* 0: bra 10 for lanes 0 and 1, reconvergence at 12; 10: ld. The side with the load does not make way for the other one
+ * before all of it has come to 12. */
+static void a_stack_entry_does_not_pop_while_threads_are_behind(void **state) {
+    (void)state;
+    struct scripted s;
+    write_loop(&s);
+    s.code[0].op = OP_BRA, s.code[0].reconverge = 12;
+    s.code[10].op = OP_LD, s.code[10].space = SPACE_GLOBAL;
+    setup(&s, unlimited, 0x7);
+    issue(&s, FLOW_BRANCH, 0x3, 10);
+    assert_int_equal(access_memory(&s, 0x1, 0x2), 0x2);
+    expect(&s, 11, 0x1, false);
+    issue(&s, FLOW_NEXT, 0, 0);
+    expect_nobody(&s);
+    assert_int_equal(s.ops->arrived(s.self, 0, 0x2), 1);
+    expect(&s, 10, 0x2, true);
+    issue(&s, FLOW_NEXT, 0, 0);
+    expect(&s, 11, 0x2, false);
+    issue(&s, FLOW_NEXT, 0, 0);
+    expect(&s, 1, 0x4, false);
+    issue(&s, FLOW_BRANCH, 0x4, 12);
+    expect(&s, 12, 0x7, false);
+    arena_free(&s.arena);
+}
+
+/* A loop that lanes leave one by one: those that fell behind inside meet the others at its end. */
+static void who_fell_behind_in_a_loop_meets_the_others_behind_it(void **state) {
+    (void)state;
+    struct scripted s;
+    write_loop(&s);
+    setup(&s, unlimited, 0x7);
+    assert_int_equal(access_memory(&s, 0x3, 0x4), 0x4);
+    issue(&s, FLOW_NEXT, 0, 0);
+    issue(&s, FLOW_BRANCH, 0x1, 0); /* lane 1 leaves */
+    expect(&s, 0, 0x1, false);
+    s.ops->arrived(s.self, 0, 0x4);
+    assert_int_equal(access_memory(&s, 0x1, 0), 0);
+    expect(&s, 1, 0x5, false);
+    issue(&s, FLOW_NEXT, 0, 0);
+    issue(&s, FLOW_BRANCH, 0x4, 0); /* lane 0 leaves */
+    expect(&s, 0, 0x4, false);
+    assert_int_equal(access_memory(&s, 0x4, 0), 0);
+    issue(&s, FLOW_NEXT, 0, 0);
+    issue(&s, FLOW_BRANCH, 0, 0);
+    expect(&s, 3, 0x7, false);
+    arena_free(&s.arena);
+}
+
+static void a_thread_at_the_maximum_waits_as_if_it_had_missed(void **state) {
+    (void)state;
+    static const char *one[][2] = {{"diverge-on-miss.adaptive", "false"},
+                                   {"diverge-on-miss.max_slip", "1"},
+                                   {NULL, NULL}};
+    struct scripted s;
+    write_loop(&s);
+    setup(&s, one, 0x7);
+    assert_int_equal(access_memory(&s, 0x1, 0x6), 0x6); /* lane 0 is one ahead */
+    issue(&s, FLOW_NEXT, 0, 0);
+    issue(&s, FLOW_BRANCH, 0x1, 0);
+    s.ops->arrived(s.self, 0, 0x2);
+    assert_int_equal(access_memory(&s, 0x1, 0), 0);
+    expect(&s, 1, 0x2, false); /* lane 1 goes on, lane 0 waits */
+    assert_int_equal(counter(&s, "held_lanes"), 1);
+    assert_int_equal(counter(&s, "slip_largest"), 1);
+    issue(&s, FLOW_NEXT, 0, 0);
+    issue(&s, FLOW_BRANCH, 0x2, 0);
+    s.ops->arrived(s.self, 0, 0x4);
+    assert_int_equal(access_memory(&s, 0x2, 0), 0);
+    expect(&s, 1, 0x7, false); /* the last have come by: lane 0 is one nearer, and goes on */
+    arena_free(&s.arena);
+}
+
+static void at_max_block_waits_for_everything(void **state) {
+    (void)state;
+    static const char *block[][2] = {{"diverge-on-miss.adaptive", "false"},
+                                     {"diverge-on-miss.max_slip", "1"},
+                                     {"diverge-on-miss.at_max", "block"},
+                                     {NULL, NULL}};
+    struct scripted s;
+    write_loop(&s);
+    setup(&s, block, 0x7);
+    assert_int_equal(access_memory(&s, 0x3, 0x4), 0x4);
+    issue(&s, FLOW_NEXT, 0, 0);
+    issue(&s, FLOW_BRANCH, 0x3, 0);
+    assert_int_equal(access_memory(&s, 0x1, 0x2), 0);
+    expect(&s, 1, 0x3, false);
+    assert_int_equal(counter(&s, "blocks_slip"), 1);
+    arena_free(&s.arena);
+}
+
+/* A full table makes the warp wait; a full buffer makes it empty the table first. */
+static void full_tables_block_or_stall(void **state) {
+    (void)state;
+    static const char *small[][2] = {{"diverge-on-miss.adaptive", "false"},
+                                     {"diverge-on-miss.max_slip", "255"},
+                                     {"diverge-on-miss.mdt_entries", "1"},
+                                     {NULL, NULL}};
+    for (unsigned buffers = 1; buffers <= 2; buffers++) {
+        struct scripted s;
+        write_loop(&s);
+        s.code[1].op = OP_LD, s.code[1].space = SPACE_GLOBAL;
+        setup(&s, small, 0x7);
+        param_assign(&s.set, "diverge-on-miss.mcb_entries", buffers == 1 ? "1" : "2", "", "", NULL);
+        assert_int_equal(access_memory(&s, 0x3, 0x4), 0x4);
+        if (buffers == 1) {
+            expect_nobody(&s);
+            s.ops->arrived(s.self, 0, 0x4);
+            expect(&s, 0, 0x4, true);
+            issue(&s, FLOW_NEXT, 0, 0);
+            expect(&s, 1, 0x4, false);
+        } else {
+            assert_int_equal(access_memory(&s, 0x1, 0x2), 0);
+            assert_int_equal(counter(&s, "blocks_table"), 1);
+        }
+        assert_int_equal(counter(&s, "mdt_largest"), 1);
+        assert_int_equal(counter(&s, "mcb_largest"), buffers);
+        arena_free(&s.arena);
+    }
+}
+
+/* Threads that have their data are not kept waiting by others that spin for them. */
+static void patience_ends(void **state) {
+    (void)state;
+    static const char *short_of_it[][2] = {{"diverge-on-miss.adaptive", "false"},
+                                           {"diverge-on-miss.max_slip", "255"},
+                                           {"diverge-on-miss.patience", "3"},
+                                           {NULL, NULL}};
+    struct scripted s;
+    write_loop(&s);
+    setup(&s, short_of_it, 0x3);
+    access_memory(&s, 0x1, 0x2);
+    s.ops->arrived(s.self, 0, 0x2);
+    for (unsigned i = 0; i < 3; i++) {
+        expect(&s, 1, 0x1, false);
+        issue(&s, FLOW_BRANCH, 0x1, 1);
+    }
+    expect(&s, 0, 0x2, true);
+    arena_free(&s.arena);
+}
+
+static void keys_that_contradict_are_refused(void **state) {
+    (void)state;
+    struct fixture f;
+    open_machine(&f,
+                 "base: fung-8800\ndivergence.mechanism: diverge-on-miss\ndiverge-on-miss.balance_min_percent: 20\n");
+    load(&f, programs[0].text);
+    assert_int_equal(launch(&f, 1, 32, true), STATUS_INVALID);
+    expect_text(&f, "diverge-on-miss.balance_min_percent=20");
+    finish(&f);
+}
+
+/* ---- in time ---- */
+
+#define SLIPS(max)                                                                                                     \
+    "divergence.mechanism: diverge-on-miss\ndiverge-on-miss.adaptive: false\ndiverge-on-miss.max_slip: " max "\n"
+
+static uint64_t run_cycles(const char *machine, const char *settings, const struct program_text *program) {
+    char text[512];
+    struct fixture f;
+    snprintf(text, sizeof text, "%s%s", machine, settings);
+    open_machine(&f, text);
+    load(&f, program->text);
+    expect_ok(&f, program, true);
+    check_books(&f, program->name);
+    const uint64_t cycles = f.result.timed->cycles;
+    finish(&f);
+    return cycles;
+}
+
+static const char *const barrels[] = {
+    "base: tarjan-manycore\n" LIMIT,
+    "base: fung-8800\nsm.max_blocks: 3\n" LIMIT,
+    "base: gtx480\nsm.pipeline: barrel\n" LIMIT,
+};
+
+static void a_maximum_of_0_is_pdom_to_the_cycle(void **state) {
+    (void)state;
+    for (unsigned m = 0; m < 3; m++)
+        for (unsigned i = 0; i < PROGRAMS; i++) {
+            const uint64_t pdom = run_cycles(barrels[m], "", &programs[i]);
+            const uint64_t slips = run_cycles(barrels[m], SLIPS("0"), &programs[i]);
+            if (pdom != slips)
+                fail_msg("%s on machine %u: %llu cycles, %llu with a maximum slip of 0", programs[i].name, m,
+                         (unsigned long long)pdom, (unsigned long long)slips);
+        }
+}
+
+/* Whatever slips, memory and thread instructions are those of the functional run, and no table outgrows its limit. */
+static void slipping_changes_time_alone(void **state) {
+    (void)state;
+    static const char *const variants[] = {SLIPS("1"), SLIPS("255"), SLIPS("3") "diverge-on-miss.at_max: block\n",
+                                           SLIPS(
+                                               "255") "diverge-on-miss.mdt_entries: 1\ndiverge-on-miss.mcb_entries: 1\n"
+                                                      "diverge-on-miss.patience: 5\n"};
+    for (unsigned m = 0; m < 3; m++)
+        for (unsigned v = 0; v < 4; v++)
+            for (unsigned i = 0; i < PROGRAMS; i++) {
+                char text[512];
+                struct fixture timed, plain;
+                snprintf(text, sizeof text, "%s%s", barrels[m], variants[v]);
+                open_machine(&timed, text);
+                open_machine(&plain, text);
+                load(&timed, programs[i].text);
+                load(&plain, programs[i].text);
+                expect_ok(&timed, &programs[i], true);
+                expect_ok(&plain, &programs[i], false);
+                check_books(&timed, programs[i].name);
+                if (memcmp(timed.memory, plain.memory, WORDS * sizeof(uint32_t)) != 0)
+                    fail_msg("%s, machine %u, variant %u: memory differs", programs[i].name, m, v);
+                assert_int_equal(timed.result.stats.thread_instructions, plain.result.stats.thread_instructions);
+                const struct gpu_stats *stats = timed.result.timed;
+                assert_true(counter_of(stats->mechanism, stats->mechanism_stats, "mdt_largest") <= (v == 3 ? 1 : 2));
+                assert_true(counter_of(stats->mechanism, stats->mechanism_stats, "mcb_largest") <= (v == 3 ? 1 : 2));
+                finish(&timed);
+                finish(&plain);
+            }
+}
+
+/* ---- the machine of the study ---- */
+
+/* 5 instructions a turn beside the load, each a cycle. */
+static void a_miss_takes_500_cycles(void **state) {
+    (void)state;
+    enum { TURNS = 500 };
+    static const struct program_text chase = {
+        "chase",
+        KERNEL("", "mov.u64 %rd4, %rd1;\nmov.u32 %r4, 0;\nL: ld.global.u32 %r5, [%rd4];\nadd.s64 %rd4, %rd4, "
+                   "64;\nadd.u32 %r6, %r6, %r5;\nadd.u32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, 500;\n@%p1 bra "
+                   "L;\nret;"),
+        1, 1};
+    assert_int_equal((run_cycles("base: tarjan-manycore\n", "", &chase) + TURNS / 2) / TURNS, 500 + 5);
+}
+
+/* Every lane loads words of 64 KiB, twice the L1, at random: about half of them miss. */
+static void two_slipping_warps_against_sixteen_that_block(void **state) {
+    (void)state;
+    static const struct program_text gather = {
+        "gather",
+        KERNEL("", "mul.lo.u32 %r4, %r3, 2654435761;\nmov.u32 %r5, 0;\nL: shr.u32 %r6, %r4, 18;\nmul.wide.u32 "
+                   "%rd4, %r6, 4;\nadd.s64 %rd5, %rd1, %rd4;\nld.global.u32 %r7, [%rd5];\nadd.u32 %r8, %r8, "
+                   "%r7;\nmad.lo.u32 %r4, %r4, 1664525, 1013904223;\nadd.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, "
+                   "%r5, 64;\n@%p1 bra L;\nret;"),
+        512, 32};
+    const uint64_t two = run_cycles("base: tarjan-manycore\nsm.max_blocks: 2\n", "", &gather);
+    const uint64_t sixteen = run_cycles("base: tarjan-manycore\n", "", &gather);
+    const uint64_t slipping = run_cycles("base: tarjan-manycore\nsm.max_blocks: 2\n", SLIPS("255"), &gather);
+    print_message("64 loads of each of 16384 threads: %llu cycles with 2 warps, %llu with 16, %llu with 2 that slip\n",
+                  (unsigned long long)two, (unsigned long long)sixteen, (unsigned long long)slipping);
+    assert_true(slipping * 100 < two * 85);
+    assert_true(slipping * 100 < sixteen * 160); /* the study has them equal: docs/mechanisms/diverge-on-miss.md */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_thread_that_missed_goes_on_with_who_comes_by),
+        cmocka_unit_test(a_barrier_waits_until_the_table_is_empty),
+        cmocka_unit_test(a_stack_entry_does_not_pop_while_threads_are_behind),
+        cmocka_unit_test(who_fell_behind_in_a_loop_meets_the_others_behind_it),
+        cmocka_unit_test(a_thread_at_the_maximum_waits_as_if_it_had_missed),
+        cmocka_unit_test(at_max_block_waits_for_everything),
+        cmocka_unit_test(full_tables_block_or_stall),
+        cmocka_unit_test(patience_ends),
+        cmocka_unit_test(keys_that_contradict_are_refused),
+        cmocka_unit_test(a_maximum_of_0_is_pdom_to_the_cycle),
+        cmocka_unit_test(slipping_changes_time_alone),
+        cmocka_unit_test(a_miss_takes_500_cycles),
+        cmocka_unit_test(two_slipping_warps_against_sixteen_that_block),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
