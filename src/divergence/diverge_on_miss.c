@@ -10,7 +10,7 @@
 #include <assert.h>
 
 #include "base/bits.h"
-#include "divergence/pdom.h"
+#include "divergence/divergence.h"
 
 enum { PARTIES = LANES_MAX, TABLE_MAX = 32, NOBODY = PARTIES, SLIP_MOST = 255 };
 enum at_max { AT_MAX_DISABLE, AT_MAX_BLOCK };

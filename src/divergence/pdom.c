@@ -4,7 +4,7 @@
  * below and one per side above, the taken side on top; an entry that reaches its reconvergence PC at its call depth is
  * popped. Where lanes meet only at the exit of their function, the meeting entry has no PC yet: the lanes that return
  * first leave it the address, and it goes on there when all have come. */
-#include "divergence/pdom.h"
+#include "divergence/divergence.h"
 
 #include "base/bits.h"
 

@@ -105,7 +105,7 @@ struct sm_shape {
     struct sm_inst_stats *instructions;
     struct sm_histograms *histograms;
     const void *mechanism_params;
-    uint64_t share; /* requests of 1000 cycles that are its part of the memory's bandwidth */
+    uint64_t share;                   /* requests of 1000 cycles that are its part of the memory's bandwidth */
     const struct sm_watcher *watcher; /* NULL: nobody */
 };
 
