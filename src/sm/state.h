@@ -130,7 +130,7 @@ struct sm_warp {
     uint8_t bank;   /* of its register 0 */
     struct pending *pending; /* its scoreboard, by word */
     uint8_t ready_unit;      /* whose ready set it is in; SM_UNIT_COUNT: none */
-    uint64_t since; /* cycle the present wait began */
+    uint64_t since;          /* cycle the present wait began */
     uint32_t memory_in_flight, atomics_in_flight;
     uint32_t accessing; /* sm->slips: the flight of its load or store */
     uint32_t apart;     /* sm->slips: lanes that wait for data by themselves */
