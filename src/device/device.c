@@ -231,7 +231,7 @@ static void collect(const struct module *module, const struct exec_counts *count
         struct inst_stats *out = &result->instructions[pc];
         issues += counts->issues[pc], lanes += counts->lanes[pc];
         out->issues = (uint64_t)issues, out->lanes = (uint64_t)lanes;
-        out->threads = inst->guard >= 0 ? counts->threads[pc] : out->lanes;
+        out->threads = counts->threads[pc] + (inst->guard >= 0 ? 0 : out->lanes);
         out->divergent = emulated->divergent[pc];
         stats->warp_instructions += out->issues;
         stats->thread_instructions += out->threads;

@@ -31,6 +31,7 @@ struct divergence_shape {
     const uint64_t *now;                  /* the present cycle; always 0 in the functional run */
     uint64_t *wake;                       /* regroups: a cycle to come in which to call `advance`; UINT64_MAX: none */
     const struct divergence_usage *usage; /* NULL in the functional run */
+    const struct executor *executor;      /* in time: what threads hold; NULL in the functional run */
 };
 
 /* A line of what a mechanism holds, for those who watch it. */
@@ -82,6 +83,11 @@ struct divergence_ops {
     uint32_t (*looked_up)(void *self, unsigned warp, uint32_t pc, uint32_t hits, uint32_t misses);
     /* The data of lanes that wait by themselves have come. */
     uint64_t (*arrived)(void *self, unsigned warp, uint32_t lanes);
+    /* regroups: a slot that offers nothing now keeps its threads, which are still in the pipeline or wait for others:
+     * where it goes on when they come back, so that it is fetched for meanwhile; NO_PC: nowhere yet. Sets *memory when
+     * it waits for memory. Threads at a barrier come back when it is open and their instruction is written back.
+     * NULL: slots that offer nothing are empty, every issue is fetched for anew, and threads come back when it opens. */
+    uint32_t (*ahead)(const void *self, unsigned slot, bool *memory);
     /* regroups: the instruction of these threads (of each lane) is written back, or their barrier has opened. */
     uint64_t (*returned)(void *self, const uint16_t *threads, uint32_t lanes);
     /* Where warps keep their slot and lanes can wait on their own: these lanes of the warp, which were just issued, wait
@@ -107,6 +113,16 @@ struct divergence_ops {
 
 /* It groups threads by when they come back from the pipeline, so that without time it can say nothing. */
 static inline bool divergence_needs_time(const struct divergence_ops *mechanism) { return mechanism->regroups; }
+
+/* Does it access memory beyond the SM, as far as its text tells? */
+static inline bool divergence_is_global(const struct inst *inst) {
+    return (inst->op == OP_LD || inst->op == OP_ST || inst->op == OP_ATOM || inst->op == OP_RED) &&
+           (inst->space == SPACE_GLOBAL || inst->space == SPACE_LOCAL || inst->space == SPACE_GENERIC);
+}
+/* And do threads wait for what comes back? */
+static inline bool divergence_waits_for_memory(const struct inst *inst) {
+    return divergence_is_global(inst) && inst->op != OP_ST;
+}
 
 /* The mechanism of that exact name, or NULL. */
 const struct divergence_ops *divergence_find(const char *name);

@@ -36,7 +36,7 @@ struct exec_launch {
 /* Counted while running; issues and lanes are kept as differences along the code (see exec_counts). */
 struct exec_counts {
     int64_t *issues, *lanes; /* code_count + 1 each: entry k is added at PC k and all that follow */
-    uint64_t *threads;       /* guarded instructions only */
+    uint64_t *threads;       /* of guarded instructions; of others those without a lane (group.also) */
     uint64_t progress;       /* global stores and atomics issued, threads ended */
 };
 

@@ -91,6 +91,7 @@ void core_mixed_step(struct core *core, const struct group *group, uint64_t cycl
     out->taken = out->predicate = 0;
     for (unsigned lane = 0; lane < LANES_MAX; lane++)
         out->next[lane] = group->pc + 1;
+    core->counts->threads[group->pc] += group->also;
     struct part part;
     for (uint32_t rest = group->lanes; rest; rest &= ~part.lanes) {
         struct executed done;

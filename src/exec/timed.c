@@ -248,6 +248,15 @@ static uint32_t core_members(const void *self, unsigned thread, uint32_t pc) {
     return exec_members(at->exec, at->number, pc, thread % LANES_MAX);
 }
 
+static uint32_t core_guard(const void *self, unsigned warp, uint32_t pc) {
+    const struct core *core = self;
+    const struct core_warp *at = &core->warps[warp];
+    const struct step *step = &core->linked->steps[pc];
+    if (!step->guarded)
+        return UINT32_MAX;
+    return *(const uint32_t *)(const void *)(exec_frame(at->exec, at->number) + step->guard_offset) ^ step->guard_flip;
+}
+
 static void core_barrier_result(void *self, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t arrived_true, bool all,
                                 bool any) {
     const struct core_warp *at = &((struct core *)self)->warps[warp];
@@ -276,6 +285,7 @@ struct executor core_executor(struct core *core) {
                              .lanes = core_lanes,
                              .step = core->linked->lanes->step_core,
                              .members = core_members,
+                             .guard = core_guard,
                              .barrier_result = core_barrier_result,
                              .perform = core_perform,
                              .finish = core_finish,

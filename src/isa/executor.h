@@ -70,6 +70,8 @@ struct executor {
                  struct executed *out, struct access *access);
     /* Lanes of its warp that a thread's instruction at pc waits for, from the member mask of a .sync form; 0: none. */
     uint32_t (*members)(const void *self, unsigned thread, uint32_t pc);
+    /* Lanes of the warp for which the guard of the instruction at pc holds; all where it has none. */
+    uint32_t (*guard)(const void *self, unsigned warp, uint32_t pc);
     void (*barrier_result)(void *self, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t arrived_true, bool all,
                            bool any);
     /* An atomic reaches memory for some of its lanes; its old values wait for finish, when the reply is back. */

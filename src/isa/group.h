@@ -15,6 +15,7 @@ struct group {
     /* The thread slot of each active lane; NULL: lane i is thread i of the warp whose number the issue slot has. The
      * mechanism's, and good until it is told that the group was issued. */
     const uint16_t *threads;
+    uint32_t also; /* where threads are named: further threads for which this issue does the same, and that count */
 };
 
 #endif

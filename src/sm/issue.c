@@ -91,10 +91,26 @@ static inline void join_sets(struct sm *sm, unsigned w, enum sm_wait wait, unsig
         sm->wants_fetch |= bit;
 }
 
+/* A slot whose threads are still out: what it goes on with is fetched meanwhile, but not while they are at a barrier. */
+static void consider_held(struct sm *sm, unsigned w) {
+    struct sm_warp *warp = &sm->warps[w];
+    const uint32_t passed = warp->pc - warp->buffer_pc;
+    const bool here = passed < warp->buffer_end - warp->buffer_pc || warp->held == WAIT_BARRIER;
+    if (!here)
+        warp->buffer_pc = warp->buffer_end = warp->pc;
+    join_sets(sm, w, here ? warp->held : WAIT_FETCH, SM_UNIT_SP);
+    if (warp->held != WAIT_REGISTER)
+        sm->stalled_long |= UINT64_C(1) << w;
+    set_wait(sm, w, here ? warp->held : WAIT_FETCH);
+}
+
 void sm_consider_warp(struct sm *sm, unsigned w) {
     struct sm_warp *warp = &sm->warps[w];
-    if (!(sm->used >> w & 1) || warp->waits || !warp->group.lanes)
+    if (!(sm->used >> w & 1) || warp->waits || !warp->group.lanes) {
+        if (sm->regroup && sm->used >> w & 1)
+            consider_held(sm, w);
         return;
+    }
     const uint32_t passed = warp->pc - warp->buffer_pc; /* wraps below buffer_pc */
     const struct timed *timed = &sm->timed[warp->pc];
     enum sm_wait wait = WAIT_FETCH;
@@ -125,24 +141,40 @@ void sm_consider_fetched(struct sm *sm, unsigned w) {
     set_wait(sm, w, wait);
 }
 
+/* That of register 0 of its first thread. */
+static uint8_t first_bank(const struct sm *sm, const struct sm_warp *warp) {
+    const unsigned first = warp->group.threads ? warp->group.threads[bits_first(warp->group.lanes)] : 0;
+    return (uint8_t)(first / LANES_MAX % sm->params.register_banks);
+}
+
 /* The group in a slot of a mechanism that dissolves them: another, a grown one, or none. */
 static void update_formed(struct sm *sm, unsigned slot) {
     struct sm_warp *warp = &sm->warps[slot];
     const uint64_t bit = UINT64_C(1) << slot;
     sm->wants_fetch &= ~bit;
-    if (!sm->mechanism->offer(sm->control, slot, &warp->group)) {
+    warp->waits = !sm->mechanism->offer(sm->control, slot, &warp->group);
+    if (warp->waits) {
+        bool memory = false;
+        warp->group.pc = sm->mechanism->ahead ? sm->mechanism->ahead(sm->control, slot, &memory) : NO_PC;
+        warp->held = warp->at_barrier ? WAIT_BARRIER : memory ? WAIT_MEMORY : WAIT_REGISTER;
+    }
+    if (warp->group.pc == NO_PC) {
         clear_ready(sm, slot);
         sm->used &= ~bit;
+        sm->stalled_long |= bit;
         return;
     }
-    const unsigned first = warp->group.threads[bits_first(warp->group.lanes)];
     if (!(sm->used & bit)) {
         sm->used |= bit;
         warp->since = sm->now > warp->since ? sm->now : warp->since;
         warp->stage = WAIT_FETCH;
         warp->pc = warp->group.pc;
-        warp->bank = (uint8_t)(first / LANES_MAX % sm->params.register_banks);
+        warp->bank = first_bank(sm, warp);
     }
+    if (sm->mechanism->ahead && !warp->waits)
+        warp->bank = first_bank(sm, warp);
+    if (!warp->waits)
+        sm->slot_places[slot] = (uint8_t)sm_regroup_place(sm, &warp->group);
     if (warp->group.pc != warp->pc) {
         set_wait(sm, slot, warp->stage == WAIT_FETCH ? WAIT_TURN : WAIT_FETCH);
         warp->pc = warp->group.pc;

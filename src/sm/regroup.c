@@ -8,11 +8,18 @@
 struct regroup {
     uint16_t (*threads)[LANES_MAX]; /* of each flight */
     uint32_t alive, at_memory;      /* threads */
+    /* Where slots keep their threads (`ahead`): */
+    uint32_t *stays;          /* of each flight: lanes at a barrier, beyond its write-back if it opens later */
+    uint16_t *barrier_flight; /* of each thread at a barrier: the flight that took it there plus 1; 0: written back */
+    uint8_t *barrier_slot;    /* and the slot that it was issued from */
 };
 
-struct regroup *sm_regroup_create(struct arena *arena) {
+struct regroup *sm_regroup_create(struct arena *arena, unsigned warps) {
     struct regroup *regroup = ARENA_NEW(arena, struct regroup);
     regroup->threads = arena_alloc_aligned(arena, FLIGHTS_MAX * sizeof *regroup->threads, 64);
+    regroup->stays = ARENA_ARRAY(arena, uint32_t, FLIGHTS_MAX);
+    regroup->barrier_flight = ARENA_ARRAY(arena, uint16_t, (size_t)warps * LANES_MAX);
+    regroup->barrier_slot = ARENA_ARRAY(arena, uint8_t, (size_t)warps * LANES_MAX);
     return regroup;
 }
 
@@ -46,6 +53,9 @@ void sm_regroup_write_back(struct sm *sm, uint32_t number) {
     place->in_flight--;
     if (flight->slow)
         sm->regroup->at_memory -= bits_count(lanes);
+    for (BITS_EACH(lane, sm->regroup->stays[number])) /* their barrier has not opened yet */
+        sm->regroup->barrier_flight[sm->regroup->threads[number][lane]] = 0;
+    sm->regroup->stays[number] = 0;
     flight->next = sm->free_flight;
     sm->free_flight = number;
     if (lanes)
@@ -76,6 +86,51 @@ void sm_regroup_rejoin(struct sm *sm, uint32_t number, uint32_t part) {
     sm->places[sm->flights[number].place].in_flight--;
     sm->flights[part].next = sm->free_flight;
     sm->free_flight = part;
+}
+
+/* The flight takes threads to a barrier; their slot keeps them. */
+static void stay(struct sm *sm, uint32_t number, uint32_t lanes) {
+    struct regroup *regroup = sm->regroup;
+    const unsigned slot = sm->flights[number].warp;
+    regroup->stays[number] = lanes;
+    sm->warps[slot].at_barrier += bits_count(lanes);
+    for (BITS_EACH(lane, lanes)) {
+        const unsigned thread = regroup->threads[number][lane];
+        regroup->barrier_flight[thread] = (uint16_t)(number + 1);
+        regroup->barrier_slot[thread] = (uint8_t)slot;
+    }
+}
+
+/* The barrier has opened before its instruction is written back: the thread comes back with that. */
+static void return_with_flight(struct sm *sm, unsigned thread) {
+    struct regroup *regroup = sm->regroup;
+    const uint32_t number = regroup->barrier_flight[thread] - 1u;
+    for (BITS_EACH(lane, regroup->stays[number]))
+        if (regroup->threads[number][lane] == thread) {
+            regroup->stays[number] &= ~(UINT32_C(1) << lane);
+            sm->flights[number].lanes |= UINT32_C(1) << lane;
+            return;
+        }
+}
+
+uint64_t sm_regroup_go_on(struct sm *sm, unsigned warp, uint32_t lanes) {
+    const struct regroup *regroup = sm->regroup;
+    uint16_t threads[LANES_MAX];
+    uint32_t back = 0;
+    uint64_t changed = 0;
+    threads_of_warp(threads, warp, LANES_MAX);
+    if (!sm->mechanism->ahead)
+        return sm->mechanism->returned(sm->control, threads, lanes);
+    for (BITS_EACH(lane, lanes)) {
+        const unsigned thread = threads[lane], slot = regroup->barrier_slot[thread];
+        if (--sm->warps[slot].at_barrier == 0)
+            changed |= UINT64_C(1) << slot;
+        if (regroup->barrier_flight[thread])
+            return_with_flight(sm, thread);
+        else
+            back |= UINT32_C(1) << lane;
+    }
+    return back ? changed | sm->mechanism->returned(sm->control, threads, back) : changed;
 }
 
 uint64_t sm_regroup_launch(struct sm *sm, unsigned slot, unsigned warp, uint32_t pc, uint32_t lanes,
@@ -148,7 +203,11 @@ static uint64_t issue_group(struct sm *sm, unsigned slot, const struct group *gr
         sm->regroup->alive -= bits_count(executed.taken);
         changed |= sm_end_threads(sm, home, slot, threads, &executed, bundle);
         break;
-    case FLOW_BARRIER: changed |= sm_arrive(sm, home, slot, threads, &executed); break;
+    case FLOW_BARRIER:
+        if (sm->mechanism->ahead)
+            stay(sm, number, staying);
+        changed |= sm_arrive(sm, home, slot, threads, &executed);
+        break;
     default: break;
     }
     return changed;
@@ -175,7 +234,8 @@ unsigned sm_regroup_issue(struct sm *sm, unsigned scheduler, const struct schedu
         bundle.lanes |= group.lanes;
         changed |= issue_group(sm, slot, &group, &bundle);
     }
-    warp->buffer_end = warp->buffer_pc;
+    if (!sm->mechanism->ahead) /* else what has been fetched is used up as its PC passes it by */
+        warp->buffer_end = warp->buffer_pc;
     sm_look_again(sm, changed);
     if (!bundle.lanes) {
         sm_book(sm, sm_stall(sm, &sm->warps[bits_first64(view->ready)], SM_UNIT_MEMORY), 1);

@@ -116,6 +116,7 @@ static void start_given(struct sm *sm) {
                                         .ready_unit = SM_UNIT_COUNT,
                                         .bank = (uint8_t)(w % sm->params.register_banks)};
         sm->warps[w].pending = sm->pending + (size_t)w * sm->register_words;
+        sm->slot_places[w] = (uint8_t)number;
         memset(sm->warps[w].pending, 0, sm->register_words * sizeof *sm->pending);
         sm->mechanism->start(sm->control, w, sm->given[0].first_pc, lanes);
         sm->older[w] = sm->used;
@@ -351,9 +352,13 @@ static enum status create_schedulers(struct sm *sm, struct report *report) {
     for (unsigned s = 0; s < sm->params.schedulers; s++) {
         for (unsigned w = s; w < sm->slot_count; w += sm->params.schedulers)
             sm->scheduler_warps[s] |= UINT64_C(1) << w;
-        if (sm->scheduler_warps[s])
-            sm->schedulers[s] =
-                sm->scheduler->create(sm->arena, sm->slot_count, sm->scheduler_warps[s], sm->params.fetch_group);
+        const struct scheduler_shape shape = {.warps = sm->slot_count,
+                                              .mine = sm->scheduler_warps[s],
+                                              .group = sm->params.fetch_group,
+                                              .timeout = sm->params.group_timeout,
+                                              .places = sm->slot_places};
+        if (shape.mine)
+            sm->schedulers[s] = sm->scheduler->create(sm->arena, &shape);
     }
     return STATUS_OK;
 }
@@ -379,7 +384,7 @@ enum status sm_create(struct sm **out, struct arena *arena, const struct sm_para
     sm->books_later = sm->wide == 1 && !mechanism->regroups;
     sm->slot_count = mechanism->regroups ? SM_WARPS_MAX : sm->warp_count;
     sm->pending = ARENA_ARRAY(arena, struct pending, (size_t)sm->slot_count * sm->register_words);
-    sm->regroup = mechanism->regroups ? sm_regroup_create(arena) : NULL;
+    sm->regroup = mechanism->regroups ? sm_regroup_create(arena, sm->warp_count) : NULL;
     sm->whole_warps = !mechanism->regroups && !mechanism->wait;
     sm->waits = waits_create(arena, sm->warp_count, sm->whole_warps ? 1 : LANES_MAX);
     for (unsigned w = 0; w < sm->slot_count; w++) {
@@ -413,7 +418,8 @@ enum status sm_create(struct sm **out, struct arena *arena, const struct sm_para
                                              .params = shape->mechanism_params,
                                              .now = &sm->now,
                                              .wake = &sm->mechanism_wake,
-                                             .usage = &sm->usage};
+                                             .usage = &sm->usage,
+                                             .executor = &sm->executor};
     sm->mechanism_wake = NO_CYCLE;
     sm->loads_part =
         mechanism->regroups &&

@@ -116,9 +116,10 @@ struct booking {
 
 /* An issue slot and what stands in it: a warp, or a group that the mechanism has formed. */
 struct sm_warp {
-    bool waits; /* for other threads: nothing of it can issue */
+    bool
+        waits; /* for other threads: nothing of it can issue; sm/regroup.c: for threads of it that are out, `held` as what */
     uint8_t in_flight;
-    uint8_t stage; /* enum sm_wait of the present wait */
+    uint8_t stage, held; /* enum sm_wait of the present wait */
     uint32_t buffer_pc,
         buffer_end;             /* instructions fetched: from one to before the other; behind pc, those have passed */
     bool fetching, astray;      /* astray: what comes is not what it goes on with */
@@ -130,6 +131,7 @@ struct sm_warp {
     uint8_t bank;   /* of its register 0 */
     struct pending *pending; /* its scoreboard, by word */
     uint8_t ready_unit;      /* whose ready set it is in; SM_UNIT_COUNT: none */
+    uint32_t at_barrier;     /* sm/regroup.c: threads that were issued from here and wait there */
     uint64_t since;          /* cycle the present wait began */
     uint32_t memory_in_flight, atomics_in_flight;
     uint32_t accessing; /* sm->slips: the flight of its load or store */
@@ -187,6 +189,7 @@ struct sm {
     } given[SM_WARPS_MAX];
     unsigned given_count;
 
+    uint8_t slot_places[SM_WARPS_MAX]; /* for schedulers that tell blocks apart */
     void *schedulers[SCHEDULERS_MAX];
     const struct scheduler_ops *scheduler;
     uint64_t scheduler_warps[SCHEDULERS_MAX];
@@ -291,7 +294,7 @@ uint64_t sm_end_threads(struct sm *sm, unsigned place, unsigned slot, const uint
                         const struct executed *executed, struct bundle *bundle);
 void sm_describe_waits(const struct sm *sm, unsigned warp, struct report *report);
 /* regroup.c: where the mechanism dissolves groups */
-struct regroup *sm_regroup_create(struct arena *arena);
+struct regroup *sm_regroup_create(struct arena *arena, unsigned warps);
 void sm_regroup_start(struct sm *sm, unsigned warp, uint32_t pc, uint32_t lanes);
 /* Every unfinished thread waits for memory, or for threads that do. */
 bool sm_regroup_waits_for_memory(const struct sm *sm);
@@ -300,6 +303,9 @@ unsigned sm_regroup_place(const struct sm *sm, const struct group *group);
 /* One of the ready slots issues in the scheduler's turn: the turns it takes; 0: none did, and the slot is booked. */
 unsigned sm_regroup_issue(struct sm *sm, unsigned scheduler, const struct scheduler_view *view);
 void sm_regroup_write_back(struct sm *sm, uint32_t flight);
+/* The barrier of these lanes of the warp has opened: they come back, those that their slot keeps (`ahead`) when their
+ * instruction is written back too. */
+uint64_t sm_regroup_go_on(struct sm *sm, unsigned warp, uint32_t lanes);
 /* The mechanism acts by itself. */
 void sm_regroup_advance(struct sm *sm);
 /* A flight of their own for lanes that may miss, or the whole; taken back when they hit. */

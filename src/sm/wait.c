@@ -1,7 +1,6 @@
 /* Threads that wait for others, at block barriers and at warp-level operations: outside the mechanism, whether warps keep
  * their slots or groups dissolve. Where a warp waits as a whole its slot does; where its lanes can wait on their own the
  * mechanism offers the others meanwhile; where groups dissolve those who wait have not come back. */
-#include "isa/threads.h"
 #include "sm/state.h"
 
 void sm_look_again(struct sm *sm, uint64_t slots) {
@@ -14,18 +13,15 @@ static void hold(struct sm *sm, unsigned warp, uint32_t pc, uint32_t at, uint32_
     sm->at_others += bits_count(lanes);
     if (sm->mechanism->wait)
         sm->mechanism->wait(sm->control, warp, lanes);
-    else
-        sm->warps[warp].waits = !sm->regroup;
+    else if (!sm->regroup)
+        sm->warps[warp].waits = true;
 }
 
 static uint64_t go_on(struct sm *sm, unsigned warp, uint32_t lanes) {
-    if (!sm->regroup) {
-        sm->warps[warp].waits = false;
-        return sm->mechanism->go_on ? sm->mechanism->go_on(sm->control, warp, lanes) : UINT64_C(1) << warp;
-    }
-    uint16_t threads[LANES_MAX];
-    threads_of_warp(threads, warp, LANES_MAX);
-    return sm->mechanism->returned(sm->control, threads, lanes);
+    if (sm->regroup)
+        return sm_regroup_go_on(sm, warp, lanes);
+    sm->warps[warp].waits = false;
+    return sm->mechanism->go_on ? sm->mechanism->go_on(sm->control, warp, lanes) : UINT64_C(1) << warp;
 }
 
 /* The threads of one warp among `rest`, which are taken from it; as lanes of the warp. threads NULL: it is the slot's. */

@@ -181,7 +181,7 @@ class Results(unittest.TestCase):
                 whole = run(path, gpu)
                 step = whole["machine"]["parameters"]["link.latency"]["value"]
                 fine = run(path, gpu, "--set", f"series.interval={4 * step}")["launches"][0]["series"]
-                coarse = run(path, gpu, "--set", f"series.interval={4 * step * 64}")["launches"][0]["series"]
+                coarse = run(path, gpu, "--set", f"series.interval={4 * step * 1024}")["launches"][0]["series"]
                 smallest = run(path, gpu, "--set", "series.interval=1")["launches"][0]["series"]
                 self.assertEqual(coarse["interval"] % fine["interval"], 0)
                 self.assertEqual(smallest["interval"] % step, 0)

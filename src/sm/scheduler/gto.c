@@ -1,15 +1,13 @@
 /* Greedy then oldest: stay with a warp until it stalls, then take the one that started first. */
-#include "base/bits.h"
 #include "sm/scheduler/scheduler.h"
 
 struct greedy {
     unsigned last;
 };
 
-static void *gto_create(struct arena *arena, unsigned warps, uint64_t mine, unsigned group) {
-    (void)warps, (void)group;
+static void *gto_create(struct arena *arena, const struct scheduler_shape *shape) {
     struct greedy *self = ARENA_NEW(arena, struct greedy);
-    self->last = bits_first64(mine);
+    self->last = bits_first64(shape->mine);
     return self;
 }
 

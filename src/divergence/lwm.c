@@ -1,0 +1,391 @@
+/* The large warp microarchitecture [002 chapter 4]: fewer, larger warps of consecutive threads, each with one PC and one
+ * stack, that are cut into sub-warps of the lanes' width anew for every instruction.
+ *
+ * A large warp is rows of threads; row r, column c is thread c of its r-th warp. An instruction is issued as sub-warps,
+ * one in a turn: in each column the first row whose thread is active, has not had it and is not in the pipeline (a bit
+ * per thread, the interlock). The outcomes are gathered; with the last sub-warp they go to the stack. The next
+ * instruction begins when the first sub-warp has completed; when all have after control flow whose outcome they all
+ * decide, after loads and atomics of global memory, and after what waits for other threads. */
+#include <assert.h>
+#include <string.h>
+
+#include "divergence/divergence.h"
+
+#define STACK_ROWS 64
+#include "isa/stack.h"
+_Static_assert(STACK_ROWS >= ISSUE_SLOTS_MAX, "a row for every warp");
+
+enum { REFETCH_FIRST, REFETCH_ALL };
+enum { REGISTERS_COLUMN, REGISTERS_IDEAL };
+
+struct lwm_params {
+    uint32_t size, refetch, registers;
+    bool jump, memory_rows, guards;
+};
+
+/* clang-format off */
+static const struct param_description lwm_params_table[] = {
+    PARAM_ENTRY(struct lwm_params, size, "lwm.size", U32, "256", "32", "2048", "threads", "of a large warp, a multiple of sm.warp_size; the last of a block may be smaller")
+    PARAM_ENTRY(struct lwm_params, refetch, "lwm.refetch", CHOICE, "first-sub-warp", "first-sub-warp|all", "", "", "the next instruction begins when the first sub-warp of the one before has completed, unless it needs all; or always when all have")
+    PARAM_ENTRY(struct lwm_params, jump, "lwm.jump", BOOL, "true", "", "", "", "a branch without a guard is issued for one sub-warp only")
+    PARAM_ENTRY(struct lwm_params, memory_rows, "lwm.memory_rows", BOOL, "true", "", "", "", "accesses to global memory are issued row by row, without packing, as coalesced as they were written")
+    PARAM_ENTRY(struct lwm_params, guards, "lwm.guards", BOOL, "true", "", "", "", "sub-warps of an instruction with a guard are packed of the threads for which it holds")
+    PARAM_ENTRY(struct lwm_params, registers, "lwm.register_file", CHOICE, "column", "column|ideal", "", "", "column: a sub-warp has one thread of each column; ideal: any threads together")
+    PARAM_END};
+
+struct lwm_stats {
+    uint64_t instructions, sub_warps, jumps, unguarded, depth, in_flight;
+};
+static const struct stat_description lwm_stats_table[] = {
+    STAT_ENTRY(struct lwm_stats, instructions, "instructions", "instructions that large warps have issued")
+    STAT_ENTRY(struct lwm_stats, sub_warps, "groups", "sub-warps issued for them")
+    RATIO_ENTRY(struct lwm_stats, sub_warps_per_instruction, sub_warps, instructions, 1, "", "sub-warps of an instruction")
+    STAT_ENTRY(struct lwm_stats, jumps, "threads", "threads that branches without a guard did not issue for")
+    STAT_ENTRY(struct lwm_stats, unguarded, "threads", "threads left out because their guard did not hold")
+    LARGEST_ENTRY(struct lwm_stats, depth, "entries", "deepest stack of a large warp")
+    LARGEST_ENTRY(struct lwm_stats, in_flight, "groups", "most sub-warps of one large warp in flight")
+    STAT_END};
+/* clang-format on */
+
+struct large {
+    struct stack stack;
+    unsigned rows;
+    uint32_t busy[STACK_ROWS]; /* the interlock: threads in the pipeline, or at a barrier or a warp-level operation */
+    unsigned busy_count, in_flight;
+    bool needs_all; /* of the last instruction: its sub-warps must all complete before the next */
+    bool memory;    /* the same because it reads global memory */
+    bool completed; /* one of its sub-warps has */
+    uint32_t serial;
+    /* the present instruction */
+    bool packed, begun, once; /* remaining holds; a sub-warp has been issued; one sub-warp is enough for all */
+    uint32_t remaining[STACK_ROWS];
+    struct stack_gathered gathered;
+    uint16_t threads[LANES_MAX];
+};
+
+struct lwm {
+    struct stack_family family;
+    const struct inst *code;
+    const struct executor *executor;
+    struct lwm_params params;
+    unsigned warps_per_block, warp_size, rows_max, per_block, count;
+    uint32_t *alive; /* by warp */
+    /* by thread: the first thread of the sub-warp it is in; of such a first thread: how many of the sub-warp are still
+     * out, and which instruction it was */
+    uint16_t *leader;
+    uint8_t *out;
+    uint32_t *serial;
+    struct large *large;
+    struct lwm_stats stats;
+};
+
+static enum status lwm_check(const void *values, struct report *report) {
+    const struct lwm_params *params = values;
+    if (params->size % LANES_MAX)
+        return report_add(report, STATUS_INVALID, "lwm.size=%u: a large warp has whole rows, so it is a multiple of %u",
+                          (unsigned)params->size, (unsigned)LANES_MAX);
+    return STATUS_OK;
+}
+
+static void *lwm_create(struct arena *arena, const struct divergence_shape *shape) {
+    struct lwm *lwm = ARENA_NEW(arena, struct lwm);
+    const unsigned threads = shape->warps * shape->warp_size;
+    lwm->family = (struct stack_family){.arena = arena, .code = shape->code};
+    lwm->code = shape->code, lwm->executor = shape->executor;
+    lwm->params = *(const struct lwm_params *)shape->params;
+    lwm->warps_per_block = shape->warps_per_block, lwm->warp_size = shape->warp_size;
+    lwm->rows_max = lwm->params.size / shape->warp_size;
+    lwm->per_block = (shape->warps_per_block + lwm->rows_max - 1) / lwm->rows_max;
+    lwm->count = shape->warps / shape->warps_per_block * lwm->per_block;
+    lwm->alive = ARENA_ARRAY(arena, uint32_t, shape->warps);
+    lwm->leader = ARENA_ARRAY(arena, uint16_t, threads);
+    lwm->out = ARENA_ARRAY(arena, uint8_t, threads);
+    lwm->serial = ARENA_ARRAY(arena, uint32_t, threads);
+    lwm->large = ARENA_ARRAY(arena, struct large, lwm->count);
+    for (unsigned i = 0; i < lwm->count; i++) {
+        const unsigned before = i % lwm->per_block * lwm->rows_max, left = shape->warps_per_block - before;
+        struct large *large = &lwm->large[i];
+        large->rows = left < lwm->rows_max ? left : lwm->rows_max;
+        stack_create(&large->stack, &lwm->family, large->rows);
+        large->gathered.next = ARENA_ARRAY(arena, uint32_t, (size_t)large->rows * LANES_MAX);
+    }
+    return lwm;
+}
+
+static unsigned large_of(const struct lwm *lwm, unsigned warp) {
+    return warp / lwm->warps_per_block * lwm->per_block + warp % lwm->warps_per_block / lwm->rows_max;
+}
+
+static unsigned row_of(const struct lwm *lwm, unsigned warp) { return warp % lwm->warps_per_block % lwm->rows_max; }
+
+static unsigned first_warp(const struct lwm *lwm, unsigned number) {
+    return number / lwm->per_block * lwm->warps_per_block + number % lwm->per_block * lwm->rows_max;
+}
+
+/* The rows of a large warp begin one after another, all before it issues. */
+static uint64_t lwm_start(void *self, unsigned warp, uint32_t pc, uint32_t lanes) {
+    struct lwm *lwm = self;
+    struct large *large = &lwm->large[large_of(lwm, warp)];
+    const unsigned row = row_of(lwm, warp);
+    lwm->alive[warp] = lanes;
+    if (!large->stack.count && lanes) {
+        const uint32_t none[STACK_ROWS] = {0};
+        large->busy_count = 0;
+        large->needs_all = large->memory = large->packed = large->begun = false;
+        large->completed = true;
+        stack_begin(&large->stack, pc, none);
+    }
+    if (lanes)
+        large->stack.entries[0].lanes[row] = lanes;
+    large->packed = false;
+    return UINT64_C(1) << large_of(lwm, warp);
+}
+
+/* ---- what instructions ask for ---- */
+
+static bool is_of_warps(const struct inst *inst) { return inst->op >= OP_BAR_WARP && inst->op <= OP_ELECT; }
+
+static bool is_jump(const struct inst *inst) { return inst->op == OP_BRA && inst->guard < 0; }
+
+/* Where threads go is known only when all have executed it; threads that wait for others have not executed it yet when
+ * others have completed; a large warp of which a part waits for memory waits as a whole (ours). */
+static bool needs_all(const struct lwm *lwm, const struct inst *inst) {
+    if (lwm->params.refetch == REFETCH_ALL || is_of_warps(inst) || divergence_waits_for_memory(inst))
+        return true;
+    if (inst->op == OP_BAR || inst->op == OP_EXIT)
+        return inst->guard >= 0 || inst->dst_count;
+    return op_is_control(inst->op) && !is_jump(inst) && !(inst->op == OP_CALL && inst->guard < 0 && inst->call->callee);
+}
+
+/* ---- sub-warps ---- */
+
+/* What the sub-warps of the instruction at the top will be made of. */
+static void pack(struct lwm *lwm, unsigned number) {
+    struct large *large = &lwm->large[number];
+    const struct stack_entry *top = stack_top(&large->stack);
+    const struct inst *inst = &lwm->code[top->pc];
+    memcpy(large->remaining, top->lanes, large->rows * sizeof *large->remaining);
+    stack_gather_begin(&large->stack, &large->gathered);
+    large->packed = true;
+    large->once = lwm->params.jump && is_jump(inst);
+    if (inst->guard < 0 || !lwm->params.guards || !lwm->executor || op_is_control(inst->op) || inst->op == OP_BAR ||
+        is_of_warps(inst))
+        return;
+    uint32_t held[STACK_ROWS];
+    unsigned without = 0;
+    for (unsigned row = 0; row < large->rows; row++) {
+        const uint32_t guard = lwm->executor->guard(lwm->executor->self, first_warp(lwm, number) + row, top->pc);
+        held[row] = large->remaining[row] & guard;
+        without += bits_count(large->remaining[row] & ~guard);
+    }
+    large->once =
+        !stack_mask_any(&large->stack, held); /* holds for nobody: the instruction is passed once all the same */
+    if (large->once)
+        return;
+    memcpy(large->remaining, held, large->rows * sizeof *large->remaining);
+    lwm->stats.unguarded += without;
+}
+
+/* The first row of which all that remain are free. */
+static uint32_t take_row(const struct large *large, unsigned warp_size, unsigned first_thread, uint16_t *threads) {
+    for (unsigned row = 0; row < large->rows; row++) {
+        const uint32_t lanes = large->remaining[row];
+        if (!lanes || lanes & large->busy[row])
+            continue;
+        for (BITS_EACH(lane, lanes))
+            threads[lane] = (uint16_t)(first_thread + row * warp_size + lane);
+        return lanes;
+    }
+    return 0;
+}
+
+/* The first free thread that remains in each column. */
+static uint32_t take_columns(const struct large *large, unsigned warp_size, unsigned first_thread, uint16_t *threads) {
+    uint32_t lanes = 0;
+    for (unsigned row = 0; row < large->rows; row++) {
+        const uint32_t here = large->remaining[row] & ~large->busy[row] & ~lanes;
+        for (BITS_EACH(lane, here))
+            threads[lane] = (uint16_t)(first_thread + row * warp_size + lane);
+        lanes |= here;
+    }
+    return lanes;
+}
+
+/* The first free threads that remain, wherever their columns are. */
+static uint32_t take_any(const struct large *large, unsigned warp_size, unsigned first_thread, uint16_t *threads) {
+    unsigned count = 0;
+    for (unsigned row = 0; row < large->rows; row++)
+        for (BITS_EACH(lane, large->remaining[row] & ~large->busy[row])) {
+            if (count == warp_size)
+                return bits_low(count);
+            threads[count++] = (uint16_t)(first_thread + row * warp_size + lane);
+        }
+    return bits_low(count);
+}
+
+static bool may_begin(const struct large *large) {
+    return large->begun || (large->needs_all ? !large->busy_count : large->completed || !large->busy_count);
+}
+
+static bool lwm_offer(void *self, unsigned slot, struct group *out) {
+    struct lwm *lwm = self;
+    if (slot >= lwm->count || !lwm->large[slot].stack.count || !may_begin(&lwm->large[slot]))
+        return false;
+    struct large *large = &lwm->large[slot];
+    const uint32_t pc = stack_top(&large->stack)->pc;
+    const struct inst *inst = &lwm->code[pc];
+    const unsigned first = first_warp(lwm, slot) * lwm->warp_size;
+    if (!large->packed)
+        pack(lwm, slot);
+    uint32_t lanes;
+    if (is_of_warps(inst) || (divergence_is_global(inst) && lwm->params.memory_rows))
+        lanes = take_row(large, lwm->warp_size, first, large->threads);
+    else if (lwm->params.registers == REGISTERS_IDEAL)
+        lanes = take_any(large, lwm->warp_size, first, large->threads);
+    else
+        lanes = take_columns(large, lwm->warp_size, first, large->threads);
+    *out = (struct group){.pc = pc, .lanes = lanes, .stop_pc = NO_PC, .threads = large->threads};
+    if (large->once && is_jump(inst))
+        for (unsigned row = 0; row < large->rows; row++)
+            out->also += bits_count(large->remaining[row]);
+    out->also -= out->also ? bits_count(lanes) : 0;
+    return lanes != 0;
+}
+
+/* Where the large warp goes on; while threads of it may still not. */
+static uint32_t lwm_ahead(const void *self, unsigned slot, bool *memory) {
+    const struct lwm *lwm = self;
+    if (slot >= lwm->count || !lwm->large[slot].stack.count)
+        return NO_PC;
+    const struct large *large = &lwm->large[slot];
+    *memory = large->memory && large->busy_count;
+    return stack_top(&large->stack)->pc;
+}
+
+/* ---- outcomes ---- */
+
+static void gather(struct lwm *lwm, struct large *large, unsigned first, const struct group *group,
+                   const struct executed *executed) {
+    for (BITS_EACH(lane, group->lanes)) {
+        const unsigned thread = group->threads[lane] - first, row = thread / lwm->warp_size;
+        const unsigned column = thread % lwm->warp_size;
+        const uint32_t bit = UINT32_C(1) << column;
+        assert(!(large->busy[row] & bit) && large->remaining[row] & bit);
+        large->remaining[row] &= ~bit;
+        if (stack_gather(&large->gathered, row, column, executed, lane) && executed->flow == FLOW_EXIT)
+            lwm->alive[group->threads[lane] / lwm->warp_size] &= ~bit;
+        else
+            large->busy[row] |= bit;
+    }
+}
+
+/* The sub-warp is in the pipeline until its last thread is back. */
+static void send(struct lwm *lwm, struct large *large, const struct group *group, uint32_t going) {
+    if (!going) {
+        large->completed = true;
+        return;
+    }
+    const uint16_t leader = group->threads[bits_first(going)];
+    for (BITS_EACH(lane, going))
+        lwm->leader[group->threads[lane]] = leader;
+    lwm->out[leader] = (uint8_t)bits_count(going);
+    lwm->serial[leader] = large->serial;
+    large->busy_count += bits_count(going);
+    large->in_flight++;
+    if (large->in_flight > lwm->stats.in_flight)
+        lwm->stats.in_flight = large->in_flight;
+}
+
+/* The last sub-warp of the instruction has been issued. */
+static void end_instruction(struct lwm *lwm, struct large *large, uint32_t pc) {
+    const struct inst *inst = &lwm->code[pc];
+    large->needs_all = needs_all(lwm, inst);
+    large->memory = divergence_waits_for_memory(inst);
+    large->begun = large->packed = false;
+    stack_issued(&large->stack, &large->gathered);
+    if (large->stack.count > lwm->stats.depth)
+        lwm->stats.depth = large->stack.count;
+}
+
+static uint64_t lwm_issued(void *self, unsigned slot, const struct group *group, const struct executed *executed) {
+    struct lwm *lwm = self;
+    struct large *large = &lwm->large[slot];
+    const unsigned first = first_warp(lwm, slot) * lwm->warp_size;
+    if (!large->begun) {
+        large->begun = true, large->completed = false;
+        large->serial++;
+        lwm->stats.instructions++;
+    }
+    lwm->stats.sub_warps++;
+    gather(lwm, large, first, group, executed);
+    send(lwm, large, group, executed->flow == FLOW_EXIT ? group->lanes & ~executed->taken : group->lanes);
+    if (large->once && is_jump(&lwm->code[group->pc])) {
+        /* every thread goes where these have gone */
+        memcpy(large->gathered.taken, stack_top(&large->stack)->lanes, large->rows * sizeof(uint32_t));
+        lwm->stats.jumps += group->also;
+    }
+    if (large->once || !stack_mask_any(&large->stack, large->remaining))
+        end_instruction(lwm, large, group->pc);
+    return UINT64_C(1) << slot;
+}
+
+static uint64_t lwm_returned(void *self, const uint16_t *threads, uint32_t lanes) {
+    struct lwm *lwm = self;
+    uint64_t changed = 0;
+    for (BITS_EACH(lane, lanes)) {
+        const unsigned thread = threads[lane], warp = thread / lwm->warp_size, number = large_of(lwm, warp);
+        struct large *large = &lwm->large[number];
+        const uint32_t bit = UINT32_C(1) << thread % lwm->warp_size;
+        const uint16_t leader = lwm->leader[thread];
+        assert(large->busy[row_of(lwm, warp)] & bit);
+        large->busy[row_of(lwm, warp)] &= ~bit;
+        large->busy_count--;
+        changed |= UINT64_C(1) << number;
+        if (--lwm->out[leader])
+            continue;
+        large->in_flight--;
+        large->completed |= lwm->serial[leader] == large->serial;
+    }
+    return changed;
+}
+
+static uint32_t lwm_alive(const void *self, unsigned warp) { return ((const struct lwm *)self)->alive[warp]; }
+
+static void lwm_where(const void *self, unsigned warp, uint32_t pcs[LANES_MAX]) {
+    const struct lwm *lwm = self;
+    stack_where(&lwm->large[large_of(lwm, warp)].stack, row_of(lwm, warp), pcs);
+}
+
+static unsigned lwm_show(const void *self, unsigned warp, struct divergence_row *rows, unsigned most) {
+    const struct lwm *lwm = self;
+    const struct stack *stack = &lwm->large[large_of(lwm, warp)].stack;
+    unsigned count = 0, at = stack->count;
+    for (const struct stack_entry *entry; count < most && (entry = stack_below(stack, row_of(lwm, warp), &at)) != NULL;)
+        rows[count++] = (struct divergence_row){"stack", entry->pc, at ? entry->reconverge : NO_PC,
+                                                entry->lanes[row_of(lwm, warp)], NULL};
+    return count;
+}
+
+static const void *lwm_statistics(const void *self) { return &((const struct lwm *)self)->stats; }
+
+const struct divergence_ops divergence_lwm = {
+    .name = "lwm",
+    .help = "large warps: sub-warps of the lanes' width are packed for every instruction out of one stack's threads",
+    .regroups = true,
+    .returns_together = true,
+    .params = lwm_params_table,
+    .params_bytes = sizeof(struct lwm_params),
+    .stats = lwm_stats_table,
+    .stats_bytes = sizeof(struct lwm_stats),
+    .statistics = lwm_statistics,
+    .check = lwm_check,
+    .create = lwm_create,
+    .start = lwm_start,
+    .offer = lwm_offer,
+    .issued = lwm_issued,
+    .ahead = lwm_ahead,
+    .returned = lwm_returned,
+    .alive = lwm_alive,
+    .where = lwm_where,
+    .show = lwm_show,
+};

@@ -1,0 +1,83 @@
+/* Warp schedulers, pick by pick. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "sm/scheduler/scheduler.h"
+
+static const uint64_t older[64];
+static const uint8_t places[8] = {0, 0, 0, 0, 1, 1, 1, 1};
+
+static unsigned pick(const char *name, void *self, uint64_t ready, uint64_t stalled) {
+    const struct scheduler_view view = {ready, stalled, older};
+    return scheduler_find(name)->pick(self, &view);
+}
+
+static void *make(struct arena *arena, const char *name, unsigned group, uint32_t timeout) {
+    const struct scheduler_shape shape = {
+        .warps = 8, .mine = 0xff, .group = group, .timeout = timeout, .places = places};
+    return scheduler_find(name)->create(arena, &shape);
+}
+
+static void expect(const char *name, void *self, uint64_t ready, uint64_t stalled, const char *order) {
+    for (; *order; order++)
+        assert_int_equal(pick(name, self, ready, stalled), *order - '0');
+}
+
+static void round_robin_goes_round(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    void *self = make(&arena, "rr", 1, 0);
+    expect("rr", self, 0xff, 0, "0123456701");
+    expect("rr", self, 0x81, 0, "7070");
+    arena_free(&arena);
+}
+
+/* The group of priority issues until all of it waits; then the next has it, and the old one comes last. */
+static void two_level_changes_groups_when_all_of_one_wait(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    void *self = make(&arena, "two-level", 4, 0);
+    expect("two-level", self, 0xff, 0, "012301");
+    expect("two-level", self, 0xfc, 0x01, "2323"); /* 1 is in the pipeline: the group keeps priority */
+    expect("two-level", self, 0xf0, 0x01, "45");   /* others fill in */
+    expect("two-level", self, 0xf0, 0x0f, "6745");
+    expect("two-level", self, 0xff, 0x00, "67456745");
+    arena_free(&arena);
+}
+
+/* [002 §4.4] One warp, or large warp, a group: after so many issues the next has priority even if none waits. */
+static void two_level_hands_on_when_time_is_over(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    void *self = make(&arena, "two-level", 1, 3);
+    expect("two-level", self, 0xff, 0, "00011122");
+    expect("two-level", self, 0x80, 0, "777"); /* not the group of priority: its time does not pass */
+    expect("two-level", self, 0xff, 0, "23334");
+    expect("two-level", self, 0xef, 0x10, "5556"); /* all of 4 waits: its time begins anew with the next */
+    arena_free(&arena);
+}
+
+static void sticky_stays_with_a_block(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    void *self = make(&arena, "sticky-rr", 1, 0);
+    expect("sticky-rr", self, 0x3f, 0, "4545"); /* the last, 7, is as if it had issued */
+    expect("sticky-rr", self, 0x0f, 0, "0123");
+    expect("sticky-rr", self, 0xf6, 0, "1212");
+    expect("sticky-rr", self, 0xc0, 0, "676");
+    arena_free(&arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(round_robin_goes_round),
+        cmocka_unit_test(two_level_changes_groups_when_all_of_one_wait),
+        cmocka_unit_test(two_level_hands_on_when_time_is_over),
+        cmocka_unit_test(sticky_stays_with_a_block),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

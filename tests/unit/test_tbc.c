@@ -1,0 +1,188 @@
+/* Thread block compaction: warps formed at branches, driven by scripted outcomes; in time, a block of one warp is a
+ * warp. */
+#include "timed_programs.h"
+
+#include "base/bits.h"
+#include "divergence/divergence.h"
+
+enum { CODE = 64, LANES = 4, WARPS = 2 };
+
+struct script {
+    struct arena arena;
+    struct inst code[CODE];
+    const struct divergence_ops *ops;
+    void *self;
+    unsigned groups, threads;
+};
+
+static void begin(struct script *s) {
+    memset(s, 0, sizeof *s);
+    s->ops = divergence_find("tbc");
+    for (unsigned i = 0; i < CODE; i++)
+        s->code[i] = (struct inst){.op = OP_ADD, .guard = -1, .reconverge = NO_PC};
+    const struct divergence_shape shape = {.code = s->code,
+                                           .code_count = CODE,
+                                           .warps = WARPS,
+                                           .warp_size = LANES,
+                                           .warps_per_block = WARPS,
+                                           .schedulers = 1};
+    s->self = s->ops->create(&s->arena, &shape);
+    for (unsigned warp = 0; warp < WARPS; warp++)
+        s->ops->start(s->self, warp, 0, 0xf);
+}
+
+/* threads: of the lanes from the first on, '-' where there is none. */
+static void expect(struct script *s, unsigned slot, uint32_t pc, const char *threads) {
+    struct group group;
+    if (!threads) {
+        assert_false(s->ops->offer(s->self, slot, &group));
+        return;
+    }
+    assert_true(s->ops->offer(s->self, slot, &group));
+    assert_int_equal(group.pc, pc);
+    for (unsigned lane = 0; lane < LANES; lane++) {
+        const char found = group.lanes >> lane & 1 ? (char)('0' + group.threads[lane]) : '-';
+        if (found != threads[lane])
+            fail_msg("PC %u, slot %u, lane %u: thread %c, not %c", (unsigned)pc, slot, lane, found, threads[lane]);
+    }
+}
+
+struct away {
+    uint32_t lanes;
+    uint16_t threads[LANES_MAX];
+};
+
+/* `goes`: of each thread, whether it takes the branch. */
+static struct away issue(struct script *s, unsigned slot, enum flow flow, unsigned goes, uint32_t target) {
+    struct group group;
+    struct away away = {0};
+    assert_true(s->ops->offer(s->self, slot, &group));
+    struct executed executed = {.flow = flow, .pc = group.pc, .issues = 1, .lanes = group.lanes, .target = target};
+    for (BITS_EACH(lane, group.lanes))
+        executed.taken |= (uint32_t)(goes >> group.threads[lane] & 1) << lane;
+    away.lanes = flow == FLOW_EXIT ? group.lanes & ~executed.taken : group.lanes;
+    memcpy(away.threads, group.threads, sizeof away.threads);
+    s->groups++;
+    s->threads += bits_count(group.lanes);
+    s->ops->issued(s->self, slot, &group, &executed);
+    return away;
+}
+
+static void step(struct script *s, unsigned slot, enum flow flow, unsigned goes, uint32_t target) {
+    const struct away away = issue(s, slot, flow, goes, target);
+    if (away.lanes)
+        s->ops->returned(s->self, away.threads, away.lanes);
+}
+
+/* The program of [000 fig. 4.1] with threads 0 to 3 as warp x, 4 to 7 as y: A 1111/1111, B 1110/0011, C 1000/0010,
+ * D 0110/0001, E 1110/0011, F 0001/1100, G 1111/1111. */
+static void tbc_compacts_the_published_example(void **state) {
+    (void)state;
+    enum { A = 0, B = 1, C = 2, D = 3, E = 4, F = 6, G = 7 };
+    struct script s;
+    begin(&s);
+    s.code[A] = (struct inst){.op = OP_BRA, .guard = 0, .target = F, .reconverge = G};
+    s.code[B] = (struct inst){.op = OP_BRA, .guard = 0, .target = D, .reconverge = E};
+    s.code[C] = (struct inst){.op = OP_BRA, .guard = -1, .target = E};
+    s.code[E] = (struct inst){.op = OP_BRA, .guard = -1, .target = G};
+    s.code[G] = (struct inst){.op = OP_EXIT, .guard = -1};
+    expect(&s, 0, A, "0123");
+    expect(&s, 1, A, "4567");
+    const struct away x = issue(&s, 0, FLOW_BRANCH, 1 << 3 | 1 << 4 | 1 << 5, F);
+    expect(&s, 0, 0, NULL); /* waits for the other warp of its block */
+    s.ops->returned(s.self, x.threads, x.lanes);
+    expect(&s, 0, 0, NULL);
+    const struct away y = issue(&s, 1, FLOW_BRANCH, 1 << 3 | 1 << 4 | 1 << 5, F);
+    bool memory;
+    assert_int_equal(s.ops->ahead(s.self, 0, &memory), F);
+    expect(&s, 0, 0, NULL); /* formed, but not all of its threads are back */
+    s.ops->returned(s.self, y.threads, y.lanes);
+    expect(&s, 0, F, "45-3");
+    expect(&s, 1, F, NULL);
+    step(&s, 0, FLOW_NEXT, 0, 0);
+    expect(&s, 0, B, "0127"); /* the fullest lane has two threads */
+    expect(&s, 1, B, "--6-");
+    step(&s, 1, FLOW_BRANCH, 1 << 1 | 1 << 2 | 1 << 7, D);
+    step(&s, 0, FLOW_BRANCH, 1 << 1 | 1 << 2 | 1 << 7, D);
+    expect(&s, 0, D, "-127");
+    expect(&s, 1, D, NULL);
+    step(&s, 0, FLOW_NEXT, 0, 0);
+    expect(&s, 0, C, "0-6-");
+    step(&s, 0, FLOW_BRANCH, 0xff, E);
+    expect(&s, 0, E, "0127");
+    step(&s, 0, FLOW_BRANCH, 0xff, G);
+    expect(&s, 0, E, NULL); /* reconvergence: waits there as well */
+    expect(&s, 1, E, "--6-");
+    step(&s, 1, FLOW_BRANCH, 0xff, G);
+    expect(&s, 0, G, "0123"); /* the warps of the program again */
+    expect(&s, 1, G, "4567");
+    step(&s, 0, FLOW_EXIT, 0xff, 0);
+    assert_int_equal(s.ops->alive(s.self, 0), 0);
+    assert_int_equal(s.ops->alive(s.self, 1), 0xf);
+    step(&s, 1, FLOW_EXIT, 0xff, 0);
+    assert_int_equal(s.groups, 11);
+    assert_int_equal(s.threads, 34);
+    arena_free(&s.arena);
+}
+
+/* Between branches each warp goes at its own pace. */
+static void tbc_warps_run_apart_between_branches(void **state) {
+    (void)state;
+    struct script s;
+    begin(&s);
+    s.code[2] = (struct inst){.op = OP_BRA, .guard = -1, .target = 9};
+    s.code[9] = (struct inst){.op = OP_BRA, .guard = 0, .target = 2, .reconverge = 10};
+    const struct away behind = issue(&s, 1, FLOW_NEXT, 0, 0);
+    step(&s, 0, FLOW_NEXT, 0, 0);
+    step(&s, 0, FLOW_NEXT, 0, 0);
+    step(&s, 0, FLOW_BRANCH, 0xff, 9);
+    expect(&s, 0, 9, "0123");
+    expect(&s, 1, 0, NULL);
+    step(&s, 0, FLOW_BRANCH, 0, 2);
+    expect(&s, 0, 0, NULL);
+    s.ops->returned(s.self, behind.threads, behind.lanes);
+    expect(&s, 1, 1, "4567");
+    step(&s, 1, FLOW_NEXT, 0, 0);
+    step(&s, 1, FLOW_BRANCH, 0xff, 9);
+    step(&s, 1, FLOW_BRANCH, 0, 2);
+    expect(&s, 0, 10, "0123");
+    expect(&s, 1, 10, "4567");
+    arena_free(&s.arena);
+}
+
+/* ---- in time ---- */
+
+static void blocks_of_one_warp_are_warps(void **state) {
+    (void)state;
+    static const char *const barrels[] = {
+        "base: fung-8800\nsm.max_blocks: 4\n" LIMIT,
+        "base: gtx480\nsm.pipeline: barrel\nsm.scheduler: rr\nsm.fetch_straight: false\n" LIMIT};
+    for (unsigned m = 0; m < 2; m++)
+        for (unsigned i = 0; i < PROGRAMS; i++) {
+            uint64_t cycles[2], fetches[2];
+            for (unsigned k = 0; k < 2; k++) {
+                struct fixture f;
+                char text[256];
+                snprintf(text, sizeof text, "%s%s", barrels[m], k ? "divergence.mechanism: tbc\n" : "");
+                open_machine(&f, text);
+                load(&f, programs[i].text);
+                const struct program_text small = {programs[i].name, programs[i].text, 3 * programs[i].blocks, 32};
+                expect_ok(&f, &small, true);
+                cycles[k] = f.result.timed->cycles, fetches[k] = f.result.timed->sm.fetches;
+                finish(&f);
+            }
+            if (cycles[0] != cycles[1] || fetches[0] != fetches[1])
+                fail_msg("%s on %s: pdom %llu cycles, %llu fetches; tbc %llu, %llu", programs[i].name, barrels[m],
+                         (unsigned long long)cycles[0], (unsigned long long)fetches[0], (unsigned long long)cycles[1],
+                         (unsigned long long)fetches[1]);
+        }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tbc_compacts_the_published_example),
+        cmocka_unit_test(tbc_warps_run_apart_between_branches),
+        cmocka_unit_test(blocks_of_one_warp_are_warps),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
