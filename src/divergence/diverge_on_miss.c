@@ -583,6 +583,11 @@ static const struct stat_description stats_table[] = {
 #undef LARGEST
         STAT_END};
 
+/* Beyond pdom's stacks, as the seed counts. */
+static void cost(const void *values, const struct cost_shape *shape, struct cost *out) {
+    cost_slip(shape, ((const struct params *)values)->mdt_entries, out);
+}
+
 const struct divergence_ops divergence_diverge_on_miss = {
     .name = "diverge-on-miss",
     .help = "pdom, and threads that miss a cache fall behind the others of their warp",
@@ -592,6 +597,7 @@ const struct divergence_ops divergence_diverge_on_miss = {
     .stats_bytes = sizeof(struct stats),
     .statistics = statistics,
     .check = check,
+    .cost = cost,
     .create = create,
     .start = start,
     .offer = offer,

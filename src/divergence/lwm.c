@@ -368,6 +368,11 @@ static unsigned lwm_show(const void *self, unsigned warp, struct divergence_row 
 
 static const void *lwm_statistics(const void *self) { return &((const struct lwm *)self)->stats; }
 
+/* Beyond its stacks, as the seed counts. */
+static void lwm_cost(const void *values, const struct cost_shape *shape, struct cost *out) {
+    cost_large_warps(shape, ((const struct lwm_params *)values)->size, out);
+}
+
 const struct divergence_ops divergence_lwm = {
     .name = "lwm",
     .help = "large warps: sub-warps of the lanes' width are packed for every instruction out of one stack's threads",
@@ -379,6 +384,7 @@ const struct divergence_ops divergence_lwm = {
     .stats_bytes = sizeof(struct lwm_stats),
     .statistics = lwm_statistics,
     .check = lwm_check,
+    .cost = lwm_cost,
     .create = lwm_create,
     .start = lwm_start,
     .offer = lwm_offer,
