@@ -31,7 +31,7 @@ const char *step_instruction(const struct step_view *view, uint32_t pc);
 /* "9 lanes go to 25, 7 to 18", "all 32 go to 25", "4 end"; "" when all go on with the next instruction. */
 const char *step_outcome(const struct step_view *view, const struct step *step);
 /* "stack: at 25 until 31" */
-const char *step_row(const struct step_view *view, const struct divergence_row *row);
+const char *step_row(const struct step_view *view, const struct group_row *row);
 /* What another waits for: "a register". */
 const char *step_wait(const struct step_other *other);
 /* The mechanism holds something else than at the last step before it of the same warp. */

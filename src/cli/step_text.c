@@ -64,7 +64,7 @@ const char *step_wait(const struct step_other *other) {
     return words[other->wait];
 }
 
-const char *step_row(const struct step_view *view, const struct divergence_row *row) {
+const char *step_row(const struct step_view *view, const struct group_row *row) {
     const char *at = row->pc == NO_PC ? "waits for the function's end" : arena_printf(view->arena, "at %u", row->pc);
     return row->until == NO_PC ? arena_printf(view->arena, "%s: %s", row->what, at)
                                : arena_printf(view->arena, "%s: %s until %u", row->what, at, (unsigned)row->until);

@@ -24,9 +24,9 @@ static void number_threads(uint16_t *out, const uint16_t *threads, unsigned warp
 }
 
 static void keep_rows(struct steps *steps, const struct sm *sm, unsigned warp, unsigned per_block, struct step *step) {
-    struct divergence_row rows[ROWS_MAX];
+    struct group_row rows[ROWS_MAX];
     step->row_count = sm_show_mechanism(sm, warp, rows, ROWS_MAX);
-    step->rows = ARENA_ARRAY(steps->arena, struct divergence_row, step->row_count);
+    step->rows = ARENA_ARRAY(steps->arena, struct group_row, step->row_count);
     for (unsigned i = 0; i < step->row_count; i++) {
         uint16_t *threads = ARENA_ARRAY(steps->arena, uint16_t, LANES_MAX);
         number_threads(threads, rows[i].threads, warp, rows[i].lanes, per_block);

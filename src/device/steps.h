@@ -27,7 +27,7 @@ struct step {
     uint16_t threads[LANES_MAX]; /* of each lane, numbered within the block */
     uint32_t next[LANES_MAX];    /* PC of each lane afterwards; NO_PC: it has ended */
     bool parted;
-    struct divergence_row *rows; /* of the mechanism afterwards, for the warp of the first lane; threads of the block */
+    struct group_row *rows; /* of the mechanism afterwards, for the warp of the first lane; threads of the block */
     struct step_other *others;
     unsigned row_count, other_count;
 };

@@ -544,17 +544,17 @@ static void where(const void *self, unsigned warp, uint32_t pcs[LANES_MAX]) {
         divergence_pdom.where(m->stacks, stack_of(warp, party), pcs);
 }
 
-static unsigned show(const void *self, unsigned warp, struct divergence_row *rows, unsigned most) {
+static unsigned show(const void *self, unsigned warp, struct group_row *rows, unsigned most) {
     const struct mechanism *m = self;
     const struct slipping *s = &m->warps[warp];
     unsigned count = s->running == NOBODY ? 0 : divergence_pdom.show(m->stacks, stack_of(warp, s->running), rows, most);
     for (unsigned i = 0; i < s->table.count && count < most; i++)
         rows[count++] =
-            (struct divergence_row){"fell behind", s->table.entries[i].pc, NO_PC, s->table.entries[i].lanes, NULL};
+            (struct group_row){"fell behind", s->table.entries[i].pc, NO_PC, s->table.entries[i].lanes, NULL};
     for (BITS_EACH(party, s->parked))
         if (count < most)
             rows[count++] =
-                (struct divergence_row){"parked", party_pc(m, warp, party), NO_PC, party_lanes(m, warp, party), NULL};
+                (struct group_row){"parked", party_pc(m, warp, party), NO_PC, party_lanes(m, warp, party), NULL};
     return count;
 }
 

@@ -34,14 +34,6 @@ struct divergence_shape {
     const struct executor *executor;      /* in time: what threads hold; NULL in the functional run */
 };
 
-/* A line of what a mechanism holds, for those who watch it. */
-struct divergence_row {
-    const char *what;   /* "stack", "forming" */
-    uint32_t pc, until; /* where its lanes go on, and meet others; NO_PC: nowhere yet */
-    uint32_t lanes;
-    const uint16_t *threads; /* of each lane; NULL: the warp's own */
-};
-
 struct divergence_ops {
     const char *name, *help;
     /* A group dissolves when it issues; its threads come back by `returned`, one by one where their data do. All are
@@ -108,7 +100,7 @@ struct divergence_ops {
     void (*where)(const void *self, unsigned warp, uint32_t pcs[LANES_MAX]);
     /* What it holds for the warp, what runs next first: at most `most` rows, good until it is told anything; how many.
      * NULL: nothing beyond `where`. */
-    unsigned (*show)(const void *self, unsigned warp, struct divergence_row *rows, unsigned most);
+    unsigned (*show)(const void *self, unsigned warp, struct group_row *rows, unsigned most);
 };
 
 /* It groups threads by when they come back from the pipeline, so that without time it can say nothing. */

@@ -519,6 +519,11 @@ static void dwf_where(const void *self, unsigned warp, uint32_t pcs[LANES_MAX]) 
     threads_where(&((const struct dwf *)self)->threads, warp, pcs);
 }
 
+static unsigned dwf_show(const void *self, unsigned warp, struct group_row *rows, unsigned most) {
+    const struct dwf *dwf = self;
+    return formed_show(&dwf->pool, warp * dwf->threads.warp_size / dwf->threads.per_block, rows, most);
+}
+
 static const void *dwf_statistics(const void *self) { return &((const struct dwf *)self)->stats; }
 
 static enum status dwf_check(const void *values, struct report *report) {
@@ -566,4 +571,5 @@ const struct divergence_ops divergence_dwf = {
     .pick = dwf_pick,
     .alive = dwf_alive,
     .where = dwf_where,
+    .show = dwf_show,
 };

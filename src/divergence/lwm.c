@@ -356,14 +356,9 @@ static void lwm_where(const void *self, unsigned warp, uint32_t pcs[LANES_MAX]) 
     stack_where(&lwm->large[large_of(lwm, warp)].stack, row_of(lwm, warp), pcs);
 }
 
-static unsigned lwm_show(const void *self, unsigned warp, struct divergence_row *rows, unsigned most) {
+static unsigned lwm_show(const void *self, unsigned warp, struct group_row *rows, unsigned most) {
     const struct lwm *lwm = self;
-    const struct stack *stack = &lwm->large[large_of(lwm, warp)].stack;
-    unsigned count = 0, at = stack->count;
-    for (const struct stack_entry *entry; count < most && (entry = stack_below(stack, row_of(lwm, warp), &at)) != NULL;)
-        rows[count++] = (struct divergence_row){"stack", entry->pc, at ? entry->reconverge : NO_PC,
-                                                entry->lanes[row_of(lwm, warp)], NULL};
-    return count;
+    return stack_show(&lwm->large[large_of(lwm, warp)].stack, row_of(lwm, warp), rows, most);
 }
 
 static const void *lwm_statistics(const void *self) { return &((const struct lwm *)self)->stats; }

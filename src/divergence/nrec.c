@@ -120,6 +120,11 @@ static void nrec_where(const void *self, unsigned warp, uint32_t pcs[LANES_MAX])
     threads_where(&((const struct nrec *)self)->threads, warp, pcs);
 }
 
+static unsigned nrec_show(const void *self, unsigned warp, struct group_row *rows, unsigned most) {
+    const struct nrec *nrec = self;
+    return formed_show(&nrec->pool, warp * nrec->threads.warp_size / nrec->threads.per_block, rows, most);
+}
+
 static const void *nrec_statistics(const void *self) { return &((const struct nrec *)self)->stats; }
 
 const struct divergence_ops divergence_nrec = {
@@ -137,4 +142,5 @@ const struct divergence_ops divergence_nrec = {
     .returned = nrec_returned,
     .alive = nrec_alive,
     .where = nrec_where,
+    .show = nrec_show,
 };

@@ -52,13 +52,8 @@ static void pdom_where(const void *self, unsigned warp, uint32_t pcs[LANES_MAX])
     stack_where(&((const struct pdom *)self)->stacks[warp], 0, pcs);
 }
 
-static unsigned pdom_show(const void *self, unsigned warp, struct divergence_row *rows, unsigned most) {
-    const struct stack *stack = &((const struct pdom *)self)->stacks[warp];
-    unsigned count = 0, at = stack->count;
-    for (const struct stack_entry *entry; count < most && (entry = stack_below(stack, 0, &at)) != NULL;)
-        rows[count++] =
-            (struct divergence_row){"stack", entry->pc, at ? entry->reconverge : NO_PC, entry->lanes[0], NULL};
-    return count;
+static unsigned pdom_show(const void *self, unsigned warp, struct group_row *rows, unsigned most) {
+    return stack_show(&((const struct pdom *)self)->stacks[warp], 0, rows, most);
 }
 
 /* ---- parties of a warp ---- */

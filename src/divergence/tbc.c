@@ -237,14 +237,9 @@ static void tbc_where(const void *self, unsigned warp, uint32_t pcs[LANES_MAX]) 
                 pcs[lane] = block->warps[i].pc;
 }
 
-static unsigned tbc_show(const void *self, unsigned warp, struct divergence_row *rows, unsigned most) {
+static unsigned tbc_show(const void *self, unsigned warp, struct group_row *rows, unsigned most) {
     const struct tbc *tbc = self;
-    const struct stack *stack = &tbc->blocks[warp / tbc->rows].stack;
-    unsigned count = 0, at = stack->count;
-    for (const struct stack_entry *entry; count < most && (entry = stack_below(stack, warp % tbc->rows, &at)) != NULL;)
-        rows[count++] = (struct divergence_row){"stack", entry->pc, at ? entry->reconverge : NO_PC,
-                                                entry->lanes[warp % tbc->rows], NULL};
-    return count;
+    return stack_show(&tbc->blocks[warp / tbc->rows].stack, warp % tbc->rows, rows, most);
 }
 
 static const void *tbc_statistics(const void *self) { return &((const struct tbc *)self)->stats; }

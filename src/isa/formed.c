@@ -82,3 +82,18 @@ bool formed_offer(const struct formed_pool *pool, unsigned slot, struct group *o
     *out = (struct group){.pc = formed->pc, .lanes = formed->lanes, .stop_pc = NO_PC, .threads = formed->threads};
     return true;
 }
+
+unsigned formed_show(const struct formed_pool *pool, unsigned block, struct group_row *rows, unsigned most) {
+    unsigned count = 0;
+    for (unsigned slot = 0; slot < ISSUE_SLOTS_MAX && count < most; slot++) {
+        const struct formed *formed = formed_at(pool, slot);
+        if (formed && formed->block == block)
+            rows[count++] = (struct group_row){"in a slot", formed->pc, NO_PC, formed->lanes, formed->threads};
+    }
+    for (uint16_t i = pool->first; i != FORMED_NONE && count < most; i = pool->items[i].next) {
+        const struct formed *formed = &pool->items[i];
+        if (formed->block == block)
+            rows[count++] = (struct group_row){"queued", formed->pc, NO_PC, formed->lanes, formed->threads};
+    }
+    return count;
+}

@@ -45,5 +45,7 @@ static inline struct formed *formed_at(const struct formed_pool *pool, unsigned 
     return pool->slots_free >> slot & 1 ? NULL : &pool->items[pool->slots[slot]];
 }
 bool formed_offer(const struct formed_pool *pool, unsigned slot, struct group *out);
+/* The groups of a block, those in slots first; how many, at most `most`. */
+unsigned formed_show(const struct formed_pool *pool, unsigned block, struct group_row *rows, unsigned most);
 
 #endif

@@ -18,4 +18,12 @@ struct group {
     uint32_t also; /* where threads are named: further threads for which this issue does the same, and that count */
 };
 
+/* A line of what a mechanism holds, for those who watch it. */
+struct group_row {
+    const char *what;   /* "stack", "forming" */
+    uint32_t pc, until; /* where its lanes go on, and meet others; NO_PC: nowhere yet */
+    uint32_t lanes;
+    const uint16_t *threads; /* of each lane; NULL: the warp's own */
+};
+
 #endif

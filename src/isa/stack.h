@@ -306,12 +306,16 @@ static inline void stack_where(const struct stack *stack, unsigned row, uint32_t
     }
 }
 
-/* The next entry below `at` that holds threads of a row, for those who watch; from the top: `at` is the stack's count. */
-static inline const struct stack_entry *stack_below(const struct stack *stack, unsigned row, unsigned *at) {
-    while (*at)
-        if (stack->entries[--*at].lanes[row])
-            return &stack->entries[*at];
-    return NULL;
+/* What it holds of a row, the top first, for those who watch; how many rows, at most `most`. */
+static inline unsigned stack_show(const struct stack *stack, unsigned row, struct group_row *rows, unsigned most) {
+    unsigned count = 0;
+    for (unsigned i = stack->count; i-- > 0 && count < most;) {
+        const struct stack_entry *entry = &stack->entries[i];
+        if (entry->lanes[row])
+            rows[count++] =
+                (struct group_row){"stack", entry->pc, i ? entry->reconverge : NO_PC, entry->lanes[row], NULL};
+    }
+    return count;
 }
 
 #endif

@@ -322,7 +322,7 @@ struct sm_slot_view sm_view_slot(const struct sm *sm, unsigned slot) {
                                  .wait = warp->stage};
 }
 
-unsigned sm_show_mechanism(const struct sm *sm, unsigned warp, struct divergence_row *rows, unsigned most) {
+unsigned sm_show_mechanism(const struct sm *sm, unsigned warp, struct group_row *rows, unsigned most) {
     return sm->mechanism->show ? sm->mechanism->show(sm->control, warp, rows, most) : 0;
 }
 

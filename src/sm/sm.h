@@ -149,7 +149,7 @@ const struct sm_shape *sm_shape_of(const struct sm *sm);
 /* The block that the warp belongs to. */
 uint64_t sm_block_of(const struct sm *sm, unsigned warp);
 /* As divergence_ops.show. */
-unsigned sm_show_mechanism(const struct sm *sm, unsigned warp, struct divergence_row *rows, unsigned most);
+unsigned sm_show_mechanism(const struct sm *sm, unsigned warp, struct group_row *rows, unsigned most);
 const struct sm_stats *sm_statistics(const struct sm *sm);
 /* The mechanism's own counters; NULL: it has none. */
 const void *sm_mechanism_statistics(const struct sm *sm);
