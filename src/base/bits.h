@@ -7,6 +7,11 @@
 
 static inline unsigned bits_count(uint32_t mask) { return (unsigned)__builtin_popcount(mask); }
 static inline unsigned bits_count64(uint64_t mask) { return (unsigned)__builtin_popcountll(mask); }
+/* Of a mask of up to 8 bits: without an instruction of the host for it, faster by far. */
+static inline unsigned bits_count8(uint8_t mask) {
+    static const uint8_t counts[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
+    return counts[mask & 15] + (unsigned)counts[mask >> 4];
+}
 /* Index of the lowest set bit; the mask must not be 0. */
 static inline unsigned bits_first(uint32_t mask) { return (unsigned)__builtin_ctz(mask); }
 static inline unsigned bits_first64(uint64_t mask) { return (unsigned)__builtin_ctzll(mask); }

@@ -30,8 +30,6 @@ static void overlay(const struct core *core, uint64_t address, uint32_t bytes, u
 
 static void core_publish(void *self) {
     struct core *core = self;
-    if (!core->log.count)
-        return;
     for (uint32_t i = 0; i < core->log.count; i++) {
         const struct logged *entry = &core->log.items[i];
         uint8_t *to = memory_host(core->memory, entry->address);
@@ -289,7 +287,8 @@ struct executor core_executor(struct core *core) {
                              .barrier_result = core_barrier_result,
                              .perform = core_perform,
                              .finish = core_finish,
-                             .publish = core_publish};
+                             .publish = core_publish,
+                             .unpublished = &core->log.count};
 }
 
 const struct exec *core_exec(const struct core *core, unsigned warp) { return core->warps[warp].exec; }

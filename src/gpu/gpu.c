@@ -27,6 +27,7 @@ struct launch_state {
     struct sm *
         *sms; /* in the order they get blocks: the first made_count; the others are made with their first block */
     uint32_t made_count, first_sm;
+    bool faulted; /* one of them has */
     struct net requests, replies;
     uint64_t next_block;
     uint64_t done_seen, done_cycle; /* gpu_launch's `done` when last looked at, and when it last moved */
@@ -211,7 +212,8 @@ static bool is_quiet(const struct launch_state *state) {
 static void run_epoch(struct launch_state *state, uint64_t from, uint64_t to) {
     struct gpu *gpu = state->gpu;
     for (uint32_t i = 0; i < state->made_count; i++)
-        sm_run(state->sms[i], from, to);
+        if (sm_run(state->sms[i], from, to))
+            state->faulted = true;
     if (net_next(&state->requests, to - 1) < to)
         net_run(&state->requests, from, to);
     for (uint32_t i = 0; i < gpu->partition_count; i++)
@@ -232,12 +234,14 @@ static enum status run_round(struct launch_state *state, uint64_t from, uint64_t
     for (uint32_t i = 0; i < state->gpu->partition_count; i++)
         partition_perform(state->gpu->partitions[i]);
     const struct executor *const executors = state->launch->executors, *executor = executors + state->first_sm;
-    for (uint32_t i = 0; i < state->made_count; i++) {
-        executor->publish(executor->self);
-        executor++;
-        executor = executor == executors + state->gpu->config.sm_count ? executors : executor;
+    const struct executor *const end = executors + state->gpu->config.sm_count;
+    for (uint32_t left = state->made_count; left; left--) {
+        if (*executor->unpublished)
+            executor->publish(executor->self);
+        if (++executor == end)
+            executor = executors;
     }
-    return dispatch(state, to, report);
+    return state->next_block < state->launch->blocks ? dispatch(state, to, report) : STATUS_OK;
 }
 
 /* The fault with the smallest (cycle, SM). */
@@ -479,7 +483,7 @@ enum status gpu_run(struct gpu *gpu, struct arena *arena, struct arena *kept, co
         if (status != STATUS_OK)
             break;
         sample_series(&state, cycle);
-        if (find_fault(&state, fault))
+        if (state.faulted && find_fault(&state, fault))
             status = STATUS_STOPPED;
         else if (gpu->config.gpu->max_cycles && cycle >= gpu->config.gpu->max_cycles)
             status = report_limit(&state, cycle, report);

@@ -68,22 +68,29 @@ static uint64_t output_next(const struct net *net, uint64_t from) {
     return next;
 }
 
-uint64_t net_next(const struct net *net, uint64_t enough) {
-    uint64_t next = crossbar_next(net->crossbar);
-    if (next <= enough)
-        return next;
+/* Apart from net_next, which then needs no stack. */
+static __attribute__((noinline)) uint64_t links_next(const struct net *net, uint64_t enough) {
     const uint64_t output = output_next(net, net->now);
-    next = output < next ? output : next;
+    if (output <= enough)
+        return output;
+    const uint64_t input = input_next(net, enough);
+    return input < output ? input : output;
+}
+
+uint64_t net_next(const struct net *net, uint64_t enough) {
+    const uint64_t next = crossbar_next(net->crossbar);
     if (next <= enough)
         return next;
-    const uint64_t input = input_next(net, enough);
-    return input < next ? input : next;
+    const uint64_t links = links_next(net, enough);
+    return links < next ? links : next;
 }
 
 /* What has arrived at an input goes into the crossbar as far as there is room. */
 static inline void push_input(struct net *net, uint32_t word, uint32_t bit) {
     const uint32_t input = 64 * word + bit;
     struct link *link = net->in[input];
+    if (link_next(link) > net->now)
+        return;
     for (const struct packet *packet; (packet = link_arrived(link, net->now)) != NULL; link_pop(link, net->now))
         if (!crossbar_push(net->crossbar, input, destination(net, packet), message_bytes(net, packet), packet)) {
             net->stuck[word] |= UINT64_C(1) << bit;

@@ -31,7 +31,7 @@ struct ring {
 
 struct slice {
     uint32_t number;
-    uint64_t next; /* the first cycle at which it has something to do, as far as it knows in this epoch */
+    uint64_t next; /* no later than the first cycle at which it has something to do, as far as it knows in this epoch */
     struct cache *l2;
     struct link *in, *out;
     struct waiting *waiting;
@@ -151,7 +151,7 @@ static void accept(struct partition *p, struct slice *slice) {
 }
 
 /* A machine without an L2: the current request goes to the channel as it is, an atomic as a read and a write. */
-static bool pass_by(struct partition *p, struct slice *slice) {
+static __attribute__((noinline)) bool pass_by(struct partition *p, struct slice *slice) {
     struct waiting *waiting = &slice->waiting[slice->current];
     const bool reads = waiting->packet.kind != PACKET_WRITE, writes = waiting->packet.kind != PACKET_READ;
     struct request request = {.address = slice_map_inside(&p->map, waiting->packet.address),
@@ -172,8 +172,8 @@ static bool pass_by(struct partition *p, struct slice *slice) {
     return true;
 }
 
-/* One atom of the current request; false: blocked. */
-static bool look_up(struct partition *p, struct slice *slice) {
+/* One atom of the current request; false: blocked. Rare where sectors go in one step, and apart from that. */
+static __attribute__((noinline)) bool look_up(struct partition *p, struct slice *slice) {
     struct waiting *waiting = &slice->waiting[slice->current];
     const uint32_t atom = cache_atom_bytes(slice->l2);
     const struct request request = {.address = atom >= LINE_BYTES
@@ -286,7 +286,8 @@ static inline uint64_t slice_next(const struct slice *slice) {
     return at < next ? at : next;
 }
 
-static void run_slice(struct partition *p, struct slice *slice) {
+/* Apart from the loop over cycles, so that each has the host's registers for itself. */
+static __attribute__((noinline)) void run_slice(struct partition *p, struct slice *slice) {
     if (slice->fills.next <= p->now)
         send_replies(slice, &slice->fills, p->now);
     if (slice->hits.next <= p->now)
@@ -358,7 +359,8 @@ uint64_t partition_next(const struct partition *p) {
 void partition_run(struct partition *p, uint64_t from, uint64_t to) {
     uint64_t next = channel_next(p->channel);
     for (struct slice *slice = p->slices; slice < p->slices_end; slice++) {
-        slice->next = slice_next(slice); /* links have been exchanged */
+        if (link_next(slice->in) < slice->next || !slice->out->credits) /* links have been exchanged */
+            slice->next = slice_next(slice);
         next = slice->next < next ? slice->next : next;
     }
     for (uint64_t now = next > from ? next : from; now<to; now = next> now ? next : now + 1) {
@@ -389,7 +391,7 @@ void partition_begin(struct partition *p) {
     p->now = 0;
     channel_begin(p->channel);
     for (struct slice *slice = p->slices; slice < p->slices_end; slice++)
-        slice->lookup_free = slice->early_cycle = 0, slice->early = (struct cache_sectors){0};
+        slice->next = slice->lookup_free = slice->early_cycle = 0, slice->early = (struct cache_sectors){0};
 }
 
 bool partition_is_idle(const struct partition *p) {

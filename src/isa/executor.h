@@ -77,8 +77,9 @@ struct executor {
     /* An atomic reaches memory for some of its lanes; its old values wait for finish, when the reply is back. */
     void (*perform)(void *self, uint32_t ticket, uint32_t lanes);
     void (*finish)(void *self, uint32_t ticket);
-    /* At the end of an epoch, in the order of the SMs: stores become visible to all. */
+    /* At the end of an epoch, in the order of the SMs: stores become visible to all. Only where there are any. */
     void (*publish)(void *self);
+    const unsigned *unpublished; /* how many stores */
 };
 
 #endif

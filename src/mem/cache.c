@@ -33,7 +33,7 @@ uint32_t cache_victim(const struct cache *cache, uint32_t set_index) {
 void cache_write_back(struct cache *cache, const struct line *line, uint8_t sectors, struct request *out) {
     *out = (struct request){.address = (line->node.key << cache->line_shift) +
                                        ((uint64_t)bits_first(sectors) << cache->atom_shift),
-                            .bytes = (uint32_t)(bits_count(sectors) << cache->atom_shift),
+                            .bytes = (uint32_t)(bits_count8(sectors) << cache->atom_shift),
                             .kind = REQUEST_WRITE};
     cache->stats.write_backs++;
 }
@@ -45,7 +45,7 @@ static inline uint8_t evict_line(struct cache *cache, uint32_t index, struct req
         return 0;
     uint8_t dirty = line->dirty;
     cache->stats.evictions++;
-    cache->stats.sectors_evicted += bits_count(line->valid | line->partial);
+    cache->stats.sectors_evicted += bits_count8(line->valid | line->partial);
     if (dirty) {
         cache->stats.dirty_evictions++;
         cache_write_back(cache, line, dirty, out);

@@ -83,8 +83,9 @@ uint32_t cache_read_sectors(struct cache *cache, uint64_t address, uint32_t sect
     return sectors;
 }
 
-uint32_t cache_write_sectors(struct cache *cache, uint64_t address, uint32_t sectors, uint32_t room,
-                             struct cache_sectors *out) {
+/* Apart from who calls it, where reads are the most. */
+__attribute__((noinline)) uint32_t cache_write_sectors(struct cache *cache, uint64_t address, uint32_t sectors,
+                                                       uint32_t room, struct cache_sectors *out) {
     const uint64_t number = address >> cache->line_shift;
     const uint32_t shift = (uint32_t)(address >> cache->atom_shift) & cache->sector_mask;
     const uint32_t found = line_find(cache, number);

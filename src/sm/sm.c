@@ -223,7 +223,7 @@ static inline void count_passed(struct sm *sm, uint64_t since) {
     sm->stats.slots += (sm->now - since) * sm->params.schedulers;
 }
 
-static void run_awake(struct sm *sm, uint64_t from, uint64_t to) {
+static bool run_awake(struct sm *sm, uint64_t from, uint64_t to) {
     const uint64_t since = sm->now;
     if (from > sm->now)
         pass(sm, from);
@@ -247,11 +247,12 @@ static void run_awake(struct sm *sm, uint64_t from, uint64_t to) {
         sm->stats.idle += left;
         sm->inst_stats[sm->module->code_count].slots[SLOT_IDLE] += left;
     }
+    return sm->faulted;
 }
 
-void sm_run(struct sm *sm, uint64_t from, uint64_t to) {
-    if (sm->wake < to || next_news(sm) < to) /* else it sleeps on, and its slots are counted when it wakes */
-        run_awake(sm, from, to);
+bool sm_run(struct sm *sm, uint64_t from, uint64_t to) {
+    /* else it sleeps on, and its slots are counted when it wakes */
+    return (sm->wake < to || next_news(sm) < to) && run_awake(sm, from, to);
 }
 
 void sm_settle(struct sm *sm, uint64_t cycle) {

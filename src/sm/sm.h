@@ -129,8 +129,9 @@ enum status sm_create(struct sm **out, struct arena *arena, const struct sm_para
 /* Places without a block; a block given now starts at the next cycle run. */
 unsigned sm_free_places(const struct sm *sm);
 void sm_give(struct sm *sm, uint64_t block, uint32_t first_pc);
-/* Cycles [from, to). An SM that sleeps through them counts their slots later, at the latest in sm_settle. */
-void sm_run(struct sm *sm, uint64_t from, uint64_t to);
+/* Cycles [from, to). An SM that sleeps through them counts their slots later, at the latest in sm_settle. True:
+ * a thread faulted in them (sm_faulted). */
+bool sm_run(struct sm *sm, uint64_t from, uint64_t to);
 /* Everything before this cycle, up to which it has run, is counted. */
 void sm_settle(struct sm *sm, uint64_t cycle);
 /* Nothing resident, nothing in flight. */
