@@ -1,4 +1,5 @@
 /* heddle step --html: the issues as data in a page that shows them (share/heddle/step.html). */
+#include <errno.h>
 #include <jansson.h>
 #include <string.h>
 
@@ -89,13 +90,22 @@ static void add_code(struct step_view *view, json_t *root) {
     json_object_set_new(root, "files", files);
 }
 
+/* A page on its way out. */
+struct page {
+    FILE *to;
+    char last;
+};
+
 /* "</" in a text would end the script it stands in. */
-static void write_data(const char *data, FILE *to) {
-    for (const char *c = data; *c; c++) {
-        if (*c == '/' && c > data && c[-1] == '<')
-            fputc('\\', to);
-        fputc(*c, to);
+static int write_data(const char *data, size_t length, void *to) {
+    struct page *page = to;
+    for (size_t i = 0; i < length; i++) {
+        if (data[i] == '/' && page->last == '<')
+            fputc('\\', page->to);
+        fputc(data[i], page->to);
+        page->last = data[i];
     }
+    return 0;
 }
 
 enum status step_html(struct step_view *view, const char *path, struct report *report) {
@@ -118,15 +128,16 @@ enum status step_html(struct step_view *view, const char *path, struct report *r
         json_array_append_new(steps, step_json(&view->steps->items[i]));
     json_object_set_new(root, "steps", steps);
     add_code(view, root);
-    char *data = json_dumps(root, JSON_COMPACT | JSON_SORT_KEYS);
+    struct page out = {.to = fopen(path, "w")};
+    if (out.to) {
+        fwrite(page, 1, (size_t)(place - page), out.to);
+        json_dump_callback(root, write_data, &out, JSON_COMPACT | JSON_SORT_KEYS);
+        fputs(place + strlen(PLACE), out.to);
+    }
     json_decref(root);
-    FILE *to = fopen(path, "w");
-    if (!to || !data)
-        return report_add(report, STATUS_SYSTEM, "'%s' cannot be written", path);
-    fwrite(page, 1, (size_t)(place - page), to);
-    write_data(data, to);
-    fputs(place + strlen(PLACE), to);
-    if (ferror(to) | fclose(to))
+    if (!out.to)
+        return report_add(report, STATUS_SYSTEM, "'%s' cannot be written: %s", path, strerror(errno));
+    if (ferror(out.to) | fclose(out.to))
         return report_add(report, STATUS_SYSTEM, "'%s' could not be written whole", path);
     printf("%s: %u issues; open it in a browser\n", path, view->steps->count);
     return STATUS_OK;
