@@ -512,6 +512,31 @@ static bool offer(void *self, unsigned warp, struct group *out) {
     return true;
 }
 
+/* Parties that came into a function by different calls may have joined there: those that return elsewhere than the first
+ * go on apart, since no place is known where they meet. What is left of the issue is told to the running party. */
+static void issue(struct mechanism *m, unsigned warp, const struct group *group, const struct executed *executed) {
+    struct slipping *s = &m->warps[warp];
+    struct executed here = *executed;
+    if (executed->flow == FLOW_RETURN)
+        for (BITS_EACH(lane, executed->taken))
+            if (executed->next[lane] != executed->next[bits_first(executed->taken)])
+                here.taken &= ~(UINT32_C(1) << lane);
+    uint32_t elsewhere = executed->taken & ~here.taken;
+    here.lanes &= ~elsewhere;
+    while (elsewhere) {
+        struct executed other = *executed;
+        other.taken = 0;
+        for (BITS_EACH(lane, elsewhere))
+            other.taken |= (uint32_t)(executed->next[lane] == executed->next[bits_first(elsewhere)]) << lane;
+        other.lanes = other.taken;
+        elsewhere &= ~other.taken;
+        const unsigned party = split(m, warp, s->running, other.taken);
+        divergence_pdom.issued(m->stacks, stack_of(warp, party), group, &other);
+        s->parked |= UINT32_C(1) << party;
+    }
+    divergence_pdom.issued(m->stacks, stack_of(warp, s->running), group, &here);
+}
+
 static uint64_t issued(void *self, unsigned warp, const struct group *group, const struct executed *executed) {
     struct mechanism *m = self;
     struct slipping *s = &m->warps[warp];
@@ -520,7 +545,7 @@ static uint64_t issued(void *self, unsigned warp, const struct group *group, con
         s->rejoins = false;
         m->stats.reactivations++;
     } else {
-        divergence_pdom.issued(m->stacks, stack_of(warp, s->running), group, executed);
+        issue(m, warp, group, executed);
         s->waited += s->ready != 0;
         const bool alone = !(s->used & (s->used - 1));
         s->asks = m->usage && executed->flow == FLOW_NEXT && m->places[executed->pc] == PLACE_MEMORY &&

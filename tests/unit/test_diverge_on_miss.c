@@ -199,6 +199,45 @@ static void who_fell_behind_in_a_loop_meets_the_others_behind_it(void **state) {
     arena_free(&s.arena);
 }
 
+/* All lanes of the group call or return, each to its own place. */
+static void go(struct scripted *s, enum flow flow, const uint32_t next[3]) {
+    struct group group;
+    assert_true(s->ops->offer(s->self, 0, &group));
+    struct executed executed = {.flow = flow, .pc = group.pc, .issues = 1, .lanes = group.lanes, .taken = group.lanes};
+    memcpy(executed.next, next, 3 * sizeof *next);
+    s->ops->issued(s->self, 0, &group, &executed);
+}
+
+/* 0: call f; 1: call f; 2: bar; f is 10: ld; 11: ret. Threads meet in f that came by different calls. */
+static void who_returns_elsewhere_goes_on_apart(void **state) {
+    (void)state;
+    struct scripted s;
+    write_loop(&s);
+    s.code[0].op = s.code[1].op = OP_CALL, s.code[2].op = OP_BAR;
+    s.code[10].op = OP_LD, s.code[10].space = SPACE_GLOBAL, s.code[11].op = OP_RET;
+    setup(&s, unlimited, 0x7);
+    go(&s, FLOW_CALL, (uint32_t[]){10, 10, 10});
+    assert_int_equal(access_memory(&s, 0x1, 0x6), 0x6);
+    expect_nobody(&s); /* lane 0 makes way at its ret */
+    s.ops->arrived(s.self, 0, 0x6);
+    issue(&s, FLOW_NEXT, 0, 0);
+    expect(&s, 11, 0x6, false);
+    go(&s, FLOW_RETURN, (uint32_t[]){0, 1, 1});
+    go(&s, FLOW_CALL, (uint32_t[]){0, 10, 10});
+    assert_int_equal(access_memory(&s, 0x2, 0x4), 0x4); /* lane 1 makes way beside it */
+    s.ops->arrived(s.self, 0, 0x4);
+    issue(&s, FLOW_NEXT, 0, 0);
+    go(&s, FLOW_RETURN, (uint32_t[]){0, 0, 2});
+    expect(&s, 11, 0x3, false);
+    go(&s, FLOW_RETURN, (uint32_t[]){1, 2, 0});
+    expect(&s, 1, 0x1, false);
+    go(&s, FLOW_CALL, (uint32_t[]){10, 0, 0});
+    assert_int_equal(access_memory(&s, 0x1, 0), 0);
+    go(&s, FLOW_RETURN, (uint32_t[]){2, 0, 0});
+    expect(&s, 2, 0x7, false);
+    arena_free(&s.arena);
+}
+
 static void a_thread_at_the_maximum_waits_as_if_it_had_missed(void **state) {
     (void)state;
     static const char *one[][2] = {{"diverge-on-miss.adaptive", "false"},
@@ -409,6 +448,7 @@ int main(void) {
         cmocka_unit_test(a_barrier_waits_until_the_table_is_empty),
         cmocka_unit_test(a_stack_entry_does_not_pop_while_threads_are_behind),
         cmocka_unit_test(who_fell_behind_in_a_loop_meets_the_others_behind_it),
+        cmocka_unit_test(who_returns_elsewhere_goes_on_apart),
         cmocka_unit_test(a_thread_at_the_maximum_waits_as_if_it_had_missed),
         cmocka_unit_test(at_max_block_waits_for_everything),
         cmocka_unit_test(full_tables_block_or_stall),
