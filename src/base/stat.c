@@ -13,7 +13,9 @@ uint64_t stat_counter(const void *stats, const struct stat_description *stat) {
 }
 
 double stat_ratio(const void *stats, const struct stat_description *stat) {
-    uint64_t denominator = counter_at(stats, stat->denominator);
+    uint64_t denominator = 0;
+    for (size_t at = stat->denominator; at <= stat->last; at += sizeof denominator)
+        denominator += counter_at(stats, at);
     if (denominator == 0)
         return 0;
     return stat->scale * (double)counter_at(stats, stat->numerator) / (double)denominator;

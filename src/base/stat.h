@@ -1,6 +1,7 @@
 /* Statistics declared once. A room lists its counters in <x>_stats.def:
  *   STAT(field, unit, help)                                  a uint64_t counter
  *   RATIO(name, numerator, denominator, scale, unit, help)   derived, 0 when the denominator is 0
+ *   SHARE(name, numerator, first, last, unit, help)          over the sum of the counters from first to last
  *   LARGEST(field, unit, help)                               a uint64_t that holds the largest seen
  * and includes the list twice: for the fields of a struct (STAT as `uint64_t field;`, RATIO as nothing), and, with
  * STAT_ENTRY and RATIO_ENTRY, for the table that merging, the result file and the manual read. */
@@ -12,18 +13,21 @@
 
 struct stat_description {
     const char *name, *unit, *help;
-    size_t offset;                 /* counter: byte offset in the struct */
-    size_t numerator, denominator; /* ratio: offsets of its counters */
-    double scale;                  /* ratio: value = scale * numerator / denominator */
-    int is_ratio, is_largest;      /* largest: a counter of which the larger is kept when two are merged */
+    size_t offset;                       /* counter: byte offset in the struct */
+    size_t numerator, denominator, last; /* ratio: offsets of its counters; from denominator to last they are added */
+    double scale;                        /* ratio: value = scale * numerator / denominator */
+    int is_ratio, is_largest;            /* largest: a counter of which the larger is kept when two are merged */
 };
 
-#define STAT_ENTRY(type, field, unit, help) {#field, unit, help, offsetof(type, field), 0, 0, 0, 0, 0},
-#define LARGEST_ENTRY(type, field, unit, help) {#field, unit, help, offsetof(type, field), 0, 0, 0, 0, 1},
+#define STAT_ENTRY(type, field, unit, help) {#field, unit, help, offsetof(type, field), 0, 0, 0, 0, 0, 0},
+#define LARGEST_ENTRY(type, field, unit, help) {#field, unit, help, offsetof(type, field), 0, 0, 0, 0, 0, 1},
 #define RATIO_ENTRY(type, name, numerator, denominator, scale, unit, help)                                             \
-    {#name, unit, help, 0, offsetof(type, numerator), offsetof(type, denominator), scale, 1, 0},
+    {#name, unit, help, 0, offsetof(type, numerator), offsetof(type, denominator), offsetof(type, denominator),        \
+     scale, 1,    0},
+#define SHARE_ENTRY(type, name, numerator, first, last, unit, help)                                                    \
+    {#name, unit, help, 0, offsetof(type, numerator), offsetof(type, first), offsetof(type, last), 1.0, 1, 0},
 #define STAT_END                                                                                                       \
-    { NULL, NULL, NULL, 0, 0, 0, 0, 0, 0 }
+    { NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0 }
 
 uint64_t stat_counter(const void *stats, const struct stat_description *stat);
 double stat_ratio(const void *stats, const struct stat_description *stat);

@@ -338,6 +338,7 @@ static enum status run_in_time(struct device *device, const struct launch *launc
     const struct gpu_launch timed = {.module = program_module(launch->program),
                                      .first_pc = launch->kernel->first_pc,
                                      .blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
+                                     .block_threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2],
                                      .places = shape.places,
                                      .warps_per_place = warps,
                                      .l1 = &l1,

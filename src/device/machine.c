@@ -334,13 +334,7 @@ static enum status check_names(const struct machine *machine, struct report *rep
         for (const struct divergence_ops *const *known = divergence_all(); *known; known++)
             report_add(report, STATUS_INVALID, "  %s: %s", (*known)->name, (*known)->help);
     }
-    if (!scheduler_find(machine->sm.scheduler)) {
-        status =
-            report_add(report, STATUS_INVALID, "sm.scheduler=%s: no such scheduler; there are:", machine->sm.scheduler);
-        for (const struct scheduler_ops *const *known = scheduler_all(); *known; known++)
-            report_add(report, STATUS_INVALID, "  %s: %s", (*known)->name, (*known)->help);
-    }
-    return status;
+    return scheduler_find(machine->sm.scheduler, report) ? status : STATUS_INVALID;
 }
 
 enum status machine_check(const struct machine *machine, struct report *report) {

@@ -398,11 +398,13 @@ static void read_counters(const struct launch_state *state, uint64_t cycle, uint
     const uint64_t untouched =
         (uint64_t)(gpu->config.sm_count - state->made_count) * cycle * gpu->config.sm->schedulers;
     const struct sm_stats others = {.slots = untouched, .idle = untouched};
-    struct series_levels levels = {.blocks_resident = state->next_block};
+    struct series_levels levels = {.threads_unfinished = state->next_block * state->launch->block_threads,
+                                   .blocks_resident = state->next_block};
     memset(values, 0, SERIES_COUNT * sizeof values[0]);
     series_read(values, SERIES_SM, &others);
     for (uint32_t i = 0; i < state->made_count; i++) {
         const struct sm_stats *sm = sm_statistics(state->sms[i]);
+        levels.threads_unfinished -= sm_threads(state->sms[i]);
         levels.blocks_resident -= sm->blocks;
         series_read(values, SERIES_SM, sm);
         series_read(values, SERIES_L1, sm_l1_statistics(state->sms[i]));

@@ -32,7 +32,7 @@ struct launch_progress {
 struct gpu_launch {
     const struct module *module;
     uint32_t first_pc;
-    uint64_t blocks;
+    uint64_t blocks, block_threads;
     unsigned places, warps_per_place; /* of an SM, by occupancy */
     const struct cache_params *l1;    /* as much as shared memory leaves; NULL: the machine's */
     const struct executor *executors; /* one per SM */

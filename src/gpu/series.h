@@ -31,7 +31,7 @@ extern const struct series_description series_table[SERIES_COUNT];
 
 /* What no part counts. */
 struct series_levels {
-    uint64_t blocks_resident;
+    uint64_t threads_unfinished, blocks_resident;
 };
 
 /* While a launch runs: what was counted from its beginning to the end of each interval. */

@@ -3,12 +3,12 @@
 #include "mem/cache_state.h"
 
 #define STAT(field, unit, help) STAT_ENTRY(struct cache_stats, field, unit, help)
-#define RATIO(...) RATIO_ENTRY(struct cache_stats, __VA_ARGS__)
+#define SHARE(...) SHARE_ENTRY(struct cache_stats, __VA_ARGS__)
 const struct stat_description cache_stat_table[] = {
 #include "mem/cache_stats.def"
     STAT_END};
 #undef STAT
-#undef RATIO
+#undef SHARE
 
 /* ---- sets ---- */
 

@@ -36,12 +36,12 @@ struct cache_params {
 #undef PARAM
 
 #define STAT(field, unit, help) uint64_t field;
-#define RATIO(...)
+#define SHARE(...)
 struct cache_stats {
 #include "mem/cache_stats.def"
 };
 #undef STAT
-#undef RATIO
+#undef SHARE
 
 extern const struct stat_description cache_stat_table[];
 

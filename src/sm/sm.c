@@ -343,13 +343,9 @@ uint64_t sm_threads(const struct sm *sm) { return sm->threads; }
 /* ---- making one ---- */
 
 static enum status create_schedulers(struct sm *sm, struct report *report) {
-    sm->scheduler = scheduler_find(sm->params.scheduler);
-    if (!sm->scheduler) {
-        report_add(report, STATUS_INVALID, "sm.scheduler=%s: no such scheduler; there are:", sm->params.scheduler);
-        for (const struct scheduler_ops *const *known = scheduler_all(); *known; known++)
-            report_add(report, STATUS_INVALID, "  %s: %s", (*known)->name, (*known)->help);
+    sm->scheduler = scheduler_find(sm->params.scheduler, report);
+    if (!sm->scheduler)
         return STATUS_INVALID;
-    }
     for (unsigned s = 0; s < sm->params.schedulers; s++) {
         for (unsigned w = s; w < sm->slot_count; w += sm->params.schedulers)
             sm->scheduler_warps[s] |= UINT64_C(1) << w;

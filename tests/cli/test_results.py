@@ -149,6 +149,15 @@ class Results(unittest.TestCase):
         self.of_every_run(check)
         self.assertGreater(len(run(KERNELS[6], "gtx480")["total"]["histograms"]["load_latency"]["buckets"]), 2)
 
+    def test_hit_rates_are_of_the_accesses_that_were_not_refused(self):
+        def check(result):
+            for cache in (result["total"]["memory"][name] for name in ("l1", "constant_cache", "l2")):
+                served = cache["hits"] + cache["misses"] + cache["pending_hits"]
+                self.assertAlmostEqual(cache["hit_rate"], cache["hits"] / served if served else 0)
+                self.assertAlmostEqual(cache["pending_rate"], cache["pending_hits"] / served if served else 0)
+
+        self.of_every_run(check)
+
     def test_series_add_up_to_the_counters_of_their_launch(self):
         def check(result):
             for launch in result["launches"]:
@@ -170,6 +179,11 @@ class Results(unittest.TestCase):
                     self.assertEqual(sum(series[name][k] for name in launch["cycle_classes"]),
                                      width * min(interval, launch["cycles"] - k * interval))
                 self.assertEqual(series["blocks_resident"][-1], 0)
+                threads = launch["threads"] // launch["blocks"]
+                for level, blocks in zip(series["threads_unfinished"], series["blocks_resident"]):
+                    self.assertTrue(level <= blocks * threads)
+                self.assertEqual(series["threads_unfinished"][-1], 0)
+                self.assertGreater(max(series["threads_unfinished"] + [0 if count > 1 else 1]), 0)
                 self.assertGreater(max(series["blocks_resident"] + [0 if count > 1 else 1]), 0)
 
         self.of_every_run(check)

@@ -146,17 +146,21 @@ static void rng_below_is_even_and_in_bounds(void **state) {
 #define EXAMPLE_STATS                                                                                                  \
     STAT(hits, "accesses", "found")                                                                                    \
     STAT(accesses, "accesses", "all")                                                                                  \
-    RATIO(hit_rate, hits, accesses, 100.0, "%", "found of all")
+    RATIO(hit_rate, hits, accesses, 100.0, "%", "found of all")                                                        \
+    SHARE(part, hits, hits, accesses, "ratio", "found of found and all")
 
 #define STAT(field, unit, help) uint64_t field;
-#define RATIO(name, numerator, denominator, scale, unit, help)
+#define RATIO(...)
+#define SHARE(...)
 struct example {
     EXAMPLE_STATS
 };
 #undef STAT
 #undef RATIO
+#undef SHARE
 #define STAT(...) STAT_ENTRY(struct example, __VA_ARGS__)
 #define RATIO(...) RATIO_ENTRY(struct example, __VA_ARGS__)
+#define SHARE(...) SHARE_ENTRY(struct example, __VA_ARGS__)
 static const struct stat_description example_table[] = {EXAMPLE_STATS STAT_END};
 
 static void stat_merge_adds_counters_and_ratios_follow(void **state) {
@@ -166,13 +170,14 @@ static void stat_merge_adds_counters_and_ratios_follow(void **state) {
     assert_int_equal(stat_counter(&a, &example_table[0]), 3);
     assert_int_equal(stat_counter(&a, &example_table[1]), 6);
     assert_true(stat_ratio(&a, &example_table[2]) == 50.0);
+    assert_true(stat_ratio(&a, &example_table[3]) == 3.0 / 9);
     assert_int_equal(b.accesses, 2);
 }
 
 static void stat_ratio_of_nothing_is_zero(void **state) {
     (void)state;
     struct example none = {0, 0};
-    assert_true(stat_ratio(&none, &example_table[2]) == 0.0);
+    assert_true(stat_ratio(&none, &example_table[2]) == 0.0 && stat_ratio(&none, &example_table[3]) == 0.0);
 }
 
 static void text_reads_whole_numbers_exactly(void **state) {

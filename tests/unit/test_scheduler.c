@@ -11,15 +11,22 @@
 static const uint64_t older[64];
 static const uint8_t places[8] = {0, 0, 0, 0, 1, 1, 1, 1};
 
+static const struct scheduler_ops *find(const char *name) {
+    struct report report = {0};
+    const struct scheduler_ops *found = scheduler_find(name, &report);
+    assert_non_null(found);
+    return found;
+}
+
 static unsigned pick(const char *name, void *self, uint64_t ready, uint64_t stalled) {
     const struct scheduler_view view = {ready, stalled, older};
-    return scheduler_find(name)->pick(self, &view);
+    return find(name)->pick(self, &view);
 }
 
 static void *make(struct arena *arena, const char *name, unsigned group, uint32_t timeout) {
     const struct scheduler_shape shape = {
         .warps = 8, .mine = 0xff, .group = group, .timeout = timeout, .places = places};
-    return scheduler_find(name)->create(arena, &shape);
+    return find(name)->create(arena, &shape);
 }
 
 static void expect(const char *name, void *self, uint64_t ready, uint64_t stalled, const char *order) {

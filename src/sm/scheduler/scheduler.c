@@ -12,11 +12,12 @@ static const struct scheduler_ops *const schedulers[] = {
 #undef SCHEDULER
     NULL};
 
-const struct scheduler_ops *scheduler_find(const char *name) {
+const struct scheduler_ops *scheduler_find(const char *name, struct report *report) {
     for (unsigned i = 0; schedulers[i]; i++)
         if (strcmp(schedulers[i]->name, name) == 0)
             return schedulers[i];
+    report_add(report, STATUS_INVALID, "sm.scheduler=%s: no such scheduler; there are:", name);
+    for (unsigned i = 0; schedulers[i]; i++)
+        report_add(report, STATUS_INVALID, "  %s: %s", schedulers[i]->name, schedulers[i]->help);
     return NULL;
 }
-
-const struct scheduler_ops *const *scheduler_all(void) { return schedulers; }

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/bits.h"
+#include "base/status.h"
 
 struct scheduler_view {
     uint64_t ready;        /* warps of this scheduler that could issue; never 0 */
@@ -33,7 +34,7 @@ static inline unsigned scheduler_next(uint64_t warps, unsigned last) {
     return bits_first64(after ? after : warps);
 }
 
-const struct scheduler_ops *scheduler_find(const char *name);
-const struct scheduler_ops *const *scheduler_all(void);
+/* The policy of that exact name, or NULL with those that there are in the report. */
+const struct scheduler_ops *scheduler_find(const char *name, struct report *report);
 
 #endif
