@@ -1,32 +1,7 @@
 #include "device/compare.h"
-#include "base/file.h"
-#include "device/result.h"
-#include <jansson.h>
+#include "device/result_read.h"
 #include <stdlib.h>
 #include <string.h>
-
-enum { FILE_LIMIT_BYTES = 1 << 30 };
-
-static enum status read_one(struct arena *arena, const char *path, json_t **out, struct report *report) {
-    char *text = NULL;
-    size_t length = 0;
-    const enum status status = file_read(path, FILE_LIMIT_BYTES, arena, &text, &length, report);
-    if (status)
-        return status;
-    json_error_t error;
-    *out = json_loadb(text, length, 0, &error);
-    if (!*out)
-        return report_add(report, STATUS_INVALID, "%s:%d:%d: not a result file: %s", path, error.line, error.column,
-                          error.text);
-    const char *schema = json_string_value(json_object_get(*out, "schema"));
-    if (!schema || strcmp(schema, RESULT_SCHEMA) != 0)
-        return report_add(report, STATUS_INVALID, "%s: not a result of this version: its schema is '%s', not '%s'",
-                          path, schema ? schema : "", RESULT_SCHEMA);
-    if (!json_is_object(json_object_get(*out, "total")) || !json_is_object(json_object_get(*out, "machine")) ||
-        !json_is_string(json_object_get(*out, "mode")))
-        return report_add(report, STATUS_INVALID, "%s: 'total', 'machine' or 'mode' is missing", path);
-    return STATUS_OK;
-}
 
 /* ---- counters ---- */
 
@@ -214,7 +189,7 @@ enum status compare_read(struct arena *arena, const char *const *paths, unsigned
     enum status status = STATUS_OK;
     for (unsigned i = 0; i < count && !status; i++) {
         out->names[i] = paths[i];
-        status = read_one(arena, paths[i], &roots[i], report);
+        status = result_read(arena, paths[i], &roots[i], report);
     }
     if (!status)
         status = compare_roots(arena, roots, out, report);

@@ -49,7 +49,7 @@ struct comparison {
     } lines; /* those that changed, the largest change first */
 };
 
-/* Reads 2 to COMPARE_MAX result files of one mode; all lives in the arena. */
+/* Reads 1 to COMPARE_MAX result files of one mode; all lives in the arena. */
 enum status compare_read(struct arena *arena, const char *const *paths, unsigned count, struct comparison *out,
                          struct report *report);
 /* The counter of that path, or NULL. */

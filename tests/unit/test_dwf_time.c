@@ -1,6 +1,8 @@
 /* Dynamic warp formation in time: its policies, register files and limits change when threads run, never what they do. */
 #include "timed_programs.h"
 
+#include "base/file.h"
+
 static void open_with(struct fixture *f, const char *machine, const char *settings) {
     char text[1024];
     snprintf(text, sizeof text, "%s%s", machine, settings);
@@ -52,19 +54,6 @@ static void every_variant_leaves_the_same_memory(void **state) {
 
 /* ---- starvation ---- */
 
-/* Eight warps in a loop. In its 10th turn a thread of each warp, all on lanes of their own, goes once round by another
- * way: four instructions. The words of a thread: when it was back from there, and when it ended. */
-#define STARVING                                                                                                       \
-    ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<8>;\n.reg .b32 %r<16>;\n.reg .b64 %rd<8>;\n"                   \
-    "ld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 8;\nadd.s64 %rd3, %rd1, %rd2;\n"           \
-    "and.b32 %r2, %r1, 31;\nshr.u32 %r3, %r1, 5;\nmad.lo.u32 %r3, %r3, 3, 1;\nmov.u32 %r5, 0;\nmov.u32 %r9, 0;\n"      \
-    "mov.u32 %r6, %r1;\nsetp.ne.u32 %p1, %r2, %r3;\nselp.u32 %r10, 1000000, 10, %p1;\n"                                \
-    "L: mad.lo.u32 %r6, %r6, 5, 7;\nxor.b32 %r6, %r6, %r5;\nadd.u32 %r6, %r6, 11;\nshr.u32 %r7, %r6, 3;\n"             \
-    "xor.b32 %r6, %r6, %r7;\nsetp.ne.u32 %p2, %r5, %r10;\n@%p2 bra J;\n"                                               \
-    "add.u32 %r6, %r6, 3;\nmul.lo.u32 %r6, %r6, 9;\nxor.b32 %r6, %r6, 77;\nmov.u32 %r9, %clock;\n"                     \
-    "J: add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p3, %r5, 100;\n@%p3 bra L;\nmov.u32 %r8, %clock;\n"                         \
-    "st.global.u32 [%rd3], %r9;\nst.global.u32 [%rd3+4], %r8;\nret;\n}\n"
-
 struct times {
     uint32_t back;                    /* when the last of the eight was back */
     uint32_t few_ended, others_ended; /* when the last of the eight, and of the others, had ended */
@@ -75,7 +64,14 @@ static struct times run_starving(const char *policy) {
     struct fixture f;
     struct times out = {0};
     open_with(&f, "base: fung-8800\nsm.count: 1\nl1.perfect: true\n" LIMIT DWF, policy);
-    load(&f, STARVING);
+    struct arena arena = {0};
+    size_t length;
+    char *text;
+    if (file_read(HEDDLE_SOURCE_DIR "/tests/validation/dwf/starving.ptx", 1 << 16, &arena, &text, &length, &f.report) !=
+            STATUS_OK ||
+        device_load(f.device, "starving.ptx", text, length, &f.program, &f.report) != STATUS_OK)
+        fail_msg("%s", report_text(&f.report));
+    arena_free(&arena);
     if (launch(&f, 1, 256, true) != STATUS_OK)
         fail_msg("%s", report_text(&f.report));
     for (unsigned thread = 0; thread < 256; thread++) {
