@@ -520,6 +520,32 @@ static void barriers_where(const void *self, unsigned number, uint32_t pcs[LANES
             pcs[lane] = warp->paths[i].pc;
 }
 
+static struct group_row path_row(const struct warp *warp, unsigned i) {
+    static const char *const words[] = {"ready", "ready", "waits to meet", "waits for others"};
+    const struct path *path = &warp->paths[i];
+    const unsigned state = path->state == MOVED && has_arrived(warp, path) ? AT_REGISTER : path->state;
+    const uint32_t until = path->inner == NONE ? NO_PC : warp->registers[path->inner].pc;
+    return (struct group_row){i == warp->running && state <= MOVED ? "runs" : words[state], path->pc, until,
+                              path->lanes, NULL};
+}
+
+/* The paths, the running one first, and the registers with all that will meet. */
+static unsigned barriers_show(const void *self, unsigned number, struct group_row *rows, unsigned most) {
+    static const char *const names[REGISTERS] = {"B0", "B1", "B2",  "B3",  "B4",  "B5",  "B6",  "B7",
+                                                 "B8", "B9", "B10", "B11", "B12", "B13", "B14", "B15"};
+    const struct warp *warp = &((const struct barriers *)self)->warps[number];
+    unsigned count = 0;
+    if (warp->running < warp->count && count < most)
+        rows[count++] = path_row(warp, warp->running);
+    for (unsigned i = 0; i < warp->count && count < most; i++)
+        if (i != warp->running)
+            rows[count++] = path_row(warp, i);
+    for (BITS_EACH(i, warp->used))
+        if (count < most)
+            rows[count++] = (struct group_row){names[i], warp->registers[i].pc, NO_PC, warp->registers[i].lanes, NULL};
+    return count;
+}
+
 static const void *barriers_statistics(const void *self) { return &((const struct barriers *)self)->stats; }
 
 const struct divergence_ops divergence_barriers = {
@@ -538,4 +564,5 @@ const struct divergence_ops divergence_barriers = {
     .go_on = barriers_go_on,
     .alive = barriers_alive,
     .where = barriers_where,
+    .show = barriers_show,
 };

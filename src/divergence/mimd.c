@@ -122,6 +122,16 @@ static void mimd_where(const void *self, unsigned warp, uint32_t pcs[LANES_MAX])
     threads_where(&((const struct mimd *)self)->threads, warp, pcs);
 }
 
+/* Of one warp: the threads that can issue, and those in the pipeline or waiting for others. */
+static unsigned mimd_show(const void *self, unsigned warp, struct group_row *rows, unsigned most) {
+    const struct mimd *mimd = self;
+    const unsigned first = warp * mimd->threads.warp_size;
+    const uint64_t word = mimd->slots[slot_of(mimd, first)].ready[first / 64];
+    const uint32_t alive = mimd->threads.alive[warp], ready = (uint32_t)(word >> first % 64) & alive;
+    const unsigned count = threads_show(&mimd->threads, warp, ready, "ready", rows, most);
+    return count + threads_show(&mimd->threads, warp, alive & ~ready, "away", rows + count, most - count);
+}
+
 const struct divergence_ops divergence_mimd = {
     .name = "mimd",
     .help = "every thread on its own: any ready threads issue together, whatever their PCs; the upper bound",
@@ -135,4 +145,5 @@ const struct divergence_ops divergence_mimd = {
     .returned = mimd_returned,
     .alive = mimd_alive,
     .where = mimd_where,
+    .show = mimd_show,
 };

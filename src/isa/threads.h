@@ -58,4 +58,19 @@ static inline void threads_where(const struct threads *threads, unsigned warp, u
         pcs[lane] = threads->pcs[warp * threads->warp_size + lane];
 }
 
+/* These lanes of the warp, a row for each PC; how many rows, at most `most`. */
+static inline unsigned threads_show(const struct threads *threads, unsigned warp, uint32_t lanes, const char *what,
+                                    struct group_row *rows, unsigned most) {
+    const uint32_t *pcs = threads->pcs + (size_t)warp * threads->warp_size;
+    unsigned count = 0;
+    for (uint32_t rest = lanes, here; rest && count < most; rest &= ~here) {
+        const uint32_t pc = pcs[bits_first(rest)];
+        here = 0;
+        for (BITS_EACH(lane, rest))
+            here |= (uint32_t)(pcs[lane] == pc) << lane;
+        rows[count++] = (struct group_row){what, pc, NO_PC, here, NULL};
+    }
+    return count;
+}
+
 #endif

@@ -94,6 +94,27 @@ class Step(unittest.TestCase):
         self.assertRegex(lines[at + 2], "stack: at 7 until 9")
         self.assertTrue(all(step[2] == "1" for step in self.steps("--warp", "1")))
 
+    def rows_behind_the_branch(self, mechanism):
+        """What the mechanism holds once warp 1 has parted: (lanes, words)."""
+        lines = self.heddle("step", self.launch, "--warp", "1", "--divergence", mechanism).splitlines()
+        at = next(i for i, line in enumerate(lines) if "bra" in line and "@" in line)
+        rows = []
+        for line in lines[at + 2:]:
+            if LINE.match(line):
+                break
+            lanes, words = line.split(maxsplit=1)
+            rows.append((lanes, words))
+        return rows
+
+    def test_paths_and_barrier_registers_are_shown(self):
+        odd, even = "." + "#." * 15 + "#", "#." * 16
+        self.assertEqual(self.rows_behind_the_branch("barriers"),
+                         [(odd, "runs: at 7 until 9"), (even, "ready: at 5 until 9"), ("#" * 32, "B0: at 9")])
+
+    def test_threads_on_their_own_are_shown_by_pc(self):
+        odd, even = "." + "#." * 15 + "#", "#." * 16
+        self.assertEqual(self.rows_behind_the_branch("mimd"), [(even, "away: at 5"), (odd, "away: at 7")])
+
     def test_what_is_kept_can_be_chosen(self):
         everything = self.steps()
         self.assertEqual(self.steps("--limit", "3"), everything[:3])
