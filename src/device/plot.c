@@ -60,11 +60,29 @@ struct axis {
     double pixel, pixels; /* where low stands, and how far high is from it */
 };
 
+/* The largest power of ten that is not above a positive value, by steps: no libm, so the same on every host. */
+static double power_of_ten(double value) {
+    double power = 1;
+    for (; power > value; power /= 10)
+        ;
+    for (; power < 1e300 && power * 10 <= value; power *= 10)
+        ;
+    return power;
+}
+
+/* Digits behind the point that a step of 1, 2 or 5 times a power of ten needs. */
+static int digits_of(double step) {
+    int digits = 0;
+    for (double unit = 1; unit > step * (1 + 1e-9); unit /= 10)
+        digits++;
+    return digits;
+}
+
 /* Round numbers around what is shown: a step of 1, 2 or 5 times a power of ten, about `most` of them. */
 static struct axis make_axis(double low, double high, unsigned most) {
     if (high <= low)
         high = low + 1;
-    const double rough = (high - low) / most, power = pow(10, floor(log10(rough)));
+    const double rough = (high - low) / most, power = power_of_ten(rough);
     const double step = power * (rough <= power ? 1 : rough <= 2 * power ? 2 : rough <= 5 * power ? 5 : 10);
     return (struct axis){.low = floor(low / step) * step, .high = ceil(high / step) * step, .step = step};
 }
@@ -87,7 +105,7 @@ static const char *number(char out[32], double value, double step) {
     if (fabs(value) >= 10000)
         snprintf(out, 32, "%.0f,%03.0f", trunc(value / 1000), fabs(fmod(value, 1000)));
     else
-        snprintf(out, 32, "%.*f", step < 1 && value != 0 ? (int)ceil(-log10(step) - 1e-9) : 0, value);
+        snprintf(out, 32, "%.*f", value != 0 ? digits_of(step) : 0, value);
     return out;
 }
 
