@@ -243,6 +243,13 @@ static void stack_part(struct stack *stack, const struct STACK_OUTCOME *outcome,
     stack_side(stack, outcome->target, taken, depth, meeting);
 }
 
+/* Threads have ended, wherever they were. */
+static inline void stack_end(struct stack *stack, const uint32_t *ended) {
+    for (unsigned i = 0; i < stack->count; i++)
+        for (unsigned row = 0; row < stack_rows(stack); row++)
+            stack->entries[i].lanes[row] &= ~ended[row];
+}
+
 /* The threads of the top have executed an instruction. */
 static inline void stack_issued(struct stack *stack, const struct STACK_OUTCOME *outcome) {
     struct stack_entry *top = stack_top(stack);
@@ -264,9 +271,7 @@ static inline void stack_issued(struct stack *stack, const struct STACK_OUTCOME 
     case FLOW_RETURN: stack_elsewhere(stack, outcome); break;
     case FLOW_EXIT:
         top->pc = outcome->pc + 1;
-        for (unsigned i = 0; i < stack->count; i++)
-            for (unsigned row = 0; row < stack_rows(stack); row++)
-                stack->entries[i].lanes[row] &= ~STACK_MASK(outcome->taken)[row];
+        stack_end(stack, STACK_MASK(outcome->taken));
         break;
     case FLOW_NEXT:
     case FLOW_BARRIER: top->pc = outcome->pc + 1; break;

@@ -1,4 +1,4 @@
-/* Runs test cases on Heddle, many per process: driver TAG[,TAG...] NAME... (case.h). Where TAG is MECHANISM@GPU they run
+/* Runs test cases on Heddle, many per process: driver TAG[,TAG...] NAME... (case.h). Where TAG is MECHANISM[+KEY=VALUE...]@GPU they run
  * in time, on that machine with that divergence mechanism. */
 #include "case.h"
 
@@ -137,8 +137,14 @@ static enum status open_machine(struct tagged *to, char *tag, struct report *rep
     const enum status status = machine_open(&to->machine, at ? at + 1 : NULL, report);
     if (status != STATUS_OK || !at)
         return status;
-    snprintf(setting, sizeof setting, "divergence.mechanism=%.*s", (int)(at - tag), tag);
-    return machine_set(&to->machine, setting, "driver", report);
+    const char *word = tag;
+    enum status set = STATUS_OK;
+    for (int length; word < at && !set; word += length + (word[length] == '+')) {
+        length = (int)strcspn(word, "+@");
+        snprintf(setting, sizeof setting, "%s%.*s", word == tag ? "divergence.mechanism=" : "", length, word);
+        set = machine_set(&to->machine, setting, "driver", report);
+    }
+    return set;
 }
 
 int main(int argc, char **argv) {

@@ -50,6 +50,17 @@ static void every_mechanism_leaves_the_same_memory(void **state) {
         }
 }
 
+static void variants_of_mechanisms_leave_the_same_memory(void **state) {
+    (void)state;
+    static const char *const variants[] = {"tbc\ntbc.sync: divergent-only"};
+    for (unsigned v = 0; v < sizeof variants / sizeof variants[0]; v++)
+        for (unsigned m = 0; m < MACHINES; m++) {
+            for (unsigned i = 0; i < PROGRAMS; i++)
+                compare_with_functional(machines[m], &programs[i], variants[v]);
+            compare_with_functional(machines[m], &meetings, variants[v]);
+        }
+}
+
 /* With one block of 256 threads of which every second takes each side, formation fills groups that a stack leaves half
  * empty, and threads of their own wait for nobody. */
 static void regrouping_needs_fewer_cycles_where_threads_part(void **state) {
@@ -151,6 +162,7 @@ static void what_a_mechanism_cannot_do_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_mechanism_leaves_the_same_memory),
+        cmocka_unit_test(variants_of_mechanisms_leave_the_same_memory),
         cmocka_unit_test(regrouping_needs_fewer_cycles_where_threads_part),
         cmocka_unit_test(a_bundle_of_groups_fills_one_slot),
         cmocka_unit_test(barriers_on_both_sides_of_a_branch_are_met),
