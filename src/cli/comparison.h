@@ -8,6 +8,7 @@
 struct variant {
     const char *label;
     const char *outcome; /* "" : as it should be; else "wrong", "stopped", "needs time": did not run */
+    const char *reason;  /* why it needs time */
     struct run_stats stats;
     struct gpu_stats timed; /* without the counts of instructions */
 };

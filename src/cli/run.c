@@ -86,24 +86,23 @@ static enum status read_outputs(struct session *s, struct report *report) {
 static enum status check_variants(struct session *s, struct report *report) {
     struct arena *arena = &s->arguments->arena;
     unsigned without_time = 0;
-    const char *label, *names = " "; /* " dwf, mimd, " */
+    const char *label, *needing = ""; /* a line for each mechanism */
     for (unsigned i = 0; i < s->variants; i++) {
         struct machine machine = {0};
         const enum status status = arguments_variant(s->arguments, i, &machine, &label, report);
-        if (!status && !machine_needs_time(&machine))
-            without_time++;
-        else if (!status && !strstr(names, arena_printf(arena, " %s,", machine.divergence_mechanism)))
-            names = arena_printf(arena, "%s%s, ", names, machine.divergence_mechanism);
+        const char *reason = status ? NULL : machine_needs_time(&machine);
+        without_time += !status && !reason;
+        if (reason) {
+            const char *one = arena_printf(arena, "\n  %s: %s", machine.divergence_mechanism, reason);
+            needing = strstr(needing, one) ? needing : arena_printf(arena, "%s%s", needing, one);
+        }
         machine_close(&machine);
         if (status)
             return status;
     }
     if (s->run_options.in_time || without_time)
         return STATUS_OK;
-    return report_add(report, STATUS_INVALID,
-                      "divergence.mechanism=%.*s groups threads by when they come back from the pipeline; leave out "
-                      "--functional",
-                      (int)strlen(names) - 3, names + 1);
+    return report_add(report, STATUS_INVALID, "divergence.mechanism needs time; leave out --functional%s", needing);
 }
 
 /* What all variants share: the launch file and what to do with it. */
@@ -190,6 +189,7 @@ static enum status run_variant(struct session *s, unsigned number, struct varian
     enum status status = arguments_variant(s->arguments, number, &s->machine, &out->label, report);
     if (!status && !s->run_options.in_time && machine_needs_time(&s->machine)) {
         out->outcome = "needs time";
+        out->reason = machine_needs_time(&s->machine);
         return STATUS_OK;
     }
     if (!status && s->verbose)
@@ -239,6 +239,9 @@ static int run_main(struct arguments *arguments) {
     if (s.variants > 1 && (status == STATUS_OK || status == STATUS_WRONG || status == STATUS_STOPPED) && !s.quiet) {
         printf("%s, %s\n\n", s.file.name, s.run_options.in_time ? "in time" : "functional: without time");
         comparison_print(arguments_lists(arguments), variants, done, s.run_options.in_time, stdout);
+        for (unsigned i = 0; i < done; i++)
+            if (variants[i].reason)
+                printf("  %s needs time: %s\n", variants[i].label, variants[i].reason);
     }
     fflush(stdout);
     return finish(status, &report);

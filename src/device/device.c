@@ -364,11 +364,14 @@ static enum status run_in_time(struct device *device, const struct launch *launc
 }
 
 static enum status check_mechanism(const struct device *device, const struct launch *launch, struct report *report) {
-    if (divergence_needs_time(device->mechanism) && !launch->in_time)
+    const char *reason = launch->in_time ? NULL : machine_needs_time(device->machine);
+    if (reason)
+        return report_add(report, STATUS_INVALID, "divergence.mechanism=%s needs time: %s; leave out --functional",
+                          device->mechanism->name, reason);
+    if (device->mechanism->regroups && device->machine->warp_size != LANES_MAX)
         return report_add(report, STATUS_INVALID,
-                          "divergence.mechanism=%s groups threads by when they come back from the pipeline; leave out "
-                          "--functional",
-                          device->mechanism->name);
+                          "sm.warp_size=%u: divergence.mechanism=%s is modelled with warps of 32 only",
+                          (unsigned)device->machine->warp_size, device->mechanism->name);
     return divergence_check(device->mechanism, program_module(launch->program),
                             machine_mechanism_params(device->machine, device->mechanism), report);
 }

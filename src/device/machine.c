@@ -207,8 +207,9 @@ enum status machine_cost(const struct machine *machine, struct cost *out, struct
     return status;
 }
 
-bool machine_needs_time(const struct machine *machine) {
-    return divergence_needs_time(divergence_find(machine->divergence_mechanism));
+const char *machine_needs_time(const struct machine *machine) {
+    const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
+    return divergence_needs_time(mechanism, machine_mechanism_params(machine, mechanism));
 }
 
 /* The machine's own keys and those of the mechanisms. */

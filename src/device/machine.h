@@ -62,8 +62,8 @@ const char *const *machine_list(struct arena *arena);
 const void *machine_mechanism_params(const struct machine *machine, const struct divergence_ops *mechanism);
 /* The structures that the mechanism chosen needs in an SM; none: nobody has said. The machine is one that was checked. */
 enum status machine_cost(const struct machine *machine, struct cost *out, struct report *report);
-/* The mechanism chosen has nothing to say without time. */
-bool machine_needs_time(const struct machine *machine);
+/* Why the mechanism chosen has nothing to say without time; NULL: it has. */
+const char *machine_needs_time(const struct machine *machine);
 /* Not part of what a result depends on: a key that begins with "host.", or of a mechanism that is not chosen. */
 bool machine_is_idle_key(const struct machine *machine, const struct param_description *param);
 

@@ -31,14 +31,18 @@ struct divergence_shape {
     const uint64_t *now;                  /* the present cycle; always 0 in the functional run */
     uint64_t *wake;                       /* regroups: a cycle to come in which to call `advance`; UINT64_MAX: none */
     const struct divergence_usage *usage; /* NULL in the functional run */
-    const struct executor *executor;      /* in time: what threads hold; NULL in the functional run */
+    const struct executor *executor;      /* what threads hold; in the functional run only `guard`, where it regroups */
 };
 
 struct divergence_ops {
     const char *name, *help;
     /* A group dissolves when it issues; its threads come back by `returned`, one by one where their data do. All are
-     * of one block. In time only. */
+     * of one block. */
     bool regroups;
+    /* regroups: why it can say nothing without time, with these values of its keys; NULL: what issues together depends
+     * on what threads do and not on when, and in the functional run they come back at once. NULL function: it groups
+     * threads by when they come back. */
+    const char *(*needs_time)(const void *params);
     /* A slot holds threads at different PCs: they have an instruction supply each, and fetch is not modelled. */
     bool fetches_alone;
     /* regroups: the threads of a load come back together, unless divergence.load_return says otherwise. */
@@ -103,8 +107,12 @@ struct divergence_ops {
     unsigned (*show)(const void *self, unsigned warp, struct group_row *rows, unsigned most);
 };
 
-/* It groups threads by when they come back from the pipeline, so that without time it can say nothing. */
-static inline bool divergence_needs_time(const struct divergence_ops *mechanism) { return mechanism->regroups; }
+/* Why it can say nothing without time; NULL: it can. */
+static inline const char *divergence_needs_time(const struct divergence_ops *mechanism, const void *params) {
+    if (mechanism->needs_time)
+        return mechanism->needs_time(params);
+    return mechanism->regroups ? "it groups threads by when they come back from the pipeline" : NULL;
+}
 
 /* Does it access memory beyond the SM, as far as its text tells? */
 static inline bool divergence_is_global(const struct inst *inst) {

@@ -368,10 +368,19 @@ static void lwm_cost(const void *values, const struct cost_shape *shape, struct 
     cost_large_warps(shape, ((const struct lwm_params *)values)->size, out);
 }
 
+/* Where an instruction begins when all threads are back, when they come does not matter. */
+static const char *lwm_needs_time(const void *values) {
+    if (((const struct lwm_params *)values)->refetch == REFETCH_ALL)
+        return NULL;
+    return "with lwm.refetch=first-sub-warp sub-warps are packed of threads that are not in the pipeline; "
+           "lwm.refetch=all needs no time";
+}
+
 const struct divergence_ops divergence_lwm = {
     .name = "lwm",
     .help = "large warps: sub-warps of the lanes' width are packed for every instruction out of one stack's threads",
     .regroups = true,
+    .needs_time = lwm_needs_time,
     .returns_together = true,
     .params = lwm_params_table,
     .params_bytes = sizeof(struct lwm_params),

@@ -127,10 +127,17 @@ static unsigned nrec_show(const void *self, unsigned warp, struct group_row *row
 
 static const void *nrec_statistics(const void *self) { return &((const struct nrec *)self)->stats; }
 
+/* Groups part by what their threads do, and never meet. */
+static const char *nrec_needs_time(const void *params) {
+    (void)params;
+    return NULL;
+}
+
 const struct divergence_ops divergence_nrec = {
     .name = "nrec",
     .help = "no reconvergence: a warp that parts becomes one group per next PC, for good",
     .regroups = true,
+    .needs_time = nrec_needs_time,
     .returns_together = true,
     .stats = nrec_stats_table,
     .stats_bytes = sizeof(struct nrec_stats),

@@ -500,10 +500,18 @@ static unsigned tbc_show(const void *self, unsigned number, struct group_row *ro
 
 static const void *tbc_statistics(const void *self) { return &((const struct tbc *)self)->stats; }
 
+/* Where all wait at every branch, when they come there does not matter. */
+static const char *tbc_needs_time(const void *values) {
+    if (((const struct tbc_params *)values)->sync == SYNC_EVERY)
+        return NULL;
+    return "with tbc.sync=divergent-only who meets depends on when warps come; tbc.sync=every needs no time";
+}
+
 const struct divergence_ops divergence_tbc = {
     .name = "tbc",
     .help = "thread block compaction: a stack per block; its warps wait for each other at branches and are formed anew",
     .regroups = true,
+    .needs_time = tbc_needs_time,
     .returns_together = true,
     .params = tbc_params_table,
     .params_bytes = sizeof(struct tbc_params),

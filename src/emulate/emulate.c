@@ -1,6 +1,7 @@
 #include "emulate/emulate.h"
 
 #include "base/bits.h"
+#include "isa/threads.h"
 #include "isa/waits.h"
 #include "exec/step.h"
 
@@ -16,8 +17,9 @@ struct resident {
     struct exec *exec;
     void *control; /* the mechanism's state */
     struct warp *warps;
-    struct waits *waits; /* of each warp */
-    unsigned next_warp, warps_left;
+    struct waits *waits;      /* of each warp */
+    struct executor executor; /* what a mechanism that regroups may ask of threads */
+    unsigned next_slot, warps_left;
     uint32_t alive;
     uint64_t block;
     struct barrier barriers[BARRIERS];
@@ -41,10 +43,14 @@ static const uint64_t no_time = 0;
 
 static unsigned frame_of(const struct run *run, unsigned warp) { return warp / run->warps_per_frame; }
 
+static uint32_t guard_of(const void *self, unsigned warp, uint32_t pc) { return exec_guard(self, warp, pc); }
+
 static void create_resident(struct run *run, struct resident *resident) {
     resident->exec = exec_create(run->arena, run->linked, run->launch, run->memory, run->counts, run->output);
     resident->warps = ARENA_ARRAY(run->arena, struct warp, run->warp_count);
-    resident->waits = waits_create(run->arena, run->warp_count, run->options->mechanism->wait ? LANES_MAX : 1);
+    const bool apart = run->options->mechanism->wait || run->options->mechanism->regroups;
+    resident->waits = waits_create(run->arena, run->warp_count, apart ? LANES_MAX : 1);
+    resident->executor = (struct executor){.self = resident->exec, .guard = guard_of};
     const struct divergence_shape shape = {.code = run->linked->module->code,
                                            .code_count = run->linked->module->code_count,
                                            .warps = run->warp_count,
@@ -52,7 +58,8 @@ static void create_resident(struct run *run, struct resident *resident) {
                                            .warps_per_block = run->warp_count,
                                            .schedulers = 1,
                                            .params = run->options->mechanism_params,
-                                           .now = &no_time};
+                                           .now = &no_time,
+                                           .executor = run->options->mechanism->regroups ? &resident->executor : NULL};
     resident->control = run->options->mechanism->create(run->arena, &shape);
 }
 
@@ -71,7 +78,7 @@ static void start_block(struct run *run, struct resident *resident, uint64_t blo
     exec_start(resident->exec, block);
     resident->busy = true;
     resident->block = block;
-    resident->next_warp = resident->warps_left = 0;
+    resident->next_slot = resident->warps_left = 0;
     resident->alive = 0;
     for (unsigned i = 0; i < BARRIERS; i++)
         resident->barriers[i] = (struct barrier){0};
@@ -92,13 +99,18 @@ static void hold(struct run *run, struct resident *resident, unsigned w, uint32_
     if (run->options->mechanism->wait)
         run->options->mechanism->wait(resident->control, w, lanes);
     else
-        resident->warps[w].waits = true;
+        resident->warps[w].waits = !run->options->mechanism->regroups; /* else those who wait have not come back */
 }
 
 static void go_on(struct run *run, struct resident *resident, unsigned w, uint32_t lanes) {
     resident->warps[w].waits = false;
     if (run->options->mechanism->go_on)
         run->options->mechanism->go_on(resident->control, w, lanes);
+    if (run->options->mechanism->regroups) {
+        uint16_t threads[LANES_MAX];
+        threads_of_warp(threads, w, LANES_MAX);
+        run->options->mechanism->returned(resident->control, threads, lanes);
+    }
 }
 
 static void release_barrier(struct run *run, struct resident *resident, unsigned id) {
@@ -111,10 +123,18 @@ static void release_barrier(struct run *run, struct resident *resident, unsigned
         }
 }
 
-static void arrive(struct run *run, struct resident *resident, unsigned w, const struct executed *executed) {
+static bool stays(const struct run *run, const struct executed *executed) {
+    return executed->flow == FLOW_BARRIER && run->linked->module->code[executed->pc].mode != MODE_ARRIVE;
+}
+
+/* threads NULL: they are the warp's. */
+static void arrive(struct run *run, struct resident *resident, unsigned w, const uint16_t *threads,
+                   const struct executed *executed) {
     const bool met = barrier_arrive(&resident->barriers[executed->barrier], executed, resident->alive);
-    if (run->linked->module->code[executed->pc].mode != MODE_ARRIVE)
-        hold(run, resident, w, executed->pc, executed->barrier, executed->taken);
+    for (uint32_t rest = stays(run, executed) ? executed->taken : 0, lanes; rest;) {
+        lanes = threads_take_warp(w, threads, &rest, &w);
+        hold(run, resident, w, executed->pc, executed->barrier, lanes);
+    }
     if (met)
         release_barrier(run, resident, executed->barrier);
 }
@@ -165,20 +185,25 @@ __attribute__((noinline)) static enum status wait_for_members(struct run *run, s
     return meet(run, resident, w);
 }
 
-/* Fewer threads are alive: what waited for them may go on. */
-static enum status end_threads(struct run *run, struct resident *resident, unsigned w,
+/* Fewer threads are alive: what waited for them may go on. threads NULL: they are the warp's. */
+static enum status end_threads(struct run *run, struct resident *resident, unsigned w, const uint16_t *threads,
                                const struct executed *executed) {
     const unsigned ended = bits_count(executed->taken);
+    enum status status = STATUS_OK;
     run->stats->threads += ended;
     resident->alive -= ended;
-    if (!run->options->mechanism->alive(resident->control, w)) {
-        resident->warps[w].done = true;
-        resident->warps_left--;
-    }
     for (unsigned i = 0; i < BARRIERS; i++)
         if (barrier_is_met_by_ends(&resident->barriers[i], resident->alive))
             release_barrier(run, resident, i);
-    return resident->waits[w].count ? meet(run, resident, w) : STATUS_OK;
+    for (uint32_t rest = executed->taken; rest && !status;) {
+        threads_take_warp(w, threads, &rest, &w);
+        if (!run->options->mechanism->alive(resident->control, w)) {
+            resident->warps[w].done = true;
+            resident->warps_left--;
+        }
+        status = resident->waits[w].count ? meet(run, resident, w) : STATUS_OK;
+    }
+    return status;
 }
 
 /* ---- reports ---- */
@@ -213,7 +238,7 @@ static void report_warp(struct run *run, const struct resident *resident, unsign
         return;
     mechanism->where(resident->control, w, pcs);
     module_where(run->linked->module, pcs[bits_first(others)], where, sizeof where);
-    if (waits->count && !mechanism->wait)
+    if (waits->count && !mechanism->wait && !mechanism->regroups)
         report_add(run->report, STATUS_STOPPED,
                    "    lanes 0x%08x of the same warp parted from them before and stand at %s; they run only after the "
                    "others",
@@ -273,8 +298,7 @@ static void tell(const struct run *run, const struct resident *resident, unsigne
                                      .lanes = group->lanes,
                                      .pc = group->pc,
                                      .issues = executed->issues,
-                                     .waits = executed->flow == FLOW_BARRIER &&
-                                              run->linked->module->code[executed->pc].mode != MODE_ARRIVE};
+                                     .waits = stays(run, executed)};
     run->options->listener->hear(run->options->listener->self, &issued);
 }
 
@@ -310,10 +334,10 @@ static enum status run_warp(struct run *run, struct resident *resident, unsigned
         case FLOW_MULTI:
         case FLOW_CALL: count_parting(run, &executed); break;
         case FLOW_EXIT:
-            if (end_threads(run, resident, w, &executed) != STATUS_OK)
+            if (end_threads(run, resident, w, NULL, &executed) != STATUS_OK)
                 return STATUS_STOPPED;
             break;
-        case FLOW_BARRIER: arrive(run, resident, w, &executed); break;
+        case FLOW_BARRIER: arrive(run, resident, w, NULL, &executed); break;
         default: break;
         }
     }
@@ -322,20 +346,67 @@ static enum status run_warp(struct run *run, struct resident *resident, unsigned
     return STATUS_OK;
 }
 
+/* The group stands at an operation for which its threads wait on their own. */
+static enum status meet_group(struct run *run, struct resident *resident, unsigned slot, const struct group *group) {
+    const struct executed passed = {.flow = FLOW_NEXT, .pc = group->pc, .issues = 1, .lanes = group->lanes};
+    enum status status = STATUS_OK;
+    run->options->mechanism->issued(resident->control, slot, group, &passed);
+    for (uint32_t rest = group->lanes, lanes; rest && !status;) {
+        unsigned w;
+        lanes = threads_take_warp(slot, group->threads, &rest, &w);
+        hold(run, resident, w, passed.pc, AT_MEETING, lanes);
+        status = meet(run, resident, w);
+    }
+    return status;
+}
+
+/* Where groups dissolve: one issue; its threads come back at once unless they wait for others. */
+static enum status run_group(struct run *run, struct resident *resident, unsigned slot, const struct group *offered) {
+    const struct divergence_ops *mechanism = run->options->mechanism;
+    uint16_t threads[LANES_MAX];
+    struct group group = *offered;
+    struct executed executed;
+    for (BITS_EACH(lane, group.lanes)) /* they are the mechanism's until it is told */
+        threads[lane] = offered->threads[lane];
+    group.threads = threads;
+    if (inst_meets(&run->linked->module->code[group.pc]))
+        return meet_group(run, resident, slot, &group);
+    exec_run_mixed(resident->exec, &group, &executed);
+    if (executed.flow == FLOW_FAULT)
+        return exec_report_fault(resident->exec, run->report);
+    count_issues(run, full_lanes(run, 0), &executed);
+    mechanism->issued(resident->control, slot, &group, &executed);
+    const uint32_t staying = executed.flow == FLOW_EXIT || stays(run, &executed) ? executed.taken : 0;
+    if (group.lanes & ~staying)
+        mechanism->returned(resident->control, threads, group.lanes & ~staying);
+    switch (executed.flow) {
+    case FLOW_BRANCH:
+    case FLOW_MULTI:
+    case FLOW_CALL: count_parting(run, &executed); return STATUS_OK;
+    case FLOW_EXIT: return end_threads(run, resident, slot, threads, &executed);
+    case FLOW_BARRIER: arrive(run, resident, slot, threads, &executed); return STATUS_OK;
+    default: return STATUS_OK;
+    }
+}
+
 /* One turn of a block; ends early when the block does. */
 static enum status run_turn(struct run *run, struct resident *resident) {
     const uint64_t until = run->issued + run->options->turn_issues;
+    const bool regroups = run->options->mechanism->regroups;
+    const unsigned slots = regroups ? ISSUE_SLOTS_MAX : run->warp_count;
     unsigned idle = 0;
     while (resident->warps_left && run->issued < until) {
-        const unsigned w = resident->next_warp;
-        resident->next_warp = w + 1 == run->warp_count ? 0 : w + 1;
-        if (resident->warps[w].done || resident->warps[w].waits) {
-            if (++idle > run->warp_count)
+        const unsigned slot = resident->next_slot;
+        struct group group;
+        resident->next_slot = slot + 1 == slots ? 0 : slot + 1;
+        if (regroups ? !run->options->mechanism->offer(resident->control, slot, &group)
+                     : resident->warps[slot].done || resident->warps[slot].waits) {
+            if (++idle > slots)
                 return report_deadlock(run, resident);
             continue;
         }
         idle = 0;
-        const enum status status = run_warp(run, resident, w);
+        const enum status status = regroups ? run_group(run, resident, slot, &group) : run_warp(run, resident, slot);
         if (status != STATUS_OK)
             return status;
     }

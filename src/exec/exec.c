@@ -202,3 +202,10 @@ enum status exec_report_fault(const struct exec *exec, struct report *report) {
                       thread / block[0] / block[1], (unsigned)fault->pc,
                       inst_text(module, &module->code[fault->pc], text, sizeof text));
 }
+
+uint32_t exec_guard(const struct exec *exec, unsigned warp, uint32_t pc) {
+    const struct step *step = &exec->linked->steps[pc];
+    if (!step->guarded)
+        return UINT32_MAX;
+    return *(const uint32_t *)(const void *)(exec_frame(exec, warp) + step->guard_offset) ^ step->guard_flip;
+}

@@ -57,6 +57,10 @@ uint32_t exec_warp_lanes(const struct exec *exec, unsigned warp);
  * `alive`: lanes of the warp that have not ended. */
 void exec_run(struct exec *exec, unsigned warp, const struct group *group, uint32_t alive, uint32_t limit,
               struct executed *out);
+/* One issue of a group that names its threads, which are of any warps of the block. */
+void exec_run_mixed(struct exec *exec, const struct group *group, struct executed *out);
+/* Lanes of the warp for which the guard of the instruction at pc holds; all where it has none. */
+uint32_t exec_guard(const struct exec *exec, unsigned warp, uint32_t pc);
 /* The result of a finished bar.red at pc goes to the lanes that waited. */
 void exec_barrier_result(struct exec *exec, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t arrived_true, bool all,
                          bool any);

@@ -48,6 +48,32 @@ static void add_executed(const struct part *part, const struct executed *done, s
             out->next[part->lane_of[lane]] = done->next[lane];
 }
 
+static void begin_executed(const struct group *group, struct exec_counts *counts, struct executed *out) {
+    out->flow = FLOW_NEXT;
+    out->pc = group->pc, out->issues = 1, out->lanes = group->lanes;
+    out->taken = out->predicate = 0;
+    for (unsigned lane = 0; lane < LANES_MAX; lane++)
+        out->next[lane] = group->pc + 1;
+    counts->threads[group->pc] += group->also;
+}
+
+/* The part's instruction; false: it has stopped the launch. */
+static bool run_part(struct exec *exec, unsigned warp, const struct group *group, const struct part *part,
+                     struct executed *out) {
+    const struct group own = {.pc = group->pc, .lanes = part->home, .stop_pc = NO_PC};
+    struct executed done;
+    exec_run(exec, warp, &own, part->home, 1, &done);
+    if (done.flow == FLOW_FAULT) {
+        out->flow = FLOW_FAULT;
+        out->target = part->warp;
+        return false;
+    }
+    if (bits_first(part->lanes) != bits_first(group->lanes)) /* all parts are one issue */
+        exec->counts->issues[group->pc]--, exec->counts->issues[group->pc + 1]++;
+    add_executed(part, &done, out);
+    return true;
+}
+
 /* The part's operands become those of the group's ticket. */
 static void add_ticket(struct core *core, const struct part *part, uint32_t number, struct access *access) {
     if (access->ticket == NO_TICKET) {
@@ -86,30 +112,26 @@ static void add_access(struct core *core, const struct part *part, const struct 
 void core_mixed_step(struct core *core, const struct group *group, uint64_t cycle, struct executed *out,
                      struct access *access) {
     access->kind = ACCESS_NONE;
-    out->flow = FLOW_NEXT;
-    out->pc = group->pc, out->issues = 1, out->lanes = group->lanes;
-    out->taken = out->predicate = 0;
-    for (unsigned lane = 0; lane < LANES_MAX; lane++)
-        out->next[lane] = group->pc + 1;
-    core->counts->threads[group->pc] += group->also;
+    begin_executed(group, core->counts, out);
     struct part part;
     for (uint32_t rest = group->lanes; rest; rest &= ~part.lanes) {
-        struct executed done;
         struct access asked = {.kind = ACCESS_NONE};
         next_part(group, rest, &part);
         const struct core_warp *at = &core->warps[part.warp];
-        const struct group own = {.pc = group->pc, .lanes = part.home, .stop_pc = NO_PC};
         core->access = &asked;
         at->exec->clock = cycle;
-        exec_run(at->exec, at->number, &own, part.home, 1, &done);
-        if (done.flow == FLOW_FAULT) {
-            out->flow = FLOW_FAULT;
-            out->target = part.warp;
+        if (!run_part(at->exec, at->number, group, &part, out))
             return;
-        }
-        if (rest != group->lanes) /* all parts are one issue */
-            core->counts->issues[group->pc]--, core->counts->issues[group->pc + 1]++;
-        add_executed(&part, &done, out);
         add_access(core, &part, &asked, access);
+    }
+}
+
+void exec_run_mixed(struct exec *exec, const struct group *group, struct executed *out) {
+    begin_executed(group, exec->counts, out);
+    struct part part;
+    for (uint32_t rest = group->lanes; rest; rest &= ~part.lanes) {
+        next_part(group, rest, &part);
+        if (!run_part(exec, part.warp, group, &part, out))
+            return;
     }
 }

@@ -249,10 +249,7 @@ static uint32_t core_members(const void *self, unsigned thread, uint32_t pc) {
 static uint32_t core_guard(const void *self, unsigned warp, uint32_t pc) {
     const struct core *core = self;
     const struct core_warp *at = &core->warps[warp];
-    const struct step *step = &core->linked->steps[pc];
-    if (!step->guarded)
-        return UINT32_MAX;
-    return *(const uint32_t *)(const void *)(exec_frame(at->exec, at->number) + step->guard_offset) ^ step->guard_flip;
+    return exec_guard(at->exec, at->number, pc);
 }
 
 static void core_barrier_result(void *self, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t arrived_true, bool all,

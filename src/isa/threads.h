@@ -26,6 +26,23 @@ static inline void threads_of_warp(uint16_t threads[LANES_MAX], unsigned warp, u
         threads[lane] = (uint16_t)(warp * warp_size + lane);
 }
 
+/* The threads of one warp of 32 among `rest`, which are taken from it; as lanes of the warp. threads NULL: all are the
+ * slot's. */
+static inline uint32_t threads_take_warp(unsigned slot, const uint16_t *threads, uint32_t *rest, unsigned *warp) {
+    uint32_t lanes = *rest, home = 0;
+    *warp = threads ? threads[bits_first(lanes)] / LANES_MAX : slot;
+    if (!threads) {
+        *rest = 0;
+        return lanes;
+    }
+    for (BITS_EACH(lane, lanes))
+        if (threads[lane] / LANES_MAX == *warp) {
+            home |= UINT32_C(1) << threads[lane] % LANES_MAX;
+            *rest &= ~(UINT32_C(1) << lane);
+        }
+    return home;
+}
+
 static inline void threads_start(struct threads *threads, unsigned warp, uint32_t pc, uint32_t lanes) {
     threads->alive[warp] = lanes;
     for (BITS_EACH(lane, lanes))

@@ -1,6 +1,7 @@
 /* Threads that wait for others, at block barriers and at warp-level operations: outside the mechanism, whether warps keep
  * their slots or groups dissolve. Where a warp waits as a whole its slot does; where its lanes can wait on their own the
  * mechanism offers the others meanwhile; where groups dissolve those who wait have not come back. */
+#include "isa/threads.h"
 #include "sm/state.h"
 
 void sm_look_again(struct sm *sm, uint64_t slots) {
@@ -22,22 +23,6 @@ static uint64_t go_on(struct sm *sm, unsigned warp, uint32_t lanes) {
         return sm_regroup_go_on(sm, warp, lanes);
     sm->warps[warp].waits = false;
     return sm->mechanism->go_on ? sm->mechanism->go_on(sm->control, warp, lanes) : UINT64_C(1) << warp;
-}
-
-/* The threads of one warp among `rest`, which are taken from it; as lanes of the warp. threads NULL: it is the slot's. */
-static uint32_t take_warp(unsigned slot, const uint16_t *threads, uint32_t *rest, unsigned *warp) {
-    uint32_t lanes = *rest, home = 0;
-    *warp = threads ? threads[bits_first(lanes)] / LANES_MAX : slot;
-    if (!threads) {
-        *rest = 0;
-        return lanes;
-    }
-    for (BITS_EACH(lane, lanes))
-        if (threads[lane] / LANES_MAX == *warp) {
-            home |= UINT32_C(1) << threads[lane] % LANES_MAX;
-            *rest &= ~(UINT32_C(1) << lane);
-        }
-    return home;
 }
 
 /* ---- block barriers ---- */
@@ -66,7 +51,7 @@ uint64_t sm_arrive(struct sm *sm, unsigned number, unsigned slot, const uint16_t
     unsigned warp;
     if (sm_stays(sm, executed))
         for (uint32_t rest = executed->taken, lanes; rest;) {
-            lanes = take_warp(slot, threads, &rest, &warp);
+            lanes = threads_take_warp(slot, threads, &rest, &warp);
             hold(sm, warp, executed->pc, executed->barrier, lanes);
         }
     return met ? release(sm, number, executed->barrier) : 0;
@@ -123,7 +108,7 @@ uint64_t sm_meet(struct sm *sm, unsigned slot, const struct group *offered, stru
     unsigned warp;
     sm_tell_watcher(sm, slot, &group, &passed);
     for (uint32_t rest = passed.lanes, lanes; rest && !sm->faulted;) {
-        lanes = take_warp(slot, threads, &rest, &warp);
+        lanes = threads_take_warp(slot, threads, &rest, &warp);
         hold(sm, warp, passed.pc, AT_MEETING, lanes);
         changed |= meet(sm, slot, warp, bundle);
     }
@@ -139,7 +124,7 @@ uint64_t sm_end_threads(struct sm *sm, unsigned number, unsigned slot, const uin
     sm->threads += ended;
     for (uint32_t rest = executed->taken; rest && sm->at_others;) {
         unsigned warp;
-        take_warp(slot, threads, &rest, &warp);
+        threads_take_warp(slot, threads, &rest, &warp);
         changed |= meet(sm, slot, warp, bundle);
     }
     for (unsigned i = 0; i < BARRIERS; i++)

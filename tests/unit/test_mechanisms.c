@@ -61,6 +61,35 @@ static void variants_of_mechanisms_leave_the_same_memory(void **state) {
         }
 }
 
+/* Where who issues together does not depend on when, a run without time issues the same groups. */
+static void what_needs_no_time_issues_the_same_without(void **state) {
+    (void)state;
+    static const char *const names[] = {"nrec", "tbc", "lwm\nlwm.refetch: all",
+                                        "lwm\nlwm.refetch: all\nlwm.guards: false\nlwm.jump: false"};
+    for (unsigned n = 0; n < sizeof names / sizeof names[0]; n++)
+        for (unsigned i = 0; i <= PROGRAMS; i++) {
+            const struct program_text *program = i < PROGRAMS ? &programs[i] : &meetings;
+            struct fixture timed, plain;
+            open_with(&timed, "base: gtx480\nsm.count: 2\n" LIMIT, names[n]);
+            open_with(&plain, "base: gtx480\nsm.count: 2\n" LIMIT, names[n]);
+            load(&timed, program->text);
+            load(&plain, program->text);
+            expect_ok(&timed, program, true);
+            expect_ok(&plain, program, false);
+            if (memcmp(timed.memory, plain.memory, WORDS * sizeof(uint32_t)) != 0)
+                fail_msg("%s, %s: memory differs", program->name, names[n]);
+            const struct run_stats *a = &timed.result.stats, *b = &plain.result.stats;
+            if (a->warp_instructions != b->warp_instructions || a->active_lanes != b->active_lanes ||
+                a->full_groups != b->full_groups || a->divergent_branches != b->divergent_branches ||
+                a->thread_instructions != b->thread_instructions || a->lane_slots != b->lane_slots)
+                fail_msg("%s, %s: %llu groups of %llu lanes in time, %llu of %llu without", program->name, names[n],
+                         (unsigned long long)a->warp_instructions, (unsigned long long)a->active_lanes,
+                         (unsigned long long)b->warp_instructions, (unsigned long long)b->active_lanes);
+            finish(&timed);
+            finish(&plain);
+        }
+}
+
 /* With one block of 256 threads of which every second takes each side, formation fills groups that a stack leaves half
  * empty, and threads of their own wait for nobody. */
 static void regrouping_needs_fewer_cycles_where_threads_part(void **state) {
@@ -157,12 +186,23 @@ static void what_a_mechanism_cannot_do_is_refused(void **state) {
     assert_int_equal(launch(&f, 1, 32, false), STATUS_INVALID);
     expect_text(&f, "leave out --functional");
     finish(&f);
+    open_with(&f, "base: gtx480\n", "lwm");
+    load(&f, programs[0].text);
+    assert_int_equal(launch(&f, 1, 32, false), STATUS_INVALID);
+    expect_text(&f, "divergence.mechanism=lwm needs time: with lwm.refetch=first-sub-warp");
+    finish(&f);
+    open_with(&f, "base: gtx480\nsm.warp_size: 16\n", "nrec");
+    load(&f, programs[0].text);
+    assert_int_equal(launch(&f, 1, 32, false), STATUS_INVALID);
+    expect_text(&f, "sm.warp_size=16: divergence.mechanism=nrec is modelled with warps of 32 only");
+    finish(&f);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_mechanism_leaves_the_same_memory),
         cmocka_unit_test(variants_of_mechanisms_leave_the_same_memory),
+        cmocka_unit_test(what_needs_no_time_issues_the_same_without),
         cmocka_unit_test(regrouping_needs_fewer_cycles_where_threads_part),
         cmocka_unit_test(a_bundle_of_groups_fills_one_slot),
         cmocka_unit_test(barriers_on_both_sides_of_a_branch_are_met),
