@@ -220,6 +220,10 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(list(rows), ["dwf (needs time)", "pdom", "mimd (needs time)"])
         self.assertEqual(rows["pdom"][0]["SIMD %"], f"{100 * results[1]['simd_efficiency']:.1f}")
         self.assertEqual(set(rows["dwf (needs time)"][0].values()), {"-"})
+        self.assertIn("mimd needs time: it groups threads by when they come back", done.stdout)
+        done = self.run_ok("run", path, "--functional", "--divergence", "pdom,nrec,tbc,lwm", "--set", "lwm.refetch=all")
+        rows, = self.tables(done.stdout, 1)
+        self.assertEqual(list(rows), ["pdom", "nrec", "tbc", "lwm"])
 
     def oracle(self, path, *words):
         heading, row = [re.split("  +", line.strip()) for line in self.run_ok("oracle", path, *words).stdout.splitlines()[2:4]]
@@ -363,7 +367,7 @@ class CommandLine(unittest.TestCase):
             (["run", "examples/warp_sum", "--functionall"], "did you mean '--functional'?"),
             (["run", "examples/warp_sum", "--divergence", "pdom,dfw"], "did you mean 'dwf'?"),
             (["run", "examples/warp_sum", "--divergence", "pdom,x"], "  mimd: "),
-            (["run", "examples/warp_sum", "--functional", "--divergence", "dwf,mimd"], "=dwf, mimd groups threads"),
+            (["run", "examples/warp_sum", "--functional", "--divergence", "dwf,mimd"], "mimd: it groups threads by when they come back"),
             (["rnu"], "did you mean 'run'?"),
             (["run", "nowhere.yaml"], "there is no launch file 'nowhere.yaml'; "),
             (["run", "examples/saxpy.cl"], "'heddle init examples/saxpy.cl' writes one"),
