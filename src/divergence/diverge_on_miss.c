@@ -13,6 +13,7 @@
 #include "divergence/divergence.h"
 
 enum { PARTIES = LANES_MAX, TABLE_MAX = 32, NOBODY = PARTIES, SLIP_MOST = 255 };
+enum all_missed { ALL_MISSED_SLIP, ALL_MISSED_BLOCK };
 enum at_max { AT_MAX_DISABLE, AT_MAX_BLOCK };
 /* What a PC asks of the party that comes to it. */
 enum place { PLACE_PLAIN, PLACE_MEMORY, PLACE_PASS, PLACE_GATHER };
@@ -29,6 +30,10 @@ enum place { PLACE_PLAIN, PLACE_MEMORY, PLACE_PASS, PLACE_GATHER };
           "how far a thread may run ahead, in accesses that others missed; adaptive: at the start of a launch")        \
     PARAM(at_max, "diverge-on-miss.at_max", CHOICE, "disable", "disable|block", "", "",                                \
           "a thread at the maximum waits as if it had missed; or the whole warp waits for every access")               \
+    PARAM(all_missed, "diverge-on-miss.all_missed", CHOICE, "slip", "slip|block", "", "",                              \
+          "an access that all active threads miss while others are in the table: they fall behind too, and who has "   \
+          "data "                                                                                                      \
+          "first goes on; or the warp waits for all of the access")                                                    \
     PARAM(sample_cycles, "diverge-on-miss.sample_cycles", U64, "100000", "1", "1000000000", "cycles",                  \
           "adaptive: the maximum is looked at this often")                                                             \
     PARAM(alu_bound_percent, "diverge-on-miss.alu_bound_percent", U32, "5", "0", "100", "percent",                     \
@@ -54,6 +59,9 @@ enum place { PLACE_PLAIN, PLACE_MEMORY, PLACE_PASS, PLACE_GATHER };
     STAT(reactivations, "slots", "issue slots that lanes of the table took to go on by themselves")                    \
     STAT(reactivated_lanes, "lanes", "lanes that did")                                                                 \
     STAT(parks, "parkings", "the running lanes made way for those of the table")                                       \
+    STAT(maximum_raised, "samples", "adaptive: after which the maximum slip was one more")                             \
+    STAT(maximum_lowered, "samples", "adaptive: after which it was one less")                                          \
+    STAT(maximum_kept, "samples", "adaptive: after which it stayed")                                                   \
     LARGEST(mdt_largest, "entries", "most entries of a warp's table in use")                                           \
     LARGEST(mcb_largest, "entries", "most entries of a warp's memory coalescing buffer in use")                        \
     LARGEST(parties_largest, "parties", "most parts of a warp that went on apart")                                     \
@@ -123,6 +131,13 @@ static uint32_t party_lanes(const struct mechanism *m, unsigned warp, unsigned p
     return divergence_pdom.alive(m->stacks, stack_of(warp, party));
 }
 
+/* Those that run next: lanes of other sides may wait below them. */
+static uint32_t top_lanes(const struct mechanism *m, unsigned warp, unsigned party) {
+    struct group group;
+    divergence_pdom.offer(m->stacks, stack_of(warp, party), &group);
+    return group.lanes;
+}
+
 static unsigned split(struct mechanism *m, unsigned warp, unsigned party, uint32_t lanes) {
     struct slipping *s = &m->warps[warp];
     const unsigned new = bits_first(~s->used);
@@ -188,7 +203,11 @@ static void table_add(struct mechanism *m, unsigned warp, uint32_t pc, uint32_t 
     }
     table->entries[at].lanes |= lanes;
     s->waiting |= lanes;
-    unsigned party = split(m, warp, s->running, lanes);
+    unsigned party = s->running;
+    if (lanes == top_lanes(m, warp, s->running))
+        s->running = NOBODY;
+    else
+        party = split(m, warp, party, lanes);
     s->slipped |= UINT32_C(1) << party;
     const uint32_t others = s->slipped & ~(UINT32_C(1) << party);
     for (BITS_EACH(other, others)) {
@@ -213,7 +232,7 @@ static uint32_t take_back(struct mechanism *m, unsigned warp, uint32_t lanes) {
     const uint32_t slipped = s->slipped;
     uint32_t taken = 0;
     for (BITS_EACH(party, slipped)) {
-        const uint32_t all = party_lanes(m, warp, party), some = all & lanes;
+        const uint32_t all = top_lanes(m, warp, party), some = all & lanes;
         if (!some)
             continue;
         const unsigned part = some == all ? party : split(m, warp, party, some);
@@ -359,10 +378,9 @@ static void adapt(struct mechanism *m) {
         memory >= slots * m->params->balance_min_percent && memory <= slots * m->params->balance_max_percent;
     const bool bound = empty_here < slots * m->params->alu_bound_percent ||
                        (*usage->requests - m->sampled_requests) * 1000 > cycles * usage->share;
-    if (!balanced && bound)
-        m->max_slip -= m->max_slip > 0;
-    else if (!balanced)
-        m->max_slip += m->max_slip < SLIP_MOST;
+    const bool lower = !balanced && bound && m->max_slip > 0, raise = !balanced && !bound && m->max_slip < SLIP_MOST;
+    m->max_slip += (uint32_t)raise - (uint32_t)lower;
+    m->stats.maximum_raised += raise, m->stats.maximum_lowered += lower, m->stats.maximum_kept += !raise && !lower;
     m->sampled_cycle = *m->now, m->sampled_empty = empty;
     m->sampled_memory = *usage->memory, m->sampled_requests = *usage->requests;
     keep_largest(&m->stats.max_slip_largest, m->max_slip);
@@ -396,7 +414,7 @@ static uint64_t *find_block(struct mechanism *m, const struct slipping *s, uint3
                             uint32_t going) {
     if (m->max_slip == 0 || (m->params->at_max == AT_MAX_BLOCK && below != all))
         return &m->stats.blocks_slip;
-    if (!going)
+    if (!going && (m->params->all_missed == ALL_MISSED_BLOCK || !s->waiting))
         return &m->stats.blocks_all_missed;
     const bool room = s->table.count < m->params->mdt_entries && s->table.count < m->params->mcb_entries;
     return table_find(&s->table, pc) == s->table.count && !room ? &m->stats.blocks_table : NULL;
@@ -423,10 +441,8 @@ static uint32_t looked_up(void *self, unsigned warp, uint32_t pc, uint32_t hits,
     ready = ready ? take_back(m, warp, below_max(m, s, ready)) : 0;
     m->stats.rejoins += ready != 0;
     m->stats.rejoined_lanes += bits_count(ready);
-    struct group group;
-    divergence_pdom.offer(m->stacks, stack_of(warp, s->running), &group);
-    const uint32_t behind = misses | held;
-    uint64_t *const blocked = behind ? find_block(m, s, pc, below, all, group.lanes & ~behind) : NULL;
+    const uint32_t behind = misses | held, going = top_lanes(m, warp, s->running) & ~behind;
+    uint64_t *const blocked = behind ? find_block(m, s, pc, below, all, going) : NULL;
     uint32_t left = 0;
     if (blocked) {
         *blocked += misses != 0;
