@@ -1,5 +1,26 @@
 #include "gpu/caches.h"
 
+static unsigned atom_of(const struct cache_params *params) {
+    return params->sector_bytes ? params->sector_bytes : params->line_bytes;
+}
+
+enum status caches_check(const struct gpu_config *config, struct report *report) {
+    const struct cache_params *l2 = config->l2;
+    if (!config->gpu->l2_private || !config->gpu->l2_enabled)
+        return STATUS_OK;
+    if (l2->write != CACHE_BACK || l2->write_allocate == CACHE_WRITE_FETCH || l2->allocate != CACHE_ON_MISS)
+        return report_add(report, STATUS_INVALID,
+                          "l2.private: an SM's own L2 has l2.write=back, l2.write_allocate=lazy or none, and "
+                          "l2.allocate=miss");
+    if (atom_of(config->l1) != atom_of(l2))
+        return report_add(
+            report, STATUS_INVALID,
+            "l2.private: the L2 is asked for %u bytes at a time (l2.line_bytes, l2.sector_bytes), but the L1 "
+            "asks for %u",
+            atom_of(l2), atom_of(config->l1));
+    return STATUS_OK;
+}
+
 void caches_create(struct gpu_caches *caches, struct arena *arena, const struct gpu_config *config) {
     *caches = (struct gpu_caches){.config = config, .arena = arena};
     caches->of = ARENA_ARRAY(arena, struct sm_caches, config->sm_count);
@@ -22,6 +43,9 @@ void caches_begin(struct gpu_caches *caches, const struct module *module) {
 }
 
 void caches_end(struct gpu_caches *caches) {
+    for (uint32_t i = 0; caches->config->gpu->l2_flush && i < caches->config->sm_count; i++)
+        if (caches->of[i].l2)
+            cache_invalidate(caches->of[i].l2);
     forget(caches, caches->config->gpu->instruction_flush, caches->config->gpu->constant_flush);
 }
 
@@ -49,12 +73,18 @@ enum status caches_of(struct gpu_caches *caches, uint32_t sm, const struct cache
         status = cache_create(&own->constant, caches->arena, config->constant, "constant_cache", sm, report);
     if (status == STATUS_OK && !own->instruction)
         status = cache_create(&own->instruction, caches->arena, config->instruction, "instruction_cache", sm, report);
+    if (status == STATUS_OK && !own->l2 && config->gpu->l2_enabled && config->gpu->l2_private)
+        status = cache_create(&own->l2, caches->arena, config->l2, "l2", sm, report);
+    own->l2_latency = config->gpu->l2_latency;
     *out = own;
     return status == STATUS_OK ? keep_l1(caches, sm, l1, report) : status;
 }
 
-void caches_count(const struct gpu_caches *caches, struct cache_stats *constant) {
-    for (uint32_t i = 0; i < caches->config->sm_count; i++)
+void caches_count(const struct gpu_caches *caches, struct cache_stats *constant, struct cache_stats *l2) {
+    for (uint32_t i = 0; i < caches->config->sm_count; i++) {
         if (caches->of[i].constant)
             stat_merge(constant, cache_stats(caches->of[i].constant), cache_stat_table);
+        if (caches->of[i].l2)
+            stat_merge(l2, cache_stats(caches->of[i].l2), cache_stat_table);
+    }
 }

@@ -1,4 +1,4 @@
-/* The caches that SMs keep from launch to launch: instructions, constants, and data where the machine does not empty them. */
+/* The caches that SMs keep from launch to launch: instructions, constants, an L2 of their own, and data where the machine does not empty them. */
 #ifndef HEDDLE_GPU_CACHES_H
 #define HEDDLE_GPU_CACHES_H
 
@@ -11,6 +11,8 @@ struct gpu_caches {
     const struct module *module; /* whose code they hold */
 };
 
+/* Can the SMs' own L2s, if there are any, be put below the L1s? */
+enum status caches_check(const struct gpu_config *config, struct report *report);
 void caches_create(struct gpu_caches *caches, struct arena *arena, const struct gpu_config *config);
 /* A launch begins, or is over and nothing is on its way any more. */
 void caches_begin(struct gpu_caches *caches, const struct module *module);
@@ -18,7 +20,7 @@ void caches_end(struct gpu_caches *caches);
 /* Those of an SM; its data cache has this shape. */
 enum status caches_of(struct gpu_caches *caches, uint32_t sm, const struct cache_params *l1,
                       const struct sm_caches **out, struct report *report);
-/* Adds up what all constant caches have counted. */
-void caches_count(const struct gpu_caches *caches, struct cache_stats *constant);
+/* Adds up what all constant caches and the SMs' own L2s have counted. */
+void caches_count(const struct gpu_caches *caches, struct cache_stats *constant, struct cache_stats *l2);
 
 #endif

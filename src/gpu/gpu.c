@@ -63,7 +63,8 @@ struct gpu *gpu_create(struct arena *arena, const struct gpu_config *config, str
     gpu->config = *config;
     caches_create(&gpu->caches, arena, &gpu->config);
     series_create(&gpu->series, arena);
-    if (dram_check(config->dram, report) != STATUS_OK || check_epoch(config->gpu, report) != STATUS_OK)
+    if (dram_check(config->dram, report) != STATUS_OK || check_epoch(config->gpu, report) != STATUS_OK ||
+        caches_check(config, report) != STATUS_OK)
         return NULL;
     const struct address_masks masks = dram_masks(config->dram);
     address_map_create(&gpu->map, &masks);
@@ -379,7 +380,7 @@ static void collect(const struct launch_state *state, uint64_t cycles, struct gp
 
 /* Counters of what outlives launches. */
 static void collect_memory(const struct gpu *gpu, uint64_t end, struct gpu_stats *stats) {
-    caches_count(&gpu->caches, &stats->constant);
+    caches_count(&gpu->caches, &stats->constant, &stats->l2);
     for (uint32_t i = 0; i < gpu->partition_count; i++) {
         for (unsigned k = 0; k < gpu->config.gpu->slices; k++) {
             const struct cache_stats l2 = partition_l2_statistics(gpu->partitions[i], k, end);
@@ -408,6 +409,9 @@ static void read_counters(const struct launch_state *state, uint64_t cycle, uint
         levels.blocks_resident -= sm->blocks;
         series_read(values, SERIES_SM, sm);
         series_read(values, SERIES_L1, sm_l1_statistics(state->sms[i]));
+        const struct cache *l2 = gpu->caches.of[sm_number(state, i)].l2;
+        if (l2)
+            series_read(values, SERIES_L2, cache_stats(l2));
     }
     for (uint32_t i = 0; i < gpu->partition_count; i++) {
         const struct dram_stats dram = partition_dram_statistics(gpu->partitions[i]);

@@ -450,7 +450,7 @@ struct partition *partition_create(struct arena *arena, const struct gpu_config 
                                    const struct address_map *map, struct report *report) {
     struct partition *p = ARENA_NEW(arena, struct partition);
     const struct gpu_params *gpu = config->gpu;
-    p->l2_enabled = gpu->l2_enabled, p->l2_latency = gpu->l2_latency;
+    p->l2_enabled = gpu->l2_enabled && !gpu->l2_private, p->l2_latency = gpu->l2_latency;
     if (slice_map_create(&p->map, map, config->dram, number, gpu->slices, report) != STATUS_OK)
         return NULL;
     p->slices = ARENA_ARRAY(arena, struct slice, gpu->slices);

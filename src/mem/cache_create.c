@@ -26,10 +26,13 @@ static enum status check_shape(const struct cache_params *p, const char *name, s
 }
 
 static enum status check_policy(const struct cache_params *p, const char *name, struct report *report) {
-    if (p->write_allocate == CACHE_WRITE_LAZY && p->sector_bytes != LAZY_SECTOR_BYTES)
-        return report_add(report, STATUS_INVALID,
-                          "%s.write_allocate lazy needs %s.sector_bytes %d: written bytes are known by sector", name,
-                          name, LAZY_SECTOR_BYTES);
+    const uint32_t atom = p->sector_bytes ? p->sector_bytes : p->line_bytes;
+    if (p->write_allocate == CACHE_WRITE_LAZY && atom != LAZY_SECTOR_BYTES)
+        return report_add(
+            report, STATUS_INVALID,
+            "%s.write_allocate lazy needs %s.sector_bytes %d, or lines of so many: written bytes are known by "
+            "sector",
+            name, name, LAZY_SECTOR_BYTES);
     if (p->write == CACHE_EVICT && p->write_allocate != CACHE_WRITE_NONE)
         return report_add(report, STATUS_INVALID,
                           "%s.write evict drops the line a store hits, so %s.write_allocate must be none", name, name);

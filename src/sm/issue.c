@@ -301,12 +301,12 @@ static inline void consider_hazard(struct sm *sm, unsigned w) {
 
 void sm_write_back(struct sm *sm, uint32_t number) {
     struct flight *flight = &sm->flights[number];
-    if (sm->regroup) {
-        sm_regroup_write_back(sm, number);
-        return;
-    }
     if (flight->pc == NO_PC) {
         sm_arrive_apart(sm, number);
+        return;
+    }
+    if (sm->regroup) {
+        sm_regroup_write_back(sm, number);
         return;
     }
     const unsigned w = flight->warp;

@@ -155,6 +155,10 @@ static void arrive_apart(struct sm *sm, unsigned w, uint32_t lanes) {
 
 void sm_arrive_apart(struct sm *sm, uint32_t number) {
     struct flight *flight = &sm->flights[number];
+    if (flight->warp == OWN_L2) {
+        sm_l2_advance(sm);
+        return;
+    }
     flight->next = sm->free_flight;
     sm->free_flight = number;
     arrive_apart(sm, flight->warp, flight->lanes);
@@ -194,11 +198,6 @@ static void pop_queue(struct sm *sm) {
     sm->collectors_used -= UINT64_C(1) << UNIT_BITS * SM_UNIT_MEMORY;
 }
 
-/* The 32 B parts that consecutive bytes touch. */
-static uint8_t packet_sectors(uint64_t address, uint32_t bytes) {
-    return (uint8_t)(bits_low((bytes + 31) / 32) << (address % 128 / 32));
-}
-
 static void send(struct sm *sm, const struct queued *entry, const struct request *request, uint8_t kind) {
     const struct flight *flight = &sm->flights[entry->flight];
     const struct packet packet = {.address = request->address,
@@ -211,7 +210,11 @@ static void send(struct sm *sm, const struct queued *entry, const struct request
                                   .place = entry->place,
                                   .sectors = request->tag == waiter_tag(sm, entry) && kind != PACKET_READ
                                                  ? entry->sectors[entry->next]
-                                                 : packet_sectors(request->address, request->bytes)};
+                                                 : sm_sectors(request->address, request->bytes)};
+    if (sm->l2 && kind != PACKET_ATOMIC && packet.tag != TAG_CONSTANT) {
+        sm_l2_send(sm, &packet);
+        return;
+    }
     link_send(sm->requests, sm->now, &packet, 1, kind == PACKET_READ ? 0 : request->bytes);
     sm->stats.requests_sent++;
 }
@@ -231,7 +234,8 @@ static bool pass_atomic(struct sm *sm, struct queued *entry, const struct reques
 /* One transaction; false: blocked. */
 static bool transact(struct sm *sm, struct queued *entry) {
     struct flight *flight = &sm->flights[entry->flight];
-    const uint32_t room = link_room(sm->requests, sm->now);
+    const bool down = !sm->l2 || entry->kind == ACCESS_ATOMIC; /* atomics pass the L2 by */
+    const uint32_t room = down ? link_room(sm->requests, sm->now) : sm_l2_room(sm->l2);
     const bool alone = sm->loads_part && entry->kind == ACCESS_LOAD;
     const uint32_t waiter = alone ? sm_regroup_split(sm, entry->flight, entry->lanes[entry->next]) : entry->flight;
     const struct request request = {.address = entry->address[entry->next],
@@ -389,20 +393,40 @@ void sm_memory(struct sm *sm) {
     complete_if_done(sm, number);
 }
 
+void sm_acknowledge(struct sm *sm, unsigned number) {
+    struct place *place = &sm->places[number];
+    if (--place->stores)
+        return;
+    const uint64_t formed = sm->regroup ? UINT64_MAX : 0, all = bits_low64(sm->shape.warps_per_place);
+    const uint64_t slots = formed | all << number * sm->shape.warps_per_place;
+    for (uint64_t rest = slots & sm->used; rest; rest &= rest - 1) {
+        const unsigned w = bits_first64(rest);
+        if (sm->warps[w].stage == WAIT_MEMORY)
+            sm_consider_warp(sm, w); /* fences wait for this */
+    }
+    sm_end_if_done(sm, number);
+}
+
+void sm_data_arrived(struct sm *sm, uint64_t address) {
+    struct cache_arrival arrival;
+    if (!cache_fill(sm->l1, address, &arrival))
+        return;
+    for (uint32_t i = 0; i < arrival.count; i++) {
+        const uint32_t number = take_data(sm, arrival.tags[i]);
+        if (number == NO_FLIGHT)
+            continue;
+        struct flight *flight = &sm->flights[number];
+        flight->outstanding--;
+        flight->done_cycle = sm->now + sm->params.l1_miss_latency + sm->params.pipeline_cycles;
+        complete_if_done(sm, number);
+    }
+    unblock(sm, sm->l1, address);
+}
+
 void sm_reply(struct sm *sm, const struct packet *packet) {
     sm->stats.replies_received++;
     if (packet->kind == PACKET_WRITE) {
-        struct place *place = &sm->places[packet->place];
-        if (--place->stores)
-            return;
-        const uint64_t formed = sm->regroup ? UINT64_MAX : 0, all = bits_low64(sm->shape.warps_per_place);
-        const uint64_t slots = formed | all << packet->place * sm->shape.warps_per_place;
-        for (uint64_t rest = slots & sm->used; rest; rest &= rest - 1) {
-            const unsigned w = bits_first64(rest);
-            if (sm->warps[w].stage == WAIT_MEMORY)
-                sm_consider_warp(sm, w); /* fences wait for this */
-        }
-        sm_end_if_done(sm, packet->place);
+        sm_acknowledge(sm, packet->place);
         return;
     }
     if (packet->tag == TAG_INSTRUCTION) {
@@ -419,17 +443,7 @@ void sm_reply(struct sm *sm, const struct packet *packet) {
         complete_if_done(sm, (uint32_t)packet->tag);
         return;
     }
-    struct cache_arrival arrival;
-    if (!cache_fill(sm->l1, packet->address, &arrival))
-        return;
-    for (uint32_t i = 0; i < arrival.count; i++) {
-        const uint32_t number = take_data(sm, arrival.tags[i]);
-        if (number == NO_FLIGHT)
-            continue;
-        struct flight *flight = &sm->flights[number];
-        flight->outstanding--;
-        flight->done_cycle = sm->now + sm->params.l1_miss_latency + sm->params.pipeline_cycles;
-        complete_if_done(sm, number);
-    }
-    unblock(sm, sm->l1, packet->address);
+    if (sm->l2)
+        sm_l2_arrived(sm, packet->address);
+    sm_data_arrived(sm, packet->address);
 }

@@ -428,6 +428,8 @@ enum status sm_create(struct sm **out, struct arena *arena, const struct sm_para
     sm->l1 = caches->l1;
     if (status == STATUS_OK && !sm->l1)
         status = cache_create(&sm->l1, arena, l1, "l1", shape->id, report);
+    if (caches->l2)
+        sm_l2_create(sm, caches);
     if (status == STATUS_OK)
         status = create_schedulers(sm, report);
     *out = sm;

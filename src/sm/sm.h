@@ -117,6 +117,8 @@ const struct sm_code *sm_decode(struct arena *arena, const struct module *module
 struct sm_caches {
     struct cache *instruction, *constant;
     struct cache *l1; /* NULL: a launch has its own */
+    struct cache *l2; /* NULL: it has none of its own */
+    uint32_t l2_latency;
     uint64_t l1_bytes;
     uint32_t instruction_ways;
 };

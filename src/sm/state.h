@@ -18,7 +18,9 @@ enum {
     UNITS_MAX = 16,
     TRANSACTIONS_MAX = 64,
     QUEUE_MAX = 32,
-    SCHEDULERS_MAX = 8
+    SCHEDULERS_MAX = 8,
+    OWN_L2_QUEUE = 1024,
+    OWN_L2 = 255 /* in place of a flight's warp */
 };
 #define NO_FLIGHT UINT32_MAX
 /* Tags of requests that are not the data cache's; its own are numbers of flights. */
@@ -138,6 +140,21 @@ struct sm_warp {
     uint32_t apart;     /* sm->slips: lanes that wait for data by themselves */
 };
 
+/* What the L1 has sent down and the SM's own L2 has not looked up, in order. */
+struct own_l2 {
+    struct cache *cache;
+    uint32_t latency;
+    uint32_t flight; /* its alarm clock */
+    bool waits;      /* for that */
+    bool blocked;
+    struct cache_blocked reason;
+    unsigned head, count;
+    struct {
+        uint64_t ready_cycle;
+        struct packet packet;
+    } queue[OWN_L2_QUEUE];
+};
+
 struct place {
     bool used;
     uint64_t block;
@@ -163,6 +180,7 @@ struct sm {
     unsigned warp_count, slot_count;
     struct link *requests, *replies;
     struct cache *l1, *instruction, *constant;
+    struct own_l2 *l2;    /* NULL: none */
     bool l1_keeps_writes; /* write-back or perfect */
     const struct timed *timed;
     uint32_t register_words;
@@ -325,6 +343,23 @@ void sm_arrive_apart(struct sm *sm, uint32_t flight);
 /* Something is queued, and the unit neither blocked nor busy. */
 void sm_memory(struct sm *sm);
 void sm_reply(struct sm *sm, const struct packet *packet);
+/* A store of the block is done. */
+void sm_acknowledge(struct sm *sm, unsigned place);
+/* A line or sector that the L1 asked for has come. */
+void sm_data_arrived(struct sm *sm, uint64_t address);
+/* The 32 B parts that consecutive bytes touch. */
+static inline uint8_t sm_sectors(uint64_t address, uint32_t bytes) {
+    return (uint8_t)(bits_low((bytes + 31) / 32) << (address % 128 / 32));
+}
+/* l2.c */
+void sm_l2_create(struct sm *sm, const struct sm_caches *caches);
+uint32_t sm_l2_room(const struct own_l2 *l2);
+/* A read or a write of the L1; as many as there is room for. */
+void sm_l2_send(struct sm *sm, const struct packet *packet);
+/* Looks up what is due. */
+void sm_l2_advance(struct sm *sm);
+/* What it asked for has come. */
+void sm_l2_arrived(struct sm *sm, uint64_t address);
 
 /* Whoever looks on hears of an issue. */
 static inline void sm_tell_watcher(struct sm *sm, unsigned slot, const struct group *group,
