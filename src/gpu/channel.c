@@ -16,24 +16,24 @@ struct channel {
     uint64_t next;                /* channel_next */
     uint64_t dram_now, dram_base; /* in cycles of the DRAM: carried out so far; when the launch began */
     uint64_t first_ready;         /* the DRAM's cycle from which the first of the queue may go; NO_CYCLE: none */
-    uint64_t sm_khz, dram_khz, latency;
-    bool far; /* the latency is longer than a cycle of the DRAM */
+    uint64_t latency;
+    struct clock_ratio clock; /* of the DRAM, told by the partition's */
+    bool far;                 /* the latency is longer than a cycle of the DRAM */
     struct dram_channel dram;
     uint32_t head, count;
     struct coming *queue; /* sorted by `order` */
 };
 
-/* ---- clocks: cycle d of the DRAM begins at machine cycle ceil(d * sm / dram) ---- */
+/* ---- clocks ---- */
 
 static inline uint64_t to_dram(const struct channel *c, uint64_t cycle) {
-    return c->dram_base + cycle * c->dram_khz / c->sm_khz;
+    return c->dram_base + clock_last_tick(&c->clock, cycle);
 }
 
 static inline uint64_t from_dram(const struct channel *c, uint64_t cycle) {
     if (cycle == NO_CYCLE)
         return NO_CYCLE;
-    const uint64_t since = cycle > c->dram_base ? cycle - c->dram_base : 0;
-    return (since * c->sm_khz + c->dram_khz - 1) / c->dram_khz;
+    return clock_cycle(&c->clock, cycle > c->dram_base ? cycle - c->dram_base : 0);
 }
 
 /* ---- the queue ---- */
@@ -150,8 +150,9 @@ const struct dram_histograms *channel_histograms(const struct channel *c) { retu
 struct channel *channel_create(struct arena *arena, const struct gpu_config *config) {
     struct channel *c = ARENA_NEW(arena, struct channel);
     const struct gpu_params *gpu = config->gpu;
-    c->sm_khz = gpu->sm_khz, c->dram_khz = gpu->dram_khz, c->latency = gpu->dram_latency;
-    c->far = c->latency * c->dram_khz >= c->sm_khz;
+    c->clock = clock_ratio(gpu->dram_khz, gpu_khz(gpu, gpu->l2_khz));
+    c->latency = gpu->dram_latency;
+    c->far = c->latency * c->clock.ticks >= c->clock.cycles;
     c->dram = dram_channel_create(arena, config->dram);
     c->queue = arena_alloc_aligned(arena, CHANNEL_QUEUE * sizeof *c->queue, alignof(struct coming));
     c->first_ready = NO_CYCLE;

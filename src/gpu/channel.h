@@ -1,5 +1,5 @@
 /* A memory partition's way to its DRAM: a queue in which requests spend dram.latency cycles, the clocks of both sides,
- * and the channel itself. Cycles are the machine's; those of the DRAM stay in here. */
+ * and the channel itself. Cycles are the partition's, of clock.l2; those of the DRAM stay in here. */
 #ifndef HEDDLE_GPU_CHANNEL_H
 #define HEDDLE_GPU_CHANNEL_H
 

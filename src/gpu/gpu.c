@@ -10,6 +10,7 @@
 struct gpu {
     struct gpu_config config;
     struct address_map map;
+    struct clock_ratio interconnect, l2, dram; /* told by the SMs' */
     uint32_t partition_count, slice_total;
     struct partition **partitions;
     struct link **sm_out, **sm_in, **slice_in, **slice_out; /* used anew by every launch */
@@ -61,6 +62,9 @@ static enum status check_epoch(const struct gpu_params *params, struct report *r
 struct gpu *gpu_create(struct arena *arena, const struct gpu_config *config, struct report *report) {
     struct gpu *gpu = ARENA_NEW(arena, struct gpu);
     gpu->config = *config;
+    gpu->interconnect = gpu_clock(config->gpu, config->gpu->interconnect_khz);
+    gpu->l2 = gpu_clock(config->gpu, config->gpu->l2_khz);
+    gpu->dram = gpu_clock(config->gpu, config->gpu->dram_khz);
     caches_create(&gpu->caches, arena, &gpu->config);
     series_create(&gpu->series, arena);
     if (dram_check(config->dram, report) != STATUS_OK || check_epoch(config->gpu, report) != STATUS_OK ||
@@ -187,11 +191,12 @@ static void settle(const struct launch_state *state, uint64_t cycle) {
     if (!cycle)
         return;
     for (uint32_t i = 0; i < state->gpu->partition_count; i++)
-        partition_settle(state->gpu->partitions[i], cycle - 1);
+        partition_settle(state->gpu->partitions[i], clock_last_tick(&state->gpu->l2, cycle - 1));
     for (uint32_t i = 0; i < state->made_count; i++)
         sm_settle(state->sms[i], cycle);
-    crossbar_advance(state->requests.crossbar, cycle - 1);
-    crossbar_advance(state->replies.crossbar, cycle - 1);
+    const uint64_t tick = clock_last_tick(&state->gpu->interconnect, cycle - 1);
+    crossbar_advance(state->requests.crossbar, tick);
+    crossbar_advance(state->replies.crossbar, tick);
 }
 
 static bool is_done(const struct launch_state *state) {
@@ -215,14 +220,25 @@ static void run_epoch(struct launch_state *state, uint64_t from, uint64_t to) {
     for (uint32_t i = 0; i < state->made_count; i++)
         if (sm_run(state->sms[i], from, to))
             state->faulted = true;
-    if (net_next(&state->requests, to - 1) < to)
-        net_run(&state->requests, from, to);
+    const uint64_t net_from = clock_first_tick(&gpu->interconnect, from);
+    const uint64_t net_to = clock_first_tick(&gpu->interconnect, to);
+    const uint64_t l2_from = clock_first_tick(&gpu->l2, from), l2_to = clock_first_tick(&gpu->l2, to);
+    if (net_next(&state->requests, net_to - 1) < net_to)
+        net_run(&state->requests, net_from, net_to);
     for (uint32_t i = 0; i < gpu->partition_count; i++)
-        partition_run(gpu->partitions[i], from, to);
-    if (net_next(&state->replies, to - 1) < to)
-        net_run(&state->replies, from, to);
+        partition_run(gpu->partitions[i], l2_from, l2_to);
+    if (net_next(&state->replies, net_to - 1) < net_to)
+        net_run(&state->replies, net_from, net_to);
     net_exchange(&state->requests);
     net_exchange(&state->replies);
+}
+
+/* Stores of SMs [from, to) reach memory. */
+static inline void publish(const struct gpu_launch *launch, uint32_t from, uint32_t to) {
+    const struct executor *const end = launch->executors + to;
+    for (const struct executor *executor = launch->executors + from; executor < end; executor++)
+        if (*executor->unpublished)
+            executor->publish(executor->self);
 }
 
 /* A round is as long as the links' latency, whatever the epochs: at its end, and only there, atomics and stores reach
@@ -234,14 +250,10 @@ static enum status run_round(struct launch_state *state, uint64_t from, uint64_t
         run_epoch(state, at, at + epoch);
     for (uint32_t i = 0; i < state->gpu->partition_count; i++)
         partition_perform(state->gpu->partitions[i]);
-    const struct executor *const executors = state->launch->executors, *executor = executors + state->first_sm;
-    const struct executor *const end = executors + state->gpu->config.sm_count;
-    for (uint32_t left = state->made_count; left; left--) {
-        if (*executor->unpublished)
-            executor->publish(executor->self);
-        if (++executor == end)
-            executor = executors;
-    }
+    const uint32_t count = state->gpu->config.sm_count, end = state->first_sm + state->made_count;
+    publish(state->launch, state->first_sm, end < count ? end : count);
+    if (end > count)
+        publish(state->launch, 0, end - count);
     return state->next_block < state->launch->blocks ? dispatch(state, to, report) : STATUS_OK;
 }
 
@@ -313,16 +325,24 @@ static bool all_stuck(const struct launch_state *state) {
     return is_quiet(state);
 }
 
+static uint64_t cycle_of(const struct clock_ratio *clock, uint64_t tick) {
+    return tick == NO_CYCLE ? NO_CYCLE : clock_cycle(clock, tick);
+}
+
 /* The first cycle at which some part has something to do; any cycle up to `enough` stands for all of them, and those who
  * can tell fastest are asked first. */
 static uint64_t next_cycle(const struct launch_state *state, uint64_t enough) {
-    uint64_t next = net_next(&state->requests, enough);
-    if (next <= enough)
-        return next;
-    const uint64_t back = net_next(&state->replies, enough);
-    next = back < next ? back : next;
-    for (uint32_t i = 0; i < state->gpu->partition_count && next > enough; i++) {
-        const uint64_t at = partition_next(state->gpu->partitions[i]);
+    const struct gpu *gpu = state->gpu;
+    const uint64_t net_to = clock_first_tick(&gpu->interconnect, enough + 1);
+    const uint64_t there = net_next(&state->requests, net_to - 1);
+    if (there < net_to)
+        return enough;
+    const uint64_t back = net_next(&state->replies, net_to - 1);
+    if (back < net_to)
+        return enough;
+    uint64_t next = cycle_of(&gpu->interconnect, there < back ? there : back);
+    for (uint32_t i = 0; i < gpu->partition_count && next > enough; i++) {
+        const uint64_t at = cycle_of(&gpu->l2, partition_next(gpu->partitions[i]));
         next = at < next ? at : next;
     }
     for (uint32_t i = 0; i < state->made_count && next > enough; i++) {
@@ -380,10 +400,11 @@ static void collect(const struct launch_state *state, uint64_t cycles, struct gp
 
 /* Counters of what outlives launches. */
 static void collect_memory(const struct gpu *gpu, uint64_t end, struct gpu_stats *stats) {
+    const uint64_t l2_end = end == NO_CYCLE ? end : clock_first_tick(&gpu->l2, end);
     caches_count(&gpu->caches, &stats->constant, &stats->l2);
     for (uint32_t i = 0; i < gpu->partition_count; i++) {
         for (unsigned k = 0; k < gpu->config.gpu->slices; k++) {
-            const struct cache_stats l2 = partition_l2_statistics(gpu->partitions[i], k, end);
+            const struct cache_stats l2 = partition_l2_statistics(gpu->partitions[i], k, l2_end);
             stat_merge(&stats->l2, &l2, cache_stat_table);
         }
         const struct dram_stats dram = partition_dram_statistics(gpu->partitions[i]);
@@ -401,6 +422,7 @@ static void read_counters(const struct launch_state *state, uint64_t cycle, uint
     const struct sm_stats others = {.slots = untouched, .idle = untouched};
     struct series_levels levels = {.threads_unfinished = state->next_block * state->launch->block_threads,
                                    .blocks_resident = state->next_block};
+    const uint64_t l2_end = clock_first_tick(&gpu->l2, cycle);
     memset(values, 0, SERIES_COUNT * sizeof values[0]);
     series_read(values, SERIES_SM, &others);
     for (uint32_t i = 0; i < state->made_count; i++) {
@@ -417,7 +439,7 @@ static void read_counters(const struct launch_state *state, uint64_t cycle, uint
         const struct dram_stats dram = partition_dram_statistics(gpu->partitions[i]);
         series_read(values, SERIES_DRAM, &dram);
         for (unsigned k = 0; k < gpu->config.gpu->slices; k++) {
-            const struct cache_stats l2 = partition_l2_statistics(gpu->partitions[i], k, cycle);
+            const struct cache_stats l2 = partition_l2_statistics(gpu->partitions[i], k, l2_end);
             series_read(values, SERIES_L2, &l2);
         }
     }
@@ -518,7 +540,7 @@ enum status gpu_run(struct gpu *gpu, struct arena *arena, struct arena *kept, co
     subtract(&stats->l2, &before.l2, cache_stat_table);
     subtract(&stats->dram, &before.dram, dram_stat_table);
     histogram_subtract(&stats->dram_histograms, &before.dram_histograms, dram_histogram_table);
-    stats->dram_cycles = cycle * gpu->config.gpu->dram_khz / gpu->config.gpu->sm_khz * gpu->partition_count;
+    stats->dram_cycles = clock_last_tick(&gpu->dram, cycle) * gpu->partition_count;
     /* what is still on its way (stores' acknowledgements are in) drains before the next launch */
     for (unsigned n = 0; n < 100000 && !is_quiet(&state) && status == STATUS_OK; n++) {
         status = run_round(&state, cycle, cycle + round, report);

@@ -5,6 +5,7 @@
 #define HEDDLE_GPU_GPU_H
 
 #include "gpu/series.h"
+#include "mem/clock.h"
 #include "mem/crossbar.h"
 #include "mem/dram.h"
 #include "sm/sm.h"
@@ -14,6 +15,13 @@ struct gpu_params {
 #include "gpu/gpu_params.def"
 #undef PARAM
 };
+
+/* Of a key that leaves a clock to that of the SMs with 0. */
+static inline uint64_t gpu_khz(const struct gpu_params *params, uint64_t khz) { return khz ? khz : params->sm_khz; }
+/* Of the same, told by the SMs' clock. */
+static inline struct clock_ratio gpu_clock(const struct gpu_params *params, uint64_t khz) {
+    return clock_ratio(gpu_khz(params, khz), params->sm_khz);
+}
 
 struct gpu_config {
     uint32_t sm_count;

@@ -13,6 +13,11 @@ enum status net_create(struct net *net, struct arena *arena, const struct gpu_co
                         .to_slices = to_slices,
                         .map = map,
                         .slices = config->gpu->slices};
+    const struct clock_ratio sms = gpu_clock(config->gpu, config->gpu->sm_khz);
+    const struct clock_ratio slices = gpu_clock(config->gpu, config->gpu->l2_khz);
+    net->clock = gpu_clock(config->gpu, config->gpu->interconnect_khz);
+    net->in_clock = to_slices ? sms : slices, net->out_clock = to_slices ? slices : sms;
+    net->one_clock = clock_is_same(&net->clock) && clock_is_same(&slices);
     net->input_words = (net->inputs + 63) / 64, net->output_words = (net->outputs + 63) / 64;
     net->pending = ARENA_ARRAY(arena, uint64_t, net->input_words);
     net->stuck = ARENA_ARRAY(arena, uint64_t, net->input_words);
@@ -130,7 +135,20 @@ void net_run(struct net *net, uint64_t from, uint64_t to) {
     }
 }
 
+static __attribute__((noinline)) void exchange_clocks(struct net *net) {
+    for (uint32_t i = 0; i < net->inputs; i++) {
+        if (link_exchange_clocks(net->in[i], &net->in_clock, &net->clock))
+            net->pending[i / 64] |= UINT64_C(1) << i % 64;
+    }
+    for (uint32_t i = 0; i < net->outputs; i++)
+        link_exchange_clocks(net->out[i], &net->clock, &net->out_clock);
+}
+
 void net_exchange(struct net *net) {
+    if (!net->one_clock) {
+        exchange_clocks(net);
+        return;
+    }
     for (uint32_t i = 0; i < net->inputs; i++) {
         if (link_exchange(net->in[i]))
             net->pending[i / 64] |= UINT64_C(1) << i % 64;

@@ -1,4 +1,4 @@
-/* One way through the machine: links in, a crossbar, links out. */
+/* One way through the machine: links in, a crossbar, links out. Its cycles are those of clock.interconnect. */
 #ifndef HEDDLE_GPU_NET_H
 #define HEDDLE_GPU_NET_H
 
@@ -8,7 +8,9 @@ struct net {
     struct crossbar *crossbar;
     struct link **in, **out;
     uint32_t inputs, outputs;
-    uint32_t input_words, output_words; /* of masks */
+    uint32_t input_words, output_words;            /* of masks */
+    bool one_clock;                                /* of both ends and the crossbar */
+    struct clock_ratio clock, in_clock, out_clock; /* of the crossbar and of those at the other ends of links */
     uint64_t now;
     bool to_slices;
     const struct address_map *map;

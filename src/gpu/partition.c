@@ -66,7 +66,8 @@ struct partition {
     bool l2_enabled;
     uint32_t l2_latency;
     const struct executor *executors;
-    /* Of this round, in order of service. Room for WAITING_MAX and one accepted a cycle, for each slice. */
+    /* Of this round, in order of service. Room for those that waited when it began and those accepted in it, for each
+     * slice: what is accepted was on its link by then, for no credit comes back within a round. */
     struct served *served;
     uint32_t served_count;
     struct slice_map map;
@@ -455,7 +456,7 @@ struct partition *partition_create(struct arena *arena, const struct gpu_config 
         return NULL;
     p->slices = ARENA_ARRAY(arena, struct slice, gpu->slices);
     p->slices_end = p->slices + gpu->slices;
-    p->served = ARENA_ARRAY(arena, struct served, (size_t)gpu->slices * (WAITING_MAX + gpu->link_latency));
+    p->served = ARENA_ARRAY(arena, struct served, (size_t)gpu->slices * (WAITING_MAX + gpu->link_capacity));
     p->channel = channel_create(arena, config);
     for (uint32_t i = 0; i < gpu->slices; i++) {
         struct slice *slice = &p->slices[i];

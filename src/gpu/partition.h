@@ -1,4 +1,4 @@
-/* A memory partition: L2 slices in front of one DRAM channel. */
+/* A memory partition: L2 slices in front of one DRAM channel. Its cycles are those of clock.l2. */
 #ifndef HEDDLE_GPU_PARTITION_H
 #define HEDDLE_GPU_PARTITION_H
 

@@ -43,6 +43,25 @@ void link_reset(struct link *link) {
     link->sent = link->received = (struct link_counts){0};
 }
 
+/* What left at this tick of one side, as a tick of the other. */
+static uint64_t felt(const struct link *link, const struct clock_ratio *from, uint64_t tick,
+                     const struct clock_ratio *to) {
+    return clock_first_tick(to, clock_cycle(from, tick) + link->params.latency_cycles);
+}
+
+bool link_exchange_clocks(struct link *link, const struct clock_ratio *sender, const struct clock_ratio *receiver) {
+    const uint32_t latency = link->params.latency_cycles; /* has been added, as if all clocks were one */
+    for (uint64_t n = link->sent_known; n != link->sent_slots; n++) {
+        struct link_slot *slot = link_slot(link, n);
+        slot->arrival_cycle = felt(link, sender, slot->arrival_cycle - latency, receiver);
+    }
+    for (uint64_t n = link->taken_known; n != link->taken_slots; n++) {
+        struct link_slot *slot = link_slot(link, n);
+        slot->credit_cycle = felt(link, receiver, slot->credit_cycle - latency, sender);
+    }
+    return link_exchange(link);
+}
+
 struct link_counts link_in_flight(const struct link *link) {
     return (struct link_counts){.items = link->sent.items - link->received.items,
                                 .units = link->sent.units - link->received.units,

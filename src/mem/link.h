@@ -9,7 +9,8 @@
  * name yet. link_exchange, between epochs, tells each half how far the other has come. What is sent or taken in an
  * epoch is felt `latency_cycles` later, so never before the epoch's end: its length changes nothing.
  *
- * Cycles on both sides are those of one clock, and never go back. */
+ * Cycles never go back. Each side counts in a clock of its own; the latency is in that of the machine. Where the three
+ * are one, link_exchange is enough; else link_exchange_clocks translates what it tells. */
 #ifndef HEDDLE_MEM_LINK_H
 #define HEDDLE_MEM_LINK_H
 
@@ -21,6 +22,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "mem/clock.h"
 #include "mem/request.h"
 
 struct link_params {
@@ -35,8 +37,9 @@ struct link_counts {
 
 /* One item on its way or in the receiver's room; its data follow. */
 struct link_slot {
-    uint64_t arrival_cycle; /* at the receiver */
-    uint64_t credit_cycle;  /* at the sender; written when the item is taken */
+    uint64_t arrival_cycle; /* at the receiver, in its clock; before the exchange in the sender's */
+    uint64_t
+        credit_cycle; /* at the sender, written when the item is taken; before the exchange in the receiver's clock */
     uint32_t units, bytes;
     alignas(8) unsigned char item[];
 };
@@ -153,6 +156,9 @@ static inline bool link_exchange(struct link *link) {
     link->sent_known = link->sent_slots;
     return true;
 }
+/* The same where the sides have clocks of their own: what was sent or taken at a tick is felt at the first tick of the
+ * other side that begins `latency_cycles` or more after the cycle in which that tick began. */
+bool link_exchange_clocks(struct link *link, const struct clock_ratio *sender, const struct clock_ratio *receiver);
 /* Between epochs: items sent and not taken; 0 everywhere, with nothing waiting to be sent: the link is idle. */
 struct link_counts link_in_flight(const struct link *link);
 /* Between epochs: whether what was sent is what was received and what is on its way, and credits and the room in use

@@ -20,6 +20,8 @@ struct item {
 
 enum { LATENCY = 12, CAPACITY = 20, CYCLES = 4800 };
 
+static const struct clock_ratio ONE_CLOCK[2] = {{1, 1}, {1, 1}};
+
 static struct link *make(struct arena *arena, uint32_t latency, uint32_t capacity) {
     struct link_params params = {latency, capacity, sizeof(struct item)};
     struct link *link = NULL;
@@ -57,6 +59,25 @@ static void latency_is_exact_both_ways(void **state) {
         assert_true(link_conserves(link));
         arena_free(&arena);
     }
+}
+
+/* Sender: 3 ticks in 7 cycles; receiver: 5 in 3. */
+static void latency_between_clocks_is_exact(void **state) {
+    (void)state;
+    const struct clock_ratio sender = clock_ratio(300, 700), receiver = clock_ratio(500, 300);
+    struct arena arena = {0};
+    struct link *link = make(&arena, LATENCY, 1);
+    struct item item = {.number = 5};
+    assert_true(link_send(link, 10, &item, 1, 40)); /* in cycle 24 (23.3), there in 36 */
+    assert_true(link_exchange_clocks(link, &sender, &receiver));
+    assert_int_equal(link_next(link), 59); /* begins in cycle 36 (35.4); 58 in 35 (34.8) */
+    assert_true(link_pop(link, 60));       /* the same cycle; back in 48 */
+    assert_false(link_exchange_clocks(link, &sender, &receiver));
+    assert_int_equal(link_credit_next(link), 21); /* in cycle 49; 20 in 47 (46.7) */
+    assert_int_equal(link_room(link, 20), 0);
+    assert_int_equal(link_room(link, 21), 1);
+    assert_true(link_conserves(link));
+    arena_free(&arena);
 }
 
 static void items_take_their_units(void **state) {
@@ -103,6 +124,7 @@ struct event {
 
 struct run {
     struct link *link;
+    struct clock_ratio sender_clock, receiver_clock; /* each side's cycles are of its own */
     bool visit_all;
     /* sender */
     uint64_t sent, wanted_from; /* the next item is offered from that cycle on */
@@ -152,7 +174,8 @@ static void receiver_cycle(struct run *run, uint64_t cycle) {
     const struct item *item = cycle < run->ready_from ? NULL : link_arrived(run->link, cycle);
     if (!item)
         return;
-    assert_true(cycle >= item->sent_cycle + LATENCY);
+    assert_true(clock_cycle(&run->receiver_clock, cycle) >=
+                clock_cycle(&run->sender_clock, item->sent_cycle) + LATENCY);
     run->receive_log[run->receives++] = (struct event){cycle, item->number, item->bytes};
     run->ready_from = cycle + 1 + (noise(item->number * 7, 16) ? 0 : noise(item->number * 5, 60));
     assert_true(link_pop(run->link, cycle));
@@ -181,17 +204,29 @@ static void receiver_epoch(struct run *run, uint64_t from, uint64_t to) {
     }
 }
 
-static struct run *simulate(struct arena *arena, uint64_t epoch, bool receiver_first, bool visit_all) {
+static struct run *make_run(struct arena *arena, const struct clock_ratio clocks[2]) {
     struct run *run = ARENA_NEW(arena, struct run);
     run->link = make(arena, LATENCY, CAPACITY);
+    run->sender_clock = clocks[0], run->receiver_clock = clocks[1];
+    return run;
+}
+
+static struct run *simulate(struct arena *arena, const struct clock_ratio clocks[2], uint64_t epoch,
+                            bool receiver_first, bool visit_all) {
+    struct run *run = make_run(arena, clocks);
+    const bool same = clock_is_same(&clocks[0]) && clock_is_same(&clocks[1]);
     run->visit_all = visit_all;
     for (uint64_t from = 0; from < CYCLES; from += epoch) {
-        if (receiver_first)
-            receiver_epoch(run, from, from + epoch);
-        sender_epoch(run, from, from + epoch);
-        if (!receiver_first)
-            receiver_epoch(run, from, from + epoch);
-        link_exchange(run->link);
+        for (unsigned i = 0; i < 2; i++) {
+            const bool receives = receiver_first == (i == 0);
+            const uint64_t first = clock_first_tick(&clocks[receives], from);
+            const uint64_t end = clock_first_tick(&clocks[receives], from + epoch);
+            (receives ? receiver_epoch : sender_epoch)(run, first, end);
+        }
+        if (same)
+            link_exchange(run->link);
+        else
+            link_exchange_clocks(run->link, &clocks[0], &clocks[1]);
         assert_true(link_conserves(run->link));
     }
     return run;
@@ -207,7 +242,7 @@ static void same_events(const struct run *a, const struct run *b) {
 static void epochs_order_and_visits_change_nothing(void **state) {
     (void)state;
     struct arena arena = {0};
-    const struct run *base = simulate(&arena, 1, false, true);
+    const struct run *base = simulate(&arena, ONE_CLOCK, 1, false, true);
     /* the run has what it is to show: traffic, and both waits of the sender */
     assert_true(base->sends > 300 && base->waits_for_items > 300 && base->waits_for_room > 300);
     assert_int_equal(base->room_max, CAPACITY);
@@ -221,7 +256,7 @@ static void epochs_order_and_visits_change_nothing(void **state) {
     static const uint64_t epochs[] = {1, 2, 3, 4, 6, 12};
     for (unsigned i = 0; i < sizeof epochs / sizeof *epochs; i++)
         for (unsigned variant = 0; variant < 4; variant++) {
-            const struct run *run = simulate(&arena, epochs[i], variant & 1, variant & 2);
+            const struct run *run = simulate(&arena, ONE_CLOCK, epochs[i], variant & 1, variant & 2);
             same_events(run, base);
             if (!(variant & 2)) /* sleeping pays: no visit without something to do */
                 assert_true(run->receiver_visits == run->receives && run->sender_visits < CYCLES / 2);
@@ -229,10 +264,29 @@ static void epochs_order_and_visits_change_nothing(void **state) {
     arena_free(&arena);
 }
 
+/* The latency is longer than any epoch for both clocks, also where a side has no tick in an epoch or several. */
+static void epochs_and_order_change_nothing_between_clocks(void **state) {
+    (void)state;
+    const struct clock_ratio ratios[] = {clock_ratio(3, 7), clock_ratio(1447, 650), ONE_CLOCK[0], clock_ratio(2, 25)};
+    enum { RATIOS = sizeof ratios / sizeof *ratios };
+    static const uint64_t epochs[] = {2, 3, 4, 6, 12};
+    for (unsigned k = 0; k < RATIOS * RATIOS; k++) {
+        struct arena arena = {0};
+        const struct clock_ratio clocks[2] = {ratios[k / RATIOS], ratios[k % RATIOS]};
+        const struct run *base = simulate(&arena, clocks, 1, false, true);
+        assert_true(base->receives > 20);
+        for (unsigned i = 0; i < sizeof epochs / sizeof *epochs; i++)
+            for (unsigned variant = 0; variant < 4; variant++)
+                same_events(simulate(&arena, clocks, epochs[i], variant & 1, variant & 2), base);
+        arena_free(&arena);
+    }
+}
+
 static void a_longer_epoch_would_be_felt(void **state) {
     (void)state;
     struct arena arena = {0};
-    const struct run *base = simulate(&arena, 1, false, true), *late = simulate(&arena, 4 * LATENCY, false, true);
+    const struct run *base = simulate(&arena, ONE_CLOCK, 1, false, true);
+    const struct run *late = simulate(&arena, ONE_CLOCK, 4 * LATENCY, false, true);
     assert_memory_not_equal(base->receive_log, late->receive_log, sizeof base->receive_log);
     arena_free(&arena);
 }
@@ -261,9 +315,8 @@ static void *thread_run(void *data) {
 static void two_host_threads_change_nothing(void **state) {
     (void)state;
     struct arena arena = {0};
-    const struct run *base = simulate(&arena, 1, false, true);
-    struct run *run = ARENA_NEW(&arena, struct run);
-    run->link = make(&arena, LATENCY, CAPACITY);
+    const struct run *base = simulate(&arena, ONE_CLOCK, 1, false, true);
+    struct run *run = make_run(&arena, ONE_CLOCK);
     pthread_barrier_t barrier;
     assert_int_equal(pthread_barrier_init(&barrier, NULL, 2), 0);
     struct thread sender = {run, &barrier, true}, receiver = {run, &barrier, false};
@@ -278,9 +331,14 @@ static void two_host_threads_change_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(latency_is_exact_both_ways),   cmocka_unit_test(items_take_their_units),
-        cmocka_unit_test(impossible_links_are_refused), cmocka_unit_test(epochs_order_and_visits_change_nothing),
-        cmocka_unit_test(a_longer_epoch_would_be_felt), cmocka_unit_test(two_host_threads_change_nothing),
+        cmocka_unit_test(latency_is_exact_both_ways),
+        cmocka_unit_test(items_take_their_units),
+        cmocka_unit_test(latency_between_clocks_is_exact),
+        cmocka_unit_test(epochs_and_order_change_nothing_between_clocks),
+        cmocka_unit_test(impossible_links_are_refused),
+        cmocka_unit_test(epochs_order_and_visits_change_nothing),
+        cmocka_unit_test(a_longer_epoch_would_be_felt),
+        cmocka_unit_test(two_host_threads_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

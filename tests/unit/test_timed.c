@@ -67,33 +67,6 @@ static void a_wait_before_a_barrier_is_counted_once(void **state) {
     finish(&f);
 }
 
-static bool same_stats(const struct gpu_stats *a, const struct gpu_stats *b, uint32_t code_count) {
-    return a->cycles == b->cycles && memcmp(&a->sm, &b->sm, sizeof a->sm) == 0 &&
-           memcmp(&a->l1, &b->l1, sizeof a->l1) == 0 && memcmp(&a->l2, &b->l2, sizeof a->l2) == 0 &&
-           memcmp(&a->dram, &b->dram, sizeof a->dram) == 0 &&
-           memcmp(a->instructions, b->instructions, code_count * sizeof *a->instructions) == 0;
-}
-
-/* Both launches of a pair run one after another, so that what a launch leaves behind is compared as well. */
-static void expect_same(const char *one, const char *other, const char *what) {
-    for (unsigned i = 0; i < PROGRAMS; i++) {
-        struct fixture a, b;
-        open_machine(&a, one);
-        open_machine(&b, other);
-        load(&a, programs[i].text);
-        load(&b, programs[i].text);
-        for (unsigned n = 0; n < 2; n++) {
-            expect_ok(&a, &programs[i], true);
-            expect_ok(&b, &programs[i], true);
-            if (!same_stats(a.result.timed, b.result.timed, program_module(a.program)->code_count))
-                fail_msg("%s, launch %u: %s differ: %llu and %llu cycles", programs[i].name, n, what,
-                         (unsigned long long)a.result.timed->cycles, (unsigned long long)b.result.timed->cycles);
-        }
-        finish(&a);
-        finish(&b);
-    }
-}
-
 static void two_runs_count_the_same(void **state) {
     (void)state;
     for (unsigned m = 0; m < MACHINES; m++)
