@@ -111,7 +111,7 @@ static void fill_points(struct arena *arena, struct cost_structure points[COST_P
     const struct cost_shape shape = {.warps = 24, .warp_size = 32, .threads = 768, .lanes = 8, .registers = 8192};
     struct cost cost = {.arena = arena};
     unsigned count = 0;
-    cost_dwf(&shape, &(struct cost_dwf){.sorts = true}, &cost);
+    cost_formation(&shape, &(struct cost_formation){.sorts = true}, &cost);
     for (unsigned i = 0; i < cost.count; i++) {
         if (cost.items[i].kind == COST_REGISTERS)
             *flipflop = cost_find_published(&cost.items[i])->area_mm2 * 1e6 / (double)cost_bits(&cost.items[i]);

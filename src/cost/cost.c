@@ -56,7 +56,7 @@ static void add_heap(const struct cost_shape *shape, uint64_t heap, uint64_t lut
              heap, (struct cost_array){1, PC_BITS + count_bits + 2 * list_bits + lut_bits, 2, 2});
 }
 
-void cost_dwf(const struct cost_shape *shape, const struct cost_dwf *sizes, struct cost *out) {
+void cost_formation(const struct cost_shape *shape, const struct cost_formation *sizes, struct cost *out) {
     const uint64_t lut = or_table(sizes->lut_entries, 64), pool = or_table(sizes->pool_entries, 128);
     const unsigned width = shape->warp_size, thread_bits = cost_index_bits(shape->threads);
     const unsigned pool_bits = cost_index_bits(pool), policy_bits = 10; /* table 7.1: "scheduler data" */

@@ -56,11 +56,11 @@ unsigned cost_count_bits(uint64_t count);
 /* A stack for each warp [000 §3.2]. */
 void cost_stacks(const struct cost_shape *shape, struct cost *out);
 /* Dynamic warp formation [000 ch. 7]; a size of 0 is that of table 7.1. */
-struct cost_dwf {
+struct cost_formation {
     uint64_t lut_entries, pool_entries, heap_entries, mheap_lut_entries;
     bool sorts; /* by how many threads stand at a PC: a heap and a table that leads to it */
 };
-void cost_dwf(const struct cost_shape *shape, const struct cost_dwf *sizes, struct cost *out);
+void cost_formation(const struct cost_shape *shape, const struct cost_formation *sizes, struct cost *out);
 /* Large warps of so many threads [002 §4.5]. */
 void cost_large_warps(const struct cost_shape *shape, unsigned large_warp_threads, struct cost *out);
 /* Diverge on miss with so many table entries a warp [001 table 1]. */

@@ -353,7 +353,7 @@ static enum status run_in_time(struct device *device, const struct launch *launc
     result->timed = ARENA_NEW(&result->arena, struct gpu_stats);
     const enum status status = gpu_run(device->gpu, arena, &result->arena, &timed, result->timed, &fault, report);
     if (fault.found)
-        exec_report_fault(core_exec(cores[fault.sm], fault.warp), report);
+        exec_report_fault(core_exec(cores[fault.sm], fault.warp), fault.pcs, report);
     emulated->full_groups = result->timed->histograms.active_lanes[LANES_MAX];
     emulated->bundled = result->timed->sm.bundled;
     emulated->branches_parted = result->timed->divergent_branches;

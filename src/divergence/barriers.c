@@ -82,7 +82,7 @@ struct reg {
 struct warp {
     uint32_t alive;
     uint32_t count, running; /* paths; running: count or more for none */
-    uint32_t slice;          /* instructions of the running path in its turn, while there are others */
+    uint32_t slice;          /* instructions of the running path in its turn, from the one that parted it on */
     bool moved;              /* some path is MOVED */
     uint16_t used;           /* registers */
     uint64_t turns;
@@ -302,32 +302,37 @@ static bool is_running(const struct warp *warp) {
     return warp->running < warp->count && warp->paths[warp->running].state == READY;
 }
 
-/* The path that runs next, if one can; whether another could. */
-static bool choose(struct barriers *self, struct warp *warp, bool *others) {
+/* Could another path run while the running one does, now or when what it waits for has come? */
+static bool has_others(const struct warp *warp) {
+    for (unsigned i = 0; i < warp->count; i++)
+        if (i != warp->running && (warp->paths[i].state == READY || warp->paths[i].state == AT_OTHERS))
+            return true;
+    return false;
+}
+
+/* The path that runs next, if one can. */
+static bool choose(struct barriers *self, struct warp *warp) {
     settle(self, warp);
     while (!is_running(warp) && next_ready(warp) == warp->count && yield_all(self, warp))
         settle(self, warp);
     const bool runs = is_running(warp);
     const unsigned other = next_ready(warp);
-    *others = other != warp->count;
-    if (!*others || (runs && warp->slice < self->yield_issues))
+    if (other == warp->count || (runs && warp->slice < self->yield_issues))
         return runs;
     self->stats.switches++;
     self->stats.yields += runs;
     warp->slice = 0;
     warp->running = other;
     warp->paths[other].turn = ++warp->turns;
-    *others = next_ready(warp) != warp->count;
     return true;
 }
 
 static bool barriers_offer(void *control, unsigned number, struct group *out) {
     struct barriers *self = control;
     struct warp *warp = &self->warps[number];
-    bool others = false;
     if (warp->count == 1 && warp->paths[0].state == READY) /* most warps have not parted */
         warp->running = warp->slice = 0;
-    else if (!choose(self, warp, &others))
+    else if (!choose(self, warp))
         return false;
     const struct path *path = &warp->paths[warp->running];
     uint32_t stop = self->ends[path->pc];
@@ -335,8 +340,10 @@ static bool barriers_offer(void *control, unsigned number, struct group *out) {
         const uint32_t meets = warp->registers[path->inner].pc;
         stop = meets > path->pc && meets < stop ? meets : stop;
     }
-    if (others && stop - path->pc > self->yield_issues - warp->slice)
-        stop = path->pc + self->yield_issues - warp->slice;
+    if (warp->count > 1 && has_others(warp)) {
+        const uint32_t left = warp->slice < self->yield_issues ? self->yield_issues - warp->slice : 1;
+        stop = stop - path->pc > left ? path->pc + left : stop;
+    }
     out->pc = path->pc;
     out->lanes = path->lanes;
     out->stop_pc = stop;
@@ -441,7 +448,8 @@ static uint64_t barriers_issued(void *control, unsigned number, const struct gro
     struct warp *warp = &self->warps[number];
     struct path *path = &warp->paths[warp->running];
     const uint32_t reconverge = self->code[executed->pc].reconverge, depth = path->depth;
-    warp->slice += executed->pc + 1 - path->pc;
+    /* alone it has all the time, and only what it parts with counts: not how much of a run is told at once */
+    warp->slice = warp->count == 1 ? 1 : warp->slice + executed->pc + 1 - path->pc;
     if (path->inner != NONE) /* else it meets nobody */
         set_moved(warp, path);
     switch (executed->flow) {

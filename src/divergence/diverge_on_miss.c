@@ -562,7 +562,8 @@ static uint64_t issued(void *self, unsigned warp, const struct group *group, con
         m->stats.reactivations++;
     } else {
         issue(m, warp, group, executed);
-        s->waited += s->ready != 0;
+        const bool ends = executed->flow != FLOW_NEXT || executed->pc + 1 == group->stop_pc; /* not told one by one */
+        s->waited += s->ready && ends;
         const bool alone = !(s->used & (s->used - 1));
         s->asks = m->usage && executed->flow == FLOW_NEXT && m->places[executed->pc] == PLACE_MEMORY &&
                   !(alone && m->max_slip == 0);

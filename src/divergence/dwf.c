@@ -541,8 +541,8 @@ static enum status dwf_check(const void *values, struct report *report) {
 /* What is not limited here is as large as in table 7.1. */
 static void dwf_cost(const void *values, const struct cost_shape *shape, struct cost *out) {
     const struct dwf_params *params = values;
-    cost_dwf(shape,
-             &(struct cost_dwf){.lut_entries = params->lut_entries,
+    cost_formation(shape,
+             &(struct cost_formation){.lut_entries = params->lut_entries,
                                 .pool_entries = params->pool_entries,
                                 .heap_entries = params->heap_entries,
                                 .mheap_lut_entries = params->mheap_lut_entries,

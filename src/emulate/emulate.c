@@ -149,6 +149,24 @@ static uint32_t frame_members(const void *self, unsigned lane, uint32_t pc) {
     return exec_members(at->exec, at->frame, pc, lane);
 }
 
+static void tell(const struct run *run, const struct resident *resident, unsigned w, const struct group *group,
+                 const struct executed *executed) {
+    const struct issue_run issued = {.block = resident->block,
+                                     .warp = w,
+                                     .first_thread = frame_of(run, w) * LANES_MAX,
+                                     .lanes = group->lanes,
+                                     .pc = group->pc,
+                                     .issues = executed->issues,
+                                     .waits = stays(run, executed)};
+    run->options->listener->hear(run->options->listener->self, &issued);
+}
+
+static enum status report_fault(struct run *run, const struct resident *resident, unsigned w) {
+    uint32_t pcs[LANES_MAX] = {0};
+    run->options->mechanism->where(resident->control, w, pcs);
+    return exec_report_fault(resident->exec, pcs, run->report);
+}
+
 /* Executes warp-level operations for every set of lanes that is complete. This and what follows is kept apart, so that the
  * loop of a warp needs few registers. */
 __attribute__((noinline)) static enum status meet(struct run *run, struct resident *resident, unsigned w) {
@@ -160,8 +178,10 @@ __attribute__((noinline)) static enum status meet(struct run *run, struct reside
     while ((group.lanes = waits_meet(&resident->waits[w], &members, alive, &group.pc)) != 0) {
         exec_run(resident->exec, at.frame, &group, alive, 1, &executed);
         if (executed.flow == FLOW_FAULT)
-            return exec_report_fault(resident->exec, run->report);
+            return report_fault(run, resident, w);
         count_issues(run, full_lanes(run, w), &executed);
+        if (run->options->listener)
+            tell(run, resident, w, &group, &executed);
         go_on(run, resident, w, group.lanes);
     }
     return STATUS_OK;
@@ -290,18 +310,6 @@ static void count_parting(struct run *run, const struct executed *executed) {
     run->stats->divergent[executed->pc]++;
 }
 
-static void tell(const struct run *run, const struct resident *resident, unsigned w, const struct group *group,
-                 const struct executed *executed) {
-    const struct issue_run issued = {.block = resident->block,
-                                     .warp = w,
-                                     .first_thread = frame_of(run, w) * LANES_MAX,
-                                     .lanes = group->lanes,
-                                     .pc = group->pc,
-                                     .issues = executed->issues,
-                                     .waits = stays(run, executed)};
-    run->options->listener->hear(run->options->listener->self, &issued);
-}
-
 /* Runs one warp until it waits, ends, or has had its share. */
 static enum status run_warp(struct run *run, struct resident *resident, unsigned w) {
     const struct divergence_ops *mechanism = run->options->mechanism;
@@ -325,7 +333,7 @@ static enum status run_warp(struct run *run, struct resident *resident, unsigned
         left -= executed.issues;
         count_issues(run, full, &executed);
         if (executed.flow == FLOW_FAULT)
-            return exec_report_fault(exec, run->report);
+            return report_fault(run, resident, w);
         if (run->options->listener)
             tell(run, resident, w, &group, &executed);
         mechanism->issued(control, w, &group, &executed);
@@ -373,7 +381,7 @@ static enum status run_group(struct run *run, struct resident *resident, unsigne
         return meet_group(run, resident, slot, &group);
     exec_run_mixed(resident->exec, &group, &executed);
     if (executed.flow == FLOW_FAULT)
-        return exec_report_fault(resident->exec, run->report);
+        return report_fault(run, resident, threads[bits_first(group.lanes)] / LANES_MAX);
     count_issues(run, full_lanes(run, 0), &executed);
     mechanism->issued(resident->control, slot, &group, &executed);
     const uint32_t staying = executed.flow == FLOW_EXIT || stays(run, &executed) ? executed.taken : 0;

@@ -188,19 +188,23 @@ void exec_barrier_result(struct exec *exec, unsigned warp, uint32_t pc, uint32_t
         exec_write(exec, warp, &step->rows[0], lane, value);
 }
 
-enum status exec_report_fault(const struct exec *exec, struct report *report) {
+enum status exec_report_fault(const struct exec *exec, const uint32_t pcs[LANES_MAX], struct report *report) {
     const struct exec_fault *fault = &exec->fault;
     const struct module *module = exec->linked->module;
     const uint32_t *grid = exec->launch->grid, *block = exec->launch->block;
     const uint32_t thread = LANES_MAX * fault->warp + fault->lane;
     char where[256], text[256];
-    return report_add(report, STATUS_STOPPED,
-                      "%s: kernel '%s' stopped: %s\n  in block (%u, %u, %u), thread (%u, %u, %u), at PC %u: %s",
-                      module_where(module, fault->pc, where, sizeof where), exec->linked->kernel->name, fault->message,
-                      (unsigned)(exec->block % grid[0]), (unsigned)(exec->block / grid[0] % grid[1]),
-                      (unsigned)(exec->block / grid[0] / grid[1]), thread % block[0], thread / block[0] % block[1],
-                      thread / block[0] / block[1], (unsigned)fault->pc,
-                      inst_text(module, &module->code[fault->pc], text, sizeof text));
+    report_add(report, STATUS_STOPPED,
+               "%s: kernel '%s' stopped: %s\n  in block (%u, %u, %u), thread (%u, %u, %u), at PC %u: %s",
+               module_where(module, fault->pc, where, sizeof where), exec->linked->kernel->name, fault->message,
+               (unsigned)(exec->block % grid[0]), (unsigned)(exec->block / grid[0] % grid[1]),
+               (unsigned)(exec->block / grid[0] / grid[1]), thread % block[0], thread / block[0] % block[1],
+               thread / block[0] / block[1], (unsigned)fault->pc,
+               inst_text(module, &module->code[fault->pc], text, sizeof text));
+    if (fault->absent)
+        report_add(report, STATUS_STOPPED, "  lanes 0x%08x, the first at %s, are waited for", (unsigned)fault->absent,
+                   module_where(module, pcs[bits_first(fault->absent)], where, sizeof where));
+    return STATUS_STOPPED;
 }
 
 uint32_t exec_guard(const struct exec *exec, unsigned warp, uint32_t pc) {

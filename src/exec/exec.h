@@ -73,8 +73,10 @@ struct exec_fault {
     char message[256];
     uint32_t pc;
     unsigned warp, lane;
+    uint32_t absent; /* a deadlock: lanes of the warp that are waited for; 0: none are */
 };
-/* STATUS_STOPPED, with kernel, source line, block, thread and what happened in the report. */
-enum status exec_report_fault(const struct exec *exec, struct report *report);
+/* STATUS_STOPPED, with kernel, source line, block, thread and what happened in the report; `pcs`: where the lanes of the
+ * warp stand. */
+enum status exec_report_fault(const struct exec *exec, const uint32_t pcs[LANES_MAX], struct report *report);
 
 #endif

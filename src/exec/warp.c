@@ -9,6 +9,7 @@ static bool members_present(struct exec *exec, unsigned warp, const struct step 
     const uint32_t absent = members & alive & ~active;
     if (!absent)
         return true;
+    exec->fault.absent = absent;
     return exec_fail(exec, warp, lane, step,
                      "deadlock: %s waits for lanes 0x%08x of its member mask, which have parted from this group at an "
                      "earlier branch and run only after it",

@@ -266,7 +266,8 @@ static bool find_fault(const struct launch_state *state, struct gpu_fault *fault
         if (!sm_faulted(state->sms[i], &cycle, &warp) || cycle >= best)
             continue;
         best = cycle;
-        *fault = (struct gpu_fault){true, sm_number(state, i), warp};
+        *fault = (struct gpu_fault){.found = true, .sm = sm_number(state, i), .warp = warp};
+        sm_where(state->sms[i], warp, fault->pcs);
     }
     return best != NO_CYCLE;
 }

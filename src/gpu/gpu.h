@@ -79,6 +79,7 @@ struct gpu *gpu_create(struct arena *arena, const struct gpu_config *config, str
 struct gpu_fault {
     bool found;
     unsigned sm, warp;
+    uint32_t pcs[LANES_MAX]; /* where its lanes stand */
 };
 enum status gpu_run(struct gpu *gpu, struct arena *arena, struct arena *kept, const struct gpu_launch *launch,
                     struct gpu_stats *stats, struct gpu_fault *fault, struct report *report);

@@ -323,6 +323,10 @@ struct sm_slot_view sm_view_slot(const struct sm *sm, unsigned slot) {
                                  .wait = warp->stage};
 }
 
+void sm_where(const struct sm *sm, unsigned warp, uint32_t pcs[LANES_MAX]) {
+    sm->mechanism->where(sm->control, warp, pcs);
+}
+
 unsigned sm_show_mechanism(const struct sm *sm, unsigned warp, struct group_row *rows, unsigned most) {
     return sm->mechanism->show ? sm->mechanism->show(sm->control, warp, rows, most) : 0;
 }

@@ -151,7 +151,8 @@ struct sm_slot_view sm_view_slot(const struct sm *sm, unsigned slot);
 const struct sm_shape *sm_shape_of(const struct sm *sm);
 /* The block that the warp belongs to. */
 uint64_t sm_block_of(const struct sm *sm, unsigned warp);
-/* As divergence_ops.show. */
+/* As divergence_ops.where and divergence_ops.show. */
+void sm_where(const struct sm *sm, unsigned warp, uint32_t pcs[LANES_MAX]);
 unsigned sm_show_mechanism(const struct sm *sm, unsigned warp, struct group_row *rows, unsigned most);
 const struct sm_stats *sm_statistics(const struct sm *sm);
 /* The mechanism's own counters; NULL: it has none. */

@@ -48,7 +48,7 @@ static void table_7_1_comes_out_of_its_fields(void **state) {
     struct arena arena = {0};
     struct cost cost = {.arena = &arena};
     uint64_t printed = 0;
-    cost_dwf(&fung, &(struct cost_dwf){.sorts = true}, &cost);
+    cost_formation(&fung, &(struct cost_formation){.sorts = true}, &cost);
     for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
         const struct cost_structure *structure = named(&cost, table[i].name);
         assert_int_equal(structure->entries, table[i].entries);
@@ -68,13 +68,13 @@ static void sizes_given_are_those_counted(void **state) {
     (void)state;
     struct arena arena = {0};
     struct cost cost = {.arena = &arena}, plain = {.arena = &arena};
-    cost_dwf(&fung, &(struct cost_dwf){32, 64, 16, 32, true}, &cost);
+    cost_formation(&fung, &(struct cost_formation){32, 64, 16, 32, true}, &cost);
     assert_int_equal(cost_bits(named(&cost, "PC-warp LUT")), 32 * (24 + 32 + 6));
     assert_int_equal(cost_bits(named(&cost, "warp pool")), 64 * (320 + 24 + 10));
     assert_int_equal(cost_bits(named(&cost, "MHeap LUT")), 32 * (24 + 5));
     assert_int_equal(cost_bits(named(&cost, "max-heap")), 16 * (24 + 10 + 7 + 7 + 6));
     assert_null(cost_find_published(named(&cost, "warp pool")));
-    cost_dwf(&fung, &(struct cost_dwf){.sorts = false}, &plain);
+    cost_formation(&fung, &(struct cost_formation){.sorts = false}, &plain);
     assert_int_equal(plain.count, cost.count - 2);
     cost.count = 0;
     cost_stacks(&fung, &cost);
@@ -181,7 +181,7 @@ static void area_of_table_7_1_is_within_its_tolerance(void **state) {
     struct cost_point points[COST_POINTS];
     double sum = 0, decoders = 0;
     cost_fit(&model, points);
-    cost_dwf(&fung, &(struct cost_dwf){.sorts = true}, &cost);
+    cost_formation(&fung, &(struct cost_formation){.sorts = true}, &cost);
     for (unsigned i = 0; i < cost.count; i++)
         *(cost.items[i].kind == COST_SPLIT ? &decoders : &sum) += cost_area_mm2(&model, &cost.items[i]);
     assert_true(fabs(sum / 1.6353 - 1) < 0.15);
