@@ -98,13 +98,13 @@ static const char *entry_path(struct job *job, const char *compiler_version, con
 
 static void result_fill(struct job *job, struct arena *arena, const char *metadata, const char *ptx,
                         struct compiled *out) {
-    out->ptx = arena_strdup(arena, ptx);
-    out->ptx_bytes = strlen(ptx);
-    out->log = arena_strdup(arena, job->log ? job->log : "");
-    if (job->language == COMPILE_OPENCL)
-        metadata_parse(arena, metadata, out);
-    else
+    if (job->language == COMPILE_OPENCL) {
+        compiled_from_text(metadata, ptx, arena, out);
+    } else {
+        *out = (struct compiled){.ptx = arena_strdup(arena, ptx), .ptx_bytes = strlen(ptx), .metadata = ""};
         metadata_from_ptx(arena, out->ptx, out);
+    }
+    out->log = arena_strdup(arena, job->log ? job->log : "");
 }
 
 /* Looks in the cache; *entry is where a result belongs, NULL when it is not to be kept. */
@@ -284,6 +284,14 @@ enum status compile_text(const char *name, const char *text, size_t length, cons
     }
     arena_free(&scratch);
     return status;
+}
+
+void compiled_from_text(const char *metadata, const char *ptx, struct arena *arena, struct compiled *out) {
+    *out = (struct compiled){.ptx = arena_strdup(arena, ptx),
+                             .ptx_bytes = strlen(ptx),
+                             .log = "",
+                             .metadata = arena_strdup(arena, metadata)};
+    metadata_parse(arena, out->metadata, out);
 }
 
 const struct compile_kernel *compiled_find(const struct compiled *compiled, const char *kernel) {

@@ -68,7 +68,8 @@ struct compile_kernel {
 struct compiled {
     char *ptx; /* NUL-terminated; names the source relative to its own folder, never a path of the host */
     size_t ptx_bytes;
-    const char *log; /* what the compiler said, "" when nothing */
+    const char *log;      /* what the compiler said, "" when nothing */
+    const char *metadata; /* what `kernels` was read from: compiled_from_text makes the same again of it and the PTX */
     struct compile_kernel *kernels;
     unsigned kernel_count;
     bool from_cache;
@@ -81,6 +82,8 @@ enum status compile_file(const char *path, const struct compile_options *options
 /* A program handed over as a string. `name` NULL: named by its hash. Includes are searched in options->includes. */
 enum status compile_text(const char *name, const char *text, size_t length, const struct compile_options *options,
                          struct arena *arena, struct compiled *out, struct report *report);
+/* What an earlier compilation of OpenCL C gave, kept as text. Copied into the arena. */
+void compiled_from_text(const char *metadata, const char *ptx, struct arena *arena, struct compiled *out);
 const struct compile_kernel *compiled_find(const struct compiled *compiled, const char *kernel);
 
 /* What is installed, for `heddle doctor` and for messages. Paths are NULL when not found. */

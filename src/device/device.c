@@ -161,6 +161,13 @@ enum status device_alloc(struct device *device, const char *name, uint64_t bytes
     return memory_allocate(&device->memory, name, bytes, address, report);
 }
 
+void device_free(struct device *device, uint64_t address) { memory_free(&device->memory, address); }
+
+void device_written(struct device *device, uint64_t address, uint64_t bytes) {
+    if (device->gpu) /* one that is made later finds every allocation written */
+        gpu_host_copied(device->gpu, address, bytes);
+}
+
 void *device_memory(struct device *device, uint64_t address, uint64_t bytes) {
     const struct allocation *found = memory_find(&device->memory, address);
     if (found && bytes <= found->end - address)

@@ -28,6 +28,10 @@ const struct module *program_module(const struct program *program);
 /* Device memory; addresses are deterministic and 256-byte aligned. Contents start at zero. */
 enum status device_alloc(struct device *device, const char *name, uint64_t bytes, uint64_t *address,
                          struct report *report);
+/* Gives an allocation back, by its first address. */
+void device_free(struct device *device, uint64_t address);
+/* The host has put data into this range since it was allocated: part of them are in the L2 (l2.holds_host_copies). */
+void device_written(struct device *device, uint64_t address, uint64_t bytes);
 /* Direct view of an allocated range, NULL when it is not inside one allocation. */
 void *device_memory(struct device *device, uint64_t address, uint64_t bytes);
 

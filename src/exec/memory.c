@@ -1,6 +1,7 @@
 #include "exec/memory.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/bits.h"
 #include "base/memory.h"
@@ -27,8 +28,61 @@ void memory_destroy(struct memory *memory) {
     memory->host = NULL;
 }
 
+static uint64_t room_of(uint64_t bytes) { return bits_round_up(bytes ? bytes : 1, ALIGNMENT); }
+
+/* Behind which allocations the lowest hole of so many bytes is, and where; allocations.count: there is none. */
+static unsigned find_hole(const struct memory *memory, uint64_t bytes, uint64_t *address) {
+    uint64_t end = GLOBAL_BASE;
+    for (unsigned i = 0; i < memory->allocations.count; i++) {
+        const struct allocation *allocation = &memory->allocations.items[i];
+        *address = end;
+        if (allocation->start - end >= room_of(bytes))
+            return i;
+        end = allocation->start + room_of(allocation->end - allocation->start);
+    }
+    return memory->allocations.count;
+}
+
+static enum status take_hole(struct memory *memory, const char *name, uint64_t bytes, uint64_t address, unsigned index,
+                             struct report *report) {
+    if (bytes && !memory_commit(memory_host(memory, address), bytes))
+        return report_add(report, STATUS_SYSTEM, "the host has no %" PRIu64 " bytes for '%s'", bytes, name);
+    ARENA_PUSH(memory->arena, &memory->allocations);
+    struct allocation *place = &memory->allocations.items[index];
+    memmove(place + 1, place, (memory->allocations.count - 1 - index) * sizeof *place);
+    *place = (struct allocation){address, address + bytes, arena_strdup(memory->arena, name)};
+    memory->freed_bytes -= room_of(bytes);
+    return STATUS_OK;
+}
+
+void memory_free(struct memory *memory, uint64_t address) {
+    unsigned index = 0;
+    while (index < memory->allocations.count && memory->allocations.items[index].start != address)
+        index++;
+    if (index == memory->allocations.count)
+        return;
+    struct allocation *allocation = &memory->allocations.items[index];
+    const uint64_t bytes = allocation->end - allocation->start;
+    memory_clear(memory_host(memory, address), bytes);
+    memory->freed_bytes += room_of(bytes);
+    memory->allocations.count--;
+    memmove(allocation, allocation + 1, (memory->allocations.count - index) * sizeof *allocation);
+    /* what is free at the end is room again */
+    const struct allocation *last = index ? allocation - 1 : NULL;
+    if (index < memory->allocations.count)
+        return;
+    const uint64_t used = last ? last->start + room_of(last->end - last->start) - GLOBAL_BASE : 0;
+    memory->freed_bytes -= memory->used_bytes - used;
+    memory->used_bytes = used;
+}
+
 enum status memory_allocate(struct memory *memory, const char *name, uint64_t bytes, uint64_t *address,
                             struct report *report) {
+    if (memory->freed_bytes >= bytes && memory->freed_bytes) {
+        const unsigned index = find_hole(memory, bytes, address);
+        if (index < memory->allocations.count)
+            return take_hole(memory, name, bytes, *address, index, report);
+    }
     const uint64_t room = memory->capacity_bytes - memory->used_bytes;
     if (bytes > room || bits_round_up(bytes, ALIGNMENT) > room) {
         if (memory->is_cut)
@@ -47,7 +101,7 @@ enum status memory_allocate(struct memory *memory, const char *name, uint64_t by
     *address = GLOBAL_BASE + memory->used_bytes;
     struct allocation *allocation = ARENA_PUSH(memory->arena, &memory->allocations);
     *allocation = (struct allocation){*address, *address + bytes, arena_strdup(memory->arena, name)};
-    memory->used_bytes += bits_round_up(bytes ? bytes : 1, ALIGNMENT);
+    memory->used_bytes += room_of(bytes);
     return STATUS_OK;
 }
 

@@ -12,9 +12,10 @@ struct allocation {
 };
 
 struct memory {
-    uint8_t *host; /* of address GLOBAL_BASE */
-    uint64_t capacity_bytes, used_bytes;
-    bool is_cut; /* the host gave less address space than the device has memory */
+    uint8_t *host;                       /* of address GLOBAL_BASE */
+    uint64_t capacity_bytes, used_bytes; /* used: up to the end of the highest allocation there has been */
+    uint64_t freed_bytes;                /* of used_bytes, those given back and not taken again */
+    bool is_cut;                         /* the host gave less address space than the device has memory */
     struct {
         struct allocation *items;
         unsigned count, capacity;
@@ -26,6 +27,8 @@ enum status memory_create(struct memory *memory, struct arena *arena, uint64_t c
 void memory_destroy(struct memory *memory);
 enum status memory_allocate(struct memory *memory, const char *name, uint64_t bytes, uint64_t *address,
                             struct report *report);
+/* Gives an allocation back, by its first address; the lowest hole that is large enough is taken first. */
+void memory_free(struct memory *memory, uint64_t address);
 /* The allocation that holds the address, or NULL. */
 const struct allocation *memory_find(const struct memory *memory, uint64_t address);
 /* The allocation whose end or start lies nearest; NULL when there is none. */

@@ -1,0 +1,35 @@
+#ifndef HEDDLE_OPENCL_CONTEXT_H
+#define HEDDLE_OPENCL_CONTEXT_H
+
+#include "opencl/engine.h"
+#include "opencl/platform.h"
+
+typedef void(CL_CALLBACK *context_notify)(const char *message, const void *data, size_t bytes, void *user);
+typedef void(CL_CALLBACK *context_destructor)(cl_context context, void *user);
+
+struct destructor {
+    context_destructor function;
+    void *user;
+    struct destructor *next;
+};
+
+struct _cl_context {
+    struct object object;
+    cl_device_id device;
+    struct engine engine;
+    cl_context_properties *properties;
+    size_t property_count; /* with the zero at their end */
+    context_notify notify;
+    void *notify_user;
+    struct destructor *destructors;
+    atomic_uint buffers; /* made so far: their names */
+};
+
+void context_retain(cl_context context);
+void context_release(cl_context context);
+/* The end of one that nobody refers to. */
+void context_destroy(cl_context context);
+/* Tells the program's callback. Not under the engine's lock. */
+void context_tell(cl_context context, const char *message);
+
+#endif

@@ -1,0 +1,320 @@
+#include "opencl/kernel.h"
+
+#include "opencl/info.h"
+
+enum { SUB_GROUP_THREADS = 32 }; /* a warp, as builtins.cl has it */
+
+/* ---- lifetime ---- */
+
+void kernel_release(cl_kernel kernel) {
+    if (!object_release(&kernel->object))
+        return;
+    cl_program program = kernel->program;
+    object_free(&kernel->object);
+    atomic_fetch_sub(&program->kernels, 1);
+    program_release(program);
+}
+
+static const struct function *find_function(cl_program program, const char *name) {
+    const struct function *function = module_find(program_module(program->loaded), name);
+    return function && function->is_entry ? function : NULL;
+}
+
+static cl_kernel make_kernel(cl_program program, const char *name, cl_int *code) {
+    const struct function *function = find_function(program, name);
+    if (!function)
+        return object_refuse(code, CL_INVALID_KERNEL_NAME);
+    cl_kernel kernel = object_create(KIND_KERNEL, sizeof *kernel);
+    if (kernel)
+        kernel->arguments = object_alloc(&kernel->object, (function->param_count + 1) * sizeof *kernel->arguments);
+    if (!kernel || !kernel->arguments) {
+        if (kernel)
+            object_free(&kernel->object);
+        return object_refuse(code, CL_OUT_OF_HOST_MEMORY);
+    }
+    kernel->program = program;
+    kernel->function = function;
+    kernel->source = compiled_find(&program->compiled, name);
+    object_retain(&program->object);
+    atomic_fetch_add(&program->kernels, 1);
+    object_refuse(code, CL_SUCCESS);
+    return kernel;
+}
+
+cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char *name, cl_int *code) {
+    if (!object_is(program, KIND_PROGRAM))
+        return object_refuse(code, CL_INVALID_PROGRAM);
+    if (!program->loaded)
+        return object_refuse(code, CL_INVALID_PROGRAM_EXECUTABLE);
+    if (!name)
+        return object_refuse(code, CL_INVALID_VALUE);
+    return make_kernel(program, name, code);
+}
+
+cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_uint room, cl_kernel *kernels, cl_uint *count) {
+    if (!object_is(program, KIND_PROGRAM))
+        return CL_INVALID_PROGRAM;
+    if (!program->loaded)
+        return CL_INVALID_PROGRAM_EXECUTABLE;
+    const unsigned all = program->compiled.kernel_count;
+    if (kernels && room < all)
+        return CL_INVALID_VALUE;
+    for (unsigned i = 0; kernels && i < all; i++) {
+        cl_int code;
+        kernels[i] = make_kernel(program, program->compiled.kernels[i].name, &code);
+        if (kernels[i])
+            continue;
+        while (i--)
+            kernel_release(kernels[i]);
+        return code;
+    }
+    if (count)
+        *count = all;
+    return CL_SUCCESS;
+}
+
+cl_kernel CL_API_CALL clCloneKernel(cl_kernel from, cl_int *code) {
+    if (!object_is(from, KIND_KERNEL))
+        return object_refuse(code, CL_INVALID_KERNEL);
+    cl_kernel kernel = make_kernel(from->program, from->function->name, code);
+    for (unsigned i = 0; kernel && i < from->function->param_count; i++) {
+        kernel->arguments[i] = from->arguments[i];
+        if (!from->arguments[i].value)
+            continue;
+        void *value = object_alloc(&kernel->object, from->function->params[i]->bytes);
+        if (!value) {
+            kernel_release(kernel);
+            return object_refuse(code, CL_OUT_OF_HOST_MEMORY);
+        }
+        kernel->arguments[i].value = memcpy(value, from->arguments[i].value, from->function->params[i]->bytes);
+    }
+    return kernel;
+}
+
+cl_int CL_API_CALL clRetainKernel(cl_kernel kernel) {
+    if (!object_is(kernel, KIND_KERNEL))
+        return CL_INVALID_KERNEL;
+    object_retain(&kernel->object);
+    return CL_SUCCESS;
+}
+
+cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel) {
+    if (!object_is(kernel, KIND_KERNEL))
+        return CL_INVALID_KERNEL;
+    kernel_release(kernel);
+    return CL_SUCCESS;
+}
+
+/* ---- arguments ---- */
+
+static cl_int set_buffer(cl_kernel kernel, struct argument *argument, size_t size, const void *value) {
+    if (size != sizeof(cl_mem))
+        return CL_INVALID_ARG_SIZE;
+    cl_mem buffer = value ? *(const cl_mem *)value : NULL;
+    if (buffer && (!object_is(buffer, KIND_MEMORY) || buffer->context != kernel->program->context))
+        return CL_INVALID_MEM_OBJECT;
+    *argument = (struct argument){.is_set = true, .buffer = buffer};
+    return CL_SUCCESS;
+}
+
+static cl_int set_value(cl_kernel kernel, struct argument *argument, uint64_t bytes, size_t size, const void *value) {
+    if (!value)
+        return CL_INVALID_ARG_VALUE;
+    if (size != bytes)
+        return CL_INVALID_ARG_SIZE;
+    void *kept = (void *)(uintptr_t)argument->value;
+    if (!kept)
+        kept = object_alloc(&kernel->object, size);
+    if (!kept)
+        return CL_OUT_OF_HOST_MEMORY;
+    memcpy(kept, value, size);
+    *argument = (struct argument){.is_set = true, .value = kept};
+    return CL_SUCCESS;
+}
+
+cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void *value) {
+    if (!object_is(kernel, KIND_KERNEL))
+        return CL_INVALID_KERNEL;
+    if (index >= kernel->function->param_count)
+        return CL_INVALID_ARG_INDEX;
+    const struct symbol *param = kernel->function->params[index];
+    struct argument *argument = &kernel->arguments[index];
+    if (!param->is_pointer)
+        return set_value(kernel, argument, param->bytes, size, value);
+    if (param->pointer_space != SPACE_SHARED)
+        return set_buffer(kernel, argument, size, value);
+    if (value)
+        return CL_INVALID_ARG_VALUE;
+    if (!size)
+        return CL_INVALID_ARG_SIZE;
+    if (size > machine_shared_bytes(&kernel->program->context->device->machine))
+        return CL_OUT_OF_RESOURCES;
+    *argument = (struct argument){.is_set = true, .local_bytes = size};
+    return CL_SUCCESS;
+}
+
+cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info name, size_t size, const void *value) {
+    (void)name, (void)size, (void)value;
+    return object_is(kernel, KIND_KERNEL) ? CL_INVALID_OPERATION : CL_INVALID_KERNEL; /* there is no shared memory */
+}
+
+/* ---- queries ---- */
+
+static const char *size_attribute(struct arena *arena, const char *before, const char *name, const uint32_t size[3]) {
+    if (!size[0])
+        return before;
+    return arena_printf(arena, "%s%s%s(%u,%u,%u)", before, *before ? " " : "", name, size[0], size[1] ? size[1] : 1,
+                        size[2] ? size[2] : 1);
+}
+
+static const char *attributes(cl_kernel kernel) {
+    const struct compile_kernel *source = kernel->source;
+    struct arena *arena = &kernel->object.arena;
+    if (!source)
+        return "";
+    const char *text = "";
+    if (source->vec_type_hint)
+        text = arena_printf(arena, "vec_type_hint(%s)", source->vec_type_hint);
+    text = size_attribute(arena, text, "reqd_work_group_size", source->reqd_work_group_size);
+    return size_attribute(arena, text, "work_group_size_hint", source->work_group_size_hint);
+}
+
+cl_int CL_API_CALL clGetKernelInfo(cl_kernel kernel, cl_kernel_info name, size_t size, void *value, size_t *size_ret) {
+    if (!object_is(kernel, KIND_KERNEL))
+        return CL_INVALID_KERNEL;
+    switch (name) {
+        INFO_TEXT(CL_KERNEL_FUNCTION_NAME, kernel->function->name)
+        INFO(CL_KERNEL_NUM_ARGS, cl_uint, kernel->function->param_count)
+        INFO(CL_KERNEL_REFERENCE_COUNT, cl_uint, object_references(&kernel->object))
+        INFO(CL_KERNEL_CONTEXT, cl_context, kernel->program->context)
+        INFO(CL_KERNEL_PROGRAM, cl_program, kernel->program)
+        INFO_TEXT(CL_KERNEL_ATTRIBUTES, attributes(kernel))
+    default: return CL_INVALID_VALUE;
+    }
+}
+
+static cl_kernel_arg_address_qualifier address_qualifier(const struct compile_arg *arg) {
+    static const cl_kernel_arg_address_qualifier of[] = {
+        [COMPILE_PRIVATE] = CL_KERNEL_ARG_ADDRESS_PRIVATE,
+        [COMPILE_GLOBAL] = CL_KERNEL_ARG_ADDRESS_GLOBAL,
+        [COMPILE_CONSTANT] = CL_KERNEL_ARG_ADDRESS_CONSTANT,
+        [COMPILE_LOCAL] = CL_KERNEL_ARG_ADDRESS_LOCAL,
+    };
+    return of[arg->space];
+}
+
+static cl_kernel_arg_type_qualifier type_qualifier(const struct compile_arg *arg) {
+    return (arg->is_const ? CL_KERNEL_ARG_TYPE_CONST : 0u) | (arg->is_volatile ? CL_KERNEL_ARG_TYPE_VOLATILE : 0u) |
+           (arg->is_restrict ? CL_KERNEL_ARG_TYPE_RESTRICT : 0u);
+}
+
+cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel kernel, cl_uint index, cl_kernel_arg_info name, size_t size,
+                                      void *value, size_t *size_ret) {
+    if (!object_is(kernel, KIND_KERNEL))
+        return CL_INVALID_KERNEL;
+    if (index >= kernel->function->param_count)
+        return CL_INVALID_ARG_INDEX;
+    if (!kernel->source || !kernel->source->has_arg_info || index >= kernel->source->arg_count)
+        return CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
+    const struct compile_arg *arg = &kernel->source->args[index];
+    switch (name) {
+        INFO(CL_KERNEL_ARG_ADDRESS_QUALIFIER, cl_kernel_arg_address_qualifier, address_qualifier(arg))
+        INFO(CL_KERNEL_ARG_ACCESS_QUALIFIER, cl_kernel_arg_access_qualifier, CL_KERNEL_ARG_ACCESS_NONE)
+        INFO_TEXT(CL_KERNEL_ARG_TYPE_NAME, arg->type_name)
+        INFO(CL_KERNEL_ARG_TYPE_QUALIFIER, cl_kernel_arg_type_qualifier, type_qualifier(arg))
+        INFO_TEXT(CL_KERNEL_ARG_NAME, arg->name)
+    default: return CL_INVALID_VALUE;
+    }
+}
+
+size_t kernel_block_threads(const struct _cl_kernel *kernel) {
+    const size_t machine = kernel->program->context->device->machine.max_block_threads;
+    const uint32_t *most = kernel->function->max_ntid;
+    const size_t own = (size_t)most[0] * (most[1] ? most[1] : 1) * (most[2] ? most[2] : 1);
+    return own && own < machine ? own : machine;
+}
+
+void kernel_required_size(const struct _cl_kernel *kernel, uint32_t size[3]) {
+    const uint32_t *from = kernel->function->required_ntid;
+    if (!from[0] && kernel->source)
+        from = kernel->source->reqd_work_group_size;
+    for (unsigned i = 0; i < 3; i++)
+        size[i] = from[0] && !from[i] ? 1 : from[i];
+}
+
+static cl_ulong local_bytes(const struct _cl_kernel *kernel) {
+    cl_ulong bytes = kernel->function->shared_bytes;
+    for (unsigned i = 0; i < kernel->function->param_count; i++)
+        bytes += kernel->arguments[i].local_bytes;
+    return bytes;
+}
+
+cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info name,
+                                            size_t size, void *value, size_t *size_ret) {
+    if (!object_is(kernel, KIND_KERNEL))
+        return CL_INVALID_KERNEL;
+    cl_device_id own = kernel->program->context->device;
+    if (device && device != own)
+        return CL_INVALID_DEVICE;
+    uint32_t required[3];
+    kernel_required_size(kernel, required);
+    const size_t compiled[] = {required[0], required[1], required[2]};
+    switch (name) {
+        INFO(CL_KERNEL_WORK_GROUP_SIZE, size_t, kernel_block_threads(kernel))
+        INFO_LIST(CL_KERNEL_COMPILE_WORK_GROUP_SIZE, size_t, compiled, 3)
+        INFO(CL_KERNEL_LOCAL_MEM_SIZE, cl_ulong, local_bytes(kernel))
+        INFO(CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, size_t, own->machine.warp_size)
+        INFO(CL_KERNEL_PRIVATE_MEM_SIZE, cl_ulong, kernel->function->local_bytes)
+    default: return CL_INVALID_VALUE; /* CL_KERNEL_GLOBAL_WORK_SIZE: only of built-in kernels and custom devices */
+    }
+}
+
+/* Threads of a size given as one to three numbers; 0: it is none. */
+static size_t threads_of(const void *input, size_t input_bytes) {
+    const size_t *sizes = input, count = input_bytes / sizeof *sizes;
+    if (!input || !count || count > 3 || input_bytes % sizeof *sizes)
+        return 0;
+    size_t threads = 1;
+    for (size_t i = 0; i < count; i++)
+        threads *= sizes[i];
+    return threads;
+}
+
+cl_int CL_API_CALL clGetKernelSubGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_sub_group_info name,
+                                           size_t input_bytes, const void *input, size_t size, void *value,
+                                           size_t *size_ret) {
+    if (!object_is(kernel, KIND_KERNEL))
+        return CL_INVALID_KERNEL;
+    if (device && device != kernel->program->context->device)
+        return CL_INVALID_DEVICE;
+    const size_t most = kernel_block_threads(kernel), groups = (most + SUB_GROUP_THREADS - 1) / SUB_GROUP_THREADS;
+    const bool of_range =
+        name == CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE || name == CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE;
+    const size_t threads = of_range ? threads_of(input, input_bytes) : 0;
+    if (of_range && !threads)
+        return CL_INVALID_VALUE;
+    size_t sizes[3] = {0};
+    if (name == CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT) {
+        const size_t wanted = input && input_bytes == sizeof wanted ? *(const size_t *)input : 0;
+        if (!wanted)
+            return CL_INVALID_VALUE;
+        if (wanted <= groups && wanted * SUB_GROUP_THREADS <= most)
+            sizes[0] = wanted * SUB_GROUP_THREADS, sizes[1] = sizes[2] = 1;
+    }
+    switch (name) {
+        INFO(CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, size_t,
+             threads < SUB_GROUP_THREADS ? threads : SUB_GROUP_THREADS)
+        INFO(CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, size_t, (threads + SUB_GROUP_THREADS - 1) / SUB_GROUP_THREADS)
+        INFO_LIST(CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, size_t, sizes,
+                  size / sizeof(size_t) > 0 && size / sizeof(size_t) < 3 ? size / sizeof(size_t) : 3)
+        INFO(CL_KERNEL_MAX_NUM_SUB_GROUPS, size_t, groups)
+        INFO(CL_KERNEL_COMPILE_NUM_SUB_GROUPS, size_t, 0)
+    default: return CL_INVALID_VALUE;
+    }
+}
+
+cl_int CL_API_CALL clGetKernelSubGroupInfoKHR(cl_kernel kernel, cl_device_id device, cl_kernel_sub_group_info name,
+                                              size_t input_bytes, const void *input, size_t size, void *value,
+                                              size_t *size_ret) {
+    return clGetKernelSubGroupInfo(kernel, device, name, input_bytes, input, size, value, size_ret);
+}

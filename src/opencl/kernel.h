@@ -1,0 +1,28 @@
+#ifndef HEDDLE_OPENCL_KERNEL_H
+#define HEDDLE_OPENCL_KERNEL_H
+
+#include "opencl/buffer.h"
+#include "opencl/program.h"
+
+struct argument {
+    bool is_set;
+    cl_mem buffer;      /* a pointer to global or constant memory; not kept alive, as the specification has it */
+    size_t local_bytes; /* a pointer to local memory */
+    const void *value;  /* anything else, in the kernel's arena: the parameter's bytes */
+};
+
+struct _cl_kernel {
+    struct object object;
+    cl_program program;
+    const struct function *function;
+    const struct compile_kernel *source; /* what the source says of it */
+    struct argument *arguments;          /* function->param_count of them */
+};
+
+void kernel_release(cl_kernel kernel);
+/* Threads of a block that the machine and the kernel allow. */
+size_t kernel_block_threads(const struct _cl_kernel *kernel);
+/* The size the source or the module requires; 0: none. */
+void kernel_required_size(const struct _cl_kernel *kernel, uint32_t size[3]);
+
+#endif

@@ -1,0 +1,210 @@
+/* clEnqueueNDRangeKernel: from arguments and sizes to a launch on the device. */
+#include <stdio.h>
+#include <string.h>
+
+#include "opencl/event.h"
+#include "opencl/kernel.h"
+#include "opencl/record.h"
+
+struct launch_work {
+    cl_kernel kernel;
+    struct launch launch;
+};
+
+/* ---- carrying out ---- */
+
+/* Simulated time of a launch. Without time it is what the SMs need at least: one issue each per cycle. */
+static uint64_t duration_ns(const struct machine *machine, const struct launch_result *result) {
+    const uint64_t cycles =
+        result->timed ? result->timed->cycles : result->stats.warp_instructions / machine->sm_count + 1;
+    return (uint64_t)((double)cycles * 1e6 / (double)machine->gpu.sm_khz) + 1;
+}
+
+static struct command_end run_launch(cl_event event, struct device *device) {
+    struct launch_work *work = event->work;
+    cl_device_id own = event->context->device;
+    struct launch_result result;
+    struct report report = {0};
+    work->launch.in_time = record_chooses_time(own->platform, work->launch.kernel->name);
+    const enum status status = device_launch(device, &work->launch, &result, &report);
+    struct command_end end = {.status = CL_COMPLETE, .ns = duration_ns(&own->machine, &result)};
+    if (result.output) { /* what the kernel prints is output of the program */
+        fwrite(result.output, 1, result.output_bytes, stdout);
+        fflush(stdout);
+    }
+    if (status != STATUS_OK) {
+        end.status = status == STATUS_INVALID ? CL_INVALID_OPERATION : CL_OUT_OF_RESOURCES;
+        end.lost = true;
+        record_fault(own->platform, report_text(&report));
+        context_tell(event->context, report_text(&report));
+    }
+    record_launch(work->kernel->program->record, &work->launch, &result);
+    report_free(&report);
+    return end;
+}
+
+/* ---- sizes ---- */
+
+/* The largest divisor of n up to `most`. */
+static uint32_t divisor(size_t n, size_t most) {
+    for (size_t size = most < n ? most : n; size > 1; size--)
+        if (n % size == 0)
+            return (uint32_t)size;
+    return 1;
+}
+
+enum { BLOCK_THREADS = 256 }; /* of a block whose size the program leaves to us */
+
+static void choose_block(const struct _cl_kernel *kernel, cl_uint dimensions, const size_t *global, uint32_t block[3]) {
+    size_t left = kernel_block_threads(kernel);
+    left = left < BLOCK_THREADS ? left : BLOCK_THREADS;
+    for (cl_uint i = 0; i < dimensions; i++) {
+        block[i] = divisor(global[i], left);
+        left /= block[i];
+    }
+}
+
+static cl_int read_block(const struct _cl_kernel *kernel, cl_uint dimensions, const size_t *global, const size_t *local,
+                         uint32_t block[3]) {
+    const size_t most = kernel_block_threads(kernel);
+    uint32_t required[3];
+    size_t threads = 1;
+    kernel_required_size(kernel, required);
+    if (!local && !required[0])
+        choose_block(kernel, dimensions, global, block);
+    for (cl_uint i = 0; i < dimensions && (local || required[0]); i++) {
+        const size_t size = local ? local[i] : required[i];
+        if (!size)
+            return CL_INVALID_WORK_GROUP_SIZE;
+        if (size > most)
+            return CL_INVALID_WORK_ITEM_SIZE;
+        block[i] = (uint32_t)size;
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        threads *= block[i];
+        if (threads > most || (i < dimensions && global[i] % block[i]) || (required[0] && required[i] != block[i]))
+            return CL_INVALID_WORK_GROUP_SIZE;
+    }
+    return CL_SUCCESS;
+}
+
+static cl_int read_sizes(const struct _cl_kernel *kernel, cl_uint dimensions, const size_t *offset,
+                         const size_t *global, const size_t *local, struct launch *launch, bool *is_empty) {
+    *is_empty = false;
+    if (dimensions < 1 || dimensions > 3)
+        return CL_INVALID_WORK_DIMENSION;
+    for (unsigned i = 0; i < 3; i++)
+        launch->grid[i] = launch->block[i] = 1;
+    for (cl_uint i = 0; i < dimensions; i++)
+        *is_empty |= !global || !global[i];
+    if (*is_empty)
+        return CL_SUCCESS;
+    const cl_int wrong = read_block(kernel, dimensions, global, local, launch->block);
+    if (wrong)
+        return wrong;
+    for (cl_uint i = 0; i < dimensions; i++) {
+        const size_t blocks = global[i] / launch->block[i], from = offset ? offset[i] : 0;
+        if (blocks > INT32_MAX || global[i] > UINT32_MAX)
+            return CL_INVALID_GLOBAL_WORK_SIZE;
+        if (from > UINT32_MAX || from + global[i] > UINT32_MAX) /* ids are of 32 bits in the launch's registers */
+            return CL_INVALID_GLOBAL_OFFSET;
+        launch->grid[i] = (uint32_t)blocks;
+        launch->global_offset[i] = (uint32_t)from;
+    }
+    launch->work_dim = dimensions;
+    return CL_SUCCESS;
+}
+
+/* ---- arguments ---- */
+
+/* Local memory of the arguments lies behind the module's own. */
+static uint64_t place_local(const struct symbol *param, size_t bytes, uint64_t *end) {
+    const uint64_t align = param->pointer_align > 16 ? param->pointer_align : 16;
+    *end = (*end + align - 1) / align * align;
+    const uint64_t at = *end;
+    *end += bytes;
+    return at;
+}
+
+static cl_int read_arguments(cl_kernel kernel, struct launch *launch, uint8_t *params, void **held) {
+    const struct module *module = program_module(kernel->program->loaded);
+    const uint64_t start = ((uint64_t)module->shared_bytes + 15) / 16 * 16;
+    uint64_t end = start;
+    for (unsigned i = 0; i < kernel->function->param_count; i++) {
+        const struct symbol *param = kernel->function->params[i];
+        const struct argument *argument = &kernel->arguments[i];
+        if (!argument->is_set)
+            return CL_INVALID_KERNEL_ARGS;
+        uint64_t address = argument->buffer ? argument->buffer->address : 0;
+        held[i] = argument->buffer;
+        if (argument->local_bytes)
+            address = place_local(param, argument->local_bytes, &end);
+        memcpy(params + param->offset, argument->value ? argument->value : &address,
+               argument->value    ? param->bytes
+               : param->bytes < 8 ? param->bytes
+                                  : 8);
+    }
+    if (end > machine_shared_bytes(&kernel->program->context->device->machine))
+        return CL_OUT_OF_RESOURCES;
+    launch->dynamic_shared_bytes = (uint32_t)(end - start);
+    launch->params = params;
+    return CL_SUCCESS;
+}
+
+/* ---- entry points ---- */
+
+static cl_int fill_launch(cl_event event, cl_kernel kernel, const struct launch *sizes) {
+    struct launch_work *work = event->work;
+    const unsigned count = kernel->function->param_count;
+    uint8_t *params = object_alloc(&event->object, kernel->function->param_bytes + 8u);
+    void **held = object_alloc(&event->object, (count + 1) * sizeof *held);
+    if (!params || !held)
+        return CL_OUT_OF_HOST_MEMORY;
+    work->kernel = kernel;
+    work->launch = *sizes;
+    work->launch.program = kernel->program->loaded;
+    work->launch.kernel = kernel->function;
+    const cl_int wrong = read_arguments(kernel, &work->launch, params, held);
+    if (wrong)
+        return wrong;
+    held[count] = kernel;
+    return event_hold(event, held, count + 1) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+}
+
+static cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_command_type type, cl_uint dimensions,
+                      const size_t *offset, const size_t *global, const size_t *local, cl_uint wait_count,
+                      const cl_event *waits, cl_event *out) {
+    if (!object_is(queue, KIND_QUEUE))
+        return CL_INVALID_COMMAND_QUEUE;
+    if (!object_is(kernel, KIND_KERNEL))
+        return CL_INVALID_KERNEL;
+    if (kernel->program->context != queue->context)
+        return CL_INVALID_CONTEXT;
+    struct launch sizes = {0};
+    bool is_empty;
+    cl_int wrong = read_sizes(kernel, dimensions, offset, global, local, &sizes, &is_empty);
+    if (wrong)
+        return wrong;
+    cl_event event = event_create(queue, type, wait_count, waits, sizeof(struct launch_work), &wrong);
+    if (!event)
+        return wrong;
+    wrong = fill_launch(event, kernel, &sizes);
+    if (wrong) {
+        event_release(event);
+        return wrong;
+    }
+    event->run = is_empty ? NULL : run_launch;
+    return event_submit(event, CL_FALSE, out);
+}
+
+cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+                                          const size_t *offset, const size_t *global, const size_t *local,
+                                          cl_uint wait_count, const cl_event *waits, cl_event *out) {
+    return enqueue(queue, kernel, CL_COMMAND_NDRANGE_KERNEL, dimensions, offset, global, local, wait_count, waits, out);
+}
+
+cl_int CL_API_CALL clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint wait_count, const cl_event *waits,
+                                 cl_event *out) {
+    const size_t one = 1;
+    return enqueue(queue, kernel, CL_COMMAND_TASK, 1, NULL, &one, &one, wait_count, waits, out);
+}

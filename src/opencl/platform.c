@@ -1,0 +1,158 @@
+#include "opencl/platform.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/bits.h"
+#include "base/text.h"
+#include "opencl/info.h"
+#include "opencl/record.h"
+
+/* OpenCL's functions have no handle to begin with: the platform is the one thing that a process has once. */
+static struct {
+    pthread_once_t once;
+    cl_platform_id platform;
+} process = {.once = PTHREAD_ONCE_INIT};
+
+static const char *environment(const char *name) {
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+static uint64_t environment_number(const char *name, uint64_t fallback) {
+    uint64_t value;
+    const char *text = environment(name);
+    return text && text_to_u64(text, &value) ? value : fallback;
+}
+
+/* A kernel that never ends is given up one day, also where the machine says nothing about it. */
+static enum status set_limits(struct machine *machine, struct report *report) {
+    enum status status = STATUS_OK;
+    if (!machine->gpu.max_cycles)
+        status = machine_set(machine, "limits.max_cycles=10000000000", "OpenCL", report);
+    if (!status && !machine->max_instructions)
+        status = machine_set(machine, "functional.max_instructions=100000000000", "OpenCL", report);
+    return status;
+}
+
+static enum status open_machine(struct machine *machine, struct report *report) {
+    enum status status = machine_open(machine, environment("HEDDLE_GPU"), report);
+    const char *settings = environment("HEDDLE_SET"); /* KEY=VALUE, one on a line */
+    while (!status && settings && *settings) {
+        const size_t length = strcspn(settings, "\n");
+        if (length)
+            status = machine_set(machine, arena_strndup(&machine->arena, settings, length), "--set", report);
+        settings += length + (settings[length] == '\n');
+    }
+    if (!status)
+        status = set_limits(machine, report);
+    return status ? status : machine_check(machine, report);
+}
+
+static uint64_t dram_rate(const struct machine *machine) {
+    const struct dram_params *dram = &machine->dram;
+    const uint64_t channels = dram->chip_mask ? UINT64_C(1) << bits_count64(dram->chip_mask) : dram->chips;
+    const double clock_bytes =
+        dram->model == DRAM_BANKS ? (double)dram->burst_bytes / dram->burst_clocks : (double)dram->bytes_per_clock;
+    return (uint64_t)(clock_bytes * (double)channels * (double)machine->gpu.dram_khz * 1000);
+}
+
+static void make_platform(void) {
+    cl_platform_id platform = object_create(KIND_PLATFORM, sizeof *platform);
+    if (!platform)
+        return;
+    cl_device_id device = &platform->device;
+    device->object = (struct object){.dispatch = &opencl_dispatch, .kind = KIND_DEVICE};
+    device->platform = platform;
+    struct report report = {0};
+    platform->has_device = open_machine(&device->machine, &report) == STATUS_OK;
+    device->dram_bytes_per_second = platform->has_device ? dram_rate(&device->machine) : 1;
+    platform->settings = (struct settings){.functional = environment("HEDDLE_FUNCTIONAL") != NULL,
+                                           .kernels = environment("HEDDLE_KERNELS"),
+                                           .skip = environment_number("HEDDLE_SKIP", 0),
+                                           .launches = environment_number("HEDDLE_LAUNCHES", UINT64_MAX),
+                                           .results = environment("HEDDLE_RESULTS")};
+    platform->recorder = record_create(platform, &report);
+    report_free(&report);
+    process.platform = platform;
+}
+
+cl_platform_id platform_get(void) {
+    pthread_once(&process.once, make_platform);
+    return process.platform;
+}
+
+/* At the end of the process, or when the library is unloaded. */
+__attribute__((destructor)) static void end_platform(void) {
+    cl_platform_id platform = process.platform;
+    if (!platform)
+        return;
+    process.platform = NULL;
+    record_end(platform->recorder);
+    machine_close(&platform->device.machine);
+    object_free(&platform->object);
+}
+
+/* ---- entry points ---- */
+
+cl_int CL_API_CALL clIcdGetPlatformIDsKHR(cl_uint room, cl_platform_id *platforms, cl_uint *count)
+    __attribute__((visibility("default")));
+
+cl_int CL_API_CALL clIcdGetPlatformIDsKHR(cl_uint room, cl_platform_id *platforms, cl_uint *count) {
+    if ((platforms && !room) || (!platforms && !count))
+        return CL_INVALID_VALUE;
+    cl_platform_id platform = platform_get();
+    if (count)
+        *count = platform != NULL;
+    if (!platform)
+        return CL_PLATFORM_NOT_FOUND_KHR;
+    if (platforms)
+        platforms[0] = platform;
+    return CL_SUCCESS;
+}
+
+cl_int CL_API_CALL clGetPlatformIDs(cl_uint room, cl_platform_id *platforms, cl_uint *count) {
+    return clIcdGetPlatformIDsKHR(room, platforms, count);
+}
+
+static const cl_name_version platform_extensions[] = {{CL_MAKE_VERSION(1, 0, 0), "cl_khr_icd"}};
+
+__attribute__((visibility("default"))) cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform,
+                                                                            cl_platform_info name, size_t size,
+                                                                            void *value, size_t *size_ret) {
+    if (!object_is(platform, KIND_PLATFORM))
+        return CL_INVALID_PLATFORM;
+    switch (name) {
+        INFO_TEXT(CL_PLATFORM_PROFILE, "FULL_PROFILE")
+        INFO_TEXT(CL_PLATFORM_VERSION, "OpenCL 3.0 Heddle " HEDDLE_VERSION)
+        INFO(CL_PLATFORM_NUMERIC_VERSION, cl_version, CL_MAKE_VERSION(3, 0, 0))
+        INFO_TEXT(CL_PLATFORM_NAME, "Heddle")
+        INFO_TEXT(CL_PLATFORM_VENDOR, "Heddle")
+        INFO_TEXT(CL_PLATFORM_EXTENSIONS, "cl_khr_icd")
+        INFO_LIST(CL_PLATFORM_EXTENSIONS_WITH_VERSION, cl_name_version, platform_extensions, 1)
+        INFO_TEXT(CL_PLATFORM_ICD_SUFFIX_KHR, "HEDDLE")
+        INFO(CL_PLATFORM_HOST_TIMER_RESOLUTION, cl_ulong, 0)
+    default: return CL_INVALID_VALUE;
+    }
+}
+
+__attribute__((visibility("default"))) void *CL_API_CALL clGetExtensionFunctionAddress(const char *name) {
+    static const struct {
+        const char *name;
+        void (*function)(void);
+    } entries[] = {
+#define ENTRY(name) {#name, (void (*)(void))name},
+#include "opencl/entries.def"
+#undef ENTRY
+        {"clIcdGetPlatformIDsKHR", (void (*)(void))clIcdGetPlatformIDsKHR},
+    };
+    void *found = NULL;
+    for (size_t i = 0; name && i < sizeof entries / sizeof *entries; i++)
+        if (strcmp(name, entries[i].name) == 0)
+            memcpy(&found, &entries[i].function, sizeof found); /* ISO C has no cast from function to object pointers */
+    return found;
+}
+
+void *CL_API_CALL clGetExtensionFunctionAddressForPlatform(cl_platform_id platform, const char *name) {
+    return object_is(platform, KIND_PLATFORM) ? clGetExtensionFunctionAddress(name) : NULL;
+}
