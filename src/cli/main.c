@@ -49,7 +49,8 @@ static int show_help(FILE *to) {
     fputs("  help     what a command takes: 'heddle help run'\n\n"
           "  --version  this program's version\n\n"
           "First steps:  heddle run examples/saxpy\n"
-          "              heddle init mine.cl && heddle run mine\n\n",
+          "              heddle init mine.cl && heddle run mine\n"
+          "              heddle exec -- python3 your_program.py\n\n",
           to);
     text_wrap(
         "Exit status: 0 done, 1 results were wrong, 2 usage or bad input or the host refused, 3 the run was stopped.",

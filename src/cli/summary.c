@@ -103,8 +103,7 @@ static int by_work(const void *a, const void *b) {
     return (left->line > right->line) - (left->line < right->line);
 }
 
-/* The text without its indentation, control characters as blanks. */
-static const char *trimmed(struct arena *arena, const char *text) {
+const char *summary_trimmed(struct arena *arena, const char *text) {
     char *copy = arena_strdup(arena, text + strspn(text, " \t"));
     for (char *c = copy; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f)
@@ -115,7 +114,7 @@ static const char *trimmed(struct arena *arena, const char *text) {
 void summary_add_line(struct table *table, struct run *run, const struct line_stats *line) {
     struct arena *arena = table->arena;
     table_add(table, arena_printf(arena, "%s:%u", lines_file_name(run->module, line->file), line->line));
-    table_add(table, trimmed(arena, source_line(&run->sources, line->file, line->line)));
+    table_add(table, summary_trimmed(arena, source_line(&run->sources, line->file, line->line)));
 }
 
 /* What lines of a functional run show: work and how full its groups were. */

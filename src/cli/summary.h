@@ -18,6 +18,9 @@ uint64_t summary_refused(const struct cache_stats *cache);
 
 /* summary_time.c: where the slots went and how the memory did, over all launches; nothing for a functional run. */
 void summary_time_print(const struct run *run, struct arena *arena, FILE *to);
+void summary_time_sum(const struct gpu_stats *sum, struct arena *arena, FILE *to);
+/* A line of source for a table: without its indentation, control characters as blanks. */
+const char *summary_trimmed(struct arena *arena, const char *text);
 /* The `shown` lines that most slots went to, in which way, and what warps waited for there. Sorts the lines. */
 void summary_time_lines(struct run *run, const struct gpu_stats *timed, struct line_stats *lines, unsigned count,
                         unsigned shown, struct arena *arena, FILE *to);

@@ -62,12 +62,15 @@ static void print_memory(const struct gpu_stats *sum, struct arena *arena, FILE 
     table_print(&table, to);
 }
 
+void summary_time_sum(const struct gpu_stats *sum, struct arena *arena, FILE *to) {
+    print_classes(&sum->sm, arena, to);
+    print_memory(sum, arena, to);
+}
+
 void summary_time_print(const struct run *run, struct arena *arena, FILE *to) {
     struct gpu_stats sum;
-    if (!result_total_timed(run, NULL, &sum, arena))
-        return;
-    print_classes(&sum.sm, arena, to);
-    print_memory(&sum, arena, to);
+    if (result_total_timed(run, NULL, &sum, arena))
+        summary_time_sum(&sum, arena, to);
 }
 
 static uint64_t slots_of(const struct sm_inst_stats *stats) {

@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "device/lines.h"
 #include "device/result_layout.h"
+#include "device/result_parts.h"
 #include "device/result_timed.h"
 #include <stdio.h>
 #include <string.h>
@@ -45,11 +46,11 @@ static const char *clean_text(struct arena *arena, const char *bytes, size_t len
     return clean;
 }
 
-static json_t *text_of(struct arena *arena, const char *text) {
+json_t *result_text(struct arena *arena, const char *text) {
     return json_string(clean_text(arena, text, strlen(text)));
 }
 
-static json_t *hash_of(uint64_t hash) {
+json_t *result_hash(uint64_t hash) {
     char text[17];
     snprintf(text, sizeof text, "%016llx", (unsigned long long)hash);
     return json_string(text);
@@ -62,7 +63,7 @@ static json_t *sizes_of(const uint32_t sizes[3]) {
     return list;
 }
 
-static void add_stats(json_t *into, const struct run_stats *stats) {
+void result_add_stats(json_t *into, const struct run_stats *stats) {
     for (const struct stat_description *stat = run_stats_table; stat->name; stat++)
         json_object_set_new(into, stat->name,
                             stat->is_ratio ? json_real(stat_ratio(stats, stat))
@@ -85,9 +86,9 @@ static json_t *lines_json(struct run *run, const struct inst_stats *instructions
     struct line_stats *lines = lines_collect(run->module, instructions, timed, arena, &count);
     for (unsigned i = 0; i < count; i++) {
         json_t *line = json_object();
-        json_object_set_new(line, "file", text_of(arena, lines_file_name(run->module, lines[i].file)));
+        json_object_set_new(line, "file", result_text(arena, lines_file_name(run->module, lines[i].file)));
         json_object_set_new(line, "line", result_count(lines[i].line));
-        json_object_set_new(line, "text", text_of(arena, source_line(&run->sources, lines[i].file, lines[i].line)));
+        json_object_set_new(line, "text", result_text(arena, source_line(&run->sources, lines[i].file, lines[i].line)));
         json_object_set_new(line, "instructions", result_count(lines[i].instructions));
         add_inst_stats(line, &lines[i].sum, run->machine->warp_size);
         if (timed)
@@ -110,8 +111,8 @@ static json_t *instructions_json(struct run *run, const struct inst_stats *instr
         json_t *entry = json_object();
         json_object_set_new(entry, "pc", result_count(pc));
         json_object_set_new(entry, "text",
-                            text_of(arena, inst_text(run->module, &run->module->code[pc], text, sizeof text)));
-        json_object_set_new(entry, "file", text_of(arena, lines_file_name(run->module, file)));
+                            result_text(arena, inst_text(run->module, &run->module->code[pc], text, sizeof text)));
+        json_object_set_new(entry, "file", result_text(arena, lines_file_name(run->module, file)));
         json_object_set_new(entry, "line", result_count(line));
         add_inst_stats(entry, &instructions[pc], run->machine->warp_size);
         if (timed)
@@ -121,17 +122,17 @@ static json_t *instructions_json(struct run *run, const struct inst_stats *instr
     return list;
 }
 
-static json_t *launch_json(struct run *run, unsigned i, struct arena *arena) {
+json_t *result_launch(struct run *run, unsigned i, struct arena *arena) {
     const struct launch *launch = &run->launches[i];
     const struct launch_result *result = &run->results[i];
     json_t *out = json_object();
-    json_object_set_new(out, "kernel", text_of(arena, launch->kernel->name));
+    json_object_set_new(out, "kernel", result_text(arena, launch->kernel->name));
     json_object_set_new(out, "grid", sizes_of(launch->grid));
     json_object_set_new(out, "block", sizes_of(launch->block));
     json_object_set_new(out, "registers", result_count(launch->kernel->live_registers));
     json_object_set_new(out, "shared_bytes",
                         result_count((uint64_t)run->module->shared_bytes + launch->dynamic_shared_bytes));
-    add_stats(out, &result->stats);
+    result_add_stats(out, &result->stats);
     if (result->timed)
         result_add_timed(out, result->timed, &result->stats);
     if (result->timed)
@@ -179,9 +180,9 @@ static json_t *sum_json(struct run *run, const struct function *kernel, const ch
     result_total(run, kernel, &stats);
     const bool in_time = result_total_timed(run, kernel, &timed, arena);
     json_t *out = json_object();
-    json_object_set_new(out, "kernel", only ? text_of(arena, only->name) : json_null());
+    json_object_set_new(out, "kernel", only ? result_text(arena, only->name) : json_null());
     json_object_set_new(out, "launches", result_count(launches));
-    add_stats(out, &stats);
+    result_add_stats(out, &stats);
     if (in_time)
         result_add_timed(out, &timed, &stats);
     json_object_set_new(
@@ -189,7 +190,7 @@ static json_t *sum_json(struct run *run, const struct function *kernel, const ch
     return out;
 }
 
-static json_t *kernels_json(struct run *run, struct arena *arena) {
+json_t *result_kernels(struct run *run, struct arena *arena) {
     json_t *list = json_array();
     for (unsigned i = 0; i < run->done; i++) {
         unsigned first = 0;
@@ -212,13 +213,13 @@ static json_t *param_json(const struct param_set *params, const struct param_des
     case PARAM_TEXT:
     case PARAM_CHOICE: break;
     }
-    return text_of(arena, param_text(params, param));
+    return result_text(arena, param_text(params, param));
 }
 
-static json_t *machine_json(const struct machine *machine, struct arena *arena) {
+json_t *result_machine(const struct machine *machine, struct arena *arena) {
     json_t *out = json_object(), *parameters = json_object();
-    json_object_set_new(out, "name", text_of(arena, machine->name));
-    json_object_set_new(out, "about", text_of(arena, machine->about));
+    json_object_set_new(out, "name", result_text(arena, machine->name));
+    json_object_set_new(out, "about", result_text(arena, machine->about));
     json_object_set_new(out, "parameters", parameters);
     for (const struct param_description *param = machine->params.table; param->key; param++) {
         if (machine_is_idle_key(machine, param))
@@ -226,13 +227,13 @@ static json_t *machine_json(const struct machine *machine, struct arena *arena) 
         json_t *entry = json_object();
         json_object_set_new(entry, "value", param_json(&machine->params, param, arena));
         json_object_set_new(entry, "unit", json_string(param->unit));
-        json_object_set_new(entry, "origin", text_of(arena, param_origin(&machine->params, param)));
+        json_object_set_new(entry, "origin", result_text(arena, param_origin(&machine->params, param)));
         json_object_set_new(parameters, param->key, entry);
     }
     return out;
 }
 
-static json_t *units_json(bool in_time, const struct machine *machine) {
+json_t *result_units(bool in_time, const struct machine *machine) {
     json_t *out = json_object();
     if (in_time)
         result_add_timed_units(out, divergence_find(machine->divergence_mechanism));
@@ -247,6 +248,12 @@ static json_t *units_json(bool in_time, const struct machine *machine) {
     return out;
 }
 
+json_t *result_lines(struct run *run, struct arena *arena) {
+    struct gpu_stats timed;
+    const bool in_time = result_total_timed(run, NULL, &timed, arena);
+    return lines_json(run, result_total_instructions(run, NULL, arena), in_time ? timed.instructions : NULL, arena);
+}
+
 static json_t *buffers_json(const struct run *run, struct arena *arena) {
     json_t *out = json_object();
     for (unsigned i = 0; i < run->file->buffer_count; i++) {
@@ -256,7 +263,7 @@ static json_t *buffers_json(const struct run *run, struct arena *arena) {
         json_t *entry = json_object();
         json_object_set_new(entry, "type", json_string(element_names[buffer->element]));
         json_object_set_new(entry, "count", result_count(run->buffers[i].count));
-        json_object_set_new(entry, "hash", hash_of(XXH64(data, bytes, 0)));
+        json_object_set_new(entry, "hash", result_hash(XXH64(data, bytes, 0)));
         json_object_set_new(out, clean_text(arena, buffer->name, strlen(buffer->name)), entry);
     }
     return out;
@@ -269,7 +276,7 @@ static json_t *checks_json(const struct run *run, struct arena *arena) {
         const struct launch_check *check = &run->file->checks[i];
         const struct check_result *result = &run->checks[i];
         json_t *entry = json_object(), *first = json_array();
-        json_object_set_new(entry, "buffer", text_of(arena, run->file->buffers[check->buffer].name));
+        json_object_set_new(entry, "buffer", result_text(arena, run->file->buffers[check->buffer].name));
         json_object_set_new(entry, "kind", json_string(kinds[check->kind]));
         json_object_set_new(entry, "passed", json_boolean(result->passed));
         json_object_set_new(entry, "compared", result_count(result->compared));
@@ -301,9 +308,9 @@ static json_t *host_json(const struct run *run, double seconds) {
 
 static json_t *module_json(const struct run *run, struct arena *arena) {
     json_t *out = json_object();
-    json_object_set_new(out, "name", text_of(arena, file_name(run->file->module)));
-    json_object_set_new(out, "hash", hash_of(run->module_hash));
-    json_object_set_new(out, "source_hash", hash_of(run->source_hash));
+    json_object_set_new(out, "name", result_text(arena, file_name(run->file->module)));
+    json_object_set_new(out, "hash", result_hash(run->module_hash));
+    json_object_set_new(out, "source_hash", result_hash(run->source_hash));
     return out;
 }
 
@@ -315,13 +322,13 @@ enum status result_write(struct run *run, bool complete, double wall_seconds, st
     json_object_set_new(root, "heddle", json_string(HEDDLE_VERSION));
     json_object_set_new(root, "mode", json_string(run->options.in_time ? "timed" : "functional"));
     json_object_set_new(root, "seed", result_count(run->options.seed));
-    json_object_set_new(root, "machine", machine_json(run->machine, arena));
+    json_object_set_new(root, "machine", result_machine(run->machine, arena));
     json_object_set_new(root, "module", module_json(run, arena));
-    json_object_set_new(root, "units", units_json(run->options.in_time, run->machine));
+    json_object_set_new(root, "units", result_units(run->options.in_time, run->machine));
     json_object_set_new(root, "launches", launches);
     for (unsigned i = 0; i < run->done; i++)
-        json_array_append_new(launches, launch_json(run, i, arena));
-    json_object_set_new(root, "kernels", kernels_json(run, arena));
+        json_array_append_new(launches, result_launch(run, i, arena));
+    json_object_set_new(root, "kernels", result_kernels(run, arena));
     json_object_set_new(root, "total", sum_json(run, NULL, "lines", lines_json, arena));
     json_object_set_new(root, "buffers", buffers_json(run, arena));
     json_object_set_new(root, "checks", checks_json(run, arena));

@@ -40,6 +40,29 @@ json_t *result_count(uint64_t value) {
     return json_integer((json_int_t)(value < largest ? value : largest));
 }
 
+void result_merge_timed(struct gpu_stats *total, const struct gpu_stats *one, struct arena *arena) {
+    total->cycles += one->cycles;
+    total->dram_cycles += one->dram_cycles;
+    stat_merge(&total->sm, &one->sm, sm_stats_table);
+    stat_merge(&total->l1, &one->l1, cache_stat_table);
+    stat_merge(&total->constant, &one->constant, cache_stat_table);
+    total->l1_bytes = one->l1_bytes;
+    stat_merge(&total->l2, &one->l2, cache_stat_table);
+    stat_merge(&total->dram, &one->dram, dram_stat_table);
+    stat_merge(&total->request_crossbar, &one->request_crossbar, crossbar_stat_table);
+    stat_merge(&total->reply_crossbar, &one->reply_crossbar, crossbar_stat_table);
+    histogram_merge(&total->histograms, &one->histograms, sm_histogram_table);
+    histogram_merge(&total->dram_histograms, &one->dram_histograms, dram_histogram_table);
+    sm_inst_stats_add(&total->nobody, &one->nobody);
+    for (unsigned k = 0; k < WAIT_COUNT; k++)
+        total->waits[k] += one->waits[k];
+    total->mechanism = one->mechanism;
+    if (one->mechanism_stats && !total->mechanism_stats)
+        total->mechanism_stats = arena_alloc(arena, one->mechanism->stats_bytes);
+    if (one->mechanism_stats)
+        stat_merge(total->mechanism_stats, one->mechanism_stats, one->mechanism->stats);
+}
+
 bool result_total_timed(const struct run *run, const struct function *kernel, struct gpu_stats *total,
                         struct arena *arena) {
     *total = (struct gpu_stats){.instructions = ARENA_ARRAY(arena, struct sm_inst_stats, run->module->code_count)};
@@ -49,26 +72,7 @@ bool result_total_timed(const struct run *run, const struct function *kernel, st
         if (!one || (kernel && run->launches[i].kernel != kernel))
             continue;
         any = true;
-        total->cycles += one->cycles;
-        total->dram_cycles += one->dram_cycles;
-        stat_merge(&total->sm, &one->sm, sm_stats_table);
-        stat_merge(&total->l1, &one->l1, cache_stat_table);
-        stat_merge(&total->constant, &one->constant, cache_stat_table);
-        total->l1_bytes = one->l1_bytes;
-        stat_merge(&total->l2, &one->l2, cache_stat_table);
-        stat_merge(&total->dram, &one->dram, dram_stat_table);
-        stat_merge(&total->request_crossbar, &one->request_crossbar, crossbar_stat_table);
-        stat_merge(&total->reply_crossbar, &one->reply_crossbar, crossbar_stat_table);
-        histogram_merge(&total->histograms, &one->histograms, sm_histogram_table);
-        histogram_merge(&total->dram_histograms, &one->dram_histograms, dram_histogram_table);
-        sm_inst_stats_add(&total->nobody, &one->nobody);
-        for (unsigned k = 0; k < WAIT_COUNT; k++)
-            total->waits[k] += one->waits[k];
-        total->mechanism = one->mechanism;
-        if (one->mechanism_stats && !total->mechanism_stats)
-            total->mechanism_stats = arena_alloc(arena, one->mechanism->stats_bytes);
-        if (one->mechanism_stats)
-            stat_merge(total->mechanism_stats, one->mechanism_stats, one->mechanism->stats);
+        result_merge_timed(total, one, arena);
         for (uint32_t pc = 0; one->instructions && pc < run->module->code_count; pc++)
             sm_inst_stats_add(&total->instructions[pc], &one->instructions[pc]);
     }

@@ -5,6 +5,8 @@
 #include "device/run.h"
 #include <jansson.h>
 
+/* Adds the counters of one launch, or of several, all but those per instruction and the series. */
+void result_merge_timed(struct gpu_stats *total, const struct gpu_stats *one, struct arena *arena);
 void result_add_timed(json_t *into, const struct gpu_stats *timed, const struct run_stats *stats);
 void result_add_inst_timed(json_t *into, const struct sm_inst_stats *timed);
 void result_add_timed_units(json_t *into, const struct divergence_ops *mechanism);

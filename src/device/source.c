@@ -51,6 +51,14 @@ static void read_source(struct sources *sources, unsigned index) {
         split_lines(sources->arena, file, text);
 }
 
+void source_give(struct sources *sources, const char *name, const char *text) {
+    for (unsigned i = 1; i < sources->module->file_count; i++)
+        if (strcmp(sources->module->files[i], name) == 0 && !sources->files[i].tried) {
+            sources->files[i].tried = true;
+            split_lines(sources->arena, &sources->files[i], text);
+        }
+}
+
 const char *source_line(struct sources *sources, unsigned file, uint32_t line) {
     if (file >= sources->module->file_count)
         return "";

@@ -18,6 +18,8 @@ struct sources {
 };
 
 struct sources sources_of(struct arena *arena, const struct module *module, const char *folder);
+/* The text of the module's file of this name, which is nowhere on the host. */
+void source_give(struct sources *sources, const char *name, const char *text);
 /* A line, "" when it is not at hand. Only files beside the module are read, whatever names it contains. */
 const char *source_line(struct sources *sources, unsigned file, uint32_t line);
 

@@ -1,12 +1,14 @@
 #include "opencl/context.h"
 
 #include "opencl/info.h"
+#include "opencl/record.h"
 
 void context_retain(cl_context context) { object_retain(&context->object); }
 
 void context_destroy(cl_context context) {
     for (struct destructor *one = context->destructors; one; one = one->next)
         one->function(context, one->user);
+    record_context_end(context->recording);
     engine_destroy(&context->engine);
     object_free(&context->object);
 }
@@ -76,6 +78,7 @@ static cl_context make_context(const cl_context_properties *properties, cl_devic
         object_free(&context->object);
         return object_refuse(code, CL_OUT_OF_RESOURCES);
     }
+    context->recording = record_context(context);
     object_refuse(code, CL_SUCCESS);
     return context;
 }

@@ -22,7 +22,8 @@ struct _cl_context {
     context_notify notify;
     void *notify_user;
     struct destructor *destructors;
-    atomic_uint buffers; /* made so far: their names */
+    struct recording *recording; /* NULL: nobody asked for results */
+    atomic_uint buffers;         /* made so far: their names */
 };
 
 void context_retain(cl_context context);

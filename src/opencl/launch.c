@@ -25,7 +25,7 @@ static struct command_end run_launch(cl_event event, struct device *device) {
     cl_device_id own = event->context->device;
     struct launch_result result;
     struct report report = {0};
-    work->launch.in_time = record_chooses_time(own->platform, work->launch.kernel->name);
+    work->launch.in_time = record_chooses_time(own->platform->recorder, work->launch.kernel->name);
     const enum status status = device_launch(device, &work->launch, &result, &report);
     struct command_end end = {.status = CL_COMPLETE, .ns = duration_ns(&own->machine, &result)};
     if (result.output) { /* what the kernel prints is output of the program */
@@ -35,10 +35,10 @@ static struct command_end run_launch(cl_event event, struct device *device) {
     if (status != STATUS_OK) {
         end.status = status == STATUS_INVALID ? CL_INVALID_OPERATION : CL_OUT_OF_RESOURCES;
         end.lost = true;
-        record_fault(own->platform, report_text(&report));
+        record_fault(event->context, report_text(&report));
         context_tell(event->context, report_text(&report));
     }
-    record_launch(work->kernel->program->record, &work->launch, &result);
+    record_launch(work->kernel->program, &work->launch, &result);
     report_free(&report);
     return end;
 }

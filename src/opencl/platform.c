@@ -25,16 +25,6 @@ static uint64_t environment_number(const char *name, uint64_t fallback) {
     return text && text_to_u64(text, &value) ? value : fallback;
 }
 
-/* A kernel that never ends is given up one day, also where the machine says nothing about it. */
-static enum status set_limits(struct machine *machine, struct report *report) {
-    enum status status = STATUS_OK;
-    if (!machine->gpu.max_cycles)
-        status = machine_set(machine, "limits.max_cycles=10000000000", "OpenCL", report);
-    if (!status && !machine->max_instructions)
-        status = machine_set(machine, "functional.max_instructions=100000000000", "OpenCL", report);
-    return status;
-}
-
 static enum status open_machine(struct machine *machine, struct report *report) {
     enum status status = machine_open(machine, environment("HEDDLE_GPU"), report);
     const char *settings = environment("HEDDLE_SET"); /* KEY=VALUE, one on a line */
@@ -45,7 +35,7 @@ static enum status open_machine(struct machine *machine, struct report *report) 
         settings += length + (settings[length] == '\n');
     }
     if (!status)
-        status = set_limits(machine, report);
+        status = session_set_limits(machine, report);
     return status ? status : machine_check(machine, report);
 }
 
@@ -72,7 +62,7 @@ static void make_platform(void) {
                                            .skip = environment_number("HEDDLE_SKIP", 0),
                                            .launches = environment_number("HEDDLE_LAUNCHES", UINT64_MAX),
                                            .results = environment("HEDDLE_RESULTS")};
-    platform->recorder = record_create(platform, &report);
+    platform->recorder = record_create(platform);
     report_free(&report);
     process.platform = platform;
 }

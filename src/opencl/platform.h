@@ -28,7 +28,7 @@ struct _cl_platform_id {
     struct _cl_device_id device;
     bool has_device; /* false: the machine that the environment names is not one */
     struct settings settings;
-    struct recorder *recorder; /* NULL: nobody asked for a result */
+    struct recorder *recorder;
 };
 
 /* The platform of this process, made when first asked for; NULL: the host has no memory. */

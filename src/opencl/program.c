@@ -156,11 +156,11 @@ static bool load(cl_program program, struct report *report) {
     engine_acquire(engine);
     const enum status status = device_load(engine->device, "program.ptx", program->compiled.ptx,
                                            program->compiled.ptx_bytes, &program->loaded, report);
-    engine_give_back(engine);
     if (status != STATUS_OK)
         program->loaded = NULL;
     else
         program->record = record_program(program);
+    engine_give_back(engine);
     return status == STATUS_OK;
 }
 

@@ -12,8 +12,6 @@ struct program_end {
     struct program_end *next;
 };
 
-struct record; /* opencl/record.h */
-
 struct _cl_program {
     struct object object;
     cl_context context;
@@ -31,7 +29,7 @@ struct _cl_program {
     struct program *loaded;     /* on the device; NULL: not an executable */
     const char *const *objects; /* compiled objects and libraries: LLVM IR, one text each */
     unsigned object_count;
-    struct record *record; /* what its launches did; NULL: nobody asked */
+    struct session_module *record; /* what its launches did; NULL: nobody asked */
 };
 
 void program_release(cl_program program);

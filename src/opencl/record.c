@@ -1,20 +1,131 @@
 #include "opencl/record.h"
 
-struct recorder *record_create(cl_platform_id platform, struct report *report) {
-    (void)platform, (void)report;
-    return NULL;
+#include <pthread.h>
+#include <regex.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "opencl/context.h"
+#include "opencl/program.h"
+
+struct recorder {
+    struct arena arena;
+    const struct settings *settings;
+    pthread_mutex_t lock; /* guards what follows */
+    regex_t kernels;
+    bool has_regex;
+    uint64_t matched; /* launches of kernels that are to be timed, so far */
+    unsigned parts;
+    struct recording *first;
+};
+
+struct recording {
+    struct session session;
+    struct recorder *recorder;
+    cl_context context;
+    pid_t process; /* a fork takes the records along, but they are its parent's */
+    unsigned part;
+    struct recording *next;
+};
+
+struct recorder *record_create(cl_platform_id platform) {
+    struct arena arena = {0};
+    struct recorder *recorder = ARENA_NEW(&arena, struct recorder);
+    recorder->arena = arena;
+    recorder->settings = &platform->settings;
+    pthread_mutex_init(&recorder->lock, NULL);
+    const char *kernels = platform->settings.kernels;
+    recorder->has_regex = kernels && regcomp(&recorder->kernels, kernels, REG_EXTENDED | REG_NOSUB) == 0;
+    return recorder;
 }
-void record_end(struct recorder *recorder) { (void)recorder; }
-struct record *record_program(cl_program program) {
-    (void)program;
-    return NULL;
+
+bool record_chooses_time(struct recorder *recorder, const char *kernel) {
+    const struct settings *settings = recorder->settings;
+    if (settings->functional || (recorder->has_regex && regexec(&recorder->kernels, kernel, 0, NULL, 0) != 0))
+        return false;
+    pthread_mutex_lock(&recorder->lock);
+    const uint64_t number = recorder->matched++;
+    pthread_mutex_unlock(&recorder->lock);
+    return number >= settings->skip && number - settings->skip < settings->launches;
 }
-bool record_chooses_time(cl_platform_id platform, const char *kernel) {
-    (void)kernel;
-    return !platform->settings.functional;
+
+struct recording *record_context(cl_context context) {
+    struct recorder *recorder = context->device->platform->recorder;
+    if (!recorder->settings->results)
+        return NULL;
+    struct arena arena = {0};
+    struct recording *recording = ARENA_NEW(&arena, struct recording);
+    recording->session = (struct session){.arena = arena,
+                                          .machine = &context->device->machine,
+                                          .in_time = !recorder->settings->functional};
+    recording->recorder = recorder;
+    recording->context = context;
+    recording->process = getpid();
+    pthread_mutex_lock(&recorder->lock);
+    recording->part = recorder->parts++;
+    recording->next = recorder->first;
+    recorder->first = recording;
+    pthread_mutex_unlock(&recorder->lock);
+    return recording;
 }
-void record_launch(struct record *record, const struct launch *launch, struct launch_result *result) {
-    (void)record, (void)launch;
-    launch_result_free(result);
+
+static void write_part(struct recording *recording) {
+    struct session *session = &recording->session;
+    if (recording->process == getpid() && (session->launches.count || session->untimed || session->faults)) {
+        char name[40];
+        snprintf(name, sizeof name, "%010ld-%06u", (long)recording->process, recording->part);
+        session_write(session, recording->recorder->settings->results, name, NULL);
+    }
+    struct session ended = *session; /* its arena holds the recording */
+    session_close(&ended);
 }
-void record_fault(cl_platform_id platform, const char *message) { (void)platform, (void)message; }
+
+void record_context_end(struct recording *recording) {
+    if (!recording)
+        return;
+    struct recorder *recorder = recording->recorder;
+    pthread_mutex_lock(&recorder->lock);
+    struct recording **at = &recorder->first;
+    while (*at != recording)
+        at = &(*at)->next;
+    *at = recording->next;
+    pthread_mutex_unlock(&recorder->lock);
+    write_part(recording);
+}
+
+void record_end(struct recorder *recorder) {
+    while (recorder->first) {
+        struct recording *recording = recorder->first;
+        recorder->first = recording->next;
+        if (recording->process == getpid())
+            engine_acquire(&recording->context->engine); /* for good: the process is ending */
+        recording->context->recording = NULL;
+        write_part(recording);
+    }
+    if (recorder->has_regex)
+        regfree(&recorder->kernels);
+    struct arena arena = recorder->arena;
+    arena_free(&arena);
+}
+
+struct session_module *record_program(cl_program program) {
+    struct recording *recording = program->context->recording;
+    if (!recording)
+        return NULL;
+    struct session *session = &recording->session;
+    return session_add(session, program->context->engine.device, program->loaded,
+                       arena_strdup(&session->arena, program->source ? program->source : ""));
+}
+
+void record_launch(cl_program program, const struct launch *launch, struct launch_result *result) {
+    struct recording *recording = program->context->recording;
+    if (recording)
+        session_keep(&recording->session, program->record, launch, result);
+    else
+        launch_result_free(result);
+}
+
+void record_fault(cl_context context, const char *message) {
+    if (context->recording)
+        session_fault(&context->recording->session, message);
+}

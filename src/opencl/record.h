@@ -1,23 +1,28 @@
-/* What was measured, kept for `heddle exec`. */
+/* Which launches run in time, and what was measured, kept for `heddle exec`: a part for every context, written when the
+ * context or the process ends. */
 #ifndef HEDDLE_OPENCL_RECORD_H
 #define HEDDLE_OPENCL_RECORD_H
 
-#include "device/device.h"
+#include "device/session.h"
 #include "opencl/platform.h"
 
-struct record;
+struct recording; /* of one context */
 
-/* Whoever keeps the process's results; NULL: nobody asked for them, and there is nothing to choose by. */
-struct recorder *record_create(cl_platform_id platform, struct report *report);
-/* Writes what there is. */
+struct recorder *record_create(cl_platform_id platform);
+/* Writes the parts of contexts that there still are. */
 void record_end(struct recorder *recorder);
-/* Of a program that has been loaded; NULL: nothing is kept. */
-struct record *record_program(cl_program program);
+
+/* Of a new context; NULL: nobody asked for results. */
+struct recording *record_context(cl_context context);
+/* Writes the part. */
+void record_context_end(struct recording *recording);
+/* Of a program that has been loaded; NULL: nothing is kept. The caller has the device. */
+struct session_module *record_program(cl_program program);
 /* Whether the next launch of this kernel runs in time. */
-bool record_chooses_time(cl_platform_id platform, const char *kernel);
-/* Takes the result over. */
-void record_launch(struct record *record, const struct launch *launch, struct launch_result *result);
+bool record_chooses_time(struct recorder *recorder, const char *kernel);
+/* Takes the result over. The caller has the device. */
+void record_launch(cl_program program, const struct launch *launch, struct launch_result *result);
 /* A launch stopped: the words for the user. */
-void record_fault(cl_platform_id platform, const char *message);
+void record_fault(cl_context context, const char *message);
 
 #endif

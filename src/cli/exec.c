@@ -1,0 +1,264 @@
+#include <errno.h>
+#include <jansson.h>
+#include <limits.h>
+#include <regex.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "cli/commands.h"
+#include "cli/exec_summary.h"
+#include "cli/watch.h"
+#include "device/result_layout.h"
+
+#ifndef HEDDLE_LIBRARY_FOLDER
+#define HEDDLE_LIBRARY_FOLDER "lib"
+#endif
+#define LIBRARY "libheddle_opencl.so"
+
+extern char **environ;
+
+static const struct option options[] = {
+    {"functional", 0, NULL, "run without time: what instructions do, and nothing of when"},
+    OPTION_GPU,
+    OPTION_SET,
+    OPTION_DIVERGENCE,
+    {"output", 'o', "FILE", "write the result of all launches as JSON"},
+    {"kernels", 0, "REGEX", "in time only launches of kernels whose name matches; the others run without it"},
+    {"skip", 0, "N", "of those, the first N without time too"},
+    {"launches", 0, "N", "and N in time at most"},
+    {"max-cycles", 0, "N", "in time: give a launch up after N cycles"},
+    {"max-instructions", 0, "N", "functional: give a launch up after N warp instructions"},
+    {"lines", 0, "N", "source lines to show; default 8"},
+    {"quiet", 'q', NULL, "no summary"},
+    OPTION_END,
+};
+
+struct execution {
+    struct arguments *arguments;
+    struct machine machine;
+    const char *library, *folder, *output;
+    bool functional;
+    uint64_t lines, skip, launches;
+};
+
+/* ---- before ---- */
+
+/* Beside the program where it was built, in the library folder where it was installed. */
+static const char *find_library(struct arena *arena) {
+    const char *chosen = getenv("HEDDLE_OPENCL");
+    char path[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[length > 0 ? length : 0] = '\0';
+    const char *here = file_dir(arena, path);
+    const char *const candidates[] = {chosen && *chosen ? chosen : NULL, file_join(arena, here, LIBRARY),
+                                      arena_printf(arena, "%s/../" HEDDLE_LIBRARY_FOLDER "/" LIBRARY, here)};
+    for (unsigned i = 0; i < sizeof candidates / sizeof *candidates; i++) {
+        char *whole = candidates[i] ? realpath(candidates[i], path) : NULL;
+        if (whole && access(whole, R_OK) == 0)
+            return arena_strdup(arena, whole);
+    }
+    return NULL;
+}
+
+static enum status check_regex(const char *text, struct report *report) {
+    regex_t regex;
+    const int wrong = text ? regcomp(&regex, text, REG_EXTENDED | REG_NOSUB) : 0;
+    if (wrong) {
+        char why[128];
+        regerror(wrong, &regex, why, sizeof why);
+        return report_add(report, STATUS_INVALID, "--kernels: '%s' is not a regular expression: %s", text, why);
+    }
+    if (text)
+        regfree(&regex);
+    return STATUS_OK;
+}
+
+static enum status check_machine(struct execution *e, struct report *report) {
+    if (arguments_variants(e->arguments) > 1)
+        return report_add(report, STATUS_INVALID,
+                          "heddle exec runs a program on one machine; lists of values are for "
+                          "heddle run");
+    enum status status = arguments_machine(e->arguments, NULL, &e->machine, report);
+    if (!status)
+        status = session_set_limits(&e->machine, report);
+    if (!status && e->functional && machine_needs_time(&e->machine))
+        return report_add(report, STATUS_INVALID,
+                          "divergence.mechanism=%s groups threads by when they come back from the pipeline; leave out "
+                          "--functional",
+                          e->machine.divergence_mechanism);
+    return status || e->functional ? status : machine_check_timed(&e->machine, report);
+}
+
+static enum status prepare(struct execution *e, struct report *report) {
+    struct arguments *arguments = e->arguments;
+    struct arena *arena = &arguments->arena;
+    e->functional = arguments_has(arguments, "functional");
+    e->output = arguments_value(arguments, "output");
+    enum status status = check_machine(e, report);
+    if (!status)
+        status = arguments_number(arguments, "lines", 8, 1000000, &e->lines, report);
+    if (!status)
+        status = arguments_number(arguments, "skip", 0, INT64_MAX, &e->skip, report);
+    if (!status)
+        status = arguments_number(arguments, "launches", INT64_MAX, INT64_MAX, &e->launches, report);
+    if (!status)
+        status = check_regex(arguments_value(arguments, "kernels"), report);
+    if (status)
+        return status;
+    if (e->output && strcmp(e->output, "-") == 0)
+        return report_add(report, STATUS_INVALID, "-o: standard output is the program's; name a file");
+    const char *folder = e->output ? file_dir(arena, e->output) : "";
+    if (access(*folder ? folder : ".", e->output ? W_OK | X_OK : X_OK) != 0)
+        return report_add(report, STATUS_INVALID, "--output: '%s' cannot be written: %s", e->output, strerror(errno));
+    e->library = find_library(arena);
+    if (!e->library)
+        return report_add(report, STATUS_SYSTEM,
+                          LIBRARY
+                          " was not found beside this program; it is built where opencl-c-headers is installed, "
+                          "or set HEDDLE_OPENCL to it");
+    e->folder = session_folder_make(arena);
+    if (!e->folder)
+        return report_add(report, STATUS_SYSTEM, "no folder for temporary files can be made: %s", strerror(errno));
+    const char *icd = arena_printf(arena, "%s\n", e->library);
+    return file_write(arena_printf(arena, "%s/heddle.icd", e->folder), icd, strlen(icd), report);
+}
+
+/* ---- the program's environment ---- */
+
+static void give(const char *name, const char *value) {
+    if (value)
+        setenv(name, value, 1);
+    else
+        unsetenv(name);
+}
+
+/* Whatever was said on the command line about keys, one on a line. */
+static const char *settings_text(struct execution *e) {
+    struct arena *arena = &e->arguments->arena;
+    const char *all = "";
+    for (const struct param_description *param = e->machine.params.table; param->key; param++)
+        if (strncmp(param_origin(&e->machine.params, param), "--", 2) == 0)
+            all = arena_printf(arena, "%s%s=%s\n", all, param->key, param_text(&e->machine.params, param));
+    return all;
+}
+
+static const char *if_there(const char *path) { return path && access(path, R_OK | X_OK) == 0 ? path : NULL; }
+
+static void set_environment(struct execution *e) {
+    struct arena *arena = &e->arguments->arena;
+    const char *gpu = arguments_value(e->arguments, "gpu");
+    char path[PATH_MAX];
+    if (gpu && (strchr(gpu, '/') || file_ends_in(gpu, ".yaml")) && realpath(gpu, path))
+        gpu = arena_strdup(arena, path); /* the program may change its folder */
+    give("OCL_ICD_VENDORS", e->folder);
+    give("HEDDLE_GPU", gpu);
+    give("HEDDLE_SET", settings_text(e));
+    give("HEDDLE_FUNCTIONAL", e->functional ? "1" : NULL);
+    give("HEDDLE_KERNELS", arguments_value(e->arguments, "kernels"));
+    give("HEDDLE_SKIP", arena_printf(arena, "%llu", (unsigned long long)e->skip));
+    give("HEDDLE_LAUNCHES", arena_printf(arena, "%llu", (unsigned long long)e->launches));
+    give("HEDDLE_RESULTS", e->folder);
+    /* an installation that was moved is found by this program only */
+    if (!getenv("HEDDLE_SHARE") && if_there(file_beside_program(arena, "/builtins.cl")))
+        give("HEDDLE_SHARE", file_beside_program(arena, ""));
+    if (!getenv("HEDDLE_CONFIGS") && if_there(file_beside_program(arena, "/configs")))
+        give("HEDDLE_CONFIGS", file_beside_program(arena, "/configs"));
+}
+
+/* ---- running ---- */
+
+/* The exit status a shell would show; -1: the program could not be started. */
+static int run_program(struct execution *e, struct report *report) {
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, interrupt, quit;
+    sigaction(SIGINT, &ignore, &interrupt); /* they are for the program; we wait for its end */
+    sigaction(SIGQUIT, &ignore, &quit);
+    posix_spawnattr_t attributes;
+    sigset_t defaults;
+    sigemptyset(&defaults);
+    if (interrupt.sa_handler != SIG_IGN)
+        sigaddset(&defaults, SIGINT);
+    if (quit.sa_handler != SIG_IGN)
+        sigaddset(&defaults, SIGQUIT);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigdefault(&attributes, &defaults);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    pid_t process;
+    int state = 0;
+    const int error = posix_spawnp(&process, e->arguments->operands[0], NULL, &attributes,
+                                   (char *const *)(uintptr_t)e->arguments->operands, environ);
+    posix_spawnattr_destroy(&attributes);
+    while (!error && waitpid(process, &state, 0) < 0 && errno == EINTR)
+        ;
+    sigaction(SIGINT, &interrupt, NULL);
+    sigaction(SIGQUIT, &quit, NULL);
+    if (error)
+        report_add(report, STATUS_INVALID, "%s: cannot be started: %s", e->arguments->operands[0], strerror(error));
+    return error ? -1 : WIFSIGNALED(state) ? 128 + WTERMSIG(state) : WEXITSTATUS(state);
+}
+
+static enum status write_result(struct execution *e, const struct session_sum *sum, struct report *report) {
+    size_t length = 0;
+    if (!e->output)
+        return STATUS_OK;
+    char *text = result_layout(sum->document, &e->arguments->arena, &length);
+    return text ? file_write(e->output, text, length, report)
+                : report_add(report, STATUS_SYSTEM,
+                             "the result file could not be made: no memory, or it is larger than 1 GiB");
+}
+
+static enum status show(struct execution *e, double seconds, struct report *report) {
+    struct session_sum sum;
+    const char *program = file_name(e->arguments->operands[0]), *command = program;
+    for (unsigned i = 1; i < e->arguments->operand_count; i++)
+        command = arena_printf(&e->arguments->arena, "%s %s", command, e->arguments->operands[i]);
+    enum status status =
+        session_fold(e->folder, program, &e->machine, !e->functional, seconds, &e->arguments->arena, &sum, report);
+    const enum status written = write_result(e, &sum, report);
+    fputs(sum.faults, stderr);
+    if (!sum.launches && !sum.untimed)
+        fprintf(stderr,
+                "heddle exec: %s launched no kernel on the simulated GPU; it finds it as OpenCL platform "
+                "\"Heddle\"\n",
+                program);
+    else if (!arguments_has(e->arguments, "quiet"))
+        exec_summary_print(&sum, command, &e->machine, seconds, (unsigned)e->lines, stderr);
+    json_decref(sum.document);
+    return status ? status : written;
+}
+
+static int exec_main(struct arguments *arguments) {
+    struct execution e = {.arguments = arguments};
+    struct report report = {0};
+    enum status status = prepare(&e, &report);
+    int code = -1;
+    if (!status) {
+        set_environment(&e);
+        const double start = seconds_now();
+        code = run_program(&e, &report);
+        status = code < 0 ? STATUS_INVALID : show(&e, seconds_now() - start, &report);
+    }
+    if (e.folder)
+        session_folder_remove(&arguments->arena, e.folder);
+    machine_close(&e.machine);
+    const int own = finish(status, &report);
+    return code > 0 ? code : own;
+}
+
+const struct command command_exec = {
+    .name = "exec",
+    .operands = "-- PROGRAM ARGS...",
+    .summary = "Run an OpenCL program, unchanged, on the simulated GPU",
+    .text = "The program, and what it starts, finds the simulated GPU as its only OpenCL device; a table of all its "
+            "launches follows on standard error. The exit status is the program's. --kernels, --skip and --launches "
+            "choose what is timed: the rest runs without time, many times faster. docs/opencl.md says more.",
+    .options = options,
+    .operands_min = 1,
+    .operands_max = UINT_MAX,
+    .main = exec_main,
+};

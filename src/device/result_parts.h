@@ -1,0 +1,21 @@
+/* Parts of a result file, for those who put one together. Everything in it is UTF-8, whatever the host's names are. */
+#ifndef HEDDLE_DEVICE_RESULT_PARTS_H
+#define HEDDLE_DEVICE_RESULT_PARTS_H
+
+#include <jansson.h>
+
+#include "device/result.h"
+
+json_t *result_text(struct arena *arena, const char *text);
+json_t *result_hash(uint64_t hash);
+json_t *result_machine(const struct machine *machine, struct arena *arena);
+json_t *result_units(bool in_time, const struct machine *machine);
+/* One launch that was done. */
+json_t *result_launch(struct run *run, unsigned i, struct arena *arena);
+/* Every kernel once, over its launches, with its instructions. */
+json_t *result_kernels(struct run *run, struct arena *arena);
+/* Source lines over all launches. */
+json_t *result_lines(struct run *run, struct arena *arena);
+void result_add_stats(json_t *into, const struct run_stats *stats);
+
+#endif
