@@ -2,17 +2,8 @@
 #ifndef HEDDLE_TESTS_REGROUP_FIXTURE_H
 #define HEDDLE_TESTS_REGROUP_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka wants the four above before it */
-#include <cmocka.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/bits.h"
-#include "divergence/divergence.h"
+#include "mechanism_keys.h"
 
 enum { CODE = 64 };
 
@@ -36,26 +27,13 @@ static inline void look(struct fixture *f, uint64_t changed) {
     }
 }
 
-/* `settings`: "key=value" of the mechanism's own keys, the last NULL. */
+/* Settings as mechanism_params has them. */
 static inline void create(struct fixture *f, const char *name, unsigned warps, unsigned warp_size,
                           unsigned warps_per_block, const char *const *settings) {
     f->ops = divergence_find(name);
     f->wake = UINT64_MAX;
     assert_non_null(f->ops);
-    struct report report = {0};
-    struct param_set set = {0};
-    void *values = NULL;
-    if (f->ops->params) {
-        values = arena_alloc(&f->arena, f->ops->params_bytes);
-        assert_int_equal(param_create(&set, f->ops->params, values, &f->arena, &report), STATUS_OK);
-    }
-    for (; settings && *settings; settings++) {
-        char key[64];
-        const char *equals = strchr(*settings, '=');
-        snprintf(key, sizeof key, "%.*s", (int)(equals - *settings), *settings);
-        if (param_assign(&set, key, equals + 1, "test", "test", &report) != STATUS_OK)
-            fail_msg("%s", report_text(&report));
-    }
+    void *values = mechanism_params(f->ops, &f->arena, settings);
     const struct divergence_shape shape = {.code = f->code,
                                            .code_count = CODE,
                                            .warps = warps,

@@ -1,22 +1,15 @@
 /* Convergence barriers, driven by scripted outcomes. */
 #include "scripted_warp.h"
 
-static uint64_t counter(const struct fixture *f, const char *name) {
-    const struct stat_description *stat = f->ops->stats;
-    while (stat->name && strcmp(stat->name, name) != 0)
-        stat++;
-    assert_non_null(stat->name);
-    return stat_counter(f->ops->statistics(f->self), stat);
-}
-
-static void setup_yield(struct fixture *f, const char *issues) {
-    setup_with(f, "barriers", "barriers.yield_issues", issues);
+static void setup_yield(struct scripted *f, const char *setting) {
+    memset(f, 0, sizeof *f);
+    choose(f, "barriers", setting ? SETTINGS(setting) : NULL);
 }
 
 /* [000 fig. 3.1], as test_pdom has it: a side that waits where its lanes meet lets the side go on that waited longest. */
 static void sides_take_turns_and_meet(void **state) {
     (void)state;
-    struct fixture f;
+    struct scripted f;
     enum { A, F, B, D, C, E, G };
     setup(&f, "barriers", 0xf);
     f.blocks = "AFBDCEG";
@@ -49,7 +42,7 @@ static void sides_take_turns_and_meet(void **state) {
 
 static void loop_needs_one_register(void **state) {
     (void)state;
-    struct fixture f;
+    struct scripted f;
     setup(&f, "barriers", 0xff);
     f.code[0].reconverge = 1;
     for (uint32_t stay = 0xfe; stay; stay &= stay - 1)
@@ -66,7 +59,7 @@ static void loop_needs_one_register(void **state) {
  * sides meet where the sixteenth branch does. */
 static void nest_deeper_than_the_registers(void **state) {
     (void)state;
-    struct fixture f;
+    struct scripted f;
     enum { DEPTH = 20 };
     setup(&f, "barriers", 0x1fffff);
     for (unsigned i = 0; i < DEPTH; i++)
@@ -104,7 +97,7 @@ static void nest_deeper_than_the_registers(void **state) {
 /* A lane that ends is not waited for: those who wait go on, and registers are free again. */
 static void ends_open_registers(void **state) {
     (void)state;
-    struct fixture f;
+    struct scripted f;
     setup(&f, "barriers", 0xf);
     f.code[0].reconverge = 5;
     issue(&f, FLOW_BRANCH, 0x3, 5);
@@ -126,7 +119,7 @@ static void ends_open_registers(void **state) {
 /* Lanes that return from the function in which they were to meet others leave that register. */
 static void returns_leave_registers_of_the_function(void **state) {
     (void)state;
-    struct fixture f;
+    struct scripted f;
     setup(&f, "barriers", 0xf);
     f.code[20].reconverge = 25;
     issue(&f, FLOW_CALL, 0xf, 20);
@@ -146,9 +139,9 @@ static void returns_leave_registers_of_the_function(void **state) {
 /* A straight run ends with the path's share while another could run, and only then. */
 static void shares_end_straight_runs(void **state) {
     (void)state;
-    struct fixture f;
+    struct scripted f;
     struct group group;
-    setup_yield(&f, "5");
+    setup_yield(&f, "barriers.yield_issues=5");
     start(&f, 0xf);
     f.code[0].reconverge = 50;
     assert_true(f.ops->offer(f.self, 0, &group));
@@ -176,13 +169,42 @@ static void shares_end_straight_runs(void **state) {
     expect_nothing(&f);
 }
 
+/* What a path issued while it was alone is not of its share, and lanes that wait for other threads may take their turn in the
+ * middle of a run: how much of a run is told at once makes no difference. */
+static void shares_are_the_same_told_at_once_or_one_by_one(void **state) {
+    (void)state;
+    for (unsigned at_once = 0; at_once < 2; at_once++) {
+        struct scripted f;
+        struct group group;
+        setup_yield(&f, "barriers.yield_issues=5");
+        f.code[4].reconverge = 50;
+        start(&f, 0xf);
+        assert_true(f.ops->offer(f.self, 0, &group));
+        const struct executed run = {.flow = FLOW_NEXT, .pc = 3, .issues = 1, .lanes = 0xf};
+        if (at_once)
+            f.ops->issued(f.self, 0, &group, &run);
+        else
+            for (unsigned i = 0; i < 4; i++)
+                issue(&f, FLOW_NEXT, 0, 0);
+        issue(&f, FLOW_BRANCH, 0x3, 10); /* the first of its share of five */
+        assert_true(f.ops->offer(f.self, 0, &group));
+        assert_int_equal(group.stop_pc, 14);
+        issue(&f, FLOW_BARRIER, 0x3, 0); /* the others have the slot */
+        f.ops->wait(f.self, 0, 0x3);
+        expect(&f, 5, 0xc);
+        f.ops->offer(f.self, 0, &group);
+        assert_int_equal(group.stop_pc, 10); /* those at the barrier may go on before that */
+        arena_free(&f.arena);
+    }
+}
+
 /* Lanes 0 and 1 wait at 5 for those that spin at 1. A loop that only computes may go on for ever; one with an atomic lets
  * them go after its share, and passes where it was to meet them. */
 static void who_spins_is_not_waited_for(void **state) {
     (void)state;
     for (unsigned spins = 0; spins < 2; spins++) {
-        struct fixture f;
-        setup_yield(&f, "5");
+        struct scripted f;
+        setup_yield(&f, "barriers.yield_issues=5");
         f.code[0].reconverge = 5;
         f.code[1].op = spins ? OP_ATOM : OP_ADD;
         start(&f, 0xf);
@@ -210,8 +232,8 @@ static void who_spins_is_not_waited_for(void **state) {
 
 static void nanosleep_yields(void **state) {
     (void)state;
-    struct fixture f;
-    setup_yield(&f, "1000");
+    struct scripted f;
+    setup_yield(&f, "barriers.yield_issues=1000");
     f.code[0].reconverge = 50;
     f.code[10].op = OP_NANOSLEEP;
     start(&f, 0xf);
@@ -231,9 +253,9 @@ static void nanosleep_yields(void **state) {
  * place; a run ends before an operation that waits. */
 static void lanes_wait_on_their_own(void **state) {
     (void)state;
-    struct fixture f;
+    struct scripted f;
     struct group group;
-    setup_with(&f, "barriers", NULL, NULL);
+    setup_yield(&f, NULL);
     f.code[0].reconverge = 50;
     f.code[12].op = OP_VOTE, f.code[12].flags = FLAG_SYNC;
     start(&f, 0xff);
@@ -264,7 +286,7 @@ static void lanes_wait_on_their_own(void **state) {
 /* Lanes 0 and 1 wait at a block barrier, the others at 50 for them: they are let go, for the barrier may need them. */
 static void who_waits_for_others_is_not_waited_for(void **state) {
     (void)state;
-    struct fixture f;
+    struct scripted f;
     setup(&f, "barriers", 0xf);
     f.code[0].reconverge = 50;
     issue(&f, FLOW_BRANCH, 0x3, 10);
@@ -293,6 +315,7 @@ int main(void) {
         cmocka_unit_test(ends_open_registers),
         cmocka_unit_test(returns_leave_registers_of_the_function),
         cmocka_unit_test(shares_end_straight_runs),
+        cmocka_unit_test(shares_are_the_same_told_at_once_or_one_by_one),
         cmocka_unit_test(who_spins_is_not_waited_for),
         cmocka_unit_test(nanosleep_yields),
         cmocka_unit_test(lanes_wait_on_their_own),

@@ -1,49 +1,18 @@
 /* Diverge on miss: its rules driven by scripted outcomes, its laws and its effect in time. */
+#include "scripted_warp.h"
 #include "timed_programs.h"
-
-#include "divergence/divergence.h"
 
 /* ---- scripted ---- */
 
-enum { CODE = 32, SHARE = 125 /* requests of 1000 cycles */ };
-
-struct scripted {
-    struct arena arena;
-    struct inst code[CODE];
-    const struct divergence_ops *ops;
-    _Alignas(8) unsigned char params[256];
-    struct param_set set;
-    uint64_t now, memory, idle, stall, requests;
-    struct divergence_usage usage;
-    void *self;
-};
-
-static void setup(struct scripted *s, const char *keys[][2], uint32_t lanes) {
-    s->ops = divergence_find("diverge-on-miss");
-    assert_non_null(s->ops);
-    assert_true(s->ops->params_bytes <= sizeof s->params);
-    assert_int_equal(param_create(&s->set, s->ops->params, s->params, &s->arena, NULL), STATUS_OK);
-    for (; keys && (*keys)[0]; keys++)
-        assert_int_equal(param_assign(&s->set, (*keys)[0], (*keys)[1], "", "", NULL), STATUS_OK);
-    s->usage = (struct divergence_usage){&s->memory, &s->idle, &s->stall, &s->requests, 1, SHARE};
-    const struct divergence_shape shape = {.code = s->code,
-                                           .code_count = CODE,
-                                           .warps = 1,
-                                           .warp_size = 32,
-                                           .warps_per_block = 1,
-                                           .schedulers = 1,
-                                           .params = s->params,
-                                           .now = &s->now,
-                                           .usage = &s->usage};
-    s->self = s->ops->create(&s->arena, &shape);
-    s->ops->start(s->self, 0, 0, lanes);
+static void begin(struct scripted *s, const char *const *settings, uint32_t lanes) {
+    choose(s, "diverge-on-miss", settings);
+    start(s, lanes);
 }
 
-static void expect(struct scripted *s, uint32_t pc, uint32_t lanes, bool rejoins) {
+static void expect_group(struct scripted *s, uint32_t pc, uint32_t lanes, bool rejoins) {
     struct group group;
-    assert_true(s->ops->offer(s->self, 0, &group));
-    assert_int_equal(group.pc, pc);
-    assert_int_equal(group.lanes, lanes);
+    expect(s, pc, lanes);
+    s->ops->offer(s->self, 0, &group);
     assert_int_equal(group.rejoins, rejoins);
 }
 
@@ -52,32 +21,12 @@ static void expect_nobody(struct scripted *s) {
     assert_false(s->ops->offer(s->self, 0, &group));
 }
 
-static void issue(struct scripted *s, enum flow flow, uint32_t taken, uint32_t target) {
-    struct group group;
-    assert_true(s->ops->offer(s->self, 0, &group));
-    const struct executed executed = {
-        .flow = flow, .pc = group.pc, .issues = 1, .lanes = group.lanes, .taken = taken, .target = target};
-    s->ops->issued(s->self, 0, &group, &executed);
-}
-
 /* A load by whoever runs; the lanes that are left behind. */
 static uint32_t access_memory(struct scripted *s, uint32_t hits, uint32_t misses) {
     struct group group;
     assert_true(s->ops->offer(s->self, 0, &group));
     issue(s, FLOW_NEXT, 0, 0);
     return s->ops->looked_up(s->self, 0, group.pc, hits, misses);
-}
-
-static uint64_t counter_of(const struct divergence_ops *ops, const void *stats, const char *name) {
-    for (const struct stat_description *stat = ops->stats; stat->name; stat++)
-        if (strcmp(stat->name, name) == 0)
-            return stat_counter(stats, stat);
-    fail_msg("no counter %s", name);
-    return 0;
-}
-
-static uint64_t counter(const struct scripted *s, const char *name) {
-    return counter_of(s->ops, s->ops->statistics(s->self), name);
 }
 
 /* 0: ld; 1: add; 2: bra 0; 3: bar; 4: exit */
@@ -91,32 +40,30 @@ static void write_loop(struct scripted *s) {
     s->code[4].op = OP_EXIT;
 }
 
-static const char *unlimited[][2] = {{"diverge-on-miss.adaptive", "false"},
-                                     {"diverge-on-miss.max_slip", "255"},
-                                     {NULL, NULL}};
+static const char *const unlimited[] = {"diverge-on-miss.adaptive=false", "diverge-on-miss.max_slip=255", NULL};
 
 /* [001 fig. 2]: of two threads in a loop one misses; the other runs on, and takes it along when its data have come. */
 static void a_thread_that_missed_goes_on_with_who_comes_by(void **state) {
     (void)state;
     struct scripted s;
     write_loop(&s);
-    setup(&s, unlimited, 0x3);
-    expect(&s, 0, 0x3, false);
+    begin(&s, unlimited, 0x3);
+    expect_group(&s, 0, 0x3, false);
     assert_int_equal(access_memory(&s, 0x1, 0x2), 0x2);
     for (unsigned turn = 0; turn < 2; turn++) {
-        expect(&s, 1, 0x1, false);
+        expect_group(&s, 1, 0x1, false);
         issue(&s, FLOW_NEXT, 0, 0);
         issue(&s, FLOW_BRANCH, 0x1, 0);
-        expect(&s, 0, 0x1, false);
+        expect_group(&s, 0, 0x1, false);
         if (turn == 1)
             assert_int_equal(s.ops->arrived(s.self, 0, 0x2), 0);
         assert_int_equal(access_memory(&s, 0x1, 0), 0);
     }
-    expect(&s, 1, 0x3, false);
+    expect_group(&s, 1, 0x3, false);
     assert_int_equal(counter(&s, "rejoined_lanes"), 1);
     issue(&s, FLOW_NEXT, 0, 0);
     issue(&s, FLOW_BRANCH, 0, 0);
-    expect(&s, 3, 0x3, false);
+    expect_group(&s, 3, 0x3, false);
     issue(&s, FLOW_BARRIER, 0x3, 0);
     issue(&s, FLOW_EXIT, 0x3, 0);
     expect_nobody(&s);
@@ -129,23 +76,23 @@ static void a_barrier_waits_until_the_table_is_empty(void **state) {
     (void)state;
     struct scripted s;
     write_loop(&s);
-    setup(&s, unlimited, 0x7);
+    begin(&s, unlimited, 0x7);
     assert_int_equal(access_memory(&s, 0x1, 0x6), 0x6);
     issue(&s, FLOW_NEXT, 0, 0);
     issue(&s, FLOW_BRANCH, 0, 0);
     expect_nobody(&s);
     assert_int_equal(s.ops->arrived(s.self, 0, 0x4), 1);
-    expect(&s, 0, 0x4, true);
+    expect_group(&s, 0, 0x4, true);
     issue(&s, FLOW_NEXT, 0, 0);
-    expect(&s, 1, 0x4, false);
+    expect_group(&s, 1, 0x4, false);
     issue(&s, FLOW_NEXT, 0, 0);
     issue(&s, FLOW_BRANCH, 0x4, 0);
     assert_int_equal(s.ops->arrived(s.self, 0, 0x2), 0);
     assert_int_equal(access_memory(&s, 0x4, 0), 0);
-    expect(&s, 1, 0x6, false);
+    expect_group(&s, 1, 0x6, false);
     issue(&s, FLOW_NEXT, 0, 0);
     issue(&s, FLOW_BRANCH, 0, 0);
-    expect(&s, 3, 0x7, false);
+    expect_group(&s, 3, 0x7, false);
     assert_int_equal(counter(&s, "reactivations"), 1);
     assert_int_equal(counter(&s, "parks"), 2);
     arena_free(&s.arena);
@@ -159,20 +106,20 @@ static void a_stack_entry_does_not_pop_while_threads_are_behind(void **state) {
     write_loop(&s);
     s.code[0].op = OP_BRA, s.code[0].reconverge = 12;
     s.code[10].op = OP_LD, s.code[10].space = SPACE_GLOBAL;
-    setup(&s, unlimited, 0x7);
+    begin(&s, unlimited, 0x7);
     issue(&s, FLOW_BRANCH, 0x3, 10);
     assert_int_equal(access_memory(&s, 0x1, 0x2), 0x2);
-    expect(&s, 11, 0x1, false);
+    expect_group(&s, 11, 0x1, false);
     issue(&s, FLOW_NEXT, 0, 0);
     expect_nobody(&s);
     assert_int_equal(s.ops->arrived(s.self, 0, 0x2), 1);
-    expect(&s, 10, 0x2, true);
+    expect_group(&s, 10, 0x2, true);
     issue(&s, FLOW_NEXT, 0, 0);
-    expect(&s, 11, 0x2, false);
+    expect_group(&s, 11, 0x2, false);
     issue(&s, FLOW_NEXT, 0, 0);
-    expect(&s, 1, 0x4, false);
+    expect_group(&s, 1, 0x4, false);
     issue(&s, FLOW_BRANCH, 0x4, 12);
-    expect(&s, 12, 0x7, false);
+    expect_group(&s, 12, 0x7, false);
     arena_free(&s.arena);
 }
 
@@ -181,21 +128,21 @@ static void who_fell_behind_in_a_loop_meets_the_others_behind_it(void **state) {
     (void)state;
     struct scripted s;
     write_loop(&s);
-    setup(&s, unlimited, 0x7);
+    begin(&s, unlimited, 0x7);
     assert_int_equal(access_memory(&s, 0x3, 0x4), 0x4);
     issue(&s, FLOW_NEXT, 0, 0);
     issue(&s, FLOW_BRANCH, 0x1, 0); /* lane 1 leaves */
-    expect(&s, 0, 0x1, false);
+    expect_group(&s, 0, 0x1, false);
     s.ops->arrived(s.self, 0, 0x4);
     assert_int_equal(access_memory(&s, 0x1, 0), 0);
-    expect(&s, 1, 0x5, false);
+    expect_group(&s, 1, 0x5, false);
     issue(&s, FLOW_NEXT, 0, 0);
     issue(&s, FLOW_BRANCH, 0x4, 0); /* lane 0 leaves */
-    expect(&s, 0, 0x4, false);
+    expect_group(&s, 0, 0x4, false);
     assert_int_equal(access_memory(&s, 0x4, 0), 0);
     issue(&s, FLOW_NEXT, 0, 0);
     issue(&s, FLOW_BRANCH, 0, 0);
-    expect(&s, 3, 0x7, false);
+    expect_group(&s, 3, 0x7, false);
     arena_free(&s.arena);
 }
 
@@ -215,67 +162,63 @@ static void who_returns_elsewhere_goes_on_apart(void **state) {
     write_loop(&s);
     s.code[0].op = s.code[1].op = OP_CALL, s.code[2].op = OP_BAR;
     s.code[10].op = OP_LD, s.code[10].space = SPACE_GLOBAL, s.code[11].op = OP_RET;
-    setup(&s, unlimited, 0x7);
+    begin(&s, unlimited, 0x7);
     go(&s, FLOW_CALL, (uint32_t[]){10, 10, 10});
     assert_int_equal(access_memory(&s, 0x1, 0x6), 0x6);
     expect_nobody(&s); /* lane 0 makes way at its ret */
     s.ops->arrived(s.self, 0, 0x6);
     issue(&s, FLOW_NEXT, 0, 0);
-    expect(&s, 11, 0x6, false);
+    expect_group(&s, 11, 0x6, false);
     go(&s, FLOW_RETURN, (uint32_t[]){0, 1, 1});
     go(&s, FLOW_CALL, (uint32_t[]){0, 10, 10});
     assert_int_equal(access_memory(&s, 0x2, 0x4), 0x4); /* lane 1 makes way beside it */
     s.ops->arrived(s.self, 0, 0x4);
     issue(&s, FLOW_NEXT, 0, 0);
     go(&s, FLOW_RETURN, (uint32_t[]){0, 0, 2});
-    expect(&s, 11, 0x3, false);
+    expect_group(&s, 11, 0x3, false);
     go(&s, FLOW_RETURN, (uint32_t[]){1, 2, 0});
-    expect(&s, 1, 0x1, false);
+    expect_group(&s, 1, 0x1, false);
     go(&s, FLOW_CALL, (uint32_t[]){10, 0, 0});
     assert_int_equal(access_memory(&s, 0x1, 0), 0);
     go(&s, FLOW_RETURN, (uint32_t[]){2, 0, 0});
-    expect(&s, 2, 0x7, false);
+    expect_group(&s, 2, 0x7, false);
     arena_free(&s.arena);
 }
 
 static void a_thread_at_the_maximum_waits_as_if_it_had_missed(void **state) {
     (void)state;
-    static const char *one[][2] = {{"diverge-on-miss.adaptive", "false"},
-                                   {"diverge-on-miss.max_slip", "1"},
-                                   {NULL, NULL}};
+    static const char *const one[] = {"diverge-on-miss.adaptive=false", "diverge-on-miss.max_slip=1", NULL};
     struct scripted s;
     write_loop(&s);
-    setup(&s, one, 0x7);
+    begin(&s, one, 0x7);
     assert_int_equal(access_memory(&s, 0x1, 0x6), 0x6); /* lane 0 is one ahead */
     issue(&s, FLOW_NEXT, 0, 0);
     issue(&s, FLOW_BRANCH, 0x1, 0);
     s.ops->arrived(s.self, 0, 0x2);
     assert_int_equal(access_memory(&s, 0x1, 0), 0);
-    expect(&s, 1, 0x2, false); /* lane 1 goes on, lane 0 waits */
+    expect_group(&s, 1, 0x2, false); /* lane 1 goes on, lane 0 waits */
     assert_int_equal(counter(&s, "held_lanes"), 1);
     assert_int_equal(counter(&s, "slip_largest"), 1);
     issue(&s, FLOW_NEXT, 0, 0);
     issue(&s, FLOW_BRANCH, 0x2, 0);
     s.ops->arrived(s.self, 0, 0x4);
     assert_int_equal(access_memory(&s, 0x2, 0), 0);
-    expect(&s, 1, 0x7, false); /* the last have come by: lane 0 is one nearer, and goes on */
+    expect_group(&s, 1, 0x7, false); /* the last have come by: lane 0 is one nearer, and goes on */
     arena_free(&s.arena);
 }
 
 static void at_max_block_waits_for_everything(void **state) {
     (void)state;
-    static const char *block[][2] = {{"diverge-on-miss.adaptive", "false"},
-                                     {"diverge-on-miss.max_slip", "1"},
-                                     {"diverge-on-miss.at_max", "block"},
-                                     {NULL, NULL}};
+    static const char *const block[] = {"diverge-on-miss.adaptive=false", "diverge-on-miss.max_slip=1",
+                                        "diverge-on-miss.at_max=block", NULL};
     struct scripted s;
     write_loop(&s);
-    setup(&s, block, 0x7);
+    begin(&s, block, 0x7);
     assert_int_equal(access_memory(&s, 0x3, 0x4), 0x4);
     issue(&s, FLOW_NEXT, 0, 0);
     issue(&s, FLOW_BRANCH, 0x3, 0);
     assert_int_equal(access_memory(&s, 0x1, 0x2), 0);
-    expect(&s, 1, 0x3, false);
+    expect_group(&s, 1, 0x3, false);
     assert_int_equal(counter(&s, "blocks_slip"), 1);
     arena_free(&s.arena);
 }
@@ -283,23 +226,22 @@ static void at_max_block_waits_for_everything(void **state) {
 /* A full table makes the warp wait; a full buffer makes it empty the table first. */
 static void full_tables_block_or_stall(void **state) {
     (void)state;
-    static const char *small[][2] = {{"diverge-on-miss.adaptive", "false"},
-                                     {"diverge-on-miss.max_slip", "255"},
-                                     {"diverge-on-miss.mdt_entries", "1"},
-                                     {NULL, NULL}};
     for (unsigned buffers = 1; buffers <= 2; buffers++) {
         struct scripted s;
         write_loop(&s);
         s.code[1].op = OP_LD, s.code[1].space = SPACE_GLOBAL;
-        setup(&s, small, 0x7);
-        param_assign(&s.set, "diverge-on-miss.mcb_entries", buffers == 1 ? "1" : "2", "", "", NULL);
+        begin(&s,
+              SETTINGS("diverge-on-miss.adaptive=false", "diverge-on-miss.max_slip=255",
+                       "diverge-on-miss.mdt_entries=1",
+                       buffers == 1 ? "diverge-on-miss.mcb_entries=1" : "diverge-on-miss.mcb_entries=2"),
+              0x7);
         assert_int_equal(access_memory(&s, 0x3, 0x4), 0x4);
         if (buffers == 1) {
             expect_nobody(&s);
             s.ops->arrived(s.self, 0, 0x4);
-            expect(&s, 0, 0x4, true);
+            expect_group(&s, 0, 0x4, true);
             issue(&s, FLOW_NEXT, 0, 0);
-            expect(&s, 1, 0x4, false);
+            expect_group(&s, 1, 0x4, false);
         } else {
             assert_int_equal(access_memory(&s, 0x1, 0x2), 0);
             assert_int_equal(counter(&s, "blocks_table"), 1);
@@ -313,20 +255,18 @@ static void full_tables_block_or_stall(void **state) {
 /* Threads that have their data are not kept waiting by others that spin for them. */
 static void patience_ends(void **state) {
     (void)state;
-    static const char *short_of_it[][2] = {{"diverge-on-miss.adaptive", "false"},
-                                           {"diverge-on-miss.max_slip", "255"},
-                                           {"diverge-on-miss.patience", "3"},
-                                           {NULL, NULL}};
+    static const char *const short_of_it[] = {"diverge-on-miss.adaptive=false", "diverge-on-miss.max_slip=255",
+                                              "diverge-on-miss.patience=3", NULL};
     struct scripted s;
     write_loop(&s);
-    setup(&s, short_of_it, 0x3);
+    begin(&s, short_of_it, 0x3);
     access_memory(&s, 0x1, 0x2);
     s.ops->arrived(s.self, 0, 0x2);
     for (unsigned i = 0; i < 3; i++) {
-        expect(&s, 1, 0x1, false);
+        expect_group(&s, 1, 0x1, false);
         issue(&s, FLOW_BRANCH, 0x1, 1);
     }
-    expect(&s, 0, 0x2, true);
+    expect_group(&s, 0, 0x2, true);
     arena_free(&s.arena);
 }
 
@@ -336,7 +276,7 @@ static void threads_that_all_miss_fall_behind_with_others(void **state) {
     (void)state;
     struct scripted s;
     write_loop(&s);
-    setup(&s, unlimited, 0x7);
+    begin(&s, unlimited, 0x7);
     assert_int_equal(access_memory(&s, 0, 0x7), 0);
     assert_int_equal(counter(&s, "blocks_all_missed"), 1);
     issue(&s, FLOW_NEXT, 0, 0);
@@ -347,32 +287,30 @@ static void threads_that_all_miss_fall_behind_with_others(void **state) {
     assert_int_equal(access_memory(&s, 0, 0x3), 0x3);
     expect_nobody(&s);
     assert_int_equal(s.ops->arrived(s.self, 0, 0x2), 1);
-    expect(&s, 0, 0x2, true); /* lane 1 is first: it takes the slot of its load */
+    expect_group(&s, 0, 0x2, true); /* lane 1 is first: it takes the slot of its load */
     issue(&s, FLOW_NEXT, 0, 0);
-    expect(&s, 1, 0x2, false);
+    expect_group(&s, 1, 0x2, false);
     issue(&s, FLOW_NEXT, 0, 0);
     issue(&s, FLOW_BRANCH, 0x2, 0);
     assert_int_equal(s.ops->arrived(s.self, 0, 0x5), 0);
     assert_int_equal(access_memory(&s, 0x2, 0), 0);
-    expect(&s, 1, 0x7, false);
+    expect_group(&s, 1, 0x7, false);
     assert_int_equal(counter(&s, "blocks_all_missed"), 1);
     arena_free(&s.arena);
 }
 
 static void all_missed_block_waits_for_the_access(void **state) {
     (void)state;
-    static const char *block[][2] = {{"diverge-on-miss.adaptive", "false"},
-                                     {"diverge-on-miss.max_slip", "255"},
-                                     {"diverge-on-miss.all_missed", "block"},
-                                     {NULL, NULL}};
+    static const char *const block[] = {"diverge-on-miss.adaptive=false", "diverge-on-miss.max_slip=255",
+                                        "diverge-on-miss.all_missed=block", NULL};
     struct scripted s;
     write_loop(&s);
-    setup(&s, block, 0x7);
+    begin(&s, block, 0x7);
     assert_int_equal(access_memory(&s, 0x3, 0x4), 0x4);
     issue(&s, FLOW_NEXT, 0, 0);
     issue(&s, FLOW_BRANCH, 0x3, 0);
     assert_int_equal(access_memory(&s, 0, 0x3), 0);
-    expect(&s, 1, 0x3, false);
+    expect_group(&s, 1, 0x3, false);
     assert_int_equal(counter(&s, "blocks_all_missed"), 1);
     arena_free(&s.arena);
 }
@@ -385,31 +323,31 @@ static void a_side_that_falls_behind_keeps_the_other_waiting(void **state) {
     write_loop(&s);
     s.code[1].op = OP_BRA, s.code[1].reconverge = 12, s.code[2].op = OP_ADD, s.code[3].op = OP_ADD;
     s.code[10].op = OP_LD, s.code[10].space = SPACE_GLOBAL, s.code[12].op = OP_BAR;
-    setup(&s, unlimited, 0xf);
+    begin(&s, unlimited, 0xf);
     assert_int_equal(access_memory(&s, 0x7, 0x8), 0x8);
     issue(&s, FLOW_BRANCH, 0x3, 10);
-    expect(&s, 10, 0x3, false);
+    expect_group(&s, 10, 0x3, false);
     assert_int_equal(access_memory(&s, 0, 0x3), 0x3);
     expect_nobody(&s);
     assert_int_equal(s.ops->arrived(s.self, 0, 0x1), 1);
-    expect(&s, 10, 0x1, true);
+    expect_group(&s, 10, 0x1, true);
     issue(&s, FLOW_NEXT, 0, 0);
-    expect(&s, 11, 0x1, false);
+    expect_group(&s, 11, 0x1, false);
     issue(&s, FLOW_NEXT, 0, 0);
     expect_nobody(&s); /* at 12 it waits for lane 1 */
     assert_int_equal(s.ops->arrived(s.self, 0, 0x2), 1);
-    expect(&s, 10, 0x2, true);
+    expect_group(&s, 10, 0x2, true);
     issue(&s, FLOW_NEXT, 0, 0);
     issue(&s, FLOW_NEXT, 0, 0);
     expect_nobody(&s); /* the table first */
     assert_int_equal(s.ops->arrived(s.self, 0, 0x8), 1);
-    expect(&s, 0, 0x8, true);
+    expect_group(&s, 0, 0x8, true);
     issue(&s, FLOW_NEXT, 0, 0);
-    expect(&s, 1, 0x8, false);
+    expect_group(&s, 1, 0x8, false);
     issue(&s, FLOW_BRANCH, 0x8, 12);
-    expect(&s, 2, 0x4, false); /* then the other side */
+    expect_group(&s, 2, 0x4, false); /* then the other side */
     issue(&s, FLOW_BRANCH, 0x4, 12);
-    expect(&s, 12, 0xf, false);
+    expect_group(&s, 12, 0xf, false);
     arena_free(&s.arena);
 }
 
@@ -425,7 +363,7 @@ static void pass_sample(struct scripted *s, uint64_t memory, uint64_t idle, uint
 /* [001 §5.2], sample by sample: more slip when bound by neither, less when bound by issue or bandwidth. */
 static void the_maximum_adapts_sample_by_sample(void **state) {
     (void)state;
-    static const char *keys[][2] = {{"diverge-on-miss.sample_cycles", "100"}, {NULL, NULL}};
+    static const char *const keys[] = {"diverge-on-miss.sample_cycles=100", NULL};
     static const struct {
         uint64_t memory, idle, requests;
         unsigned maximum, raised, lowered, kept;
@@ -443,7 +381,7 @@ static void the_maximum_adapts_sample_by_sample(void **state) {
     };
     struct scripted s;
     write_loop(&s);
-    setup(&s, keys, 0x1);
+    begin(&s, keys, 0x1);
     for (unsigned i = 0; i < sizeof samples / sizeof *samples; i++) {
         pass_sample(&s, samples[i].memory, samples[i].idle, samples[i].requests);
         if (counter(&s, "maximum_raised") != samples[i].raised ||
@@ -460,6 +398,25 @@ static void the_maximum_adapts_sample_by_sample(void **state) {
     s.now += 99;
     access_memory(&s, 0x1, 0); /* no sample yet */
     assert_int_equal(counter(&s, "maximum_raised") + counter(&s, "maximum_lowered") + counter(&s, "maximum_kept"), 310);
+    arena_free(&s.arena);
+}
+
+/* Runs are counted, not instructions: how much of a run is told at once makes no difference. */
+static void patience_is_of_runs(void **state) {
+    (void)state;
+    struct scripted s;
+    write_loop(&s);
+    begin(&s, SETTINGS("diverge-on-miss.adaptive=false", "diverge-on-miss.max_slip=255", "diverge-on-miss.patience=3"),
+          0x3);
+    access_memory(&s, 0x1, 0x2);
+    s.ops->arrived(s.self, 0, 0x2);
+    for (unsigned i = 0; i < 3; i++) {
+        expect_group(&s, 1, 0x1, false);
+        issue(&s, FLOW_NEXT, 0, 0); /* the branch ends the run */
+        expect_group(&s, 2, 0x1, false);
+        issue(&s, FLOW_BRANCH, 0x1, 1);
+    }
+    expect_group(&s, 0, 0x2, true);
     arena_free(&s.arena);
 }
 
@@ -535,8 +492,10 @@ static void slipping_changes_time_alone(void **state) {
                     fail_msg("%s, machine %u, variant %u: memory differs", programs[i].name, m, v);
                 assert_int_equal(timed.result.stats.thread_instructions, plain.result.stats.thread_instructions);
                 const struct gpu_stats *stats = timed.result.timed;
-                assert_true(counter_of(stats->mechanism, stats->mechanism_stats, "mdt_largest") <= (v == 3 ? 1 : 2));
-                assert_true(counter_of(stats->mechanism, stats->mechanism_stats, "mcb_largest") <= (v == 3 ? 1 : 2));
+                assert_true(mechanism_counter(stats->mechanism, stats->mechanism_stats, "mdt_largest") <=
+                            (v == 3 ? 1 : 2));
+                assert_true(mechanism_counter(stats->mechanism, stats->mechanism_stats, "mcb_largest") <=
+                            (v == 3 ? 1 : 2));
                 finish(&timed);
                 finish(&plain);
             }
@@ -580,7 +539,7 @@ static uint64_t gather_cycles(const char *settings, uint64_t *maximum_raised) {
     const struct gpu_stats *stats = f.result.timed;
     const uint64_t cycles = stats->cycles;
     if (maximum_raised)
-        *maximum_raised = counter_of(stats->mechanism, stats->mechanism_stats, "maximum_raised");
+        *maximum_raised = mechanism_counter(stats->mechanism, stats->mechanism_stats, "maximum_raised");
     finish(&f);
     return cycles;
 }
@@ -622,6 +581,7 @@ int main(void) {
         cmocka_unit_test(all_missed_block_waits_for_the_access),
         cmocka_unit_test(a_side_that_falls_behind_keeps_the_other_waiting),
         cmocka_unit_test(the_maximum_adapts_sample_by_sample),
+        cmocka_unit_test(patience_is_of_runs),
         cmocka_unit_test(keys_that_contradict_are_refused),
         cmocka_unit_test(a_maximum_of_0_is_pdom_to_the_cycle),
         cmocka_unit_test(slipping_changes_time_alone),

@@ -3,8 +3,6 @@
 
 #include "base/rng.h"
 
-#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
-
 /* The slot that offers the smallest PC; among equals the oldest. */
 static unsigned smallest(struct fixture *f, struct group *out) {
     uint64_t best = 0;
@@ -109,13 +107,8 @@ static void dwf_queues_behind_its_slots(void **state) {
     arena_free(&f.arena);
 }
 
-/* A counter of the mechanism's own, by its name. */
 static uint64_t counter(const struct fixture *f, const char *name) {
-    for (const struct stat_description *stat = f->ops->stats; stat->name; stat++)
-        if (strcmp(stat->name, name) == 0)
-            return stat_counter(f->ops->statistics(f->self), stat);
-    fail_msg("no counter %s", name);
-    return 0;
+    return mechanism_counter(f->ops, f->ops->statistics(f->self), name);
 }
 
 /* Time passes to the next cycle. */

@@ -8,7 +8,7 @@ static const char *const both[] = {"pdom", "barriers"};
  * fig. 3.1 (c), the third (d), the fifth (e). */
 static void pdom_follows_the_published_example(void **state) {
     (void)state;
-    struct fixture f;
+    struct scripted f;
     enum { A, F, B, D, C, E, G };
     setup(&f, "pdom", 0xf);
     f.blocks = "AFBDCEG";
@@ -33,7 +33,7 @@ static void pdom_follows_the_published_example(void **state) {
 
 /* [002 fig. 2.2] A 1111, B 1011, C 0100, D 1111: push the join (D, 1111), push (C, 0100), run B, pop, run C, pop, run D. */
 static void hammock(const char *name) {
-    struct fixture f;
+    struct scripted f;
     enum { A, C, B, D };
     setup(&f, name, 0xf);
     f.blocks = "ACBD";
@@ -50,7 +50,7 @@ static void hammock(const char *name) {
 }
 
 static void loop_adds_no_entry(const char *name) {
-    struct fixture f;
+    struct scripted f;
     setup(&f, name, 0xff);
     f.code[1].reconverge = 2;
     issue(&f, FLOW_NEXT, 0, 0);
@@ -67,7 +67,7 @@ static void loop_adds_no_entry(const char *name) {
 }
 
 static void exit_clears_lanes_from_every_entry(const char *name) {
-    struct fixture f;
+    struct scripted f;
     setup(&f, name, 0xf);
     f.code[0].reconverge = NO_PC;
     issue(&f, FLOW_BRANCH, 0x3, 8);
@@ -81,7 +81,7 @@ static void exit_clears_lanes_from_every_entry(const char *name) {
 }
 
 static void meets_at_the_return_when_lanes_part_in_a_function(const char *name) {
-    struct fixture f;
+    struct scripted f;
     setup(&f, name, 0xf);
     f.code[20].reconverge = NO_PC;
     issue(&f, FLOW_CALL, 0xf, 20);
@@ -99,7 +99,7 @@ static void meets_at_the_return_when_lanes_part_in_a_function(const char *name) 
 /* Lanes that return early under a guard wait for the others; if those end instead, they go on alone. */
 static void guarded_return_waits_for_the_rest(const char *name) {
     for (unsigned others_exit = 0; others_exit < 2; others_exit++) {
-        struct fixture f;
+        struct scripted f;
         setup(&f, name, 0xf);
         issue(&f, FLOW_CALL, 0xf, 20);
         issue(&f, FLOW_RETURN, 0x5, 1);
@@ -119,7 +119,7 @@ static void guarded_return_waits_for_the_rest(const char *name) {
 
 /* The same PC at another call depth is not the meeting point. */
 static void compares_call_depth(const char *name) {
-    struct fixture f;
+    struct scripted f;
     setup(&f, name, 0x3);
     f.code[20].reconverge = 22;
     issue(&f, FLOW_CALL, 0x3, 20);
@@ -141,7 +141,7 @@ static void compares_call_depth(const char *name) {
 }
 
 static void many_targets_run_lowest_first(const char *name) {
-    struct fixture f;
+    struct scripted f;
     setup(&f, name, 0x7);
     f.code[0].reconverge = 40;
     struct executed executed = {
