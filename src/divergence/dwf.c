@@ -95,6 +95,7 @@ struct waiting {
 struct dwf {
     struct dwf_params params;
     struct threads threads;
+    const uint8_t *home; /* [thread]: the lane where its registers are */
     struct formed_pool pool;
     struct assoc youngest; /* [block][pc]: a place of the pool */
     const struct inst *code;
@@ -132,12 +133,23 @@ static void find_points(struct dwf *dwf, struct arena *arena, unsigned threads) 
     dwf->passed = ARENA_ARRAY(arena, uint32_t, threads);
 }
 
+static const uint8_t *find_homes(struct arena *arena, const struct divergence_shape *shape, bool swizzle) {
+    const unsigned threads = shape->warps * shape->warp_size;
+    uint8_t *home = ARENA_ARRAY(arena, uint8_t, threads);
+    for (unsigned i = 0; i < threads; i++) {
+        const unsigned warp = i / shape->warp_size % shape->warps_per_block;
+        home[i] = (uint8_t)(i % shape->warp_size ^ (swizzle ? warp & 1 : 0));
+    }
+    return home;
+}
+
 static void *dwf_create(struct arena *arena, const struct divergence_shape *shape) {
     struct dwf *dwf = ARENA_NEW(arena, struct dwf);
     const struct dwf_params *params = shape->params;
     const unsigned threads = shape->warps * shape->warp_size, blocks = shape->warps / shape->warps_per_block;
     dwf->params = *params;
     threads_create(&dwf->threads, arena, shape->warps, shape->warp_size, shape->warps_per_block);
+    dwf->home = find_homes(arena, shape, params->swizzle);
     formed_create(&dwf->pool, arena, threads);
     assoc_create(&dwf->youngest, arena, (size_t)blocks * shape->code_count, params->lut_entries, params->lut_ways);
     dwf->code = shape->code, dwf->code_count = shape->code_count;
@@ -273,14 +285,9 @@ static void heap_grow(struct dwf *dwf, uint32_t pc, unsigned threads) {
 
 /* ---- formation ---- */
 
-static unsigned home_lane(const struct dwf *dwf, unsigned thread) {
-    const unsigned warp = thread % dwf->threads.per_block / dwf->threads.warp_size;
-    return thread % dwf->threads.warp_size ^ (dwf->params.swizzle ? warp & 1 : 0);
-}
-
 /* A thread takes a lane of the group; false: none that it may have is free. */
 static bool take_lane(const struct dwf *dwf, struct formed *formed, uint16_t thread) {
-    unsigned lane = home_lane(dwf, thread);
+    unsigned lane = dwf->home[thread];
     if (formed->lanes >> lane & 1) {
         const uint32_t free = bits_low(dwf->threads.warp_size) & ~formed->lanes;
         if (dwf->params.register_file == REGISTERS_LANE_AWARE || !free)
@@ -292,6 +299,28 @@ static bool take_lane(const struct dwf *dwf, struct formed *formed, uint16_t thr
     if (dwf->passed && dwf->passed[thread] < formed->rank)
         formed->rank = dwf->passed[thread];
     return true;
+}
+
+/* The same for threads of an arrival; those that have found none. */
+static uint32_t take_lanes(const struct dwf *dwf, struct formed *formed, const struct arrival *arrival, uint32_t from) {
+    uint32_t left = 0, lanes = formed->lanes;
+    if (dwf->params.register_file != REGISTERS_LANE_AWARE || dwf->passed) {
+        for (BITS_EACH(i, from))
+            left |= (uint32_t)!take_lane(dwf, formed, arrival->threads[i]) << i;
+        return left;
+    }
+    for (BITS_EACH(i, from)) {
+        const uint16_t thread = arrival->threads[i];
+        const uint32_t lane = dwf->home[thread], bit = UINT32_C(1) << lane;
+        if (lanes & bit) {
+            left |= UINT32_C(1) << i;
+            continue;
+        }
+        formed->threads[lane] = thread;
+        lanes |= bit;
+    }
+    formed->lanes = lanes;
+    return left;
 }
 
 static uint32_t table_key(const struct dwf *dwf, unsigned block, uint32_t pc) { return block * dwf->code_count + pc; }
@@ -310,7 +339,7 @@ static bool needs_place(const struct dwf *dwf, const struct arrival *arrival) {
         return bits_count(formed->lanes) + arrival->count > dwf->threads.warp_size;
     uint32_t home = 0;
     for (unsigned i = 0; i < arrival->count; i++)
-        home |= UINT32_C(1) << home_lane(dwf, arrival->threads[i]);
+        home |= UINT32_C(1) << dwf->home[arrival->threads[i]];
     return (home & formed->lanes) != 0;
 }
 
@@ -328,8 +357,7 @@ static uint16_t begin(struct dwf *dwf, const struct arrival *arrival, uint32_t f
     const uint16_t number = formed_take(&dwf->pool, arrival->block, arrival->pc);
     struct formed *formed = &dwf->pool.items[number];
     formed->rank = UINT32_MAX;
-    for (BITS_EACH(i, from))
-        take_lane(dwf, formed, arrival->threads[i]);
+    take_lanes(dwf, formed, arrival, from);
     formed_enqueue(&dwf->pool, number);
     if (dwf->pool.count > dwf->stats.pool_largest)
         dwf->stats.pool_largest = dwf->pool.count;
@@ -346,9 +374,7 @@ static uint64_t insert(struct dwf *dwf, const struct arrival *arrival) {
         dwf->turn = *dwf->now, dwf->taken = 0;
     dwf->taken++;
     if (formed) {
-        for (unsigned i = 0; i < arrival->count; i++)
-            if (take_lane(dwf, formed, arrival->threads[i]))
-                left &= ~(UINT32_C(1) << i);
+        left = take_lanes(dwf, formed, arrival, left);
         changed = formed->slot == FORMED_NONE ? 0 : UINT64_C(1) << formed->slot;
         dwf->stats.merges += left != bits_low(arrival->count);
         if (dwf->params.register_file == REGISTERS_LANE_AWARE)
@@ -371,20 +397,22 @@ static uint64_t insert(struct dwf *dwf, const struct arrival *arrival) {
 
 /* The first threads of the lanes that go on together leave `lanes`. */
 static void next_arrival(const struct dwf *dwf, const uint16_t *threads, uint32_t *lanes, struct arrival *out) {
-    const unsigned first = threads[bits_first(*lanes)];
-    uint32_t home = 0;
-    out->block = first / dwf->threads.per_block, out->pc = dwf->threads.pcs[first], out->count = 0;
-    for (BITS_EACH(lane, *lanes)) {
+    const unsigned first = threads[bits_first(*lanes)], block = first / dwf->threads.per_block;
+    const unsigned from = block * dwf->threads.per_block;
+    const uint32_t pc = dwf->threads.pcs[first], all = *lanes;
+    const bool lane_aware = dwf->params.register_file == REGISTERS_LANE_AWARE;
+    uint32_t home = 0, taken = 0;
+    unsigned count = 0;
+    for (BITS_EACH(lane, all)) {
         const uint16_t thread = threads[lane];
-        const uint32_t bit = UINT32_C(1) << home_lane(dwf, thread);
-        if (dwf->threads.pcs[thread] != out->pc || thread / dwf->threads.per_block != out->block)
+        const uint32_t bit = UINT32_C(1) << dwf->home[thread];
+        if (dwf->threads.pcs[thread] != pc || thread - from >= dwf->threads.per_block || (lane_aware && home & bit))
             continue;
-        if (dwf->params.register_file == REGISTERS_LANE_AWARE && home & bit)
-            continue;
-        home |= bit;
-        out->threads[out->count++] = thread;
-        *lanes &= ~(UINT32_C(1) << lane);
+        home |= bit, taken |= UINT32_C(1) << lane;
+        out->threads[count++] = thread;
     }
+    out->block = block, out->pc = pc, out->count = count;
+    *lanes = all & ~taken;
 }
 
 static void wait_in_line(struct dwf *dwf, const struct arrival *arrival) {
@@ -475,17 +503,18 @@ static void pass_points(struct dwf *dwf, const struct group *group, uint32_t pc)
     }
 }
 
-static unsigned dwf_turns(const void *self, unsigned slot) {
-    const struct dwf *dwf = self;
-    const struct formed *formed = formed_at(&dwf->pool, slot);
+static unsigned count_turns(const struct dwf *dwf, const struct formed *formed) {
     unsigned most = 1, of_lane[LANES_MAX] = {0};
-    if (dwf->params.register_file != REGISTERS_CROSSBAR)
-        return 1;
     for (BITS_EACH(lane, formed->lanes)) {
-        const unsigned count = ++of_lane[home_lane(dwf, formed->threads[lane])];
+        const unsigned count = ++of_lane[dwf->home[formed->threads[lane]]];
         most = count > most ? count : most;
     }
     return most;
+}
+
+static unsigned dwf_turns(const void *self, unsigned slot) {
+    const struct dwf *dwf = self;
+    return dwf->params.register_file == REGISTERS_CROSSBAR ? count_turns(dwf, formed_at(&dwf->pool, slot)) : 1;
 }
 
 static uint64_t dwf_issued(void *self, unsigned slot, const struct group *group, const struct executed *executed) {
@@ -542,12 +571,12 @@ static enum status dwf_check(const void *values, struct report *report) {
 static void dwf_cost(const void *values, const struct cost_shape *shape, struct cost *out) {
     const struct dwf_params *params = values;
     cost_formation(shape,
-             &(struct cost_formation){.lut_entries = params->lut_entries,
-                                .pool_entries = params->pool_entries,
-                                .heap_entries = params->heap_entries,
-                                .mheap_lut_entries = params->mheap_lut_entries,
-                                .sorts = params->policy == POLICY_MAJORITY},
-             out);
+                   &(struct cost_formation){.lut_entries = params->lut_entries,
+                                            .pool_entries = params->pool_entries,
+                                            .heap_entries = params->heap_entries,
+                                            .mheap_lut_entries = params->mheap_lut_entries,
+                                            .sorts = params->policy == POLICY_MAJORITY},
+                   out);
 }
 
 const struct divergence_ops divergence_dwf = {

@@ -50,7 +50,7 @@ static const struct stat_description lwm_stats_table[] = {
 struct large {
     struct stack stack;
     unsigned rows;
-    uint32_t busy[STACK_ROWS]; /* the interlock: threads in the pipeline, or at a barrier or a warp-level operation */
+    uint32_t *busy; /* by row, the interlock: threads in the pipeline, or at a barrier or a warp-level operation */
     unsigned busy_count, in_flight;
     bool needs_all; /* of the last instruction: its sub-warps must all complete before the next */
     bool memory;    /* the same because it reads global memory */
@@ -69,7 +69,7 @@ struct lwm {
     const struct executor *executor;
     struct lwm_params params;
     unsigned warps_per_block, warp_size, rows_max, per_block, count;
-    uint32_t *alive; /* by warp */
+    uint32_t *alive, *busy; /* by warp */
     /* by thread: the first thread of the sub-warp it is in; of such a first thread: how many of the sub-warp are still
      * out, and which instruction it was */
     uint16_t *leader;
@@ -98,6 +98,7 @@ static void *lwm_create(struct arena *arena, const struct divergence_shape *shap
     lwm->per_block = (shape->warps_per_block + lwm->rows_max - 1) / lwm->rows_max;
     lwm->count = shape->warps / shape->warps_per_block * lwm->per_block;
     lwm->alive = ARENA_ARRAY(arena, uint32_t, shape->warps);
+    lwm->busy = ARENA_ARRAY(arena, uint32_t, shape->warps);
     lwm->leader = ARENA_ARRAY(arena, uint16_t, threads);
     lwm->out = ARENA_ARRAY(arena, uint8_t, threads);
     lwm->serial = ARENA_ARRAY(arena, uint32_t, threads);
@@ -106,6 +107,7 @@ static void *lwm_create(struct arena *arena, const struct divergence_shape *shap
         const unsigned before = i % lwm->per_block * lwm->rows_max, left = shape->warps_per_block - before;
         struct large *large = &lwm->large[i];
         large->rows = left < lwm->rows_max ? left : lwm->rows_max;
+        large->busy = &lwm->busy[i / lwm->per_block * lwm->warps_per_block + before];
         stack_create(&large->stack, &lwm->family, large->rows);
         large->gathered.next = ARENA_ARRAY(arena, uint32_t, (size_t)large->rows * LANES_MAX);
     }
@@ -266,6 +268,16 @@ static uint32_t lwm_ahead(const void *self, unsigned slot, bool *memory) {
 
 static void gather(struct lwm *lwm, struct large *large, unsigned first, const struct group *group,
                    const struct executed *executed) {
+    if (executed->flow == FLOW_NEXT && !op_is_control(lwm->code[executed->pc].op)) { /* nobody goes elsewhere */
+        for (BITS_EACH(lane, group->lanes)) {
+            const unsigned thread = group->threads[lane] - first, row = thread / lwm->warp_size;
+            const uint32_t bit = UINT32_C(1) << thread % lwm->warp_size;
+            assert(large->remaining[row] & ~large->busy[row] & bit);
+            large->remaining[row] &= ~bit;
+            large->busy[row] |= bit;
+        }
+        return;
+    }
     for (BITS_EACH(lane, group->lanes)) {
         const unsigned thread = group->threads[lane] - first, row = thread / lwm->warp_size;
         const unsigned column = thread % lwm->warp_size;
@@ -329,24 +341,35 @@ static uint64_t lwm_issued(void *self, unsigned slot, const struct group *group,
     return UINT64_C(1) << slot;
 }
 
-static uint64_t lwm_returned(void *self, const uint16_t *threads, uint32_t lanes) {
-    struct lwm *lwm = self;
-    uint64_t changed = 0;
-    for (BITS_EACH(lane, lanes)) {
-        const unsigned thread = threads[lane], warp = thread / lwm->warp_size, number = large_of(lwm, warp);
-        struct large *large = &lwm->large[number];
-        const uint32_t bit = UINT32_C(1) << thread % lwm->warp_size;
-        const uint16_t leader = lwm->leader[thread];
-        assert(large->busy[row_of(lwm, warp)] & bit);
-        large->busy[row_of(lwm, warp)] &= ~bit;
-        large->busy_count--;
-        changed |= UINT64_C(1) << number;
-        if (--lwm->out[leader])
-            continue;
+/* So many threads of a sub-warp are back; the bit of its large warp. */
+static uint64_t come_back(struct lwm *lwm, unsigned leader, unsigned count) {
+    const unsigned number = large_of(lwm, leader / lwm->warp_size);
+    struct large *large = &lwm->large[number];
+    large->busy_count -= count;
+    lwm->out[leader] = (uint8_t)(lwm->out[leader] - count);
+    if (!lwm->out[leader]) {
         large->in_flight--;
         large->completed |= lwm->serial[leader] == large->serial;
     }
-    return changed;
+    return UINT64_C(1) << number;
+}
+
+static uint64_t lwm_returned(void *self, const uint16_t *threads, uint32_t lanes) {
+    struct lwm *lwm = self;
+    unsigned leader = lwm->leader[threads[bits_first(lanes)]], count = 0;
+    uint64_t changed = 0;
+    for (BITS_EACH(lane, lanes)) {
+        const unsigned thread = threads[lane], warp = thread / lwm->warp_size;
+        const uint32_t bit = UINT32_C(1) << thread % lwm->warp_size;
+        assert(lwm->busy[warp] & bit);
+        lwm->busy[warp] &= ~bit;
+        if (lwm->leader[thread] != leader) {
+            changed |= come_back(lwm, leader, count);
+            leader = lwm->leader[thread], count = 0;
+        }
+        count++;
+    }
+    return changed | come_back(lwm, leader, count);
 }
 
 static uint32_t lwm_alive(const void *self, unsigned warp) { return ((const struct lwm *)self)->alive[warp]; }

@@ -6,29 +6,54 @@
 #include "base/bits.h"
 #include "exec/core.h"
 
+enum { WARPS_MAX = 64 }; /* of an SM */
+
+/* The lanes of the group by the warp of their threads. */
+struct parts {
+    uint32_t lanes[WARPS_MAX];
+    bool in_place; /* every thread is in the lane that it has in its warp */
+};
+
 /* The threads of one warp. */
 struct part {
     unsigned warp;
+    bool in_place;
     uint32_t lanes, home;       /* of the group; of the warp */
-    uint8_t lane_of[LANES_MAX]; /* by lane of the warp */
+    uint8_t lane_of[LANES_MAX]; /* by lane of the warp, unless they are in place */
 };
 
-/* The threads of `rest` that belong to the warp of its first. */
-static void next_part(const struct group *group, uint32_t rest, struct part *part) {
-    part->warp = group->threads[bits_first(rest)] / LANES_MAX;
-    part->lanes = part->home = 0;
-    for (BITS_EACH(lane, rest)) {
+static void find_parts(const struct group *group, struct parts *parts) {
+    unsigned apart = 0;
+    memset(parts->lanes, 0, sizeof parts->lanes);
+    for (BITS_EACH(lane, group->lanes)) {
         const unsigned thread = group->threads[lane];
-        if (thread / LANES_MAX != part->warp)
-            continue;
-        part->lanes |= UINT32_C(1) << lane;
-        part->home |= UINT32_C(1) << thread % LANES_MAX;
-        part->lane_of[thread % LANES_MAX] = (uint8_t)lane;
+        parts->lanes[thread / LANES_MAX] |= UINT32_C(1) << lane;
+        apart |= thread ^ lane;
+    }
+    parts->in_place = apart % LANES_MAX == 0;
+}
+
+/* The threads of `rest` that belong to the warp of its first. */
+static void next_part(const struct group *group, const struct parts *parts, uint32_t rest, struct part *part) {
+    part->warp = group->threads[bits_first(rest)] / LANES_MAX;
+    part->lanes = part->home = parts->lanes[part->warp];
+    part->in_place = parts->in_place;
+    if (part->in_place)
+        return;
+    part->home = 0;
+    for (BITS_EACH(lane, part->lanes)) {
+        const unsigned home = group->threads[lane] % LANES_MAX;
+        part->home |= UINT32_C(1) << home;
+        part->lane_of[home] = (uint8_t)lane;
     }
 }
 
+static unsigned lane_of(const struct part *part, unsigned home) { return part->in_place ? home : part->lane_of[home]; }
+
 static uint32_t to_group(const struct part *part, uint32_t home) {
     uint32_t lanes = 0;
+    if (part->in_place)
+        return home;
     for (BITS_EACH(lane, home))
         lanes |= UINT32_C(1) << part->lane_of[lane];
     return lanes;
@@ -45,7 +70,7 @@ static void add_executed(const struct part *part, const struct executed *done, s
         out->predicate |= to_group(part, done->predicate);
     if (done->flow == FLOW_MULTI || done->flow == FLOW_CALL || done->flow == FLOW_RETURN)
         for (BITS_EACH(lane, part->home))
-            out->next[part->lane_of[lane]] = done->next[lane];
+            out->next[lane_of(part, lane)] = done->next[lane];
 }
 
 static void begin_executed(const struct group *group, struct exec_counts *counts, struct executed *out) {
@@ -84,7 +109,7 @@ static void add_ticket(struct core *core, const struct part *part, uint32_t numb
     struct ticket *to = &core->tickets.items[access->ticket];
     to->step = from->step;
     for (BITS_EACH(lane, from->lanes)) {
-        const unsigned at = part->lane_of[lane];
+        const unsigned at = lane_of(part, lane);
         to->lanes |= UINT32_C(1) << at;
         to->thread[at] = from->thread[lane], to->address[at] = from->address[lane];
         to->b[at] = from->b[lane], to->c[at] = from->c[lane];
@@ -102,8 +127,9 @@ static void add_access(struct core *core, const struct part *part, const struct 
         access->lanes = 0;
     }
     for (BITS_EACH(lane, done->lanes)) {
-        access->lanes |= UINT32_C(1) << part->lane_of[lane];
-        access->address[part->lane_of[lane]] = done->address[lane];
+        const unsigned at = lane_of(part, lane);
+        access->lanes |= UINT32_C(1) << at;
+        access->address[at] = done->address[lane];
     }
     if (done->kind == ACCESS_ATOMIC && done->ticket != NO_TICKET)
         add_ticket(core, part, done->ticket, access);
@@ -113,10 +139,13 @@ void core_mixed_step(struct core *core, const struct group *group, uint64_t cycl
                      struct access *access) {
     access->kind = ACCESS_NONE;
     begin_executed(group, core->counts, out);
+    struct parts parts;
     struct part part;
+    find_parts(group, &parts);
     for (uint32_t rest = group->lanes; rest; rest &= ~part.lanes) {
-        struct access asked = {.kind = ACCESS_NONE};
-        next_part(group, rest, &part);
+        struct access asked;
+        asked.kind = ACCESS_NONE;
+        next_part(group, &parts, rest, &part);
         const struct core_warp *at = &core->warps[part.warp];
         core->access = &asked;
         at->exec->clock = cycle;
@@ -128,9 +157,11 @@ void core_mixed_step(struct core *core, const struct group *group, uint64_t cycl
 
 void exec_run_mixed(struct exec *exec, const struct group *group, struct executed *out) {
     begin_executed(group, exec->counts, out);
+    struct parts parts;
     struct part part;
+    find_parts(group, &parts);
     for (uint32_t rest = group->lanes; rest; rest &= ~part.lanes) {
-        next_part(group, rest, &part);
+        next_part(group, &parts, rest, &part);
         if (!run_part(exec, part.warp, group, &part, out))
             return;
     }

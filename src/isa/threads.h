@@ -62,6 +62,11 @@ static inline uint32_t threads_next(const struct executed *executed, unsigned la
 
 /* Every thread of an issued group learns its next PC; those that end are gone. */
 static inline void threads_issued(struct threads *threads, const struct group *group, const struct executed *executed) {
+    if (executed->flow == FLOW_NEXT) { /* most often */
+        for (BITS_EACH(lane, group->lanes))
+            threads->pcs[group->threads[lane]] = executed->pc + 1;
+        return;
+    }
     for (BITS_EACH(lane, group->lanes)) {
         const unsigned thread = group->threads[lane];
         threads->pcs[thread] = threads_next(executed, lane);
