@@ -6,6 +6,7 @@
 
 #include "base/bits.h"
 #include "device/machine.h"
+#include "device/replay.h"
 #include "emulate/emulate.h"
 #include "exec/print.h"
 #include "exec/timed.h"
@@ -319,6 +320,29 @@ static enum status make_gpu(struct device *device, struct report *report) {
     return STATUS_OK;
 }
 
+static bool has_barriers(const struct module *module) {
+    for (uint32_t pc = 0; pc < module->code_count; pc++)
+        if (module->code[pc].op == OP_BAR)
+            return true;
+    return false;
+}
+
+/* ideal.barriers: the launch on a machine of its own, after which its executors do the same again without waiting. */
+static enum status run_first(const struct device *device, struct arena *arena, struct arena *kept,
+                             const struct gpu_launch *launch, struct executor *executors, uint64_t *progress,
+                             struct gpu_stats *stats, struct gpu_fault *fault, struct report *report) {
+    const uint32_t sms = device->machine->sm_count;
+    struct recording *recording =
+        recording_create(arena, executors, sms, launch->blocks, launch->warps_per_place, progress);
+    struct gpu *gpu = gpu_create(arena, &device->gpu_config, report);
+    for (uint32_t i = 0; i < sms; i++)
+        executors[i] = recording_executor(recording, i);
+    const enum status status = gpu_run(gpu, arena, kept, launch, stats, fault, report);
+    for (uint32_t i = 0; i < sms; i++)
+        executors[i] = replay_executor(recording, i);
+    return status ? status : recording_check(recording, report);
+}
+
 /* The same launch on the machine in time: an executor per SM; all of them count in one place. */
 static enum status run_in_time(struct device *device, const struct launch *launch, struct arena *arena,
                                const struct linked *linked, const struct exec_launch *description,
@@ -358,7 +382,12 @@ static enum status run_in_time(struct device *device, const struct launch *launc
                                      .issues = launch->issues};
     struct gpu_fault fault;
     result->timed = ARENA_NEW(&result->arena, struct gpu_stats);
-    const enum status status = gpu_run(device->gpu, arena, &result->arena, &timed, result->timed, &fault, report);
+    enum status status = STATUS_OK;
+    if (machine->ideal_barriers && has_barriers(timed.module))
+        status = run_first(device, arena, &result->arena, &timed, executors, &counts->progress, result->timed, &fault,
+                           report);
+    if (!status)
+        status = gpu_run(device->gpu, arena, &result->arena, &timed, result->timed, &fault, report);
     if (fault.found)
         exec_report_fault(core_exec(cores[fault.sm], fault.warp), fault.pcs, report);
     emulated->full_groups = result->timed->histograms.active_lanes[LANES_MAX];
@@ -379,6 +408,12 @@ static enum status check_mechanism(const struct device *device, const struct lau
         return report_add(report, STATUS_INVALID,
                           "sm.warp_size=%u: divergence.mechanism=%s is modelled with warps of 32 only",
                           (unsigned)device->machine->warp_size, device->mechanism->name);
+    if (device->machine->ideal_barriers && launch->in_time &&
+        (device->mechanism->regroups || device->mechanism->wait || device->mechanism->looked_up))
+        return report_add(report, STATUS_INVALID,
+                          "ideal.barriers=true: with divergence.mechanism=%s the way of a warp depends on time, and cannot "
+                          "be repeated",
+                          device->mechanism->name);
     return divergence_check(device->mechanism, program_module(launch->program),
                             machine_mechanism_params(device->machine, device->mechanism), report);
 }

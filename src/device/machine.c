@@ -314,6 +314,8 @@ struct cache_params machine_l1(const struct machine *machine, uint64_t shared_in
         return l1;
     }
     const uint64_t way_bytes = l1.size_bytes / l1.ways;
+    if (machine->ideal_warps && shared_in_use > machine->shared_bytes)
+        shared_in_use = machine->shared_bytes;
     for (uint64_t bytes; next_carve_out(&list, &bytes);)
         if (bytes >= shared_in_use) {
             l1.size_bytes -= bytes;
@@ -390,6 +392,19 @@ bool machine_is_idle_key(const struct machine *machine, const struct param_descr
 }
 
 struct occupancy_limits machine_occupancy_limits(const struct machine *machine) {
+    if (machine->ideal_warps)
+        return (struct occupancy_limits){
+            .warp_size = machine->warp_size,
+            .threads = SM_WARPS_MAX * machine->warp_size,
+            .warps = SM_WARPS_MAX,
+            .blocks = SM_WARPS_MAX,
+            .threads_per_block = machine->max_block_threads,
+            .registers = UINT32_MAX,
+            .registers_per_thread = machine->max_registers_per_thread,
+            .register_unit = 1,
+            .shared_bytes = UINT32_MAX,
+            .shared_unit_bytes = 1,
+        };
     return (struct occupancy_limits){
         .warp_size = machine->warp_size,
         .threads = machine->max_threads,

@@ -19,6 +19,7 @@ struct channel {
     uint64_t latency;
     struct clock_ratio clock; /* of the DRAM, told by the partition's */
     bool far;                 /* the latency is longer than a cycle of the DRAM */
+    bool any_number;          /* of requests enter it in a cycle: ideal.dram, ideal.bandwidth */
     struct dram_channel dram;
     uint32_t head, count;
     struct coming *queue; /* sorted by `order` */
@@ -85,6 +86,17 @@ struct request *channel_send(struct channel *c, uint64_t cycle, uint32_t rank, s
 
 /* ---- time ---- */
 
+/* The first of the queue enters the DRAM. The cycle after which the next may. */
+static inline uint64_t push_first(struct channel *c, uint64_t at) {
+    const struct coming *first = queue_at(c, 0);
+    if (c->dram.dram) {
+        dram_push_at(c->dram.dram, at, &first->request, first->place);
+        return at;
+    }
+    latency_dram_push(c->dram.latency, at, &first->request);
+    return at - c->any_number;
+}
+
 /* Pushes what comes, one request in a cycle of the DRAM, as long as there is room. */
 static void advance(struct channel *c, uint64_t until) {
     while (c->dram_now < until) {
@@ -96,12 +108,11 @@ static void advance(struct channel *c, uint64_t until) {
             c->dram_now = dram_channel_next(c->dram);
             continue;
         }
-        const struct coming *first = queue_at(c, 0);
-        dram_channel_push(c->dram, at, &first->request, first->place);
+        const uint64_t last = push_first(c, at);
         c->head = (c->head + 1) % CHANNEL_QUEUE;
         c->count--;
         c->first_ready = queue_ready(c);
-        c->dram_now = at;
+        c->dram_now = last;
     }
     c->dram_now = until;
     dram_channel_advance(c->dram, until);
@@ -147,13 +158,30 @@ struct dram_stats channel_statistics(const struct channel *c) {
 
 const struct dram_histograms *channel_histograms(const struct channel *c) { return dram_channel_histograms(c->dram); }
 
+/* The memory of a machine with ideal.dram or ideal.bandwidth: one latency, any number of requests at a time. */
+static struct dram_params ideal_dram(const struct gpu_config *config) {
+    enum { BYTES_PER_CLOCK = 1 << 20 };
+    struct dram_params dram = *config->dram;
+    const uint32_t row_hit = dram.model == DRAM_BANKS         ? dram.cl + dram.burst_clocks
+                             : dram.model == DRAM_ROW_LATENCY ? dram.row_hit_latency
+                                                              : dram.flat_latency;
+    dram.model = DRAM_FLAT;
+    dram.flat_latency = config->gpu->ideal_dram ? 1 : row_hit;
+    dram.bytes_per_clock = BYTES_PER_CLOCK;
+    dram.queue_limit = 0;
+    return dram;
+}
+
 struct channel *channel_create(struct arena *arena, const struct gpu_config *config) {
     struct channel *c = ARENA_NEW(arena, struct channel);
     const struct gpu_params *gpu = config->gpu;
+    const bool ideal = gpu->ideal_dram || gpu->ideal_bandwidth;
+    const struct dram_params dram = ideal ? ideal_dram(config) : *config->dram;
     c->clock = clock_ratio(gpu->dram_khz, gpu_khz(gpu, gpu->l2_khz));
-    c->latency = gpu->dram_latency;
+    c->latency = channel_latency(gpu);
     c->far = c->latency * c->clock.ticks >= c->clock.cycles;
-    c->dram = dram_channel_create(arena, config->dram);
+    c->any_number = ideal;
+    c->dram = dram_channel_create(arena, &dram);
     c->queue = arena_alloc_aligned(arena, CHANNEL_QUEUE * sizeof *c->queue, alignof(struct coming));
     c->first_ready = NO_CYCLE;
     return c;

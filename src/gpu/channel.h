@@ -8,6 +8,11 @@
 /* With less room than CHANNEL_SCARCE it may matter to the next request: the channel is then visited every cycle. */
 enum { CHANNEL_QUEUE = 4096, CHANNEL_SCARCE = 64 };
 
+/* Cycles on the way to the DRAM: with ideal.dram a miss of the L2 takes no longer than a hit. */
+static inline uint32_t channel_latency(const struct gpu_params *gpu) {
+    return gpu->ideal_dram && gpu->l2_latency < gpu->dram_latency ? gpu->l2_latency : gpu->dram_latency;
+}
+
 struct channel;
 struct channel *channel_create(struct arena *arena, const struct gpu_config *config);
 /* Requests that fit into the queue. */

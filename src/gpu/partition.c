@@ -64,6 +64,7 @@ struct partition {
     uint32_t room_blocked; /* slices that wait for room in the channel's queue */
     bool by_sectors;       /* sectors of a request are looked up in one step, ahead of their cycles */
     bool l2_enabled;
+    void (*run_slice)(struct partition *p, struct slice *slice);
     uint32_t l2_latency;
     const struct executor *executors;
     /* Of this round, in order of service. Room for those that waited when it began and those accepted in it, for each
@@ -302,6 +303,14 @@ static __attribute__((noinline)) void run_slice(struct partition *p, struct slic
     slice->next = slice_next(slice);
 }
 
+/* ideal.bandwidth: lookups until there is nothing left to look up. */
+static void run_slice_ideal(struct partition *p, struct slice *slice) {
+    do {
+        slice->lookup_free = p->now;
+        run_slice(p, slice);
+    } while (slice->lookup_free > p->now && !slice->blocked);
+}
+
 /* ---- the channel ---- */
 
 static void unblock(struct partition *p, struct slice *slice) {
@@ -371,7 +380,7 @@ void partition_run(struct partition *p, uint64_t from, uint64_t to) {
         next = NO_CYCLE;
         for (struct slice *slice = p->slices; slice < p->slices_end; slice++) {
             if (slice->next <= now)
-                run_slice(p, slice);
+                p->run_slice(p, slice);
             next = slice->next < next ? slice->next : next;
         }
         next = channel_next(p->channel) < next ? channel_next(p->channel) : next;
@@ -451,6 +460,7 @@ struct partition *partition_create(struct arena *arena, const struct gpu_config 
                                    const struct address_map *map, struct report *report) {
     struct partition *p = ARENA_NEW(arena, struct partition);
     const struct gpu_params *gpu = config->gpu;
+    p->run_slice = gpu->ideal_bandwidth ? run_slice_ideal : run_slice;
     p->l2_enabled = gpu->l2_enabled && !gpu->l2_private, p->l2_latency = gpu->l2_latency;
     if (slice_map_create(&p->map, map, config->dram, number, gpu->slices, report) != STATUS_OK)
         return NULL;
@@ -469,7 +479,7 @@ struct partition *partition_create(struct arena *arena, const struct gpu_config 
             slice->waiting[k].next = k + 1 < WAITING_MAX ? k + 1 : NOBODY;
         slice->current = NOBODY;
     }
-    p->by_sectors = p->l2_enabled && cache_takes_sectors(p->slices[0].l2) && gpu->dram_latency >= SECTORS &&
+    p->by_sectors = p->l2_enabled && cache_takes_sectors(p->slices[0].l2) && channel_latency(gpu) >= SECTORS &&
                     !((config->dram->row_mask | config->dram->bank_mask) & (LINE_BYTES - 1));
     return p;
 }

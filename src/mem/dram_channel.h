@@ -25,14 +25,6 @@ static inline struct dram_place dram_channel_place(struct dram_channel channel, 
     return channel.dram ? dram_place_of(channel.dram, address) : (struct dram_place){0, 0};
 }
 
-static inline void dram_channel_push(struct dram_channel channel, uint64_t cycle, const struct request *request,
-                                     struct dram_place place) {
-    if (channel.dram)
-        dram_push_at(channel.dram, cycle, request, place);
-    else
-        latency_dram_push(channel.latency, cycle, request);
-}
-
 static inline uint64_t dram_channel_next(struct dram_channel channel) {
     return channel.dram ? dram_next(channel.dram) : latency_dram_next(channel.latency);
 }

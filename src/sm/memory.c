@@ -84,10 +84,20 @@ static void count_access(struct sm *sm, const struct queued *entry) {
     sm->histograms->transactions[entry->count]++;
 }
 
+/* Passes of an access to shared memory; ideal.shared: those of neighbouring words. */
+static uint32_t shared_passes(const struct sm *sm, const struct access *access) {
+    if (!sm->params.ideal_shared)
+        return banks_passes(&sm->banks, access->address, access->bytes, access->lanes);
+    uint64_t address[LANES_MAX];
+    for (unsigned lane = 0; lane < LANES_MAX; lane++)
+        address[lane] = (uint64_t)lane * access->bytes;
+    return banks_passes(&sm->banks, address, access->bytes, access->lanes);
+}
+
 void sm_enqueue_access(struct sm *sm, uint32_t flight, const struct access *access, uint64_t ready_cycle) {
     struct queued *entry = enqueue(sm, flight, access->space, access->kind, ready_cycle);
     if (access->space == SPACE_SHARED) {
-        entry->passes = banks_passes(&sm->banks, access->address, access->bytes, access->lanes);
+        entry->passes = shared_passes(sm, access);
         sm->stats.shared_accesses++;
         HISTOGRAM_COUNT_VALUE(sm->histograms->shared_passes, entry->passes);
     } else if (access->space == SPACE_CONST || access->space == SPACE_PARAM)

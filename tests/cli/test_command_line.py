@@ -256,6 +256,27 @@ class CommandLine(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("give the kernel less to do", done.stderr)
 
+    def test_why_puts_what_holds_a_launch_back_first(self):
+        path = self.write("odd.yaml", "module: odd.ptx\nlaunches: [{kernel: odd, grid: 60, block: 256}]\n")
+        self.write("odd.ptx", ODD)
+        done = self.run_ok("why", path, "--threads", "2", "--gpu", "fung-8800", "-o", self.folder / "why.json")
+        found = json.loads((self.folder / "why.json").read_text())
+        self.assertEqual(found["order"][0], "divergence")
+        self.assertIn("1. no divergence would save", done.stdout)
+        first = found["parts"][0]
+        again = self.run_ok("run", path, "--gpu", "fung-8800", "--set", first["settings"], "-o", "-")
+        self.assertEqual(first["cycles"], json.loads(again.stdout)["total"]["cycles"])
+        self.assertAlmostEqual(first["gain"], 1 - first["cycles"] / found["cycles"])
+        self.assertEqual([part["name"] for part in found["parts"]][:len(found["order"])], found["order"])
+        # one run after another gives the same bytes
+        alone = self.run_ok("why", path, "--threads", "1", "--gpu", "fung-8800", "-o", "-").stdout
+        self.assertEqual(alone, (self.folder / "why.json").read_text())
+        # what cannot be run is named, and the rest is
+        done = self.run_ok("why", path, "--gpu", "fung-8800", "--divergence", "dwf")
+        self.assertIn("barriers that cost nothing was not run", done.stdout)
+        done = heddle("why", path, "--set", "sm.count=0")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+
     def test_oracle_gains_on_the_odd_even_loop_what_was_published(self):
         if not has_clang():
             self.skipTest("clang is not here")
