@@ -8,17 +8,15 @@
 #include <string.h>
 
 /* In pixels of the drawing: a panel's frame, and what stands around it. */
-enum {
-    WIDTH = 760,
-    LEFT = 78,
-    RIGHT = 18,
-    FRAME_WIDTH = WIDTH - LEFT - RIGHT,
-    FRAME_HEIGHT = 170,
-    PANEL_TOP = 34, /* for its title */
-    AXIS = 22,      /* for the numbers below it */
-    LETTER = 7,     /* about as wide as one is */
-    LINE = 20,
-};
+#define WIDTH 760
+#define LEFT 78
+#define RIGHT 18
+#define FRAME_WIDTH (WIDTH - LEFT - RIGHT)
+#define FRAME_HEIGHT 170
+#define PANEL_TOP 34 /* for its title */
+#define AXIS 22      /* for the numbers below it */
+#define LETTER 7     /* about as wide as one is */
+#define LINE 20
 
 struct text {
     struct arena *arena;
