@@ -311,7 +311,9 @@ static void go_on_at(struct tbc *tbc, unsigned number, uint32_t at) {
     hold(tbc, block, gathered->lanes);
     if (gathered->flow == FLOW_RETURN)
         note_return(block);
-    if (!stack_mask_equal(&block->stack, gathered->lanes, stack_top(&block->stack)->lanes))
+    /* what is called has an entry of its own, whose path ends where it returns */
+    if ((tbc->divergent_only && gathered->flow == FLOW_CALL) ||
+        !stack_mask_equal(&block->stack, gathered->lanes, stack_top(&block->stack)->lanes))
         send_party(tbc, block, level, at);
     stack_issued(&block->stack, gathered);
     memcpy(gathered->taken, others, tbc->rows * sizeof *others);

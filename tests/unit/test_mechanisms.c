@@ -20,6 +20,36 @@ static const struct program_text meetings = {
                "-1;\nadd.u32 %r9, %r9, %r7;\nst.global.u32 [%rd3], %r9;\nret;"),
     24, 192};
 
+/* Calls that whole warps make in some turns and single threads in others; functions with several ways out. */
+static const struct program_text calls = {
+    "calls by warp and by thread",
+    ".func (.param .b32 o) leaf(.param .b32 i)\n{\n.reg .pred %p<4>;\n.reg .b32 %s<8>;\n.reg .b32 %o;\n"
+    "ld.param.b32 %s1, [i];\nmov.u32 %s2, 0;\nand.b32 %s3, %s1, 15;\nL:  setp.ge.u32 %p1, %s2, %s3;\n"
+    "@%p1 bra E;\nmad.lo.u32 %s1, %s1, 1664525, 1013904223;\nadd.u32 %s2, %s2, 1;\n"
+    "and.b32 %s4, %s1, 64;\nsetp.ne.u32 %p2, %s4, 0;\nmov.u32 %o, %s1;\nst.param.b32 [o], %o;\n"
+    "@%p2 ret;\nbra L;\nE:  xor.b32 %o, %s1, 7;\nst.param.b32 [o], %o;\nret;\n}\n"
+    ".func (.param .b32 o) middle(.param .b32 i)\n{\n.reg .pred %p<4>;\n.reg .b32 %s<8>;\n.reg .b32 %o;\n"
+    "ld.param.b32 %s1, [i];\nand.b32 %s2, %s1, 3;\nsetp.eq.u32 %p1, %s2, 0;\n@%p1 bra A;\n"
+    "setp.eq.u32 %p2, %s2, 1;\n@%p2 bra B;\n"
+    "{ .param .b32 a; st.param.b32 [a], %s1; .param .b32 r; call.uni (r), leaf, (a); ld.param.b32 %s3, [r]; }\n"
+    "add.u32 %o, %s3, 1;\nst.param.b32 [o], %o;\nret;\nA:  mul.lo.u32 %s4, %s1, 3;\n"
+    "{ .param .b32 a; st.param.b32 [a], %s4; .param .b32 r; call.uni (r), leaf, (a); ld.param.b32 %s3, [r]; }\n"
+    "mov.u32 %o, %s3;\nst.param.b32 [o], %o;\nret;\nB:  xor.b32 %o, %s1, 99;\nst.param.b32 [o], %o;\n"
+    "ret;\n}\n" KERNEL(
+        "",
+        "mul.lo.u32 %r12, %r3, 2654435761;\nshr.u32 %r4, %r1, 5;\nmov.u32 %r5, 0;\nTURN:\n"
+        "add.u32 %r6, %r5, %r4;\nand.b32 %r7, %r6, 1;\nsetp.eq.u32 %p1, %r7, 0;\n@%p1 bra WARPS;\n"
+        "and.b32 %r7, %r12, 1;\nsetp.eq.u32 %p1, %r7, 0;\nWARPS:\n@%p1 bra LEFT;\n"
+        "{ .param .b32 a; st.param.b32 [a], %r12; .param .b32 r; call.uni (r), middle, (a); ld.param.b32 %r8, [r]; }\n"
+        "add.u32 %r12, %r12, %r8;\nbra J;\nLEFT:\nshr.u32 %r8, %r12, 3;\nxor.b32 %r12, %r12, %r8;\n"
+        "and.b32 %r7, %r12, 1;\nsetp.eq.u32 %p2, %r7, 0;\n@%p2 bra J;\n"
+        "{ .param .b32 a; st.param.b32 [a], %r12; .param .b32 r; call.uni (r), leaf, (a); ld.param.b32 %r8, [r]; }\n"
+        "add.u32 %r12, %r12, %r8;\nJ:\nand.b32 %r9, %r12, 1023;\nsetp.eq.u32 %p3, %r9, 5;\n"
+        "@%p3 st.global.u32 [%rd3], %r12;\n@%p3 exit;\nadd.u32 %r5, %r5, 1;\nand.b32 %r10, %r12, 7;\n"
+        "add.u32 %r10, %r10, 4;\nsetp.lt.u32 %p4, %r5, %r10;\n@%p4 bra TURN;\nbar.sync 0;\n"
+        "st.global.u32 [%rd3], %r12;\nret;\n"),
+    3, 256};
+
 static void compare_with_functional(const char *machine, const struct program_text *program, const char *mechanism) {
     struct fixture timed, plain;
     open_with(&timed, machine, mechanism);
@@ -47,6 +77,7 @@ static void every_mechanism_leaves_the_same_memory(void **state) {
             for (unsigned i = 0; i < PROGRAMS; i++)
                 compare_with_functional(machines[m], &programs[i], (*one)->name);
             compare_with_functional(machines[m], &meetings, (*one)->name);
+            compare_with_functional(machines[m], &calls, (*one)->name);
         }
 }
 
@@ -58,6 +89,7 @@ static void variants_of_mechanisms_leave_the_same_memory(void **state) {
             for (unsigned i = 0; i < PROGRAMS; i++)
                 compare_with_functional(machines[m], &programs[i], variants[v]);
             compare_with_functional(machines[m], &meetings, variants[v]);
+            compare_with_functional(machines[m], &calls, variants[v]);
         }
 }
 
@@ -67,8 +99,8 @@ static void what_needs_no_time_issues_the_same_without(void **state) {
     static const char *const names[] = {"nrec", "tbc", "lwm\nlwm.refetch: all",
                                         "lwm\nlwm.refetch: all\nlwm.guards: false\nlwm.jump: false"};
     for (unsigned n = 0; n < sizeof names / sizeof names[0]; n++)
-        for (unsigned i = 0; i <= PROGRAMS; i++) {
-            const struct program_text *program = i < PROGRAMS ? &programs[i] : &meetings;
+        for (unsigned i = 0; i < PROGRAMS + 2; i++) {
+            const struct program_text *program = i < PROGRAMS ? &programs[i] : i == PROGRAMS ? &meetings : &calls;
             struct fixture timed, plain;
             open_with(&timed, "base: gtx480\nsm.count: 2\n" LIMIT, names[n]);
             open_with(&plain, "base: gtx480\nsm.count: 2\n" LIMIT, names[n]);
