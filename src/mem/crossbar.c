@@ -13,7 +13,7 @@ const struct stat_description crossbar_stat_table[] = {
 #undef STAT
 #undef RATIO
 
-static const uint64_t MAX_MESSAGES = UINT64_C(1) << 28;
+static const uint64_t MAX_MESSAGE_BYTES = UINT64_C(1) << 31; /* of all slots: they are named by 32 bits */
 
 static void buffer_append(struct crossbar *x, struct buffer *buffer, uint32_t slot) {
     message_at(x, slot)->next = NO_MESSAGE;
@@ -108,13 +108,12 @@ enum status crossbar_create(struct crossbar **out, struct arena *arena, const st
     bool split = x->ports == 2 && params->port_choice == CROSSBAR_PORT_SPLIT;
     x->port_masks[0] = split ? UINT64_C(0x5555555555555555) : UINT64_MAX;
     x->port_masks[1] = split ? UINT64_C(0xaaaaaaaaaaaaaaaa) : UINT64_MAX;
-    const bool single = params->queues == CROSSBAR_FIFO && x->ports == 1 && params->iterations == 1;
-    x->streaming = params->hold && single;
-    x->simple = single && x->input_words == 1 && x->output_words == 1;
+    x->single = params->queues == CROSSBAR_FIFO && x->ports == 1 && params->iterations == 1;
+    x->streaming = params->hold && x->single;
     x->hold_mask = params->hold ? UINT64_MAX : 0;
     x->number_base = mix(mix(params->seed + MIX_STEP) + shape->stream * MIX_STEP);
-    x->message_bytes = bits_round_up(offsetof(struct message, item) + (uint64_t)shape->item_bytes, 8);
-    if (message_limit(x) > MAX_MESSAGES)
+    const uint64_t message_bytes = bits_round_up(offsetof(struct message, item) + (uint64_t)shape->item_bytes, 8);
+    if (message_limit(x) > MAX_MESSAGE_BYTES / message_bytes)
         return report_add(report, STATUS_INVALID,
                           "crossbar: %u inputs and %u outputs with %u and %u flits of room are too many; lower "
                           "crossbar.input_buffer_flits or crossbar.output_buffer_flits",
@@ -122,7 +121,8 @@ enum status crossbar_create(struct crossbar **out, struct arena *arena, const st
     masks_create(x, arena);
     x->queues = buffers_create(arena, (size_t)shape->inputs * x->queues_per_input, params->input_buffer_flits);
     x->outputs = buffers_create(arena, shape->outputs, params->output_buffer_flits);
-    x->messages = arena_calloc(arena, (size_t)message_limit(x), (size_t)x->message_bytes);
+    x->message_bytes = (uint32_t)message_bytes;
+    x->messages = arena_calloc(arena, (size_t)message_limit(x), (size_t)message_bytes);
     x->free_messages = NO_MESSAGE;
     *out = x;
     return STATUS_OK;
@@ -132,8 +132,11 @@ enum status crossbar_create(struct crossbar **out, struct arena *arena, const st
 
 static uint32_t message_take(struct crossbar *x) {
     uint32_t slot = x->free_messages;
-    if (slot == NO_MESSAGE)
-        return x->unused_messages++;
+    if (slot == NO_MESSAGE) {
+        slot = x->unused_messages;
+        x->unused_messages += x->message_bytes;
+        return slot;
+    }
     x->free_messages = message_at(x, slot)->next;
     return slot;
 }

@@ -124,9 +124,11 @@ static bool allocate_random(struct crossbar *x, uint64_t cycle) {
 /* ---- islip ---- */
 
 /* The first set bit at or after `from`, else the first of all; NO_MESSAGE for an empty mask. */
-static uint32_t mask_in_turn(const uint64_t *mask, uint32_t words, uint32_t from) {
-    uint32_t word = from / 64;
+static inline ALWAYS_INLINE uint32_t mask_in_turn(const uint64_t *mask, uint32_t words, uint32_t from) {
+    uint32_t word = words == 1 ? 0 : from / 64;
     uint64_t tail = mask[word] & UINT64_MAX << from % 64;
+    if (words == 1)
+        return mask[0] ? bits_first64(tail ? tail : mask[0]) : NO_MESSAGE;
     for (uint32_t i = 0; !tail && i < words; i++) {
         word = word + 1 == words ? 0 : word + 1;
         tail = mask[word];
@@ -191,24 +193,31 @@ static NEVER_INLINE bool allocate_islip(struct crossbar *x) {
     return x->grant_count > 0;
 }
 
-/* Of the usual kind: one word of inputs and of outputs, one pass, and every input asks for one output, so that a grant is
- * always accepted, whoever is first in the input's turn. */
-static NEVER_INLINE bool allocate_islip_simple(struct crossbar *x) {
-    const uint64_t open = x->room[0] & ~(x->partial[0] & x->hold_mask);
+/* Of the usual kind: one pass, and every input asks for one output, so that a grant is always accepted, whoever is first
+ * in the input's turn. */
+static inline ALWAYS_INLINE bool islip_single(struct crossbar *x, uint32_t input_words, uint32_t output_words) {
     const uint32_t inputs = x->shape.inputs;
     uint32_t count = 0;
-    for (uint64_t rest = x->asked[0]; rest; rest &= rest - 1) {
-        const uint32_t output = bits_first64(rest);
-        const uint64_t choice = open >> output & 1 ? x->asking[output] : x->begun[output];
-        if (!choice)
-            continue;
-        const uint64_t tail = choice & UINT64_MAX << x->grant_turns[output];
-        const uint32_t input = bits_first64(tail ? tail : choice);
-        x->grants[count++] = (struct grant){input, output};
-        x->grant_turns[output] = input + 1 == inputs ? 0 : input + 1;
+    for (uint32_t w = 0; w < output_words; w++) {
+        const uint64_t open = x->room[w] & ~(x->partial[w] & x->hold_mask);
+        for (uint64_t rest = x->asked[w]; rest; rest &= rest - 1) {
+            const uint32_t bit = bits_first64(rest), output = w * 64 + bit;
+            const uint64_t *choice = (open >> bit & 1 ? x->asking : x->begun) + (size_t)output * input_words;
+            const uint32_t input = mask_in_turn(choice, input_words, x->grant_turns[output]);
+            if (input == NO_MESSAGE)
+                continue;
+            x->grants[count++] = (struct grant){input, output};
+            x->grant_turns[output] = input + 1 == inputs ? 0 : input + 1;
+        }
     }
     x->grant_count = count;
     return count > 0;
+}
+
+static NEVER_INLINE bool allocate_islip_word(struct crossbar *x) { return islip_single(x, 1, 1); }
+
+static NEVER_INLINE bool allocate_islip_single(struct crossbar *x) {
+    return islip_single(x, x->input_words, x->output_words);
 }
 
 bool crossbar_allocate(struct crossbar *x, uint64_t cycle) {
@@ -219,5 +228,7 @@ bool crossbar_allocate(struct crossbar *x, uint64_t cycle) {
     }
     if (x->params.allocator == CROSSBAR_RANDOM)
         return allocate_random(x, cycle);
-    return x->simple ? allocate_islip_simple(x) : allocate_islip(x);
+    if (!x->single)
+        return allocate_islip(x);
+    return x->input_words == 1 && x->output_words == 1 ? allocate_islip_word(x) : allocate_islip_single(x);
 }

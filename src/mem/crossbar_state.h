@@ -8,7 +8,8 @@
 
 #define NO_MESSAGE UINT32_MAX
 
-/* A message stays in its slot from push to pop; buffers are lists of slots and counts of flits. */
+/* A message stays in its slot from push to pop; buffers are lists of slots and counts of flits. A slot is named by where it
+ * begins in `messages`, so that it is found without multiplying. */
 struct message {
     uint32_t next; /* in its buffer, or in the list of free slots */
     uint32_t output, bytes;
@@ -51,7 +52,7 @@ struct crossbar {
     /* With `hold` and one queue and port, nobody can come between the flits of a message once the first has crossed: the
      * others follow one a cycle. Such an input is in `streams` and asks for nothing. */
     bool streaming;
-    bool simple; /* one queue, port and pass, and one word holds all inputs or outputs */
+    bool single; /* one queue, port and pass */
     uint64_t *streams;
     uint32_t stream_count;
     struct buffer *queues; /* [input][queue] */
@@ -74,7 +75,7 @@ struct crossbar {
     uint32_t *accept_turns;    /* islip, [input][port]: the output first in turn */
 
     unsigned char *messages;
-    uint64_t message_bytes;                  /* of a slot */
+    uint32_t message_bytes;                  /* of a slot */
     uint32_t unused_messages, free_messages; /* slots never used yet begin here; list of slots given back */
     struct crossbar_stats stats;
 };
@@ -84,7 +85,7 @@ static inline void mask_clear(uint64_t *mask, uint32_t n) { mask[n / 64] &= ~(UI
 static inline bool mask_test(const uint64_t *mask, uint32_t n) { return (mask[n / 64] >> n % 64 & 1) != 0; }
 
 static inline struct message *message_at(const struct crossbar *x, uint32_t slot) {
-    return (struct message *)(void *)(x->messages + slot * x->message_bytes);
+    return (struct message *)(void *)(x->messages + slot);
 }
 
 static inline struct buffer *queue_of(const struct crossbar *x, uint32_t input, uint32_t output) {
