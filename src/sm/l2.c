@@ -3,7 +3,9 @@
  * without a fetch, or none. It says nothing to the L1 when a line leaves. */
 #include "sm/state.h"
 
-uint32_t sm_l2_room(const struct own_l2 *l2) { return OWN_L2_QUEUE - l2->count; }
+bool sm_l2_takes(const struct own_l2 *l2, uint32_t accesses) {
+    return OWN_L2_QUEUE - l2->count >= CACHE_DOWN_MAX * accesses;
+}
 
 static void wake_at(struct sm *sm, uint64_t cycle) {
     sm->l2->waits = true;
@@ -29,6 +31,7 @@ static void send_down(struct sm *sm, const struct packet *packet, const struct r
     struct packet down = *packet;
     down.address = request->address, down.bytes = request->bytes;
     down.kind = request->kind == REQUEST_READ ? PACKET_READ : PACKET_WRITE;
+    down.tag = TAG_OWN_L2;
     down.sectors = sm_sectors(request->address, request->bytes);
     sm->places[down.place].stores += down.kind == PACKET_WRITE;
     send_packet(sm, &down);
@@ -78,6 +81,7 @@ void sm_l2_arrived(struct sm *sm, uint64_t address) {
     struct own_l2 *l2 = sm->l2;
     struct cache_arrival arrival;
     cache_fill(l2->cache, address, &arrival);
+    sm_data_arrived(sm, address);
     if (l2->blocked && !l2->waits && cache_unblocks(l2->cache, &l2->reason, address))
         sm_l2_advance(sm);
 }

@@ -244,8 +244,7 @@ static bool pass_atomic(struct sm *sm, struct queued *entry, const struct reques
 /* One transaction; false: blocked. */
 static bool transact(struct sm *sm, struct queued *entry) {
     struct flight *flight = &sm->flights[entry->flight];
-    const bool down = !sm->l2 || entry->kind == ACCESS_ATOMIC; /* atomics pass the L2 by */
-    const uint32_t room = down ? link_room(sm->requests, sm->now) : sm_l2_room(sm->l2);
+    const uint32_t room = link_room(sm->requests, sm->now);
     const bool alone = sm->loads_part && entry->kind == ACCESS_LOAD;
     const uint32_t waiter = alone ? sm_regroup_split(sm, entry->flight, entry->lanes[entry->next]) : entry->flight;
     const struct request request = {.address = entry->address[entry->next],
@@ -381,6 +380,11 @@ void sm_memory(struct sm *sm) {
         access_constant(sm, entry);
         return;
     }
+    if (sm->l2 && !sm_l2_takes(sm->l2, entry->count)) {
+        sm->blocked = (struct cache_blocked){.cause = CACHE_NO_ROOM}; /* until anything happens: it empties by itself */
+        sm->lsu_blocked = true;
+        return;
+    }
     /* one access a cycle and bank, in order */
     const uint32_t atom = cache_atom_bytes(sm->l1);
     for (uint32_t taken = 0, bit; entry->next < entry->count; entry->next++, taken |= bit) {
@@ -417,7 +421,7 @@ void sm_acknowledge(struct sm *sm, unsigned number) {
     sm_end_if_done(sm, number);
 }
 
-void sm_data_arrived(struct sm *sm, uint64_t address) {
+static inline void data_arrived(struct sm *sm, uint64_t address) {
     struct cache_arrival arrival;
     if (!cache_fill(sm->l1, address, &arrival))
         return;
@@ -433,18 +437,26 @@ void sm_data_arrived(struct sm *sm, uint64_t address) {
     unblock(sm, sm->l1, address);
 }
 
+void sm_data_arrived(struct sm *sm, uint64_t address) { data_arrived(sm, address); }
+
+/* What others than the L1 asked for: seldom, so it is kept out of the loop that replies come in. */
+static __attribute__((noinline)) void arrive_elsewhere(struct sm *sm, const struct packet *packet) {
+    if (packet->tag == TAG_INSTRUCTION)
+        sm_instruction_arrived(sm, packet->address);
+    else if (packet->tag == TAG_CONSTANT)
+        constant_arrived(sm, packet->address);
+    else
+        sm_l2_arrived(sm, packet->address);
+}
+
 void sm_reply(struct sm *sm, const struct packet *packet) {
     sm->stats.replies_received++;
     if (packet->kind == PACKET_WRITE) {
         sm_acknowledge(sm, packet->place);
         return;
     }
-    if (packet->tag == TAG_INSTRUCTION) {
-        sm_instruction_arrived(sm, packet->address);
-        return;
-    }
-    if (packet->tag == TAG_CONSTANT) {
-        constant_arrived(sm, packet->address);
+    if (packet->tag >= TAG_OWN_L2) {
+        arrive_elsewhere(sm, packet);
         return;
     }
     if (packet->kind == PACKET_ATOMIC) {
@@ -453,7 +465,5 @@ void sm_reply(struct sm *sm, const struct packet *packet) {
         complete_if_done(sm, (uint32_t)packet->tag);
         return;
     }
-    if (sm->l2)
-        sm_l2_arrived(sm, packet->address);
-    sm_data_arrived(sm, packet->address);
+    data_arrived(sm, packet->address);
 }

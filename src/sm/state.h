@@ -26,6 +26,7 @@ enum {
 /* Tags of requests that are not the data cache's; its own are numbers of flights. */
 #define TAG_INSTRUCTION UINT64_MAX
 #define TAG_CONSTANT (UINT64_MAX - 1)
+#define TAG_OWN_L2 (UINT64_MAX - 2)
 
 /* Registers of an instruction in one word of the scoreboard. */
 struct timed_word {
@@ -353,8 +354,9 @@ static inline uint8_t sm_sectors(uint64_t address, uint32_t bytes) {
 }
 /* l2.c */
 void sm_l2_create(struct sm *sm, const struct sm_caches *caches);
-uint32_t sm_l2_room(const struct own_l2 *l2);
-/* A read or a write of the L1; as many as there is room for. */
+/* Is there room for all that so many accesses of the L1 can send down? */
+bool sm_l2_takes(const struct own_l2 *l2, uint32_t accesses);
+/* A read or a write of the L1. */
 void sm_l2_send(struct sm *sm, const struct packet *packet);
 /* Looks up what is due. */
 void sm_l2_advance(struct sm *sm);
