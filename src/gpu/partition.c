@@ -64,7 +64,7 @@ struct partition {
     uint32_t room_blocked; /* slices that wait for room in the channel's queue */
     bool by_sectors;       /* sectors of a request are looked up in one step, ahead of their cycles */
     bool l2_enabled;
-    void (*run_slice)(struct partition *p, struct slice *slice);
+    bool ideal_bandwidth; /* slices look up whatever has come at once */
     uint32_t l2_latency;
     const struct executor *executors;
     /* Of this round, in order of service. Room for those that waited when it began and those accepted in it, for each
@@ -304,7 +304,7 @@ static __attribute__((noinline)) void run_slice(struct partition *p, struct slic
 }
 
 /* ideal.bandwidth: lookups until there is nothing left to look up. */
-static void run_slice_ideal(struct partition *p, struct slice *slice) {
+static __attribute__((noinline)) void run_slice_ideal(struct partition *p, struct slice *slice) {
     do {
         slice->lookup_free = p->now;
         run_slice(p, slice);
@@ -379,8 +379,12 @@ void partition_run(struct partition *p, uint64_t from, uint64_t to) {
             run_channel(p);
         next = NO_CYCLE;
         for (struct slice *slice = p->slices; slice < p->slices_end; slice++) {
-            if (slice->next <= now)
-                p->run_slice(p, slice);
+            if (slice->next <= now) {
+                if (p->ideal_bandwidth)
+                    run_slice_ideal(p, slice);
+                else
+                    run_slice(p, slice);
+            }
             next = slice->next < next ? slice->next : next;
         }
         next = channel_next(p->channel) < next ? channel_next(p->channel) : next;
@@ -460,7 +464,7 @@ struct partition *partition_create(struct arena *arena, const struct gpu_config 
                                    const struct address_map *map, struct report *report) {
     struct partition *p = ARENA_NEW(arena, struct partition);
     const struct gpu_params *gpu = config->gpu;
-    p->run_slice = gpu->ideal_bandwidth ? run_slice_ideal : run_slice;
+    p->ideal_bandwidth = gpu->ideal_bandwidth;
     p->l2_enabled = gpu->l2_enabled && !gpu->l2_private, p->l2_latency = gpu->l2_latency;
     if (slice_map_create(&p->map, map, config->dram, number, gpu->slices, report) != STATUS_OK)
         return NULL;
