@@ -21,7 +21,8 @@ struct fixture {
     struct report report;
     struct launch_result result;
     uint64_t buffer;
-    uint32_t *memory; /* the buffer's words, all 0 */
+    uint32_t *memory;                /* the buffer's words, all 0 */
+    const struct sm_watcher *issues; /* as in struct launch */
 };
 
 static inline void fixture_open(struct fixture *f, const char *settings, uint32_t words) {
@@ -52,7 +53,8 @@ static inline enum status launch_watched(struct fixture *f, uint32_t blocks, uin
                                   .work_dim = 1,
                                   .in_time = in_time,
                                   .watch = watch,
-                                  .watcher = watcher};
+                                  .watcher = watcher,
+                                  .issues = f->issues};
     assert_non_null(launch.kernel);
     launch_result_free(&f->result);
     return device_launch(f->device, &launch, &f->result, &f->report);

@@ -1,6 +1,7 @@
 /* Dynamic warp formation in time: its policies, register files and limits change when threads run, never what they do. */
 #include "timed_programs.h"
 
+#include "base/bits.h"
 #include "base/file.h"
 
 static void open_with(struct fixture *f, const char *machine, const char *settings) {
@@ -109,60 +110,87 @@ static void majority_starves_the_few_and_pdom_priority_does_not(void **state) {
     "base: fung-8800\nsm.count: 1\nl1.perfect: true\nsm.l1_latency: 2\nsm.shared_latency: 2\nsm.const_latency: 2\n"    \
     "sm.fetches_per_cycle: 8\n" LIMIT
 
-/* %r20 to %r27 become the words of the thread: when it read the clock. */
+/* No stores: how long they take depends on their addresses, and then round-robin is not the order of arrival. */
 #define BEGIN                                                                                                          \
     ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<8>;\n.reg .b32 %r<32>;\n.reg .b64 %rd<8>;\n"                   \
     ".shared .align 4 .b8 s[1024];\nld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 32;\n"      \
-    "add.s64 %rd3, %rd1, %rd2;\nmov.u32 %r2, 0;\nmov.u32 %r3, 0;\nmov.u32 %r4, %ctaid.x;\n"                            \
-    "mul.wide.u32 %rd4, %r4, 8192;\nadd.s64 %rd3, %rd3, %rd4;\nmov.u32 %r20, %clock;\n"
-#define SAMPLE(n) "mov.u32 %r2" #n ", %clock;\n"
-#define LOOP_END "add.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, 20;\n@%p1 bra L;\n"
-#define KEEP(n) "st.global.u32 [%rd3+4*" #n "], %r2" #n ";\n"
-#define END                                                                                                            \
-    LOOP_END SAMPLE(5) SAMPLE(6) SAMPLE(7) KEEP(0) KEEP(1) KEEP(2) KEEP(3) KEEP(4) KEEP(5) KEEP(6) KEEP(7) "ret;\n}\n"
+    "add.s64 %rd3, %rd1, %rd2;\nmov.u32 %r2, 0;\nmov.u32 %r3, 0;\n"
+#define WORK(n) "mad.lo.u32 %r2" #n ", %r2, 3, %r1;\n"
+#define END "add.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, 20;\n@%p1 bra L;\n" WORK(5) WORK(6) WORK(7) "ret;\n}\n"
 
 static const struct {
     const char *name, *text;
 } undivided[] = {
-    {"arithmetic",
-     BEGIN "L: add.u32 %r2, %r2, 3;\nxor.b32 %r2, %r2, %r1;\n" SAMPLE(1) SAMPLE(2) SAMPLE(3) SAMPLE(4) END},
+    {"arithmetic", BEGIN "L: add.u32 %r2, %r2, 3;\nxor.b32 %r2, %r2, %r1;\n" WORK(1) WORK(2) WORK(3) WORK(4) END},
     {"loads",
-     BEGIN "L: ld.global.u32 %r5, [%rd3+12];\n" SAMPLE(1) "add.u32 %r2, %r2, %r5;\n" SAMPLE(2) SAMPLE(3) SAMPLE(4) END},
+     BEGIN "L: ld.global.u32 %r5, [%rd3+12];\n" WORK(1) "add.u32 %r2, %r2, %r5;\n" WORK(2) WORK(3) WORK(4) END},
     {"barriers", BEGIN "shl.b32 %r6, %r1, 2;\nmov.u32 %r7, s;\nadd.u32 %r7, %r7, %r6;\n"
-                       "L: st.shared.u32 [%r7], %r1;\nbar.sync 0;\n" SAMPLE(1) "ld.shared.u32 %r5, [%r7];\n" SAMPLE(2)
-                           SAMPLE(3) "bar.sync 0;\n" SAMPLE(4) END},
-    {"warps that go different ways", BEGIN
-     "shr.u32 %r6, %r1, 5;\nL: add.u32 %r6, %r6, %r3;\nand.b32 %r7, %r6, 1;\nsetp.eq.u32 %p2, %r7, 0;\n"
-     "@%p2 bra A;\n" SAMPLE(1) SAMPLE(2) "bra.uni J;\nA: " SAMPLE(3) "add.u32 %r2, %r2, 7;\n" SAMPLE(4) "J: " END},
+                       "L: st.shared.u32 [%r7], %r1;\nbar.sync 0;\n" WORK(1) "ld.shared.u32 %r5, [%r7];\n" WORK(2)
+                           WORK(3) "bar.sync 0;\n" WORK(4) END},
+    {"warps that go different ways",
+     BEGIN "shr.u32 %r6, %r1, 5;\nL: add.u32 %r6, %r6, %r3;\nand.b32 %r7, %r6, 1;\nsetp.eq.u32 %p2, %r7, 0;\n"
+           "@%p2 bra A;\n" WORK(1) WORK(2) "bra.uni J;\nA: " WORK(3) "add.u32 %r2, %r2, 7;\n" WORK(4) "J: " END},
 };
 
-static void open_undivided(struct fixture *f, unsigned program, const char *settings) {
-    open_with(f, PERFECT, settings);
-    load(f, undivided[program].text);
-    if (launch(f, 2, 256, true) != STATUS_OK)
-        fail_msg("%s: %s", undivided[program].name, report_text(&f->report));
-    assert_int_equal(f->result.stats.divergent_branches, 0);
+/* Every issue of a launch, in order. */
+enum { ISSUES_MAX = 20000 };
+struct issue_log {
+    unsigned count;
+    struct {
+        uint64_t cycle, block;
+        uint32_t pc, lanes;
+        uint16_t threads[LANES_MAX];
+    } items[ISSUES_MAX];
+};
+
+static void keep_issue(void *self, const struct sm *sm, const struct sm_issue *issue) {
+    struct issue_log *log = self;
+    const struct group *group = &issue->group;
+    assert_true(log->count < ISSUES_MAX);
+    const unsigned n = log->count++;
+    log->items[n].cycle = issue->cycle, log->items[n].pc = group->pc, log->items[n].lanes = group->lanes;
+    for (unsigned lane = 0; lane < LANES_MAX; lane++) {
+        const unsigned thread = group->threads ? group->threads[lane] : issue->slot * LANES_MAX + lane;
+        log->items[n].threads[lane] = (uint16_t)(group->lanes >> lane & 1 ? thread : 0);
+    }
+    log->items[n].block = sm_block_of(sm, log->items[n].threads[bits_first(group->lanes)] / LANES_MAX);
+}
+
+static void run_undivided(unsigned program, const char *settings, struct issue_log *log) {
+    struct fixture f;
+    const struct sm_watcher watcher = {log, keep_issue};
+    memset(log, 0, sizeof *log);
+    open_with(&f, PERFECT, settings);
+    load(&f, undivided[program].text);
+    f.issues = &watcher;
+    if (launch(&f, 2, 256, true) != STATUS_OK)
+        fail_msg("%s: %s", undivided[program].name, report_text(&f.report));
+    assert_int_equal(f.result.stats.divergent_branches, 0);
+    assert_int_equal(f.result.stats.warp_instructions, log->count);
+    finish(&f);
 }
 
 /* Full warps that never part: formation by policy `time`, groups that never join and a stack per warp issue the same threads
- * in the same cycles, the latter two under round-robin, which with a full pipeline and equal latencies takes the warp that
- * came back first. */
+ * at the same PCs in the same cycles, the latter two under round-robin, which with a full pipeline and equal latencies takes
+ * the warp that came back first. */
 static void without_divergence_all_is_pdom_cycle_for_cycle(void **state) {
     (void)state;
     static const char *const others[] = {DWF "dwf.policy: time\n", "divergence.mechanism: nrec\nsm.scheduler: rr\n"};
-    for (unsigned i = 0; i < sizeof undivided / sizeof undivided[0]; i++)
+    static struct issue_log pdom, other;
+    for (unsigned i = 0; i < sizeof undivided / sizeof undivided[0]; i++) {
+        run_undivided(i, "sm.scheduler: rr\n", &pdom);
         for (unsigned n = 0; n < 2; n++) {
-            struct fixture pdom, other;
-            open_undivided(&pdom, i, "sm.scheduler: rr\n");
-            open_undivided(&other, i, others[n]);
-            for (unsigned w = 0; w < 2 * 256 * 8; w++)
-                if (pdom.memory[w] != other.memory[w])
-                    fail_msg("%s, %s: clock %u of thread %u: %u with pdom, %u with it", others[n], undivided[i].name,
-                             w % 8, w / 8, (unsigned)pdom.memory[w], (unsigned)other.memory[w]);
-            assert_int_equal(pdom.result.timed->cycles, other.result.timed->cycles);
-            finish(&pdom);
-            finish(&other);
+            run_undivided(i, others[n], &other);
+            assert_int_equal(pdom.count, other.count);
+            for (unsigned k = 0; k < pdom.count; k++)
+                if (memcmp(&pdom.items[k], &other.items[k], sizeof pdom.items[k]) != 0)
+                    fail_msg("%s, %s, issue %u: cycle %llu, PC %u, threads from %u with pdom; %llu, %u, %u with it",
+                             others[n], undivided[i].name, k, (unsigned long long)pdom.items[k].cycle,
+                             (unsigned)pdom.items[k].pc, pdom.items[k].threads[0],
+                             (unsigned long long)other.items[k].cycle, (unsigned)other.items[k].pc,
+                             other.items[k].threads[0]);
         }
+    }
 }
 
 int main(void) {

@@ -31,6 +31,37 @@ static void pdom_follows_the_published_example(void **state) {
     expect_nothing(&f);
 }
 
+/* [000 fig. 4.1] Two warps, x and y, on the paths of test_dwf's example: without forming warps anew it takes 14 groups; thread
+ * 1 is bit 3. B 1110/0011, C 1000/0010, D 0110/0001, F 0001/1100. */
+static void pdom_needs_14_groups_for_the_published_example(void **state) {
+    (void)state;
+    enum { A, F, B, D, C, E, G };
+    static const uint32_t to_b[] = {0xe, 0x3}, to_c[] = {0x8, 0x2};
+    unsigned groups = 0, threads = 0;
+    for (unsigned warp = 0; warp < 2; warp++) {
+        struct scripted f;
+        struct group group;
+        setup(&f, "pdom", 0xf);
+        f.code[A].reconverge = G;
+        f.code[B].reconverge = E;
+        for (; f.ops->offer(f.self, 0, &group); groups++) {
+            threads += bits_count(group.lanes);
+            switch (group.pc) {
+            case A: issue(&f, FLOW_BRANCH, to_b[warp], B); break;
+            case B: issue(&f, FLOW_BRANCH, to_c[warp], C); break;
+            case C:
+            case E: issue(&f, FLOW_NEXT, 0, 0); break;
+            case D: issue(&f, FLOW_BRANCH, group.lanes, E); break;
+            case F: issue(&f, FLOW_BRANCH, group.lanes, G); break;
+            default: issue(&f, FLOW_EXIT, group.lanes, 0); break;
+            }
+        }
+        expect_nothing(&f);
+    }
+    assert_int_equal(groups, 14);
+    assert_int_equal(threads, 34);
+}
+
 /* [002 fig. 2.2] A 1111, B 1011, C 0100, D 1111: push the join (D, 1111), push (C, 0100), run B, pop, run C, pop, run D. */
 static void hammock(const char *name) {
     struct scripted f;
@@ -178,6 +209,7 @@ static void both_do_the_same(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pdom_follows_the_published_example),
+        cmocka_unit_test(pdom_needs_14_groups_for_the_published_example),
         cmocka_unit_test(both_do_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
