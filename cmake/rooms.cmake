@@ -39,7 +39,7 @@ set(share_definitions
 
 add_library(heddle_core STATIC ${core_sources} ${lanes_objects})
 target_link_libraries(heddle_core
-  PUBLIC heddle_flags PkgConfig::YAML PkgConfig::JANSSON PkgConfig::XXHASH m)
+  PUBLIC heddle_flags PkgConfig::YAML PkgConfig::JANSSON PkgConfig::XXHASH Threads::Threads m)
 target_compile_definitions(heddle_core PRIVATE ${share_definitions})
 
 # The program is optimised across its files: an SM's stages call each other for every instruction. Tests link the same

@@ -29,7 +29,7 @@ enum { ALIGNMENT = 16, FIRST_BLOCK_BYTES = 4096, LAST_BLOCK_BYTES = 1 << 20 };
 #define BLOCK_PER_OBJECT 0
 #endif
 
-static _Noreturn void out_of_memory(struct arena *arena) {
+_Noreturn void arena_out_of_memory(struct arena *arena) {
     if (arena->escape)
         longjmp(*arena->escape, 1);
     abort();
@@ -51,7 +51,7 @@ static struct arena_block *block_for(struct arena *arena, size_t bytes, size_t a
     }
     size_t extra = alignment > ALIGNMENT ? alignment - 1 : 0;
     if (bytes > SIZE_MAX - extra - sizeof(struct arena_block))
-        out_of_memory(arena);
+        arena_out_of_memory(arena);
     size_t wanted = bytes + extra;
     size_t ordinary = head ? head->bytes * 2 : FIRST_BLOCK_BYTES;
     if (ordinary > LAST_BLOCK_BYTES)
@@ -62,7 +62,7 @@ static struct arena_block *block_for(struct arena *arena, size_t bytes, size_t a
     size_t size = own ? wanted : ordinary;
     struct arena_block *block = calloc(1, sizeof *block + size);
     if (!block)
-        out_of_memory(arena);
+        arena_out_of_memory(arena);
     block->bytes = size;
     if (own && head) {
         block->next = head->next;
@@ -90,7 +90,7 @@ void *arena_alloc(struct arena *arena, size_t bytes) { return arena_alloc_aligne
 void *arena_calloc(struct arena *arena, size_t count, size_t size) {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes))
-        out_of_memory(arena);
+        arena_out_of_memory(arena);
     return arena_alloc(arena, bytes);
 }
 
@@ -138,7 +138,7 @@ void *arena_grow(struct arena *arena, void *items, unsigned count, unsigned *cap
     if (count < *capacity)
         return items;
     if (*capacity > UINT_MAX / 2)
-        out_of_memory(arena);
+        arena_out_of_memory(arena);
     unsigned more = *capacity ? *capacity * 2 : 8;
     void *grown = arena_calloc(arena, more, size);
     if (count)

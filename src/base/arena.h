@@ -25,6 +25,8 @@ void *arena_copy(struct arena *arena, const void *data, size_t bytes);
 char *arena_strdup(struct arena *arena, const char *text);
 char *arena_strndup(struct arena *arena, const char *text, size_t length);
 char *arena_printf(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* What an allocation does that fails. */
+_Noreturn void arena_out_of_memory(struct arena *arena);
 /* Frees everything; the arena can be used again. */
 void arena_free(struct arena *arena);
 

@@ -30,6 +30,7 @@ struct device {
     struct program *programs;
     struct gpu *gpu; /* made for the first launch in time */
     struct gpu_config gpu_config;
+    struct arena *sm_arenas; /* where SMs run on several host threads: of each SM, for one launch */
     uint64_t launches;
     bool stopped; /* a launch stopped in the middle: memory is not to be trusted */
 };
@@ -80,6 +81,7 @@ enum status device_create(struct device **out, const struct machine *machine, st
 void device_destroy(struct device *device) {
     if (!device)
         return;
+    gpu_destroy(device->gpu);
     for (struct program *program = device->programs; program; program = program->next)
         module_free(program->module);
     memory_destroy(&device->memory);
@@ -313,6 +315,8 @@ static enum status make_gpu(struct device *device, struct report *report) {
     device->gpu = gpu_create(&device->arena, &device->gpu_config, report);
     if (!device->gpu)
         return STATUS_INVALID;
+    if (gpu_host_threads(device->gpu) > 1)
+        device->sm_arenas = ARENA_ARRAY(&device->arena, struct arena, machine->sm_count);
     for (unsigned i = 0; i < device->memory.allocations.count; i++) {
         const struct allocation *allocation = &device->memory.allocations.items[i];
         gpu_host_copied(device->gpu, allocation->start, allocation->end - allocation->start);
@@ -343,7 +347,22 @@ static enum status run_first(const struct device *device, struct arena *arena, s
     return status ? status : recording_check(recording, report);
 }
 
-/* The same launch on the machine in time: an executor per SM; all of them count in one place. */
+static struct exec_counts create_counts(struct arena *arena, uint32_t code_count) {
+    arena_alloc_aligned(arena, 0, 64); /* host threads share no line */
+    return (struct exec_counts){.issues = ARENA_ARRAY(arena, int64_t, code_count + 1u),
+                                .lanes = ARENA_ARRAY(arena, int64_t, code_count + 1u),
+                                .threads = ARENA_ARRAY(arena, uint64_t, code_count)};
+}
+
+static void add_counts(struct exec_counts *into, const struct exec_counts *from, uint32_t code_count) {
+    for (uint32_t pc = 0; pc < code_count; pc++) {
+        into->issues[pc] += from->issues[pc];
+        into->lanes[pc] += from->lanes[pc];
+        into->threads[pc] += from->threads[pc];
+    }
+}
+
+/* The same launch on the machine in time: an executor per SM; those that a host thread runs count in one place. */
 static enum status run_in_time(struct device *device, const struct launch *launch, struct arena *arena,
                                const struct linked *linked, const struct exec_launch *description,
                                struct exec_counts *counts, struct exec_output *output, struct emulate_stats *emulated,
@@ -357,11 +376,22 @@ static enum status run_in_time(struct device *device, const struct launch *launc
     const uint32_t fit = SM_WARPS_MAX / warps, wanted = blocks_per_sm(device, launch);
     struct core_shape shape = {.places = wanted < fit ? wanted : fit, .tickets = TICKETS + fit * warps * LANES_MAX};
     uint8_t *uniform = exec_uniform(arena, linked, description);
+    const uint32_t code_count = linked->module->code_count;
+    const unsigned threads = gpu_host_threads(device->gpu);
+    struct exec_counts *thread_counts =
+        arena_alloc_aligned(arena, threads * sizeof *thread_counts, alignof(struct exec_counts));
+    const uint64_t **progress = ARENA_ARRAY(arena, const uint64_t *, threads);
+    for (unsigned i = 0; i < threads; i++) {
+        thread_counts[i] = i ? create_counts(arena, code_count) : *counts;
+        progress[i] = &thread_counts[i].progress;
+    }
     struct core **cores = ARENA_ARRAY(arena, struct core *, machine->sm_count);
     struct executor *executors = ARENA_ARRAY(arena, struct executor, machine->sm_count);
     for (uint32_t i = 0; i < machine->sm_count; i++) {
         shape.number = i;
-        cores[i] = core_create(arena, linked, description, &device->memory, counts, output, uniform, &shape);
+        struct arena *own = device->sm_arenas ? &device->sm_arenas[i] : arena;
+        own->escape = &device->escape;
+        cores[i] = core_create(own, linked, description, &device->memory, thread_counts, uniform, &shape);
         executors[i] = core_executor(cores[i]);
     }
     const struct cache_params l1 =
@@ -376,26 +406,32 @@ static enum status run_in_time(struct device *device, const struct launch *launc
                                      .executors = executors,
                                      .mechanism = device->mechanism,
                                      .mechanism_params = machine_mechanism_params(machine, device->mechanism),
-                                     .done = &counts->progress,
+                                     .arenas = device->sm_arenas,
+                                     .progress = progress,
+                                     .alone = machine->ideal_barriers && has_barriers(linked->module),
                                      .watch = launch->watch,
                                      .watcher = launch->watcher,
                                      .issues = launch->issues};
     struct gpu_fault fault;
     result->timed = ARENA_NEW(&result->arena, struct gpu_stats);
     enum status status = STATUS_OK;
-    if (machine->ideal_barriers && has_barriers(timed.module))
-        status = run_first(device, arena, &result->arena, &timed, executors, &counts->progress, result->timed, &fault,
-                           report);
+    if (timed.alone)
+        status = run_first(device, arena, &result->arena, &timed, executors, &thread_counts[0].progress, result->timed,
+                           &fault, report);
     if (!status)
         status = gpu_run(device->gpu, arena, &result->arena, &timed, result->timed, &fault, report);
     if (fault.found)
         exec_report_fault(core_exec(cores[fault.sm], fault.warp), fault.pcs, report);
+    for (unsigned i = 1; i < threads; i++)
+        add_counts(counts, &thread_counts[i], code_count);
+    for (uint32_t i = 0; i < machine->sm_count; i++)
+        output_add(output, core_output(cores[i]));
     emulated->full_groups = result->timed->histograms.active_lanes[LANES_MAX];
     emulated->bundled = result->timed->sm.bundled;
     emulated->branches_parted = result->timed->divergent_branches;
     emulated->threads = result->timed->threads;
     emulated->blocks = result->timed->sm.blocks;
-    memcpy(emulated->divergent, result->timed->divergent, timed.module->code_count * sizeof(uint64_t));
+    memcpy(emulated->divergent, result->timed->divergent, code_count * sizeof(uint64_t));
     return status;
 }
 
@@ -410,10 +446,11 @@ static enum status check_mechanism(const struct device *device, const struct lau
                           (unsigned)device->machine->warp_size, device->mechanism->name);
     if (device->machine->ideal_barriers && launch->in_time &&
         (device->mechanism->regroups || device->mechanism->wait || device->mechanism->looked_up))
-        return report_add(report, STATUS_INVALID,
-                          "ideal.barriers=true: with divergence.mechanism=%s the way of a warp depends on time, and cannot "
-                          "be repeated",
-                          device->mechanism->name);
+        return report_add(
+            report, STATUS_INVALID,
+            "ideal.barriers=true: with divergence.mechanism=%s the way of a warp depends on time, and cannot "
+            "be repeated",
+            device->mechanism->name);
     return divergence_check(device->mechanism, program_module(launch->program),
                             machine_mechanism_params(device->machine, device->mechanism), report);
 }
@@ -432,9 +469,7 @@ static enum status run_launch(struct device *device, const struct launch *launch
     const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     const struct machine *machine = device->machine;
     const struct exec_launch description = describe(device, launch);
-    struct exec_counts counts = {.issues = ARENA_ARRAY(arena, int64_t, module->code_count + 1u),
-                                 .lanes = ARENA_ARRAY(arena, int64_t, module->code_count + 1u),
-                                 .threads = ARENA_ARRAY(arena, uint64_t, module->code_count)};
+    struct exec_counts counts = create_counts(arena, module->code_count);
     struct exec_output output = {.arena = arena};
     const struct emulate_options options = {.mechanism = device->mechanism,
                                             .mechanism_params = machine_mechanism_params(machine, device->mechanism),
@@ -461,6 +496,12 @@ static enum status run_launch(struct device *device, const struct launch *launch
     return status;
 }
 
+static void free_launch(struct device *device, struct arena *arena) {
+    for (uint32_t i = 0; device->sm_arenas && i < device->machine->sm_count; i++)
+        arena_free(&device->sm_arenas[i]);
+    arena_free(arena);
+}
+
 enum status device_launch(struct device *device, const struct launch *launch, struct launch_result *result,
                           struct report *report) {
     *result = (struct launch_result){.kernel = launch->kernel->name};
@@ -476,13 +517,13 @@ enum status device_launch(struct device *device, const struct launch *launch, st
     device->arena.escape = &device->escape;
     if (setjmp(device->escape)) {
         device->stopped = true;
-        arena_free(&arena);
+        free_launch(device, &arena);
         return report_add(report, STATUS_SYSTEM, "kernel '%s': the host is out of memory", launch->kernel->name);
     }
     status = run_launch(device, launch, &arena, result, report);
     device->stopped = status != STATUS_OK;
     device->launches++;
-    arena_free(&arena);
+    free_launch(device, &arena);
     return status;
 }
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "exec/state.h"
+#include "exec/print.h"
 #include "exec/timed.h"
 
 enum { FILTER_WORDS = 64, SECTOR_SHIFT = 5 };
@@ -57,10 +57,11 @@ struct core {
     /* for executors to come */
     const struct linked *linked;
     const struct exec_launch *launch;
-    struct exec_counts *counts;
-    struct exec_output *output;
     uint8_t *uniform;
     struct site *sites;
+    struct exec_output output;
+    struct exec_counts *counts;  /* of the host thread that runs the SM */
+    struct exec_counts *threads; /* of each */
 };
 
 static inline uint32_t core_filter_bit(uint64_t address) {

@@ -2,6 +2,8 @@
 #ifndef HEDDLE_EXEC_EXEC_H
 #define HEDDLE_EXEC_EXEC_H
 
+#include <stdalign.h>
+
 #include "base/status.h"
 #include "exec/memory.h"
 #include "isa/executor.h"
@@ -33,11 +35,12 @@ struct exec_launch {
     uint32_t stack_bytes; /* local memory for recursion, per thread */
 };
 
-/* Counted while running; issues and lanes are kept as differences along the code (see exec_counts). */
+/* Counted while running; issues and lanes are kept as differences along the code. On a host line of its own: host threads count
+ * apart. */
 struct exec_counts {
-    int64_t *issues, *lanes; /* code_count + 1 each: entry k is added at PC k and all that follow */
-    uint64_t *threads;       /* of guarded instructions; of others those without a lane (group.also) */
-    uint64_t progress;       /* global stores and atomics issued, threads ended */
+    alignas(64) int64_t *issues, *lanes; /* code_count + 1 each: entry k is added at PC k and all that follow */
+    uint64_t *threads;                   /* of guarded instructions; of others those without a lane (group.also) */
+    uint64_t progress;                   /* global stores and atomics issued, threads ended */
 };
 
 struct exec_output; /* printf records of a launch, exec/print.h */

@@ -252,6 +252,11 @@ static int compare_records(const void *a, const void *b) {
     return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
 }
 
+void output_add(struct exec_output *output, const struct exec_output *more) {
+    for (unsigned i = 0; i < more->count; i++)
+        *ARENA_PUSH(output->arena, output) = more->items[i];
+}
+
 void output_sort(struct exec_output *output) {
     if (output->count)
         qsort(output->items, output->count, sizeof *output->items, compare_records);

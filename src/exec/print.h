@@ -18,6 +18,8 @@ struct exec_output {
     unsigned count, capacity;
 };
 
+/* The records of another, which must outlive these. */
+void output_add(struct exec_output *output, const struct exec_output *more);
 /* Sorts by block, thread, sequence. */
 void output_sort(struct exec_output *output);
 

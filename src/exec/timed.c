@@ -220,7 +220,7 @@ static struct exec *create_place(struct core *core, unsigned place) {
     if (!core->sites)
         core->sites = ARENA_ARRAY(core->arena, struct site, core->linked->module->code_count);
     struct exec *exec = exec_create_like(core->arena, core->linked, core->launch, core->memory, core->counts,
-                                         core->output, core->uniform, core->sites);
+                                         &core->output, core->uniform, core->sites);
     exec->core = core;
     exec->place = place;
     for (unsigned i = 0; i < core->warps_per_place; i++)
@@ -258,13 +258,21 @@ static void core_barrier_result(void *self, unsigned warp, uint32_t pc, uint32_t
     exec_barrier_result(at->exec, at->number, pc, lanes, arrived_true, all, any);
 }
 
+static void core_count_in(void *self, unsigned thread) {
+    struct core *core = self;
+    core->counts = &core->threads[thread];
+    for (unsigned i = 0; i < core->place_count; i++)
+        if (core->places[i])
+            core->places[i]->counts = core->counts;
+}
+
 struct core *core_create(struct arena *arena, const struct linked *linked, const struct exec_launch *launch,
-                         struct memory *memory, struct exec_counts *counts, struct exec_output *output,
-                         uint8_t *uniform, const struct core_shape *shape) {
+                         struct memory *memory, struct exec_counts *counts, uint8_t *uniform,
+                         const struct core_shape *shape) {
     struct core *core = ARENA_NEW(arena, struct core);
     const uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
     core->arena = arena, core->linked = linked, core->launch = launch, core->memory = memory;
-    core->counts = counts, core->output = output, core->uniform = uniform;
+    core->threads = core->counts = counts, core->output.arena = arena, core->uniform = uniform;
     core->place_count = shape->places, core->number = shape->number;
     core->warps_per_place = (threads + LANES_MAX - 1) / LANES_MAX;
     core->places = ARENA_ARRAY(arena, struct exec *, shape->places);
@@ -285,7 +293,9 @@ struct executor core_executor(struct core *core) {
                              .perform = core_perform,
                              .finish = core_finish,
                              .publish = core_publish,
-                             .unpublished = &core->log.count};
+                             .unpublished = &core->log.count,
+                             .count_in = core_count_in};
 }
 
 const struct exec *core_exec(const struct core *core, unsigned warp) { return core->warps[warp].exec; }
+const struct exec_output *core_output(const struct core *core) { return &core->output; }

@@ -13,12 +13,14 @@ struct core_shape {
     uint32_t number;  /* of the SM: its local memory lies apart from that of the others */
 };
 
-/* `uniform` is exec_uniform of the launch: the same for all SMs. */
+/* `uniform` is exec_uniform of the launch: the same for all SMs. `counts`: one for each host thread. */
 struct core *core_create(struct arena *arena, const struct linked *linked, const struct exec_launch *launch,
-                         struct memory *memory, struct exec_counts *counts, struct exec_output *output,
-                         uint8_t *uniform, const struct core_shape *shape);
+                         struct memory *memory, struct exec_counts *counts, uint8_t *uniform,
+                         const struct core_shape *shape);
 struct executor core_executor(struct core *core);
 /* After FLOW_FAULT at that warp: its block's executor. */
 const struct exec *core_exec(const struct core *core, unsigned warp);
+/* What its threads have printed. */
+const struct exec_output *core_output(const struct core *core);
 
 #endif

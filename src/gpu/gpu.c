@@ -4,8 +4,7 @@
 
 #include "base/bits.h"
 #include "gpu/caches.h"
-#include "gpu/net.h"
-#include "gpu/partition.h"
+#include "gpu/crew.h"
 
 struct gpu {
     struct gpu_config config;
@@ -17,6 +16,8 @@ struct gpu {
     struct series_recorder series;                          /* the same */
     struct gpu_caches caches;
     uint32_t first_sm; /* of the next launch */
+    struct arena *arena;
+    struct team *team; /* made for the first epoch that is shared */
 };
 
 struct launch_state {
@@ -28,13 +29,14 @@ struct launch_state {
     struct sm *
         *sms; /* in the order they get blocks: the first made_count; the others are made with their first block */
     uint32_t made_count, first_sm;
-    bool faulted; /* one of them has */
-    struct net requests, replies;
-    uint64_t next_block;
-    uint64_t done_seen, done_cycle; /* gpu_launch's `done` when last looked at, and when it last moved */
+    bool faulted;                    /* one of them has */
+    alignas(64) struct net requests; /* each written by its host thread */
+    alignas(64) struct net replies;
+    alignas(64) uint64_t next_block;
+    uint64_t progress_published;            /* the executors' progress at the last round's end */
+    uint64_t progress_seen, progress_cycle; /* the same when last looked at, and when it last moved */
     unsigned next_sm;
-    struct sm_inst_stats *instructions; /* that all SMs count in, and one more; distributions the same */
-    struct sm_histograms histograms;
+    struct crew crew;
 };
 
 static enum status create_links(struct link ***out, struct arena *arena, uint32_t count,
@@ -65,6 +67,7 @@ struct gpu *gpu_create(struct arena *arena, const struct gpu_config *config, str
     gpu->interconnect = gpu_clock(config->gpu, config->gpu->interconnect_khz);
     gpu->l2 = gpu_clock(config->gpu, config->gpu->l2_khz);
     gpu->dram = gpu_clock(config->gpu, config->gpu->dram_khz);
+    gpu->arena = arena;
     caches_create(&gpu->caches, arena, &gpu->config);
     series_create(&gpu->series, arena);
     if (dram_check(config->dram, report) != STATUS_OK || check_epoch(config->gpu, report) != STATUS_OK ||
@@ -75,15 +78,27 @@ struct gpu *gpu_create(struct arena *arena, const struct gpu_config *config, str
     gpu->partition_count = address_map_chips(&gpu->map);
     gpu->slice_total = gpu->partition_count * config->gpu->slices;
     gpu->partitions = ARENA_ARRAY(arena, struct partition *, gpu->partition_count);
-    for (uint32_t i = 0; i < gpu->partition_count; i++)
+    for (uint32_t i = 0; i < gpu->partition_count; i++) {
+        arena_alloc_aligned(arena, 0, 64); /* host threads share no line */
         if (!(gpu->partitions[i] = partition_create(arena, &gpu->config, i, &gpu->map, report)))
             return NULL;
+    }
     struct link ***const links[] = {&gpu->sm_out, &gpu->sm_in, &gpu->slice_in, &gpu->slice_out};
     for (unsigned i = 0; i < 4; i++)
         if (create_links(links[i], arena, i < 2 ? config->sm_count : gpu->slice_total, config->gpu, report) !=
             STATUS_OK)
             return NULL;
     return gpu;
+}
+
+void gpu_destroy(struct gpu *gpu) {
+    if (gpu)
+        team_destroy(gpu->team);
+}
+
+unsigned gpu_host_threads(const struct gpu *gpu) {
+    const unsigned wanted = gpu->config.gpu->host_threads ? gpu->config.gpu->host_threads : team_processors();
+    return wanted < gpu->config.sm_count ? wanted : gpu->config.sm_count;
 }
 
 void gpu_host_copied(struct gpu *gpu, uint64_t address, uint64_t bytes) {
@@ -120,8 +135,8 @@ static enum status make_sm(struct launch_state *state, uint64_t cycle, struct re
                                    launch->warps_per_place,
                                    number,
                                    config->gpu->link_latency,
-                                   state->instructions,
-                                   &state->histograms,
+                                   state->crew.threads[0].instructions,
+                                   &state->crew.threads[0].histograms,
                                    launch->mechanism_params,
                                    memory_share(config, state->l1),
                                    launch->issues};
@@ -129,9 +144,9 @@ static enum status make_sm(struct launch_state *state, uint64_t cycle, struct re
     const struct sm_caches *caches;
     enum status status = caches_of(&gpu->caches, number, state->l1, &caches, report);
     if (status == STATUS_OK)
-        status = sm_create(sm, state->arena, config->sm, state->l1, caches, launch->module, state->code,
-                           &launch->executors[number], launch->mechanism, &shape, gpu->sm_out[number],
-                           gpu->sm_in[number], report);
+        status = sm_create(sm, launch->arenas ? &launch->arenas[number] : state->arena, config->sm, state->l1, caches,
+                           launch->module, state->code, &launch->executors[number], launch->mechanism, &shape,
+                           gpu->sm_out[number], gpu->sm_in[number], report);
     if (status != STATUS_OK)
         return status;
     state->made_count++;
@@ -176,7 +191,8 @@ static enum status create_state(struct launch_state *state, struct arena *arena,
                             false, report);
     state->sms = ARENA_ARRAY(arena, struct sm *, config->sm_count);
     state->code = sm_decode(arena, launch->module, config->sm);
-    state->instructions = ARENA_ARRAY(arena, struct sm_inst_stats, launch->module->code_count + 1u);
+    crew_create(&state->crew, arena, launch->alone || launch->issues ? 1 : gpu_host_threads(gpu),
+                launch->module->code_count);
     for (uint32_t i = 0; i < gpu->partition_count && status == STATUS_OK; i++) {
         partition_connect(gpu->partitions[i], &gpu->slice_in[i * config->gpu->slices],
                           &gpu->slice_out[i * config->gpu->slices], launch->executors);
@@ -215,20 +231,29 @@ static bool is_quiet(const struct launch_state *state) {
     return net_is_idle(&state->requests) && net_is_idle(&state->replies);
 }
 
+/* ---- rounds ---- */
+
+static struct crew_epoch epoch_between(const struct gpu *gpu, uint64_t from, uint64_t to) {
+    return (struct crew_epoch){.from = from,
+                               .to = to,
+                               .net_from = clock_first_tick(&gpu->interconnect, from),
+                               .net_to = clock_first_tick(&gpu->interconnect, to),
+                               .l2_from = clock_first_tick(&gpu->l2, from),
+                               .l2_to = clock_first_tick(&gpu->l2, to)};
+}
+
 static void run_epoch(struct launch_state *state, uint64_t from, uint64_t to) {
-    struct gpu *gpu = state->gpu;
+    const struct gpu *gpu = state->gpu;
+    const struct crew_epoch epoch = epoch_between(gpu, from, to);
     for (uint32_t i = 0; i < state->made_count; i++)
         if (sm_run(state->sms[i], from, to))
             state->faulted = true;
-    const uint64_t net_from = clock_first_tick(&gpu->interconnect, from);
-    const uint64_t net_to = clock_first_tick(&gpu->interconnect, to);
-    const uint64_t l2_from = clock_first_tick(&gpu->l2, from), l2_to = clock_first_tick(&gpu->l2, to);
-    if (net_next(&state->requests, net_to - 1) < net_to)
-        net_run(&state->requests, net_from, net_to);
+    if (net_next(&state->requests, epoch.net_to - 1) < epoch.net_to)
+        net_run(&state->requests, epoch.net_from, epoch.net_to);
     for (uint32_t i = 0; i < gpu->partition_count; i++)
-        partition_run(gpu->partitions[i], l2_from, l2_to);
-    if (net_next(&state->replies, net_to - 1) < net_to)
-        net_run(&state->replies, net_from, net_to);
+        partition_run(gpu->partitions[i], epoch.l2_from, epoch.l2_to);
+    if (net_next(&state->replies, epoch.net_to - 1) < epoch.net_to)
+        net_run(&state->replies, epoch.net_from, epoch.net_to);
     net_exchange(&state->requests);
     net_exchange(&state->replies);
 }
@@ -241,19 +266,69 @@ static inline void publish(const struct gpu_launch *launch, uint32_t from, uint3
             executor->publish(executor->self);
 }
 
+/* Stores reach memory, in the order of the SMs. */
+static void publish_stores(const struct launch_state *state) {
+    const uint32_t count = state->gpu->config.sm_count, end = state->first_sm + state->made_count;
+    publish(state->launch, state->first_sm, end < count ? end : count);
+    if (end > count)
+        publish(state->launch, 0, end - count);
+}
+
+/* What threads have done that others can see: moves with every store. */
+static uint64_t progress(const struct launch_state *state) {
+    uint64_t sum = *state->launch->progress[0];
+    for (unsigned i = 1; i < state->crew.size; i++)
+        sum += *state->launch->progress[i];
+    return sum;
+}
+
+/* Atomics and stores reach memory. */
+static void publish_round(void *self) {
+    struct launch_state *state = self;
+    for (uint32_t i = 0; i < state->gpu->partition_count; i++)
+        partition_perform(state->gpu->partitions[i]);
+    const uint64_t now = progress(state);
+    if (now != state->progress_published)
+        publish_stores(state);
+    state->progress_published = now;
+}
+
+/* An epoch on several host threads, but by itself where that would take longer. `last`: of its round. */
+static void share_epoch(struct launch_state *state, uint64_t from, uint64_t to, bool last) {
+    struct gpu *gpu = state->gpu;
+    if (state->crew.busy_ns < gpu->config.gpu->host_alone_ns) {
+        const uint64_t begin = team_clock_ns();
+        run_epoch(state, from, to);
+        state->crew.busy_ns = team_clock_ns() - begin;
+        if (last)
+            publish_round(state);
+        return;
+    }
+    if (!gpu->team)
+        gpu->team = team_create(gpu->arena, gpu_host_threads(gpu));
+    const struct crew_parts parts = {.nets = {&state->requests, &state->replies},
+                                     .sms = state->sms,
+                                     .sm_count = state->made_count,
+                                     .partitions = gpu->partitions,
+                                     .partition_count = gpu->partition_count};
+    const struct crew_epoch epoch = epoch_between(gpu, from, to);
+    if (crew_run(&state->crew, gpu->team, &parts, &epoch, last ? publish_round : NULL, state))
+        state->faulted = true;
+}
+
 /* A round is as long as the links' latency, whatever the epochs: at its end, and only there, atomics and stores reach
  * memory and blocks are handed out, so that results do not depend on how often links are exchanged. */
 static enum status run_round(struct launch_state *state, uint64_t from, uint64_t to, struct report *report) {
     const uint32_t wanted = state->gpu->config.gpu->host_epoch;
     const uint64_t epoch = wanted ? wanted : to - from;
+    const bool alone = state->crew.size == 1;
     for (uint64_t at = from; at < to; at += epoch)
-        run_epoch(state, at, at + epoch);
-    for (uint32_t i = 0; i < state->gpu->partition_count; i++)
-        partition_perform(state->gpu->partitions[i]);
-    const uint32_t count = state->gpu->config.sm_count, end = state->first_sm + state->made_count;
-    publish(state->launch, state->first_sm, end < count ? end : count);
-    if (end > count)
-        publish(state->launch, 0, end - count);
+        if (alone)
+            run_epoch(state, at, at + epoch);
+        else
+            share_epoch(state, at, at + epoch, at + epoch == to);
+    if (alone)
+        publish_round(state);
     return state->next_block < state->launch->blocks ? dispatch(state, to, report) : STATUS_OK;
 }
 
@@ -303,18 +378,19 @@ static enum status report_limit(const struct launch_state *state, uint64_t cycle
 
 /* Whether it moved since it was last asked; cycle: now. */
 static bool makes_progress(struct launch_state *state, uint64_t cycle) {
-    if (*state->launch->done != state->done_seen) {
-        state->done_seen = *state->launch->done;
-        state->done_cycle = cycle;
+    const uint64_t now = progress(state);
+    if (now != state->progress_seen) {
+        state->progress_seen = now;
+        state->progress_cycle = cycle;
     }
-    return cycle - state->done_cycle < state->gpu->config.gpu->livelock_cycles;
+    return cycle - state->progress_cycle < state->gpu->config.gpu->livelock_cycles;
 }
 
 static enum status report_livelock(const struct launch_state *state, uint64_t cycle, struct report *report) {
     report_add(report, STATUS_STOPPED,
                "kernel '%s' makes no progress: %llu cycles without a store to global memory, an atomic that changed "
                "memory or the end of a thread (limits.livelock_cycles)",
-               kernel_name(state->launch), (unsigned long long)(cycle - state->done_cycle));
+               kernel_name(state->launch), (unsigned long long)(cycle - state->progress_cycle));
     describe_first(state, report);
     return STATUS_STOPPED;
 }
@@ -367,6 +443,14 @@ static bool go_on(const struct launch_state *state, uint64_t cycle) {
     return state->launch->watch(state->launch->watcher, &progress);
 }
 
+/* What SMs counted on another host thread than the first. */
+static void collect_thread(const struct crew_thread *thread, uint32_t code_count, struct gpu_stats *stats) {
+    histogram_merge(&stats->histograms, &thread->histograms, sm_histogram_table);
+    sm_inst_stats_add(&stats->nobody, &thread->instructions[code_count]);
+    for (uint32_t pc = 0; pc < code_count; pc++)
+        sm_inst_stats_add(&stats->instructions[pc], &thread->instructions[pc]);
+}
+
 static void collect(const struct launch_state *state, uint64_t cycles, struct gpu_stats *stats) {
     const struct gpu *gpu = state->gpu;
     stats->cycles = cycles;
@@ -378,12 +462,15 @@ static void collect(const struct launch_state *state, uint64_t cycles, struct gp
     stats->sm.slots = stats->sm.idle = untouched;
     /* what they count from here on, while stores drain, is not the launch's */
     const uint32_t code_count = state->launch->module->code_count;
-    stats->histograms = state->histograms;
-    memcpy(stats->instructions, state->instructions, code_count * sizeof *stats->instructions);
+    const struct crew_thread *first = &state->crew.threads[0];
+    stats->histograms = first->histograms;
+    stats->nobody = first->instructions[code_count];
+    memcpy(stats->instructions, first->instructions, code_count * sizeof *stats->instructions);
+    for (unsigned i = 1; i < state->crew.size; i++)
+        collect_thread(&first[i], code_count, stats);
     for (uint32_t pc = 0; pc < code_count; pc++)
         for (unsigned i = 0; i < WAIT_COUNT; i++)
             stats->waits[i] += stats->instructions[pc].waits[i];
-    stats->nobody = state->instructions[code_count];
     stats->nobody.slots[SLOT_IDLE] += untouched;
     for (uint32_t i = 0; i < state->made_count; i++) {
         const struct sm *sm = state->sms[i];

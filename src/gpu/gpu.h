@@ -44,9 +44,12 @@ struct gpu_launch {
     unsigned places, warps_per_place; /* of an SM, by occupancy */
     const struct cache_params *l1;    /* as much as shared memory leaves; NULL: the machine's */
     const struct executor *executors; /* one per SM */
+    struct arena *arenas;             /* of each SM and its executor; NULL: the launch's */
+    /* One per host thread: grows with every global store, atomic that changed memory and thread that ended. */
+    const uint64_t **progress;
+    bool alone; /* on one host thread: the executors meet */
     const struct divergence_ops *mechanism;
     const void *mechanism_params; /* values of its own keys */
-    const uint64_t *done;         /* grows with every global store, atomic that changed memory and thread that ended */
     /* Called now and then between rounds; false: stop here. NULL: nobody looks. */
     bool (*watch)(void *watcher, const struct launch_progress *progress);
     void *watcher;
@@ -74,6 +77,11 @@ struct gpu_stats {
 
 struct gpu; /* what outlives a launch: L2, DRAM, instruction and constant caches */
 struct gpu *gpu_create(struct arena *arena, const struct gpu_config *config, struct report *report);
+/* Ends its host threads; the memory stays the arena's. NULL is allowed. */
+void gpu_destroy(struct gpu *gpu);
+/* Host threads that launches may be spread over. More than one: executors have counters for each, and SMs their own
+ * arenas. */
+unsigned gpu_host_threads(const struct gpu *gpu);
 /* Everything of the launch itself lives in `arena`, what its statistics point to in `kept`. STATUS_STOPPED with a
  * report: fault_sm and fault_warp say who, or nobody made progress. */
 struct gpu_fault {

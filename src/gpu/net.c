@@ -19,7 +19,7 @@ enum status net_create(struct net *net, struct arena *arena, const struct gpu_co
     net->in_clock = to_slices ? sms : slices, net->out_clock = to_slices ? slices : sms;
     net->one_clock = clock_is_same(&net->clock) && clock_is_same(&slices);
     net->input_words = (net->inputs + 63) / 64, net->output_words = (net->outputs + 63) / 64;
-    net->pending = ARENA_ARRAY(arena, uint64_t, net->input_words);
+    net->pending = arena_alloc_aligned(arena, net->input_words * sizeof *net->pending, 64);
     net->stuck = ARENA_ARRAY(arena, uint64_t, net->input_words);
     for (uint32_t i = 0; i < net->inputs; i++)
         link_reset(in[i]);
@@ -135,26 +135,46 @@ void net_run(struct net *net, uint64_t from, uint64_t to) {
     }
 }
 
-static __attribute__((noinline)) void exchange_clocks(struct net *net) {
-    for (uint32_t i = 0; i < net->inputs; i++) {
+/* Links in, and links out, from one number to before the other. */
+struct links {
+    uint32_t in, in_end, out, out_end;
+};
+
+static __attribute__((noinline)) void exchange_clocks(struct net *net, struct links links) {
+    for (uint32_t i = links.in; i < links.in_end; i++) {
         if (link_exchange_clocks(net->in[i], &net->in_clock, &net->clock))
             net->pending[i / 64] |= UINT64_C(1) << i % 64;
     }
-    for (uint32_t i = 0; i < net->outputs; i++)
+    for (uint32_t i = links.out; i < links.out_end; i++)
         link_exchange_clocks(net->out[i], &net->clock, &net->out_clock);
 }
 
-void net_exchange(struct net *net) {
+static inline void exchange(struct net *net, struct links links) {
     if (!net->one_clock) {
-        exchange_clocks(net);
+        exchange_clocks(net, links);
         return;
     }
-    for (uint32_t i = 0; i < net->inputs; i++) {
+    for (uint32_t i = links.in; i < links.in_end; i++) {
         if (link_exchange(net->in[i]))
             net->pending[i / 64] |= UINT64_C(1) << i % 64;
     }
-    for (uint32_t i = 0; i < net->outputs; i++)
+    for (uint32_t i = links.out; i < links.out_end; i++)
         link_exchange(net->out[i]);
+}
+
+void net_exchange(struct net *net) { exchange(net, (struct links){0, net->inputs, 0, net->outputs}); }
+
+uint32_t net_words(const struct net *net) { return net->input_words + net->output_words; }
+
+static uint32_t word_end(uint32_t word, uint32_t count) { return 64 * word + 64 < count ? 64 * word + 64 : count; }
+
+void net_exchange_word(struct net *net, uint32_t word) {
+    if (word < net->input_words) {
+        exchange(net, (struct links){.in = 64 * word, .in_end = word_end(word, net->inputs)});
+        return;
+    }
+    word -= net->input_words;
+    exchange(net, (struct links){.out = 64 * word, .out_end = word_end(word, net->outputs)});
 }
 
 bool net_is_idle(const struct net *net) {

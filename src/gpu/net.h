@@ -27,6 +27,9 @@ void net_run(struct net *net, uint64_t from, uint64_t to);
 /* Between epochs: the first cycle at which there is something to do; any cycle up to `enough` stands for all of them. */
 uint64_t net_next(const struct net *net, uint64_t enough);
 void net_exchange(struct net *net);
+/* The same in so many pieces, in any order or at the same time. */
+uint32_t net_words(const struct net *net);
+void net_exchange_word(struct net *net, uint32_t word);
 bool net_is_idle(const struct net *net);
 
 #endif

@@ -80,6 +80,8 @@ struct executor {
     /* At the end of an epoch, in the order of the SMs: stores become visible to all. Only where there are any. */
     void (*publish)(void *self);
     const unsigned *unpublished; /* how many stores */
+    /* Another host thread runs the SM from here on: what instructions count goes to its counters. */
+    void (*count_in)(void *self, unsigned thread);
 };
 
 #endif

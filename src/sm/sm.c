@@ -255,6 +255,13 @@ bool sm_run(struct sm *sm, uint64_t from, uint64_t to) {
     return (sm->wake < to || next_news(sm) < to) && run_awake(sm, from, to);
 }
 
+void sm_count_in(struct sm *sm, unsigned thread, struct sm_inst_stats *instructions, struct sm_histograms *histograms) {
+    if (sm->histograms == histograms)
+        return;
+    sm->inst_stats = instructions, sm->histograms = histograms;
+    sm->executor.count_in(sm->executor.self, thread);
+}
+
 void sm_settle(struct sm *sm, uint64_t cycle) {
     const uint64_t since = sm->now;
     if (cycle > since)
@@ -343,6 +350,9 @@ uint64_t sm_divergent_branches(const struct sm *sm, const uint64_t **per_pc) {
     return sm->divergent_branches;
 }
 uint64_t sm_threads(const struct sm *sm) { return sm->threads; }
+struct arena *sm_arena(const struct sm *sm) {
+    return sm->arena;
+}
 
 /* ---- making one ---- */
 

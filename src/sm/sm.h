@@ -134,6 +134,8 @@ void sm_give(struct sm *sm, uint64_t block, uint32_t first_pc);
 /* Cycles [from, to). An SM that sleeps through them counts their slots later, at the latest in sm_settle. True:
  * a thread faulted in them (sm_faulted). */
 bool sm_run(struct sm *sm, uint64_t from, uint64_t to);
+/* Another host thread runs it from here on: what SMs count together goes here. */
+void sm_count_in(struct sm *sm, unsigned thread, struct sm_inst_stats *instructions, struct sm_histograms *histograms);
 /* Everything before this cycle, up to which it has run, is counted. */
 void sm_settle(struct sm *sm, uint64_t cycle);
 /* Nothing resident, nothing in flight. */
@@ -160,5 +162,7 @@ const void *sm_mechanism_statistics(const struct sm *sm);
 const struct cache_stats *sm_l1_statistics(const struct sm *sm);
 uint64_t sm_divergent_branches(const struct sm *sm, const uint64_t **per_pc);
 uint64_t sm_threads(const struct sm *sm);
+/* What it allocates from. */
+struct arena *sm_arena(const struct sm *sm);
 
 #endif

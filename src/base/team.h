@@ -1,0 +1,27 @@
+/* Host threads that work together: one of them asks, all of them do their part, and the call returns when the last is
+ * done. In between the others spin for some microseconds, then sleep. */
+#ifndef HEDDLE_BASE_TEAM_H
+#define HEDDLE_BASE_TEAM_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+
+struct team;
+
+/* Time of the host, from an arbitrary start. */
+uint64_t team_clock_ns(void);
+/* Processors that this process may run on. */
+unsigned team_processors(void);
+/* The calling thread and up to `threads` - 1 others, fewer where the host gives no more. They have its floating-point
+ * environment and receive no signals. */
+struct team *team_create(struct arena *arena, unsigned threads);
+/* How many they are, the caller of team_run included. */
+unsigned team_size(const struct team *team);
+/* work(self, 0) on the calling thread, work(self, 1) and so on on the others. What was written before is seen by all, and
+ * what they wrote is seen behind it. */
+void team_run(struct team *team, void (*work)(void *self, unsigned thread), void *self);
+/* Ends the threads; NULL is allowed. The memory stays the arena's. */
+void team_destroy(struct team *team);
+
+#endif
