@@ -106,7 +106,8 @@ static void print_lines(const struct session_sum *sum, struct arena *arena, unsi
 void exec_summary_print(const struct session_sum *sum, const char *program, const struct machine *machine,
                         double seconds, unsigned lines, FILE *to) {
     struct arena arena = {0};
-    fprintf(to, "\n%.200s on %s, %s\n\n", program, machine->name, sum->in_time ? "in time" : "functional: without time");
+    fprintf(to, "\n%.200s on %s, %s\n\n", program, machine->name,
+            sum->in_time ? "in time" : "functional: without time");
     print_kernels(sum, &arena, to);
     if (sum->in_time)
         summary_time_sum(&sum->timed, &arena, to);
