@@ -34,6 +34,32 @@ static void shipped_machines_load_and_cite(void **state) {
     arena_free(&arena);
 }
 
+/* docs/adding-a-gpu.md: how good a value's source is stands first in its origin. */
+static void values_of_current_cards_are_graded(void **state) {
+    (void)state;
+    static const char *const names[] = {"a100", "h100", "rtx3070"};
+    static const char *const grades[] = {"measured:", "vendor:", "derived:", "assumed:"};
+    for (unsigned i = 0; i < 3; i++) {
+        struct machine machine = {0};
+        unsigned own = 0;
+        assert_int_equal(machine_open(&machine, names[i], NULL), STATUS_OK);
+        for (const struct param_description *param = machine.params.table; param->key; param++) {
+            const char *origin = param_origin(&machine.params, param);
+            const size_t length = strlen(names[i]);
+            bool graded = false;
+            if (strncmp(origin, names[i], length) != 0 || strncmp(origin + length, ": ", 2) != 0)
+                continue;
+            own++;
+            for (unsigned k = 0; k < 4; k++)
+                graded |= strncmp(origin + length + 2, grades[k], strlen(grades[k])) == 0;
+            if (!graded)
+                fail_msg("%s: %s has no grade: %s", names[i], param->key, origin);
+        }
+        assert_true(own > 40);
+        machine_close(&machine);
+    }
+}
+
 static void settings_win_and_say_so(void **state) {
     (void)state;
     struct machine machine = {0};
@@ -104,6 +130,7 @@ int main(void) {
     setenv("HEDDLE_CONFIGS", HEDDLE_SOURCE_DIR "/configs", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shipped_machines_load_and_cite),
+        cmocka_unit_test(values_of_current_cards_are_graded),
         cmocka_unit_test(settings_win_and_say_so),
         cmocka_unit_test(a_file_builds_on_another),
         cmocka_unit_test(mistakes_are_named),
