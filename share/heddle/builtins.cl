@@ -4,15 +4,11 @@
  *
  * HEDDLE_SM is the target's number (75 for sm_75).
  * Launch ABI, as NVIDIA's OpenCL has it: %envreg3-5 global offset, %envreg9 work_dim. Sub-groups are warps. */
+#include "builtins.h"
+
 #ifndef HEDDLE_SM
 #define HEDDLE_SM 75
 #endif
-
-#pragma OPENCL EXTENSION cl_khr_fp16 : enable
-
-#define OVERLOAD __attribute__((overloadable, always_inline))
-#define CONVERGENT __attribute__((overloadable, always_inline, convergent))
-#define HELPER static __attribute__((always_inline))
 
 /* ---- work-items ---- */
 
@@ -634,30 +630,6 @@ WORK_GROUP(half, -INFINITY, INFINITY)
 WORK_GROUP(float, -INFINITY, INFINITY)
 WORK_GROUP(double, -INFINITY, INFINITY)
 
-/* ---- vectors of a scalar function ---- */
-
-#define SPREAD1(R, T, f)                                                                                               \
-    OVERLOAD R##2 f(T##2 a) { return (R##2)(f(a.x), f(a.y)); }                                                         \
-    OVERLOAD R##3 f(T##3 a) { return (R##3)(f(a.x), f(a.y), f(a.z)); }                                                 \
-    OVERLOAD R##4 f(T##4 a) { return (R##4)(f(a.lo), f(a.hi)); }                                                       \
-    OVERLOAD R##8 f(T##8 a) { return (R##8)(f(a.lo), f(a.hi)); }                                                       \
-    OVERLOAD R##16 f(T##16 a) { return (R##16)(f(a.lo), f(a.hi)); }
-#define SPREAD2(R, T, U, f)                                                                                            \
-    OVERLOAD R##2 f(T##2 a, U##2 b) { return (R##2)(f(a.x, b.x), f(a.y, b.y)); }                                       \
-    OVERLOAD R##3 f(T##3 a, U##3 b) { return (R##3)(f(a.x, b.x), f(a.y, b.y), f(a.z, b.z)); }                          \
-    OVERLOAD R##4 f(T##4 a, U##4 b) { return (R##4)(f(a.lo, b.lo), f(a.hi, b.hi)); }                                   \
-    OVERLOAD R##8 f(T##8 a, U##8 b) { return (R##8)(f(a.lo, b.lo), f(a.hi, b.hi)); }                                   \
-    OVERLOAD R##16 f(T##16 a, U##16 b) { return (R##16)(f(a.lo, b.lo), f(a.hi, b.hi)); }
-#define SPREAD3(R, T, U, V, f)                                                                                         \
-    OVERLOAD R##2 f(T##2 a, U##2 b, V##2 c) { return (R##2)(f(a.x, b.x, c.x), f(a.y, b.y, c.y)); }                     \
-    OVERLOAD R##3 f(T##3 a, U##3 b, V##3 c)                                                                            \
-    {                                                                                                                  \
-        return (R##3)(f(a.x, b.x, c.x), f(a.y, b.y, c.y), f(a.z, b.z, c.z));                                           \
-    }                                                                                                                  \
-    OVERLOAD R##4 f(T##4 a, U##4 b, V##4 c) { return (R##4)(f(a.lo, b.lo, c.lo), f(a.hi, b.hi, c.hi)); }               \
-    OVERLOAD R##8 f(T##8 a, U##8 b, V##8 c) { return (R##8)(f(a.lo, b.lo, c.lo), f(a.hi, b.hi, c.hi)); }               \
-    OVERLOAD R##16 f(T##16 a, U##16 b, V##16 c) { return (R##16)(f(a.lo, b.lo, c.lo), f(a.hi, b.hi, c.hi)); }
-
 /* ---- integers ---- */
 
 #define CTZ(T, U, bits)                                                                                                \
@@ -738,80 +710,6 @@ MAD_HI(uint, uint)
 MAD_HI(long, ulong)
 MAD_HI(ulong, ulong)
 
-/* ---- native functions: the hardware's own; libclc's make the back end fail ---- */
-
-#define NATIVE1(name, expression)                                                                                      \
-    OVERLOAD float native_##name(float x) { return expression; }                                                       \
-    SPREAD1(float, float, native_##name)
-NATIVE1(sin, __nvvm_sin_approx_f(x))
-NATIVE1(cos, __nvvm_cos_approx_f(x))
-NATIVE1(tan, __nvvm_div_approx_f(__nvvm_sin_approx_f(x), __nvvm_cos_approx_f(x)))
-NATIVE1(exp2, __nvvm_ex2_approx_f(x))
-NATIVE1(exp, __nvvm_ex2_approx_f(x * 0x1.715476p+0f))
-NATIVE1(exp10, __nvvm_ex2_approx_f(x * 0x1.a934f0p+1f))
-NATIVE1(log2, __nvvm_lg2_approx_f(x))
-NATIVE1(log, __nvvm_lg2_approx_f(x) * 0x1.62e430p-1f)
-NATIVE1(log10, __nvvm_lg2_approx_f(x) * 0x1.344136p-2f)
-NATIVE1(sqrt, __nvvm_sqrt_approx_f(x))
-NATIVE1(rsqrt, __nvvm_rsqrt_approx_f(x))
-NATIVE1(recip, __nvvm_div_approx_f(1.0f, x))
-OVERLOAD float native_divide(float a, float b) { return __nvvm_div_approx_f(a, b); }
-SPREAD2(float, float, float, native_divide)
-OVERLOAD float native_powr(float a, float b) { return __nvvm_ex2_approx_f(b * __nvvm_lg2_approx_f(a)); }
-SPREAD2(float, float, float, native_powr)
-
-/* ---- floats: libclc's ldexp takes float denormals for zero, and loses NaN of double ---- */
-
-/* The factors keep the one rounding for the last product, also of a denormal result. */
-OVERLOAD float ldexp(float x, int n)
-{
-    for (int i = 0; i < 2 && n > 127; i++, n -= 127)
-        x *= 0x1p127f;
-    for (int i = 0; i < 2 && n < -126; i++, n += 102)
-        x *= 0x1p-102f;
-    n = n > 127 ? 127 : n < -126 ? -126 : n;
-    return x * as_float((127 + n) << 23);
-}
-OVERLOAD double ldexp(double x, int n)
-{
-    for (int i = 0; i < 2 && n > 1023; i++, n -= 1023)
-        x *= 0x1p1023;
-    for (int i = 0; i < 2 && n < -1022; i++, n += 969)
-        x *= 0x1p-969;
-    n = n > 1023 ? 1023 : n < -1022 ? -1022 : n;
-    return x * as_double((long)(1023 + n) << 52);
-}
-#define LDEXP_ONE(T, N) OVERLOAD T ldexp(T x, int n) { return ldexp(x, (N)n); }
-#define LDEXP(T)                                                                                                       \
-    SPREAD2(T, T, int, ldexp)                                                                                          \
-    LDEXP_ONE(T##2, int2)                                                                                              \
-    LDEXP_ONE(T##3, int3)                                                                                              \
-    LDEXP_ONE(T##4, int4)                                                                                              \
-    LDEXP_ONE(T##8, int8)                                                                                              \
-    LDEXP_ONE(T##16, int16)
-LDEXP(float)
-LDEXP(double)
-
-/* libclc takes float denormals for zero here too. Where the operands are small the remainder, which is exact, is taken
- * in double; elsewhere it is 0 or no denormal. */
-#define FMOD(f)                                                                                                        \
-    float __attribute__((overloadable)) __clc_##f(float x, float y);                                                   \
-    double __attribute__((overloadable)) f(double x, double y);                                                        \
-    OVERLOAD float f(float x, float y)                                                                                 \
-    {                                                                                                                  \
-        if (__builtin_fabsf(x) >= 0x1p-100f && __builtin_fabsf(y) >= 0x1p-100f)                                        \
-            return __clc_##f(x, y);                                                                                    \
-        return (float)f((double)x, (double)y);                                                                         \
-    }                                                                                                                  \
-    SPREAD2(float, float, float, f)
-FMOD(fmod)
-FMOD(remainder)
-
-/* libclc's for float is up to 40 ulp off, more than the 16 allowed. */
-double __attribute__((overloadable)) tgamma(double x);
-OVERLOAD float tgamma(float x) { return (float)tgamma((double)x); }
-SPREAD1(float, float, tgamma)
-
 /* ---- what libclc left out of families it has ---- */
 
 /* A definition hides the compiler's own declarations of the name, so the form that libclc has is declared again. */
@@ -864,23 +762,6 @@ ASYNC_COPY(half16)
 
 /* ---- conversions ---- */
 
-/* The vectors of a conversion f_T2_g of pairs and so on, from the scalar one. */
-#define SPREAD_CONVERT(T, F, tail)                                                                                     \
-    OVERLOAD T##2 convert_##T##2##tail(F##2 a) { return (T##2)(convert_##T##tail(a.x), convert_##T##tail(a.y)); }      \
-    OVERLOAD T##3 convert_##T##3##tail(F##3 a) { return (T##3)(convert_##T##2##tail(a.xy), convert_##T##tail(a.z)); }  \
-    OVERLOAD T##4 convert_##T##4##tail(F##4 a)                                                                         \
-    {                                                                                                                  \
-        return (T##4)(convert_##T##2##tail(a.lo), convert_##T##2##tail(a.hi));                                         \
-    }                                                                                                                  \
-    OVERLOAD T##8 convert_##T##8##tail(F##8 a)                                                                         \
-    {                                                                                                                  \
-        return (T##8)(convert_##T##4##tail(a.lo), convert_##T##4##tail(a.hi));                                         \
-    }                                                                                                                  \
-    OVERLOAD T##16 convert_##T##16##tail(F##16 a)                                                                      \
-    {                                                                                                                  \
-        return (T##16)(convert_##T##8##tail(a.lo), convert_##T##8##tail(a.hi));                                        \
-    }
-
 /* Float to integer, saturated: NaN becomes 0, where libclc leaves the result open. W is a type in which the value and
  * the bounds are compared; HIGH is the first number beyond the type, which is a float where the last inside is not. */
 #define SATURATED(F, W, T, LOW, HIGH, LOWEST, HIGHEST, tail, rounded)                                                  \
@@ -909,285 +790,24 @@ SATURATED_TYPES(half, float)
 SATURATED_TYPES(float, float)
 SATURATED_TYPES(double, double)
 
-/* ---- cl_khr_fp16 ---- libclc has none of it. Math goes through float, which is wide enough for one rounding to half
- * wherever the float result is exact, and for sqrt and division (24 >= 2 * 11 + 2). */
-
-#define VIA(n, x) __builtin_convertvector(x, float##n)
-#define BACK(n, x) __builtin_convertvector(x, half##n)
-#define WIDTHS(M, f) M(2, f) M(3, f) M(4, f) M(8, f) M(16, f)
-#define PROTOTYPE __attribute__((overloadable))
-
-#define HALF1_VECTOR(n, f)                                                                                             \
-    PROTOTYPE float##n f(float##n x);                                                                                  \
-    OVERLOAD half##n f(half##n x) { return BACK(n, f(VIA(n, x))); }
-#define HALF1(f)                                                                                                       \
-    PROTOTYPE float f(float x);                                                                                        \
-    OVERLOAD half f(half x) { return (half)f((float)x); }                                                              \
-    WIDTHS(HALF1_VECTOR, f)
-HALF1(acos) HALF1(acosh) HALF1(acospi) HALF1(asin) HALF1(asinh) HALF1(asinpi) HALF1(atan) HALF1(atanh) HALF1(atanpi)
-HALF1(cbrt) HALF1(cos) HALF1(cosh) HALF1(cospi) HALF1(erf) HALF1(erfc) HALF1(exp) HALF1(exp2) HALF1(exp10)
-HALF1(expm1) HALF1(lgamma) HALF1(log) HALF1(log2) HALF1(log10) HALF1(log1p) HALF1(rsqrt) HALF1(sin) HALF1(sinh)
-HALF1(sinpi) HALF1(tan) HALF1(tanh) HALF1(tanpi) HALF1(tgamma) HALF1(ceil) HALF1(fabs) HALF1(floor) HALF1(rint)
-HALF1(round) HALF1(trunc) HALF1(sqrt) HALF1(logb) HALF1(degrees) HALF1(radians) HALF1(sign)
-
-#define HALF2_VECTOR(n, f)                                                                                             \
-    PROTOTYPE float##n f(float##n x, float##n y);                                                                      \
-    OVERLOAD half##n f(half##n x, half##n y) { return BACK(n, f(VIA(n, x), VIA(n, y))); }
-#define HALF2(f)                                                                                                       \
-    PROTOTYPE float f(float x, float y);                                                                               \
-    OVERLOAD half f(half x, half y) { return (half)f((float)x, (float)y); }                                            \
-    WIDTHS(HALF2_VECTOR, f)
-HALF2(atan2) HALF2(atan2pi) HALF2(copysign) HALF2(fdim) HALF2(fmax) HALF2(fmin) HALF2(fmod) HALF2(hypot) HALF2(maxmag)
-HALF2(minmag) HALF2(pow) HALF2(powr) HALF2(remainder) HALF2(step) HALF2(max) HALF2(min)
-#define HALF2_SCALAR(n, f) OVERLOAD half##n f(half##n x, half y) { return f(x, (half##n)y); }
-WIDTHS(HALF2_SCALAR, fmax)
-WIDTHS(HALF2_SCALAR, fmin)
-WIDTHS(HALF2_SCALAR, max)
-WIDTHS(HALF2_SCALAR, min)
-#define STEP_SCALAR(n, f) OVERLOAD half##n f(half x, half##n y) { return f((half##n)x, y); }
-WIDTHS(STEP_SCALAR, step)
-
-#define HALF3_VECTOR(n, f)                                                                                             \
-    PROTOTYPE float##n f(float##n x, float##n y, float##n z);                                                          \
-    OVERLOAD half##n f(half##n x, half##n y, half##n z) { return BACK(n, f(VIA(n, x), VIA(n, y), VIA(n, z))); }
-#define HALF3(f)                                                                                                       \
-    PROTOTYPE float f(float x, float y, float z);                                                                      \
-    OVERLOAD half f(half x, half y, half z) { return (half)f((float)x, (float)y, (float)z); }                          \
-    WIDTHS(HALF3_VECTOR, f)
-HALF3(clamp) HALF3(mix) HALF3(smoothstep)
-#define CLAMP_SCALAR(n, f) OVERLOAD half##n f(half##n x, half y, half z) { return f(x, (half##n)y, (half##n)z); }
-WIDTHS(CLAMP_SCALAR, clamp)
-#define MIX_SCALAR(n, f) OVERLOAD half##n f(half##n x, half##n y, half z) { return f(x, y, (half##n)z); }
-WIDTHS(MIX_SCALAR, mix)
-#define SMOOTH_SCALAR(n, f) OVERLOAD half##n f(half x, half y, half##n z) { return f((half##n)x, (half##n)y, z); }
-WIDTHS(SMOOTH_SCALAR, smoothstep)
-#define FMA_VECTOR(n, f)                                                                                               \
-    OVERLOAD half##n f(half##n x, half##n y, half##n z) { return __builtin_elementwise_fma(x, y, z); }
-OVERLOAD half fma(half x, half y, half z) { return __builtin_elementwise_fma(x, y, z); }
-OVERLOAD half mad(half x, half y, half z) { return __builtin_elementwise_fma(x, y, z); }
-WIDTHS(FMA_VECTOR, fma)
-WIDTHS(FMA_VECTOR, mad)
-
-OVERLOAD half nextafter(half x, half y)
-{
-    short a = as_short(x), b = as_short(y);
-    if (x != x || y != y)
-        return x + y;
-    if (x == y)
-        return y;
-    if (x == 0)
-        return as_half((short)((b & 0x8000) | 1));
-    return as_half((short)(a + ((x < y) == (a >= 0) ? 1 : -1)));
-}
-SPREAD2(half, half, half, nextafter)
-OVERLOAD half nan(ushort code) { return as_half((ushort)(0x7e00 | (code & 0x1ff))); }
-SPREAD1(half, ushort, nan)
-
-#define HALF_INT_VECTOR(n, f)                                                                                          \
-    PROTOTYPE float##n f(float##n x, int##n y);                                                                        \
-    OVERLOAD half##n f(half##n x, int##n y) { return BACK(n, f(VIA(n, x), y)); }
-#define HALF_INT(f)                                                                                                    \
-    PROTOTYPE float f(float x, int y);                                                                                 \
-    OVERLOAD half f(half x, int y) { return (half)f((float)x, y); }                                                    \
-    WIDTHS(HALF_INT_VECTOR, f)
-HALF_INT(pown) HALF_INT(rootn)
-/* Beyond 2^40 either way a half is 0 or infinite; within, the float is exact. */
-OVERLOAD half ldexp(half x, int n) { return (half)ldexp((float)x, n > 40 ? 40 : n < -40 ? -40 : n); }
-SPREAD2(half, half, int, ldexp)
-LDEXP_ONE(half2, int2)
-LDEXP_ONE(half3, int3)
-LDEXP_ONE(half4, int4)
-LDEXP_ONE(half8, int8)
-LDEXP_ONE(half16, int16)
-#define ILOGB_VECTOR(n, f)                                                                                             \
-    PROTOTYPE int##n f(float##n x);                                                                                    \
-    OVERLOAD int##n f(half##n x) { return f(VIA(n, x)); }
-PROTOTYPE int ilogb(float x);
-OVERLOAD int ilogb(half x) { return ilogb((float)x); }
-WIDTHS(ILOGB_VECTOR, ilogb)
-
-/* A second result behind a pointer, private (which is also generic), global or local: T beside half, S beside float. */
-#define CAST(x, T) ((T)(x))
-#define HALF_OUT_ONE(n, f, T, S, CONVERT, AS)                                                                          \
-    OVERLOAD half##n f(half##n x, AS T##n *out)                                                                        \
+/* Rounded by the hardware: libclc's take the largest integers the wrong way, and lose the sign of what becomes zero.
+ * Written out, since LLVM takes its own intrinsics towards zero for conversions to nearest. */
+#define ROUNDED(T, F, tail, text, TO, FROM)                                                                            \
+    OVERLOAD T convert_##T##tail(F x)                                                                                  \
     {                                                                                                                  \
-        S##n second;                                                                                                   \
-        float##n first = f(CONVERT(x, float##n), &second);                                                             \
-        *out = CONVERT(second, T##n);                                                                                  \
-        return CONVERT(first, half##n);                                                                                \
-    }
-#define HALF_OUT(n, f, T, S, CONVERT)                                                                                  \
-    PROTOTYPE float##n f(float##n x, __private S##n *out);                                                             \
-    HALF_OUT_ONE(n, f, T, S, CONVERT, __private)                                                                       \
-    HALF_OUT_ONE(n, f, T, S, CONVERT, __global)                                                                        \
-    HALF_OUT_ONE(n, f, T, S, CONVERT, __local)
-#define HALF_OUT_HALF(n, f) HALF_OUT(n, f, half, float, __builtin_convertvector)
-#define HALF_OUT_INT(n, f) HALF_OUT(n, f, int, int, __builtin_convertvector)
-HALF_OUT(, modf, half, float, CAST) WIDTHS(HALF_OUT_HALF, modf)
-HALF_OUT(, sincos, half, float, CAST) WIDTHS(HALF_OUT_HALF, sincos)
-HALF_OUT(, fract, half, float, CAST) WIDTHS(HALF_OUT_HALF, fract)
-HALF_OUT(, frexp, int, int, CAST) WIDTHS(HALF_OUT_INT, frexp)
-HALF_OUT(, lgamma_r, int, int, CAST) WIDTHS(HALF_OUT_INT, lgamma_r)
-#define REMQUO_ONE(n, CONVERT, AS)                                                                                     \
-    OVERLOAD half##n remquo(half##n x, half##n y, AS int##n *out)                                                      \
-    {                                                                                                                  \
-        int##n quotient;                                                                                               \
-        float##n rest = remquo(CONVERT(x, float##n), CONVERT(y, float##n), &quotient);                                 \
-        *out = quotient;                                                                                               \
-        return CONVERT(rest, half##n);                                                                                 \
-    }
-#define REMQUO(n, CONVERT)                                                                                             \
-    PROTOTYPE float##n remquo(float##n x, float##n y, __private int##n *out);                                          \
-    REMQUO_ONE(n, CONVERT, __private)                                                                                  \
-    REMQUO_ONE(n, CONVERT, __global)                                                                                   \
-    REMQUO_ONE(n, CONVERT, __local)
-#define REMQUO_VECTOR(n, f) REMQUO(n, __builtin_convertvector)
-REMQUO(, CAST) WIDTHS(REMQUO_VECTOR, remquo)
-
-/* geometry */
-#define GEOMETRY(n, N)                                                                                                 \
-    PROTOTYPE float dot(float##n x, float##n y);                                                                       \
-    PROTOTYPE float length(float##n x);                                                                                \
-    PROTOTYPE float distance(float##n x, float##n y);                                                                  \
-    PROTOTYPE float##n normalize(float##n x);                                                                          \
-    OVERLOAD half dot(half##n x, half##n y) { return (half)dot(N(x), N(y)); }                                          \
-    OVERLOAD half length(half##n x) { return (half)length(N(x)); }                                                     \
-    OVERLOAD half distance(half##n x, half##n y) { return (half)distance(N(x), N(y)); }
-#define VIA_1(x) ((float)(x))
-#define VIA_2(x) VIA(2, x)
-#define VIA_3(x) VIA(3, x)
-#define VIA_4(x) VIA(4, x)
-GEOMETRY(, VIA_1)
-GEOMETRY(2, VIA_2)
-GEOMETRY(3, VIA_3)
-GEOMETRY(4, VIA_4)
-OVERLOAD half normalize(half x) { return (half)normalize((float)x); }
-OVERLOAD half2 normalize(half2 x) { return BACK(2, normalize(VIA(2, x))); }
-OVERLOAD half3 normalize(half3 x) { return BACK(3, normalize(VIA(3, x))); }
-OVERLOAD half4 normalize(half4 x) { return BACK(4, normalize(VIA(4, x))); }
-PROTOTYPE float3 cross(float3 x, float3 y);
-PROTOTYPE float4 cross(float4 x, float4 y);
-OVERLOAD half3 cross(half3 x, half3 y) { return BACK(3, cross(VIA(3, x), VIA(3, y))); }
-OVERLOAD half4 cross(half4 x, half4 y) { return BACK(4, cross(VIA(4, x), VIA(4, y))); }
-
-/* relations: 1 or 0 for scalars, -1 or 0 for vectors */
-#define RELATION2(f, test)                                                                                             \
-    OVERLOAD int f(half x, half y) { return test; }                                                                    \
-    OVERLOAD short2 f(half2 x, half2 y) { return test; }                                                               \
-    OVERLOAD short3 f(half3 x, half3 y) { return test; }                                                               \
-    OVERLOAD short4 f(half4 x, half4 y) { return test; }                                                               \
-    OVERLOAD short8 f(half8 x, half8 y) { return test; }                                                               \
-    OVERLOAD short16 f(half16 x, half16 y) { return test; }
-RELATION2(isequal, x == y)
-RELATION2(isnotequal, x != y)
-RELATION2(isgreater, x > y)
-RELATION2(isgreaterequal, x >= y)
-RELATION2(isless, x < y)
-RELATION2(islessequal, x <= y)
-RELATION2(islessgreater, (x < y) | (x > y))
-RELATION2(isordered, (x == x) & (y == y))
-RELATION2(isunordered, (x != x) | (y != y))
-#define RELATION1(f, test)                                                                                             \
-    HELPER int f##_bits(ushort b) { return test; }                                                                     \
-    OVERLOAD int f(half x) { return f##_bits(as_ushort(x)); }                                                          \
-    OVERLOAD short2 f(half2 x) { return (short2)(-f(x.x), -f(x.y)); }                                                  \
-    OVERLOAD short3 f(half3 x) { return (short3)(-f(x.x), -f(x.y), -f(x.z)); }                                         \
-    OVERLOAD short4 f(half4 x) { return (short4)(f(x.lo), f(x.hi)); }                                                  \
-    OVERLOAD short8 f(half8 x) { return (short8)(f(x.lo), f(x.hi)); }                                                  \
-    OVERLOAD short16 f(half16 x) { return (short16)(f(x.lo), f(x.hi)); }
-RELATION1(isfinite, (b & 0x7c00) != 0x7c00)
-RELATION1(isinf, (b & 0x7fff) == 0x7c00)
-RELATION1(isnan, (b & 0x7fff) > 0x7c00)
-RELATION1(isnormal, (b & 0x7c00) != 0x7c00 && (b & 0x7c00) != 0)
-RELATION1(signbit, b >> 15)
-
-#define PICK(n)                                                                                                        \
-    OVERLOAD half##n bitselect(half##n x, half##n y, half##n z)                                                        \
-    {                                                                                                                  \
-        return as_half##n((as_ushort##n(x) & ~as_ushort##n(z)) | (as_ushort##n(y) & as_ushort##n(z)));                 \
-    }
-OVERLOAD half bitselect(half x, half y, half z)
-{
-    return as_half((ushort)((as_ushort(x) & ~as_ushort(z)) | (as_ushort(y) & as_ushort(z))));
-}
-PICK(2) PICK(3) PICK(4) PICK(8) PICK(16)
-OVERLOAD half select(half x, half y, short c) { return c ? y : x; }
-OVERLOAD half select(half x, half y, ushort c) { return c ? y : x; }
-#define SELECT(n)                                                                                                      \
-    OVERLOAD half##n select(half##n x, half##n y, short##n c) { return c < (short##n)0 ? y : x; }                      \
-    OVERLOAD half##n select(half##n x, half##n y, ushort##n c) { return as_short##n(c) < (short##n)0 ? y : x; }
-SELECT(2) SELECT(3) SELECT(4) SELECT(8) SELECT(16)
-
-/* memory: bits are bits, so the loads and stores of ushort serve */
-#define HALF_LOAD(n, AS)                                                                                               \
-    PROTOTYPE ushort##n vload##n(size_t i, const AS ushort *p);                                                        \
-    OVERLOAD half##n vload##n(size_t i, const AS half *p)                                                              \
-    {                                                                                                                  \
-        return as_half##n(vload##n(i, (const AS ushort *)p));                                                          \
-    }
-#define HALF_STORE(n, AS)                                                                                              \
-    PROTOTYPE void vstore##n(ushort##n v, size_t i, AS ushort *p);                                                     \
-    OVERLOAD void vstore##n(half##n v, size_t i, AS half *p) { vstore##n(as_ushort##n(v), i, (AS ushort *)p); }
-#define HALF_MEMORY(AS) HALF_LOAD(2, AS) HALF_LOAD(3, AS) HALF_LOAD(4, AS) HALF_LOAD(8, AS) HALF_LOAD(16, AS)
-#define HALF_STORES(AS) HALF_STORE(2, AS) HALF_STORE(3, AS) HALF_STORE(4, AS) HALF_STORE(8, AS) HALF_STORE(16, AS)
-HALF_MEMORY(__global) HALF_MEMORY(__local) HALF_MEMORY(__constant) HALF_MEMORY(__private)
-HALF_STORES(__global) HALF_STORES(__local) HALF_STORES(__private)
-#define HALF_SHUFFLE(m, n)                                                                                             \
-    PROTOTYPE ushort##n shuffle(ushort##m v, ushort##n mask);                                                          \
-    PROTOTYPE ushort##n shuffle2(ushort##m v, ushort##m w, ushort##n mask);                                            \
-    OVERLOAD half##n shuffle(half##m v, ushort##n mask) { return as_half##n(shuffle(as_ushort##m(v), mask)); }         \
-    OVERLOAD half##n shuffle2(half##m v, half##m w, ushort##n mask)                                                    \
-    {                                                                                                                  \
-        return as_half##n(shuffle2(as_ushort##m(v), as_ushort##m(w), mask));                                           \
-    }
-#define HALF_SHUFFLES(m) HALF_SHUFFLE(m, 2) HALF_SHUFFLE(m, 4) HALF_SHUFFLE(m, 8) HALF_SHUFFLE(m, 16)
-HALF_SHUFFLES(2) HALF_SHUFFLES(4) HALF_SHUFFLES(8) HALF_SHUFFLES(16)
-
-/* conversions: from half everything is exact but the integers, which round; to half in every rounding mode */
-#define FROM_HALF_MODE(T, W, tail, rounded)                                                                            \
-    OVERLOAD T convert_##T##tail(half x) { return (T)rounded((float)x); }                                              \
-    SPREAD_CONVERT(T, half, tail)
-#define EXACTLY(x) (x)
-#define FROM_HALF(T)                                                                                                   \
-    FROM_HALF_MODE(T, float, , __builtin_elementwise_trunc)                                                            \
-    FROM_HALF_MODE(T, float, _rtz, __builtin_elementwise_trunc)                                                        \
-    FROM_HALF_MODE(T, float, _rte, __builtin_elementwise_roundeven)                                                    \
-    FROM_HALF_MODE(T, float, _rtn, __builtin_elementwise_floor)                                                        \
-    FROM_HALF_MODE(T, float, _rtp, __builtin_elementwise_ceil)
-FROM_HALF(char) FROM_HALF(uchar) FROM_HALF(short) FROM_HALF(ushort)
-FROM_HALF(int) FROM_HALF(uint) FROM_HALF(long) FROM_HALF(ulong)
-#define FROM_HALF_FLOAT(T)                                                                                             \
-    FROM_HALF_MODE(T, T, , EXACTLY)                                                                                    \
-    FROM_HALF_MODE(T, T, _rtz, EXACTLY)                                                                                \
-    FROM_HALF_MODE(T, T, _rte, EXACTLY)                                                                                \
-    FROM_HALF_MODE(T, T, _rtn, EXACTLY)                                                                                \
-    FROM_HALF_MODE(T, T, _rtp, EXACTLY)
-FROM_HALF_FLOAT(float)
-FROM_HALF_FLOAT(double)
-#define HALF_FROM_FLOAT(tail, mode)                                                                                    \
-    HELPER __attribute__((overloadable)) half to_half##tail(float x)                                                   \
-    {                                                                                                                  \
-        ushort bits;                                                                                                   \
-        __asm("cvt." mode ".f16.f32 %0, %1;" : "=h"(bits) : "f"(x));                                                   \
-        return as_half(bits);                                                                                          \
+        T r;                                                                                                           \
+        __asm(text " %0, %1;" : "=" TO(r) : FROM(x));                                                                  \
+        return r;                                                                                                      \
     }                                                                                                                  \
-    HELPER __attribute__((overloadable)) half to_half##tail(double x)                                                  \
-    {                                                                                                                  \
-        ushort bits;                                                                                                   \
-        __asm("cvt." mode ".f16.f64 %0, %1;" : "=h"(bits) : "d"(x));                                                   \
-        return as_half(bits);                                                                                          \
-    }
-HALF_FROM_FLOAT(, "rn")
-HALF_FROM_FLOAT(_rte, "rn")
-HALF_FROM_FLOAT(_rtz, "rz")
-HALF_FROM_FLOAT(_rtn, "rm")
-HALF_FROM_FLOAT(_rtp, "rp")
-/* Integers below 2^24 are floats; larger ones are beyond half whichever way the float was rounded. */
-#define TO_HALF_MODE(T, W, tail)                                                                                       \
-    OVERLOAD half convert_half##tail(T x) { return to_half##tail((W)x); }                                              \
-    SPREAD_CONVERT(half, T, tail)
-#define TO_HALF(T, W) TO_HALF_MODE(T, W, ) TO_HALF_MODE(T, W, _rte) TO_HALF_MODE(T, W, _rtz) TO_HALF_MODE(T, W, _rtn) \
-    TO_HALF_MODE(T, W, _rtp)
-TO_HALF(char, float) TO_HALF(uchar, float) TO_HALF(short, float) TO_HALF(ushort, float) TO_HALF(int, float)
-TO_HALF(uint, float) TO_HALF(long, float) TO_HALF(ulong, float) TO_HALF(float, float) TO_HALF(double, double)
-TO_HALF(half, float)
+    SPREAD_CONVERT(T, F, tail)
+#define ROUNDED_MODES(T, F, types, TO, FROM)                                                                           \
+    ROUNDED(T, F, _rtz, "cvt.rz." types, TO, FROM)                                                                     \
+    ROUNDED(T, F, _rtn, "cvt.rm." types, TO, FROM)                                                                     \
+    ROUNDED(T, F, _rtp, "cvt.rp." types, TO, FROM)
+ROUNDED_MODES(float, int, "f32.s32", "f", "r")
+ROUNDED_MODES(float, uint, "f32.u32", "f", "r")
+ROUNDED_MODES(float, long, "f32.s64", "f", "l")
+ROUNDED_MODES(float, ulong, "f32.u64", "f", "l")
+ROUNDED_MODES(float, double, "f32.f64", "f", "d")
+ROUNDED_MODES(double, long, "f64.s64", "d", "l")
+ROUNDED_MODES(double, ulong, "f64.u64", "d", "l")

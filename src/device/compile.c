@@ -84,12 +84,13 @@ static const char *entry_path(struct job *job, const char *compiler_version, con
     key = job_key_join(arena, key, job->name);
     for (unsigned i = 0; i < job->flags.count; i++)
         key = job_key_join(arena, key, job->flags.items[i]);
-    const char *own = job->language == COMPILE_CUDA ? "cuda_device.h" : "builtins.cl";
-    size_t bytes = 0;
-    const char *text = process_read(arena, arena_printf(arena, "%s/%s", job->tools.share, own), &bytes);
-    key = job_key_join(arena, key, text ? job_hash(arena, text, bytes) : "none");
-    if (job->language == COMPILE_OPENCL)
-        key = job_key_join(arena, key, file_identity(arena, job_libclc(job)));
+    key = job_key_join(arena, key, job_library_key(job));
+    if (job->language == COMPILE_CUDA) {
+        size_t bytes = 0;
+        const char *text = process_read(arena, arena_printf(arena, "%s/cuda_device.h", job->tools.share), &bytes);
+        key = job_key_join(arena, key, text ? job_hash(arena, text, bytes) : "none");
+    }
+    key = job_key_join(arena, key, file_identity(arena, job_libclc(job)));
     key = job_key_join(arena, key, job_hash(arena, described, strlen(described)));
     return arena_printf(arena, "%s/%s.compiled", job->tools.cache, job_hash(arena, key, strlen(key)));
 }

@@ -29,6 +29,8 @@ struct job {
 const char *job_hash(struct arena *arena, const char *data, size_t bytes);
 const char *job_key_join(struct arena *arena, const char *key, const char *part);
 bool job_is_32_bit(const struct job *job);
+/* Changes with every one of our own OpenCL C files. */
+const char *job_library_key(struct job *job);
 /* libclc for the width asked for, NULL when it is not installed. */
 const char *job_libclc(const struct job *job);
 

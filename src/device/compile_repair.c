@@ -2,6 +2,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* LLVM 19 merges "sext <2 x i1> (icmp <2 x i16> a, b) to <2 x i16>", which is what every comparison of two short2 comes
@@ -129,6 +130,35 @@ static const char *sign_rewrite(struct arena *arena, const char *line, size_t le
                         ones, to, from[0] == '<' ? "zeroinitializer" : "0.0", rest + used);
 }
 
+/* LLVM 19's NVPTX back end loads "<16 x i8>" with one instruction that wants 16-byte alignment, whatever the load says.
+ * The lines that stand for such a load, in two halves, or NULL when this is none. */
+static const char *bytes_split(struct arena *arena, const char *line, size_t length, unsigned number) {
+    static const char word[] = " = load <16 x i8>, ", loud[] = " = load volatile <16 x i8>, ", aligned[] = ", align ";
+    const char *copy = arena_strndup(arena, line, length), *kind = "";
+    const char *equal = strstr(copy, word), *operand = equal ? equal + sizeof word - 1 : NULL;
+    if (!equal && (equal = strstr(copy, loud))) {
+        kind = "volatile ";
+        operand = equal + sizeof loud - 1;
+    }
+    const char *tail = operand ? strstr(operand, aligned) : NULL;
+    if (!tail || strtoul(tail + sizeof aligned - 1, NULL, 10) >= 16)
+        return NULL;
+    const char *address = arena_strndup(arena, operand, (size_t)(tail - operand));
+    const char *space = arena_strndup(arena, operand, strcspn(operand, "%@")); /* "ptr addrspace(1) " */
+    if (strstr(space, "getelementptr"))
+        space = arena_strndup(arena, operand, (size_t)(strstr(operand, "getelementptr") - operand));
+    const char *name = arena_printf(arena, "%%heddle.%u", number), *mask = "";
+    for (unsigned i = 0; i < 16; i++)
+        mask = arena_printf(arena, "%s%si32 %u", mask, i ? ", " : "", i);
+    return arena_printf(arena,
+                        "  %s.low = load %s<8 x i8>, %s%s\n"
+                        "  %s.at = getelementptr inbounds i8, %s, i64 8\n"
+                        "  %s.high = load %s<8 x i8>, %s%s.at%s\n"
+                        "%.*s = shufflevector <8 x i8> %s.low, <8 x i8> %s.high, <16 x i32> <%s>\n",
+                        name, kind, address, tail, name, address, name, kind, space, name, tail, (int)(equal - copy),
+                        copy, name, name, mask);
+}
+
 struct text {
     char *items;
     unsigned count, capacity;
@@ -155,6 +185,8 @@ const char *repair_ir(struct arena *arena, const char *ir) {
         else if (choice_read(function, line, length, &c))
             split = choice_split(arena, &c, line, length, number++);
         else if (memmem(line, length, " = sitofp ", 10) && (split = sign_rewrite(arena, line, length)))
+            number++;
+        else if (memmem(line, length, "<16 x i8>, ", 11) && (split = bytes_split(arena, line, length, number)))
             number++;
         if (split) {
             text_add(arena, &out, copied, (size_t)(line - copied));

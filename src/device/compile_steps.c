@@ -194,18 +194,30 @@ enum status job_preprocess(struct job *job, const char **out, bool quiet) {
     return *out ? STATUS_OK : report_add(job->report, STATUS_SYSTEM, "%s: %s", result, strerror(errno));
 }
 
-/* One of our own files as bitcode for this target: compiled once per compiler, version of the file, sm and width. */
-static enum status bitcode_get(struct job *job, const char *name, struct arguments *line, const char **out) {
+/* Our own files that become bitcode, in the order of linking: each may use what stands behind it. */
+static const char *const library_sources[] = {"half.cl", "builtins.cl", "math.cl", "collective.c"};
+enum { LIBRARY_COUNT = sizeof library_sources / sizeof *library_sources };
+
+const char *job_library_key(struct job *job) {
+    const char *key = "";
+    for (unsigned i = 0; i <= LIBRARY_COUNT; i++) {
+        const char *name = i < LIBRARY_COUNT ? library_sources[i] : "builtins.h";
+        size_t bytes = 0;
+        const char *text = process_read(job->arena, arena_printf(job->arena, "%s/%s", job->tools.share, name), &bytes);
+        key = job_key_join(job->arena, key, text ? job_hash(job->arena, text, bytes) : "none");
+    }
+    return key;
+}
+
+/* One of them as bitcode for this target: compiled once per compiler, version of the files, sm and width. */
+static enum status bitcode_get(struct job *job, const char *name, struct arguments *line, const char *library_key,
+                               const char **out) {
     struct arena *arena = job->arena;
     const char *source = arena_printf(arena, "%s/%s", job->tools.share, name);
-    size_t bytes = 0;
-    const char *text = process_read(arena, source, &bytes);
-    if (!text)
-        return report_add(job->report, STATUS_SYSTEM, "%s: %s", source, strerror(errno));
     const char *key = job_key_join(arena, CACHE_FORM, job->tools.clang_version);
     for (unsigned i = 1; i < line->count; i++)
         key = job_key_join(arena, key, line->items[i]);
-    key = job_key_join(arena, key, job_hash(arena, text, bytes));
+    key = job_key_join(arena, job_key_join(arena, key, name), library_key);
     const char *file = job_hash(arena, key, strlen(key));
     char *kept = job->tools.cache ? arena_printf(arena, "%s/%s.bc", job->tools.cache, file) : NULL;
     *out = kept;
@@ -224,7 +236,7 @@ static enum status bitcode_get(struct job *job, const char *name, struct argumen
     return STATUS_OK;
 }
 
-static enum status builtins_get(struct job *job, const char **builtins, const char **collective) {
+static void library_flags(struct job *job, bool is_opencl, struct arguments *line) {
     struct arena *arena = job->arena;
     const char *const common[] = {job->tools.clang,
                                   opencl_target(job),
@@ -243,24 +255,24 @@ static enum status builtins_get(struct job *job, const char **builtins, const ch
                                   "-Xclang",
                                   OPENCL_EXTENSIONS,
                                   arena_printf(arena, "-DHEDDLE_SM=%u", job->options->sm ? job->options->sm : 75)};
-    struct arguments line = {0};
-    arguments_add_all(arena, &line, common, COUNT(common));
-    arguments_add_all(arena, &line, opencl, COUNT(opencl));
-    arguments_add_all(arena, &line, opencl_macros, COUNT(opencl_macros));
-    arguments_add_all(arena, &line, opencl3_macros, COUNT(opencl3_macros));
-    enum status status = bitcode_get(job, "builtins.cl", &line, builtins);
-    if (status != STATUS_OK)
-        return status;
-    struct arguments plain = {0};
-    arguments_add_all(arena, &plain, common, COUNT(common));
-    return bitcode_get(job, "collective.c", &plain, collective);
+    arguments_add_all(arena, line, common, COUNT(common));
+    if (!is_opencl)
+        return;
+    arguments_add_all(arena, line, opencl, COUNT(opencl));
+    arguments_add_all(arena, line, opencl_macros, COUNT(opencl_macros));
+    arguments_add_all(arena, line, opencl3_macros, COUNT(opencl3_macros));
 }
 
-/* Our builtins win over libclc's, so they are linked first; only what the source uses is taken. */
+/* What is ours wins over libclc's, so it is linked first; only what the source uses is taken. */
 static enum status add_libraries(struct job *job, struct arguments *line) {
-    const char *builtins = NULL, *collective = NULL;
-    enum status status = builtins_get(job, &builtins, &collective);
-    const char *const files[] = {builtins, collective, job_libclc(job)};
+    const char *files[LIBRARY_COUNT + 1] = {[LIBRARY_COUNT] = job_libclc(job)};
+    const char *key = job_library_key(job);
+    enum status status = STATUS_OK;
+    for (unsigned i = 0; status == STATUS_OK && i < LIBRARY_COUNT; i++) {
+        struct arguments compile = {0};
+        library_flags(job, strstr(library_sources[i], ".cl") != NULL, &compile);
+        status = bitcode_get(job, library_sources[i], &compile, key, &files[i]);
+    }
     for (unsigned i = 0; status == STATUS_OK && i < COUNT(files); i++) {
         const char *const link[] = {"-Xclang", "-mlink-builtin-bitcode", "-Xclang", files[i]};
         arguments_add_all(job->arena, line, link, COUNT(link));

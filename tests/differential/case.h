@@ -1,6 +1,6 @@
 /* One test case: NAME.cl with the kernel and NAME.spec with its launch. A specification is lines of
  *   kernel NAME                       dims N                  global X Y Z      local X Y Z     offset X Y Z
- *   buffer NAME BYTES zero|random SEED|hex DATA               the next argument: device memory
+ *   buffer NAME BYTES zero|random SEED|hex DATA|file PATH     the next argument: device memory
  *   local_bytes BYTES                                         the next argument: local memory
  *   scalar DATA                                               the next argument: these bytes
  * and lines for the comparison (slots, approximate), which are skipped here. After a run all buffers that did not
@@ -56,6 +56,15 @@ static inline bool case_hex(const char *text, unsigned char *data, size_t bytes)
     return true;
 }
 
+static inline bool case_fill_file(unsigned char *data, size_t bytes, const char *path) {
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return false;
+    const bool good = fread(data, 1, bytes, file) == bytes;
+    fclose(file);
+    return good;
+}
+
 static inline bool case_argument_read(struct test_case *c, const char *line) {
     if (c->argument_count == CASE_ARGUMENTS_MAX)
         return false;
@@ -82,6 +91,8 @@ static inline bool case_argument_read(struct test_case *c, const char *line) {
         case_fill_random(a->data, a->bytes, strtoull(rest, NULL, 10));
     else if (strcmp(how, "hex") == 0)
         return case_hex(rest, a->data, a->bytes);
+    else if (strcmp(how, "file") == 0)
+        return case_fill_file(a->data, a->bytes, rest);
     return true;
 }
 

@@ -72,6 +72,23 @@ static void a_bit_with_a_sign_becomes_minus_one(void **state) {
                   "}\n");
 }
 
+static void bytes_off_their_alignment_are_loaded_in_halves(void **state) {
+    (void)state;
+    expect_repair(
+        "define void @k() {\n"
+        "  %2 = load <16 x i8>, ptr addrspace(1) %1, align 1, !tbaa !9\n"
+        "  %4 = load <16 x i8>, ptr %3, align 16\n"
+        "}\n",
+        "define void @k() {\n"
+        "  %heddle.0.low = load <8 x i8>, ptr addrspace(1) %1, align 1, !tbaa !9\n"
+        "  %heddle.0.at = getelementptr inbounds i8, ptr addrspace(1) %1, i64 8\n"
+        "  %heddle.0.high = load <8 x i8>, ptr addrspace(1) %heddle.0.at, align 1, !tbaa !9\n"
+        "  %2 = shufflevector <8 x i8> %heddle.0.low, <8 x i8> %heddle.0.high, <16 x i32> <i32 0, i32 1, i32 "
+        "2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>\n"
+        "  %4 = load <16 x i8>, ptr %3, align 16\n"
+        "}\n");
+}
+
 /* Global memory, an index that is known, a vector that is no load, one of another function, other widths. */
 static void the_rest_stays_as_it_is(void **state) {
     (void)state;
@@ -99,6 +116,7 @@ int main(void) {
         cmocka_unit_test(a_short_line_is_read_to_its_end),
         cmocka_unit_test(an_element_of_a_private_vector_keeps_its_load),
         cmocka_unit_test(a_bit_with_a_sign_becomes_minus_one),
+        cmocka_unit_test(bytes_off_their_alignment_are_loaded_in_halves),
         cmocka_unit_test(the_rest_stays_as_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

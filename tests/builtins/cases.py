@@ -1,0 +1,68 @@
+"""Cases for tests/differential's driver: kernels, what they are given, and what must come out of them."""
+import os
+import subprocess
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+HEADER = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
+
+
+class Case:
+    """One kernel `test`. `buffers` are its arguments: bytes of an input, or the size of an output that starts at zero.
+    judge(outputs) gets the outputs' bytes in order, and says what is wrong with them: a list of lines; `count` results."""
+
+    def __init__(self, name, source, buffers, judge, count, threads, block=64, offset=(0, 0, 0)):
+        self.name, self.source, self.buffers, self.judge, self.count = name, HEADER + source, buffers, judge, count
+        self.size = threads if isinstance(threads, tuple) else (threads, 1, 1)
+        self.block = block if isinstance(block, tuple) else (block, 1, 1)
+        self.offset = offset
+
+    def write(self, base):
+        with open(base + ".cl", "w", encoding="ascii") as f:
+            f.write(self.source)
+        dims = 3 if self.size[2] > 1 else 2 if self.size[1] > 1 else 1
+        lines = ["kernel test", f"dims {dims}", "global %d %d %d" % self.size, "local %d %d %d" % self.block,
+                 "offset %d %d %d" % self.offset]
+        for i, b in enumerate(self.buffers):
+            if isinstance(b, int):
+                lines.append(f"buffer b{i} {b} zero")
+                continue
+            with open(f"{base}.{i}", "wb") as f:
+                f.write(b)
+            lines.append(f"buffer b{i} {len(b)} file {base}.{i}")
+        with open(base + ".spec", "w", encoding="ascii") as f:
+            f.write("\n".join(lines) + "\n")
+
+    def read(self, base):
+        """What is wrong, or None where there is no result."""
+        if not os.path.exists(base + ".heddle.out"):
+            return None
+        with open(base + ".heddle.out", "rb") as f:
+            data = f.read()
+        outputs, at = [], 0
+        for b in self.buffers:
+            length = b if isinstance(b, int) else len(b)
+            if isinstance(b, int):
+                outputs.append(data[at:at + length])
+            at += length
+        return self.judge(outputs)
+
+
+def run(program, folder, cases, standard="CL3.0"):
+    """Runs cases in one process; [(case, problems)] of those that failed."""
+    bases = [os.path.join(folder, case.name) for case in cases]
+    for case, base in zip(cases, bases):
+        case.write(base)
+    subprocess.run([program, "heddle"] + bases, check=False, env={**os.environ, "HEDDLE_TEST_STANDARD": standard},
+                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    failed = []
+    for case, base in zip(cases, bases):
+        problems = case.read(base)
+        if problems is None:
+            words = "no result"
+            if os.path.exists(base + ".heddle.err"):
+                with open(base + ".heddle.err", encoding="utf-8", errors="replace") as f:
+                    words = f.read(1500).strip()
+            problems = [words]
+        if problems:
+            failed.append((case, problems))
+    return failed

@@ -1,0 +1,63 @@
+"""The built-in functions of OpenCL C, as the header that comes with the compiler declares them."""
+import collections
+import os
+import re
+import subprocess
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def device_options(standard):
+    """What the device has, as src/device/compile_steps.c tells the compiler."""
+    with open(os.path.join(HERE, "../../src/device/compile_steps.c"), encoding="utf-8") as f:
+        text = f.read()
+    extensions = "".join(re.findall(r'"([^"]*)"', re.search(r"#define OPENCL_EXTENSIONS((?:.*\\\n)*.*)\n", text)[1]))
+    lists = r"opencl3?_macros\[\] = \{[^}]*\}" if standard == "CL3.0" else r"opencl_macros\[\] = \{[^}]*\}"
+    macros = re.findall(r'"(-D[^"]*)"', "".join(re.findall(lists, text)))
+    return ["-Xclang", extensions] + macros
+
+
+CLANG = os.environ.get("HEDDLE_CLANG", "clang-19")
+# Of no device without images, pipes and queues of its own.
+ABSENT = re.compile(r"image|sampler|pipe|queue|ndrange|clk_event|kernel_enqueue|reserve_id")
+
+Argument = collections.namedtuple("Argument", "type pointer space const")  # space: "" is private or generic
+Function = collections.namedtuple("Function", "name result arguments")
+
+
+def header():
+    folder = subprocess.run([CLANG, "-print-resource-dir"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    return os.path.join(folder, "include", "opencl-c.h")
+
+
+def preprocessed(standard):
+    with tempfile.NamedTemporaryFile("w", suffix=".cl") as empty:
+        line = [CLANG, "-x", "cl", f"-cl-std={standard}", "--target=nvptx64-nvidia-nvcl", "-march=sm_75", "-cl-no-stdinc",
+                "-include", header(), "-E", "-P", empty.name] + device_options(standard)
+        return subprocess.run(line, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def argument(text):
+    pointer = "*" in text
+    words = re.findall(r"\w+", text.split("*")[0])
+    space = next((w.strip("_") for w in words if w in ("__global", "__local", "__constant", "__private")), "")
+    kinds = [w for w in words if not w.startswith("__") and w not in ("const", "volatile", "restrict")]
+    if kinds[0] == "unsigned":
+        kinds = ["u" + kinds[1]]
+    return Argument(kinds[0], pointer, "" if space == "private" else space, "const" in words)
+
+
+def functions(standard):
+    """All of them, in the order of the header, each once."""
+    text = "\n".join(line for line in preprocessed(standard).splitlines() if not line.startswith("#"))
+    text = re.sub(r"__attribute__\(\((?:[^()]|\([^()]*\))*\)\)", " ", text)
+    found = {}
+    for statement in text.split(";"):
+        match = re.fullmatch(r"\s*([\w\s]+?)\s+(\w+)\s*\(([^()]*)\)\s*", statement, re.S)
+        if not match or "typedef" in statement or ABSENT.search(statement) or match[2] == "printf":
+            continue
+        listed = [] if match[3].strip() in ("", "void") else [argument(a) for a in match[3].split(",")]
+        result = match[1].split()[-1]
+        found.setdefault(Function(match[2], result, tuple(listed)))
+    return list(found)
