@@ -499,6 +499,7 @@ BROADCASTS(half)
 BROADCASTS(float)
 BROADCASTS(double)
 
+/* Of values, never of calls: an operand may be evaluated twice, and by some lanes only. */
 #define ADD(a, b) ((a) + (b))
 #define MIN(a, b) ((b) < (a) ? (b) : (a))
 #define MAX(a, b) ((b) > (a) ? (b) : (a))
@@ -592,8 +593,10 @@ CONVERGENT int work_group_any(int p) { return __nvvm_bar0_or(p != 0) != 0; }
             COLLECTIVE(T)[warp] = total;                                                                               \
         block_barrier();                                                                                               \
         total = COLLECTIVE(T)[0];                                                                                      \
-        for (uint i = 1; i < warps; i++)                                                                               \
-            total = OP(total, COLLECTIVE(T)[i]);                                                                       \
+        for (uint i = 1; i < warps; i++) {                                                                             \
+            T other = COLLECTIVE(T)[i];                                                                                \
+            total = OP(total, other);                                                                                  \
+        }                                                                                                              \
         block_barrier();                                                                                               \
         return total;                                                                                                  \
     }                                                                                                                  \
@@ -604,18 +607,22 @@ CONVERGENT int work_group_any(int p) { return __nvvm_bar0_or(p != 0) != 0; }
         if (lane() == 0)                                                                                               \
             COLLECTIVE(T)[warp] = total;                                                                               \
         block_barrier();                                                                                               \
-        for (uint i = 0; i < warp; i++)                                                                                \
-            prefix = OP(prefix, COLLECTIVE(T)[i]);                                                                     \
+        for (uint i = 0; i < warp; i++) {                                                                              \
+            T other = COLLECTIVE(T)[i];                                                                                \
+            prefix = OP(prefix, other);                                                                                \
+        }                                                                                                              \
         block_barrier();                                                                                               \
         return prefix;                                                                                                 \
     }                                                                                                                  \
     CONVERGENT T work_group_scan_inclusive_##name(T v)                                                                 \
     {                                                                                                                  \
-        return OP(block_prefix_##name(v), sub_group_scan_inclusive_##name(v));                                         \
+        T before = block_prefix_##name(v), mine = sub_group_scan_inclusive_##name(v);                                  \
+        return OP(before, mine);                                                                                       \
     }                                                                                                                  \
     CONVERGENT T work_group_scan_exclusive_##name(T v)                                                                 \
     {                                                                                                                  \
-        return OP(block_prefix_##name(v), sub_group_scan_exclusive_##name(v));                                         \
+        T before = block_prefix_##name(v), mine = sub_group_scan_exclusive_##name(v);                                  \
+        return OP(before, mine);                                                                                       \
     }
 #define WORK_GROUP(T, LOWEST, HIGHEST)                                                                                 \
     WORK_GROUP_BROADCAST(T)                                                                                            \

@@ -251,6 +251,45 @@ static void atomics_of_every_order_and_scope_count_right(void **state) {
     assert_int_equal(out[1][1], THREADS);
 }
 
+/* What orders the accesses around an atomic, and at which scope, is in the PTX. */
+static void order_and_scope_of_atomics_reach_the_ptx(void **state) {
+    (void)state;
+    need_compiler();
+    static const struct {
+        const char *call, *present[3], *absent;
+    } cases[] = {
+        {"atomic_fetch_add_explicit(p, 1u, memory_order_relaxed, memory_scope_device)", {"atom.", NULL}, "fence."},
+        {"atomic_fetch_add_explicit(p, 1u, memory_order_acquire, memory_scope_device)",
+         {"fence.acq_rel.gpu"},
+         "fence.sc"},
+        {"atomic_fetch_add_explicit(p, 1u, memory_order_release, memory_scope_work_group)",
+         {"fence.acq_rel.cta", "atom.relaxed.cta"},
+         "gpu"},
+        {"atomic_fetch_add_explicit(p, 1u, memory_order_seq_cst, memory_scope_all_svm_devices)",
+         {"fence.sc.sys", "atom.relaxed.sys", "fence.acq_rel.sys"},
+         "gpu"},
+        {"atomic_store_explicit(p, 1u, memory_order_release, memory_scope_all_svm_devices)",
+         {"fence.acq_rel.sys", "st.relaxed.sys"},
+         "fence.sc"},
+        {"atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_seq_cst, memory_scope_device)",
+         {"fence.sc.gpu"},
+         "fence.acq_rel"},
+        {"atomic_work_item_fence(CLK_LOCAL_MEM_FENCE, memory_order_acq_rel, memory_scope_work_group)",
+         {"fence.acq_rel.cta"},
+         "gpu"},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena arena = {0};
+        struct compiled c;
+        const char *text = arena_printf(&arena, "kernel void k(global atomic_uint *p) { %s; }\n", cases[i].call);
+        assert_int_equal(compile("order.cl", text, "CL3.0", &arena, &c, NULL), STATUS_OK);
+        for (unsigned k = 0; k < 3 && cases[i].present[k]; k++)
+            assert_non_null(strstr(c.ptx, cases[i].present[k]));
+        assert_null(strstr(c.ptx, cases[i].absent));
+        arena_free(&arena);
+    }
+}
+
 static void small_gaps_of_libclc_are_closed(void **state) {
     (void)state;
     need_compiler();
@@ -288,6 +327,7 @@ int main(void) {
         cmocka_unit_test(work_items_know_where_they_are),
         cmocka_unit_test(collectives_of_groups_and_warps),
         cmocka_unit_test(atomics_of_every_order_and_scope_count_right),
+        cmocka_unit_test(order_and_scope_of_atomics_reach_the_ptx),
         cmocka_unit_test(small_gaps_of_libclc_are_closed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
