@@ -2,13 +2,8 @@
  * Compiled as OpenCL C 3.0 with every feature on; unqualified and private pointers are both address space 0 on this
  * target, so one definition serves OpenCL C 1.2, 2.0 and 3.0.
  *
- * HEDDLE_SM is the target's number (75 for sm_75).
- * Launch ABI, as NVIDIA's OpenCL has it: %envreg3-5 global offset, %envreg9 work_dim. Sub-groups are warps. */
+ * Launch ABI, as NVIDIA's OpenCL has it: %envreg3-5 global offset, %envreg9 work_dim. */
 #include "builtins.h"
-
-#ifndef HEDDLE_SM
-#define HEDDLE_SM 75
-#endif
 
 /* ---- work-items ---- */
 
@@ -16,12 +11,6 @@ uint __heddle_envreg3(void) __asm("llvm.nvvm.read.ptx.sreg.envreg3");
 uint __heddle_envreg4(void) __asm("llvm.nvvm.read.ptx.sreg.envreg4");
 uint __heddle_envreg5(void) __asm("llvm.nvvm.read.ptx.sreg.envreg5");
 uint __heddle_envreg9(void) __asm("llvm.nvvm.read.ptx.sreg.envreg9");
-
-#define SREG(name, d, otherwise)                                                                                       \
-    ((d) == 0   ? (uint)__nvvm_read_ptx_sreg_##name##_x()                                                              \
-     : (d) == 1 ? (uint)__nvvm_read_ptx_sreg_##name##_y()                                                              \
-     : (d) == 2 ? (uint)__nvvm_read_ptx_sreg_##name##_z()                                                              \
-                : otherwise)
 
 OVERLOAD uint get_work_dim(void) { return __heddle_envreg9(); }
 OVERLOAD size_t get_global_offset(uint d)
@@ -36,11 +25,6 @@ OVERLOAD size_t get_num_groups(uint d) { return SREG(nctaid, d, 1); }
 OVERLOAD size_t get_global_size(uint d) { return (size_t)SREG(ntid, d, 1) * SREG(nctaid, d, 1); }
 HELPER size_t id_without_offset(uint d) { return (size_t)SREG(ctaid, d, 0) * SREG(ntid, d, 1) + SREG(tid, d, 0); }
 OVERLOAD size_t get_global_id(uint d) { return id_without_offset(d) + get_global_offset(d); }
-HELPER uint local_linear_id(void)
-{
-    return (SREG(tid, 2, 0) * SREG(ntid, 1, 1) + SREG(tid, 1, 0)) * SREG(ntid, 0, 1) + SREG(tid, 0, 0);
-}
-HELPER uint local_total(void) { return SREG(ntid, 0, 1) * SREG(ntid, 1, 1) * SREG(ntid, 2, 1); }
 OVERLOAD size_t get_local_linear_id(void) { return local_linear_id(); }
 OVERLOAD size_t get_global_linear_id(void)
 {
@@ -49,23 +33,6 @@ OVERLOAD size_t get_global_linear_id(void)
 
 /* ---- fences and barriers ---- */
 
-#if HEDDLE_SM >= 70
-#define FENCE_ACQ_REL(scope_cta, scope_old) __asm volatile("fence.acq_rel." scope_cta ";" ::: "memory")
-#define FENCE_SC(scope_cta, scope_old) __asm volatile("fence.sc." scope_cta ";" ::: "memory")
-#else
-#define FENCE_ACQ_REL(scope_cta, scope_old) __asm volatile("membar." scope_old ";" ::: "memory")
-#define FENCE_SC(scope_cta, scope_old) __asm volatile("membar." scope_old ";" ::: "memory")
-#endif
-
-HELPER void fence_acq_rel(memory_scope scope)
-{
-    if (scope == memory_scope_device)
-        FENCE_ACQ_REL("gpu", "gl");
-    else if (scope == memory_scope_all_svm_devices)
-        FENCE_ACQ_REL("sys", "sys");
-    else if (scope != memory_scope_work_item)
-        FENCE_ACQ_REL("cta", "cta");
-}
 HELPER void fence_sc(memory_scope scope)
 {
     if (scope == memory_scope_device)
@@ -96,7 +63,6 @@ OVERLOAD void atomic_work_item_fence(cl_mem_fence_flags flags, memory_order orde
         fence_acq_rel(scope);
 }
 
-HELPER __attribute__((convergent)) void block_barrier(void) { __syncthreads(); }
 CONVERGENT void work_group_barrier(cl_mem_fence_flags flags) { block_barrier(); }
 CONVERGENT void work_group_barrier(cl_mem_fence_flags flags, memory_scope scope)
 {
@@ -135,7 +101,11 @@ OVERLOAD cl_mem_fence_flags get_fence(void *p) { return get_fence((const void *)
 
 /* Device scope goes through LLVM, which then knows the address space of most pointers; it has no notion of the
  * others, which are written out. */
+#if HEDDLE_SM >= 60
 #define IS_DEVICE(scope) ((scope) == memory_scope_device)
+#else
+#define IS_DEVICE(scope) true /* atomics of the target have no scope */
+#endif
 #define IS_SYSTEM(scope) ((scope) == memory_scope_all_svm_devices)
 
 #define RMW_ASM(T, C, text, scope_text)                                                                                \
@@ -263,6 +233,16 @@ OVERLOAD cl_mem_fence_flags get_fence(void *p) { return get_fence((const void *)
     }
 #define CAS(AS, EXPECTED, T, B) CAS_ONE(AS, EXPECTED, T, B, strong) CAS_ONE(AS, EXPECTED, T, B, weak)
 
+#define FETCH_SUB(AS, T, NEGATED)                                                                                      \
+    OVERLOAD T atomic_fetch_sub_explicit(volatile AS atomic_##T *p, T value, memory_order order, memory_scope scope)   \
+    {                                                                                                                  \
+        return atomic_fetch_add_explicit(p, NEGATED, order, scope);                                                    \
+    }                                                                                                                  \
+    OVERLOAD T atomic_fetch_sub_explicit(volatile AS atomic_##T *p, T value, memory_order order)                       \
+    {                                                                                                                  \
+        return atomic_fetch_add_explicit(p, NEGATED, order, memory_scope_device);                                      \
+    }                                                                                                                  \
+    OVERLOAD T atomic_fetch_sub(volatile AS atomic_##T *p, T value) { return atomic_fetch_add(p, NEGATED); }
 #define ATOMIC_INTEGER(AS, SPACE, T, B, C, BITS, SIGN)                                                                 \
     LOAD_STORE(AS, SPACE, T, C, ".b" BITS)                                                                             \
     RMW(AS, SPACE, T, C, T, atomic_exchange, RELAXED(exchange), ".exch.b" BITS)                                        \
@@ -273,22 +253,36 @@ OVERLOAD cl_mem_fence_flags get_fence(void *p) { return get_fence((const void *)
     RMW(AS, SPACE, T, C, T, atomic_fetch_xor, RELAXED(fetch_xor), ".xor.b" BITS)                                       \
     RMW(AS, SPACE, T, C, T, atomic_fetch_min, RELAXED(fetch_min), ".min." SIGN BITS)                                   \
     RMW(AS, SPACE, T, C, T, atomic_fetch_max, RELAXED(fetch_max), ".max." SIGN BITS)                                   \
-    OVERLOAD T atomic_fetch_sub_explicit(volatile AS atomic_##T *p, T value, memory_order order, memory_scope scope)   \
+    FETCH_SUB(AS, T, (T)(0 - (B)value))
+
+/* cl_ext_float_atomics. The smaller or larger number is found by compare and exchange; a NaN in memory gives way. */
+#define FLOAT_EXTREME(AS, T, B, function, BETTER)                                                                      \
+    OVERLOAD T function##_explicit(volatile AS atomic_##T *p, T value, memory_order order, memory_scope scope)         \
     {                                                                                                                  \
-        return atomic_fetch_add_explicit(p, (T)(0 - (B)value), order, scope);                                          \
+        T old = atomic_load_explicit(p, memory_order_relaxed, scope);                                                  \
+        for (;;) {                                                                                                     \
+            B seen = heddle_cas(p, old, value BETTER old || old != old ? value : old, order, scope);                   \
+            if (seen == as_##B(old))                                                                                   \
+                return old;                                                                                            \
+            old = as_##T(seen);                                                                                        \
+        }                                                                                                              \
     }                                                                                                                  \
-    OVERLOAD T atomic_fetch_sub_explicit(volatile AS atomic_##T *p, T value, memory_order order)                       \
+    OVERLOAD T function##_explicit(volatile AS atomic_##T *p, T value, memory_order order)                             \
     {                                                                                                                  \
-        return atomic_fetch_add_explicit(p, (T)(0 - (B)value), order, memory_scope_device);                            \
+        return function##_explicit(p, value, order, memory_scope_device);                                              \
     }                                                                                                                  \
-    OVERLOAD T atomic_fetch_sub(volatile AS atomic_##T *p, T value)                                                    \
+    OVERLOAD T function(volatile AS atomic_##T *p, T value)                                                            \
     {                                                                                                                  \
-        return atomic_fetch_add(p, (T)(0 - (B)value));                                                                 \
+        return function##_explicit(p, value, memory_order_seq_cst, memory_scope_device);                               \
     }
 #define ATOMIC_FLOAT(AS, SPACE, T, B, C, CB, BITS)                                                                     \
     LOAD_STORE(AS, SPACE, T, C, ".f" BITS)                                                                             \
     RMW(AS, SPACE, T, C, T, atomic_exchange, RELAXED(exchange), ".exch.b" BITS)                                        \
-    CAS_CORE(AS, SPACE, T, B, CB, BITS)
+    CAS_CORE(AS, SPACE, T, B, CB, BITS)                                                                                \
+    RMW(AS, SPACE, T, C, T, atomic_fetch_add, RELAXED(fetch_add), ".add.f" BITS)                                       \
+    FETCH_SUB(AS, T, -value)                                                                                           \
+    FLOAT_EXTREME(AS, T, B, atomic_fetch_min, <)                                                                       \
+    FLOAT_EXTREME(AS, T, B, atomic_fetch_max, >)
 
 /* atomic_intptr_t and atomic_uintptr_t take operands of the other signedness. */
 #define OTHER_SIGN(AS, T, V, function)                                                                                 \
@@ -391,251 +385,6 @@ ATOM64(__global, long)
 ATOM64(__global, ulong)
 ATOM64(__local, long)
 ATOM64(__local, ulong)
-
-/* ---- sub-groups: warps ---- */
-
-HELPER uint lane(void) { return __nvvm_read_ptx_sreg_laneid(); }
-OVERLOAD uint get_max_sub_group_size(void) { return 32; }
-OVERLOAD uint get_sub_group_local_id(void) { return lane(); }
-OVERLOAD uint get_sub_group_id(void) { return local_linear_id() >> 5; }
-OVERLOAD uint get_num_sub_groups(void) { return (local_total() + 31) >> 5; }
-OVERLOAD uint get_enqueued_num_sub_groups(void) { return (local_total() + 31) >> 5; }
-/* The last warp of a block may be short. */
-OVERLOAD uint get_sub_group_size(void)
-{
-    uint rest = local_total() - (local_linear_id() & ~31u);
-    return rest < 32 ? rest : 32;
-}
-HELPER uint warp_mask(void)
-{
-    uint size = get_sub_group_size();
-    return size == 32 ? ~0u : (1u << size) - 1;
-}
-HELPER uint active_mask(void)
-{
-    uint mask;
-    __asm volatile("activemask.b32 %0;" : "=r"(mask)::"memory");
-    return mask;
-}
-
-CONVERGENT void sub_group_barrier(cl_mem_fence_flags flags) { __nvvm_bar_warp_sync(warp_mask()); }
-CONVERGENT void sub_group_barrier(cl_mem_fence_flags flags, memory_scope scope)
-{
-    if (scope == memory_scope_device || scope == memory_scope_all_svm_devices)
-        fence_acq_rel(scope);
-    __nvvm_bar_warp_sync(warp_mask());
-}
-CONVERGENT int sub_group_all(int p) { return __nvvm_vote_all_sync(warp_mask(), p != 0); }
-CONVERGENT int sub_group_any(int p) { return __nvvm_vote_any_sync(warp_mask(), p != 0); }
-
-/* Shuffles of one 32-bit register; wider values go in two, narrower ones in one. */
-#define SHUFFLE_FORM(form, clamp)                                                                                      \
-    HELPER __attribute__((convergent)) uint form##32(uint mask, uint v, uint b)                                        \
-    {                                                                                                                  \
-        return (uint)__nvvm_shfl_sync_##form##_i32(mask, (int)v, (int)b, clamp);                                       \
-    }                                                                                                                  \
-    HELPER __attribute__((convergent)) ulong form##64(uint mask, ulong v, uint b)                                      \
-    {                                                                                                                  \
-        return (ulong)form##32(mask, (uint)(v >> 32), b) << 32 | form##32(mask, (uint)v, b);                           \
-    }
-SHUFFLE_FORM(idx, 31)
-SHUFFLE_FORM(bfly, 31)
-SHUFFLE_FORM(up, 0)
-SHUFFLE_FORM(down, 31)
-
-#define SHUFFLES_OF(T, to, from, W)                                                                                    \
-    HELPER __attribute__((convergent, overloadable)) T lane_value(uint mask, T v, uint from_lane)                      \
-    {                                                                                                                  \
-        return from(idx##W(mask, to(v), from_lane));                                                                   \
-    }                                                                                                                  \
-    CONVERGENT T sub_group_broadcast(T v, uint l) { return from(idx##W(warp_mask(), to(v), l)); }                      \
-    CONVERGENT T sub_group_shuffle(T v, uint l) { return from(idx##W(active_mask(), to(v), l)); }                      \
-    CONVERGENT T sub_group_shuffle_xor(T v, uint l) { return from(bfly##W(active_mask(), to(v), l)); }                 \
-    CONVERGENT T sub_group_shuffle_up(T v, uint l) { return from(up##W(active_mask(), to(v), l)); }                    \
-    CONVERGENT T sub_group_shuffle_down(T v, uint l) { return from(down##W(active_mask(), to(v), l)); }                \
-    CONVERGENT T sub_group_non_uniform_broadcast(T v, uint l) { return from(idx##W(active_mask(), to(v), l)); }        \
-    CONVERGENT T sub_group_broadcast_first(T v)                                                                        \
-    {                                                                                                                  \
-        uint mask = active_mask();                                                                                     \
-        return from(idx##W(mask, to(v), (uint)__builtin_ctz(mask)));                                                   \
-    }                                                                                                                  \
-    CONVERGENT int sub_group_non_uniform_all_equal(T v)                                                                \
-    {                                                                                                                  \
-        uint mask = active_mask();                                                                                     \
-        return __nvvm_vote_all_sync(mask, from(idx##W(mask, to(v), (uint)__builtin_ctz(mask))) == v);                  \
-    }
-SHUFFLES_OF(char, (uint), (char), 32)
-SHUFFLES_OF(uchar, (uint), (uchar), 32)
-SHUFFLES_OF(short, (uint), (short), 32)
-SHUFFLES_OF(ushort, (uint), (ushort), 32)
-SHUFFLES_OF(int, (uint), (int), 32)
-SHUFFLES_OF(uint, (uint), (uint), 32)
-SHUFFLES_OF(long, (ulong), (long), 64)
-SHUFFLES_OF(ulong, (ulong), (ulong), 64)
-SHUFFLES_OF(float, as_uint, as_float, 32)
-SHUFFLES_OF(double, as_ulong, as_double, 64)
-#define HALF_TO(v) ((uint)as_ushort(v))
-#define HALF_FROM(v) as_half((ushort)(v))
-SHUFFLES_OF(half, HALF_TO, HALF_FROM, 32)
-
-#define BROADCAST(T, N)                                                                                           \
-    CONVERGENT T##N sub_group_non_uniform_broadcast(T##N v, uint l)                                                    \
-    {                                                                                                                  \
-        T##N r;                                                                                                        \
-        for (int i = 0; i < N; i++)                                                                                    \
-            ((T *)&r)[i] = sub_group_non_uniform_broadcast(((T *)&v)[i], l);                                           \
-        return r;                                                                                                      \
-    }
-#define BROADCASTS(T) BROADCAST(T, 2) BROADCAST(T, 3) BROADCAST(T, 4) BROADCAST(T, 8) BROADCAST(T, 16)
-BROADCASTS(char)
-BROADCASTS(uchar)
-BROADCASTS(short)
-BROADCASTS(ushort)
-BROADCASTS(int)
-BROADCASTS(uint)
-BROADCASTS(long)
-BROADCASTS(ulong)
-BROADCASTS(half)
-BROADCASTS(float)
-BROADCASTS(double)
-
-/* Of values, never of calls: an operand may be evaluated twice, and by some lanes only. */
-#define ADD(a, b) ((a) + (b))
-#define MIN(a, b) ((b) < (a) ? (b) : (a))
-#define MAX(a, b) ((b) > (a) ? (b) : (a))
-/* Partial sums are taken in a fixed tree, so a result does not depend on who computes it. */
-#define SUB_GROUP_SCAN(T, name, OP, IDENTITY)                                                                          \
-    CONVERGENT T sub_group_scan_inclusive_##name(T v)                                                                  \
-    {                                                                                                                  \
-        uint mask = warp_mask(), me = lane();                                                                          \
-        for (uint step = 1; step < 32; step <<= 1) {                                                                   \
-            T other = lane_value(mask, v, me >= step ? me - step : me);                                                \
-            if (me >= step)                                                                                            \
-                v = OP(other, v);                                                                                      \
-        }                                                                                                              \
-        return v;                                                                                                      \
-    }                                                                                                                  \
-    CONVERGENT T sub_group_scan_exclusive_##name(T v)                                                                  \
-    {                                                                                                                  \
-        T inclusive = sub_group_scan_inclusive_##name(v);                                                              \
-        uint me = lane();                                                                                              \
-        T before = lane_value(warp_mask(), inclusive, me ? me - 1 : 0);                                                \
-        return me ? before : (T)(IDENTITY);                                                                            \
-    }                                                                                                                  \
-    CONVERGENT T sub_group_reduce_##name(T v)                                                                          \
-    {                                                                                                                  \
-        return lane_value(warp_mask(), sub_group_scan_inclusive_##name(v), get_sub_group_size() - 1);                  \
-    }
-#define SUB_GROUP_SCANS(T, LOWEST, HIGHEST)                                                                            \
-    SUB_GROUP_SCAN(T, add, ADD, 0)                                                                                     \
-    SUB_GROUP_SCAN(T, min, MIN, HIGHEST)                                                                               \
-    SUB_GROUP_SCAN(T, max, MAX, LOWEST)
-SUB_GROUP_SCANS(int, INT_MIN, INT_MAX)
-SUB_GROUP_SCANS(uint, 0, UINT_MAX)
-SUB_GROUP_SCANS(long, LONG_MIN, LONG_MAX)
-SUB_GROUP_SCANS(ulong, 0, ULONG_MAX)
-SUB_GROUP_SCANS(half, -INFINITY, INFINITY)
-SUB_GROUP_SCANS(float, -INFINITY, INFINITY)
-SUB_GROUP_SCANS(double, -INFINITY, INFINITY)
-
-CONVERGENT int sub_group_elect(void) { return lane() == (uint)__builtin_ctz(active_mask()); }
-CONVERGENT int sub_group_non_uniform_all(int p) { return __nvvm_vote_all_sync(active_mask(), p != 0); }
-CONVERGENT int sub_group_non_uniform_any(int p) { return __nvvm_vote_any_sync(active_mask(), p != 0); }
-CONVERGENT uint4 sub_group_ballot(int p)
-{
-    return (uint4)((uint)__nvvm_vote_ballot_sync(active_mask(), p != 0), 0, 0, 0);
-}
-OVERLOAD int sub_group_inverse_ballot(uint4 v) { return v.x >> lane() & 1; }
-OVERLOAD int sub_group_ballot_bit_extract(uint4 v, uint i) { return i < 32 ? v.x >> i & 1 : 0; }
-OVERLOAD uint sub_group_ballot_bit_count(uint4 v) { return (uint)__builtin_popcount(v.x & warp_mask()); }
-OVERLOAD uint sub_group_ballot_inclusive_scan(uint4 v) { return (uint)__builtin_popcount(v.x & (~0u >> (31 - lane()))); }
-OVERLOAD uint sub_group_ballot_exclusive_scan(uint4 v) { return (uint)__builtin_popcount(v.x & ((1u << lane()) - 1)); }
-OVERLOAD uint sub_group_ballot_find_lsb(uint4 v) { return (uint)__builtin_ctz(v.x & warp_mask()); }
-OVERLOAD uint sub_group_ballot_find_msb(uint4 v) { return 31 - (uint)__builtin_clz(v.x & warp_mask()); }
-OVERLOAD uint4 get_sub_group_eq_mask(void) { return (uint4)(1u << lane(), 0, 0, 0); }
-OVERLOAD uint4 get_sub_group_ge_mask(void) { return (uint4)(~0u << lane() & warp_mask(), 0, 0, 0); }
-OVERLOAD uint4 get_sub_group_gt_mask(void) { return (uint4)(~1u << lane() & warp_mask(), 0, 0, 0); }
-OVERLOAD uint4 get_sub_group_le_mask(void) { return (uint4)(~0u >> (31 - lane()), 0, 0, 0); }
-OVERLOAD uint4 get_sub_group_lt_mask(void) { return (uint4)((1u << lane()) - 1, 0, 0, 0); }
-
-/* ---- work-group collectives: a value per warp meets in shared memory ---- */
-
-__local ulong *__heddle_collective(void); /* collective.c */
-#define COLLECTIVE(T) ((volatile __local T *)__heddle_collective())
-CONVERGENT int work_group_all(int p) { return __nvvm_bar0_and(p != 0) != 0; }
-CONVERGENT int work_group_any(int p) { return __nvvm_bar0_or(p != 0) != 0; }
-
-#define WORK_GROUP_BROADCAST(T)                                                                                        \
-    HELPER __attribute__((convergent, overloadable)) T block_broadcast(T v, bool mine)                                 \
-    {                                                                                                                  \
-        if (mine)                                                                                                      \
-            *COLLECTIVE(T) = v;                                                                                        \
-        block_barrier();                                                                                               \
-        T value = *COLLECTIVE(T);                                                                                      \
-        block_barrier();                                                                                               \
-        return value;                                                                                                  \
-    }                                                                                                                  \
-    CONVERGENT T work_group_broadcast(T v, size_t x) { return block_broadcast(v, get_local_id(0) == x); }              \
-    CONVERGENT T work_group_broadcast(T v, size_t x, size_t y)                                                         \
-    {                                                                                                                  \
-        return block_broadcast(v, get_local_id(0) == x && get_local_id(1) == y);                                       \
-    }                                                                                                                  \
-    CONVERGENT T work_group_broadcast(T v, size_t x, size_t y, size_t z)                                               \
-    {                                                                                                                  \
-        return block_broadcast(v, get_local_id(0) == x && get_local_id(1) == y && get_local_id(2) == z);               \
-    }
-#define WORK_GROUP_SCAN(T, name, OP, IDENTITY)                                                                         \
-    CONVERGENT T work_group_reduce_##name(T v)                                                                         \
-    {                                                                                                                  \
-        T total = sub_group_reduce_##name(v);                                                                          \
-        uint warp = local_linear_id() >> 5, warps = (local_total() + 31) >> 5;                                         \
-        if (lane() == 0)                                                                                               \
-            COLLECTIVE(T)[warp] = total;                                                                               \
-        block_barrier();                                                                                               \
-        total = COLLECTIVE(T)[0];                                                                                      \
-        for (uint i = 1; i < warps; i++) {                                                                             \
-            T other = COLLECTIVE(T)[i];                                                                                \
-            total = OP(total, other);                                                                                  \
-        }                                                                                                              \
-        block_barrier();                                                                                               \
-        return total;                                                                                                  \
-    }                                                                                                                  \
-    HELPER __attribute__((convergent, overloadable)) T block_prefix_##name(T v)                                        \
-    {                                                                                                                  \
-        T total = sub_group_reduce_##name(v), prefix = (T)(IDENTITY);                                                  \
-        uint warp = local_linear_id() >> 5;                                                                            \
-        if (lane() == 0)                                                                                               \
-            COLLECTIVE(T)[warp] = total;                                                                               \
-        block_barrier();                                                                                               \
-        for (uint i = 0; i < warp; i++) {                                                                              \
-            T other = COLLECTIVE(T)[i];                                                                                \
-            prefix = OP(prefix, other);                                                                                \
-        }                                                                                                              \
-        block_barrier();                                                                                               \
-        return prefix;                                                                                                 \
-    }                                                                                                                  \
-    CONVERGENT T work_group_scan_inclusive_##name(T v)                                                                 \
-    {                                                                                                                  \
-        T before = block_prefix_##name(v), mine = sub_group_scan_inclusive_##name(v);                                  \
-        return OP(before, mine);                                                                                       \
-    }                                                                                                                  \
-    CONVERGENT T work_group_scan_exclusive_##name(T v)                                                                 \
-    {                                                                                                                  \
-        T before = block_prefix_##name(v), mine = sub_group_scan_exclusive_##name(v);                                  \
-        return OP(before, mine);                                                                                       \
-    }
-#define WORK_GROUP(T, LOWEST, HIGHEST)                                                                                 \
-    WORK_GROUP_BROADCAST(T)                                                                                            \
-    WORK_GROUP_SCAN(T, add, ADD, 0)                                                                                    \
-    WORK_GROUP_SCAN(T, min, MIN, HIGHEST)                                                                              \
-    WORK_GROUP_SCAN(T, max, MAX, LOWEST)
-WORK_GROUP(int, INT_MIN, INT_MAX)
-WORK_GROUP(uint, 0, UINT_MAX)
-WORK_GROUP(long, LONG_MIN, LONG_MAX)
-WORK_GROUP(ulong, 0, ULONG_MAX)
-WORK_GROUP(half, -INFINITY, INFINITY)
-WORK_GROUP(float, -INFINITY, INFINITY)
-WORK_GROUP(double, -INFINITY, INFINITY)
 
 /* ---- integers ---- */
 

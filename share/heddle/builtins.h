@@ -9,6 +9,45 @@
 #define HELPER static __attribute__((always_inline))
 #define PROTOTYPE __attribute__((overloadable))
 
+/* ---- where a work-item is, and fences: HEDDLE_SM is the target's number (75 for sm_75) ---- */
+
+#ifndef HEDDLE_SM
+#define HEDDLE_SM 75
+#endif
+
+#define SREG(name, d, otherwise)                                                                                       \
+    ((d) == 0   ? (uint)__nvvm_read_ptx_sreg_##name##_x()                                                              \
+     : (d) == 1 ? (uint)__nvvm_read_ptx_sreg_##name##_y()                                                              \
+     : (d) == 2 ? (uint)__nvvm_read_ptx_sreg_##name##_z()                                                              \
+                : otherwise)
+
+HELPER uint local_linear_id(void)
+{
+    return (SREG(tid, 2, 0) * SREG(ntid, 1, 1) + SREG(tid, 1, 0)) * SREG(ntid, 0, 1) + SREG(tid, 0, 0);
+}
+HELPER uint local_total(void) { return SREG(ntid, 0, 1) * SREG(ntid, 1, 1) * SREG(ntid, 2, 1); }
+
+#if HEDDLE_SM >= 70
+#define FENCE_ACQ_REL(scope_cta, scope_old) __asm volatile("fence.acq_rel." scope_cta ";" ::: "memory")
+#define FENCE_SC(scope_cta, scope_old) __asm volatile("fence.sc." scope_cta ";" ::: "memory")
+#else
+#define FENCE_ACQ_REL(scope_cta, scope_old) __asm volatile("membar." scope_old ";" ::: "memory")
+#define FENCE_SC(scope_cta, scope_old) __asm volatile("membar." scope_old ";" ::: "memory")
+#endif
+
+HELPER void fence_acq_rel(memory_scope scope)
+{
+    if (scope == memory_scope_device)
+        FENCE_ACQ_REL("gpu", "gl");
+    else if (scope == memory_scope_all_svm_devices)
+        FENCE_ACQ_REL("sys", "sys");
+    else if (scope != memory_scope_work_item)
+        FENCE_ACQ_REL("cta", "cta");
+}
+HELPER __attribute__((convergent)) void block_barrier(void) { __syncthreads(); }
+
+/* ---- vectors ---- */
+
 /* f for vectors from f for scalars: R is the type of the result, T, U and V those of the arguments. */
 #define SPREAD1(R, T, f)                                                                                               \
     OVERLOAD R##2 f(T##2 a) { return (R##2)(f(a.x), f(a.y)); }                                                         \

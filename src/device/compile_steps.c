@@ -64,8 +64,25 @@ static void add_maps(struct job *job, struct arguments *line) {
     "-cl-ext=+cl_khr_fp64,+cl_khr_fp16,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+cl_khr_subgroups,"   \
     "+__opencl_c_int64,+__opencl_c_fp64,+__opencl_c_generic_address_space,+__opencl_c_program_scope_global_variables," \
     "+__opencl_c_subgroups,+__opencl_c_atomic_order_acq_rel,+__opencl_c_atomic_order_seq_cst"
-static const char *const opencl_macros[] = {"-Dcl_khr_subgroup_shuffle=1", "-Dcl_khr_subgroup_shuffle_relative=1",
-                                            "-Dcl_khr_subgroup_ballot=1", "-Dcl_khr_subgroup_non_uniform_vote=1"};
+static const char *const opencl_macros[] = {
+    "-Dcl_khr_subgroup_extended_types=1",
+    "-Dcl_khr_subgroup_shuffle=1",
+    "-Dcl_khr_subgroup_shuffle_relative=1",
+    "-Dcl_khr_subgroup_rotate=1",
+    "-Dcl_khr_subgroup_ballot=1",
+    "-Dcl_khr_subgroup_non_uniform_vote=1",
+    "-Dcl_khr_subgroup_non_uniform_arithmetic=1",
+    "-Dcl_khr_subgroup_clustered_reduce=1",
+    "-Dcl_ext_float_atomics=1",
+    "-D__opencl_c_ext_fp32_global_atomic_add=1",
+    "-D__opencl_c_ext_fp32_local_atomic_add=1",
+    "-D__opencl_c_ext_fp32_global_atomic_min_max=1",
+    "-D__opencl_c_ext_fp32_local_atomic_min_max=1",
+    "-D__opencl_c_ext_fp64_global_atomic_add=1",
+    "-D__opencl_c_ext_fp64_local_atomic_add=1",
+    "-D__opencl_c_ext_fp64_global_atomic_min_max=1",
+    "-D__opencl_c_ext_fp64_local_atomic_min_max=1",
+};
 static const char *const opencl3_macros[] = {"-D__opencl_c_atomic_scope_device=1",
                                              "-D__opencl_c_atomic_scope_all_devices=1",
                                              "-D__opencl_c_work_group_collective_functions=1"};
@@ -195,7 +212,7 @@ enum status job_preprocess(struct job *job, const char **out, bool quiet) {
 }
 
 /* Our own files that become bitcode, in the order of linking: each may use what stands behind it. */
-static const char *const library_sources[] = {"half.cl", "builtins.cl", "math.cl", "collective.c"};
+static const char *const library_sources[] = {"half.cl", "groups.cl", "builtins.cl", "math.cl", "collective.c"};
 enum { LIBRARY_COUNT = sizeof library_sources / sizeof *library_sources };
 
 const char *job_library_key(struct job *job) {

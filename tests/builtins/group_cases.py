@@ -1,4 +1,5 @@
 """What work-items, work-groups, sub-groups and atomics must give."""
+import functools
 import itertools
 
 from cases import Case
@@ -89,6 +90,48 @@ def shuffle_cases():
                     lambda lid, o=other: o(lid, (lid & 31) - 3), lambda lid, o=other: o(lid, (lid & 31) + 3),
                     lambda lid, o=other: o(lid, 0), lambda lid, o=other: o(lid, 2), lambda lid: 0, lambda lid: 1]
         yield group_case(f"shuffle-{kind}", kind, (100, 1, 1), statements, expected, values)
+
+
+def extended_cases():
+    """Collectives of every type: also of lanes that are not all there, and of clusters of 8."""
+    for kind in list(INTEGERS) + list(FLOATS):
+        yield extended_case(kind)
+
+
+def extended_case(kind):
+    total = 100
+    values = [(i * 7 + 3) % 5 + 1 for i in range(total)]
+    folds = {"add": sum, "min": min, "max": max}
+    if kind in INTEGERS:
+        folds.update({"and": lambda v: functools.reduce(int.__and__, v), "or": lambda v: functools.reduce(int.__or__, v, 0),
+                      "xor": lambda v: functools.reduce(int.__xor__, v, 0)})
+
+    def here(lid, test):
+        return [i for i in range(lid & ~31, min(total, (lid | 31) + 1)) if test(i)]
+    statements, expected = [], []
+
+    def add(text, value):
+        statements.append(text)
+        expected.append(value)
+    for name, fold in folds.items():
+        for which, test in (("reduce", lambda i, lid: True), ("scan_inclusive", lambda i, lid: i <= lid)):
+            add(f"({{ {kind} r = 0; if (lid % 3 == 1) r = sub_group_non_uniform_{which}_{name}(v); r; }})",
+                lambda lid, f=fold, t=test: 0 if lid % 3 != 1 else
+                f([values[i] for i in here(lid, lambda i: i % 3 == 1 and t(i, lid))]))
+        add(f"({{ {kind} r = 0; if (lid % 3 == 1) r = sub_group_non_uniform_scan_exclusive_{name}(v); r; }})",
+            lambda lid, f=fold: 0 if lid % 3 != 1 else
+            (lambda v: f(v) if v else None)([values[i] for i in here(lid, lambda i: i % 3 == 1 and i < lid)]))
+        add(f"sub_group_clustered_reduce_{name}(v, 8)",
+            lambda lid, f=fold: f([values[i] for i in here(lid, lambda i: i // 8 == lid // 8)]))
+    for name in ("add", "min", "max"):
+        add(f"sub_group_reduce_{name}(v)", lambda lid, f=folds[name]: None if kind in ("char", "half") and name == "add" else
+            f([values[i] for i in here(lid, lambda i: True)]))
+    add("sub_group_clustered_reduce_mul(v, 2)", lambda lid: values[lid & ~1] * values[lid | 1])
+    add("sub_group_rotate(v, 5)", lambda lid: values[(lid & ~31) + ((lid & 31) + 5) % len(here(lid, lambda i: True))])
+    add("sub_group_rotate(v, -3)", lambda lid: values[(lid & ~31) + ((lid & 31) - 3) % len(here(lid, lambda i: True))])
+    add("sub_group_clustered_rotate(v, 3, 4)", lambda lid: values[(lid & ~3) + (lid + 3) % 4])
+    add(f"sub_group_broadcast(({kind}3)(v, 1, v), 2).s2", lambda lid: values[(lid & ~31) + 2])
+    return group_case(f"extended-{kind}", kind, (total, 1, 1), statements, expected, values)
 
 
 def ballot_cases():
@@ -253,15 +296,24 @@ def atomic_float_case(kind, space):
     body = ["    old[lid] = atomic_exchange(c, v);",
             f"    {{ {kind} seen = atomic_load(c + 1); while (!atomic_compare_exchange_strong(c + 1, &seen, seen + 0.5{'f' if kind == 'float' else ''})) ; }}",
             "    if (lid == 3) atomic_store(c + 2, v);"]
+    for i, scope in enumerate(SCOPES):
+        tail = f"memory_order_acq_rel, memory_scope_{scope}"
+        body += [f"    atomic_fetch_add_explicit(c + {3 + i * 4}, v, {tail});",
+                 f"    atomic_fetch_sub_explicit(c + {4 + i * 4}, v, {tail});",
+                 f"    atomic_fetch_min_explicit(c + {5 + i * 4}, v + 2, {tail});",
+                 f"    atomic_fetch_max_explicit(c + {6 + i * 4}, v, {tail});"]
+    initial = [1000.0, 0.25, 0.0] + [0.5, 0.5, 99.0, -1.0] * len(SCOPES)
+    ending = [0.5 + sum(range(THREADS)), 0.5 - sum(range(THREADS)), 2.0, float(THREADS - 1)] * len(SCOPES)
 
     def judge(outputs):
         ends, old = unpack(outputs[0], kind), unpack(outputs[1], kind)
         problems = [] if sorted(old + [ends[0]]) == [float(i) for i in range(THREADS)] + [1000.0] else ["atomic_exchange"]
         problems += [] if ends[1] == 0.25 + 0.5 * THREADS else [f"compare_exchange ends at {ends[1]}"]
-        return problems + ([] if ends[2] == 3.0 else ["atomic_store"])
-    return Case(f"atomic-{kind}-{space}", atomic_source(kind, space, 3, body),
-                [pack([1000.0, 0.25, 0.0], kind), 3 * size(kind), THREADS * size(kind)], judge, 3, THREADS)
+        problems += [] if ends[2] == 3.0 else ["atomic_store"]
+        return problems + ([] if ends[3:] == ending else [f"atomic_fetch_add, sub, min, max end at {ends[3:]}"])
+    return Case(f"atomic-{kind}-{space}", atomic_source(kind, space, len(initial), body),
+                [pack(initial, kind), len(initial) * size(kind), THREADS * size(kind)], judge, len(initial), THREADS)
 
 
 def all_cases():
-    return itertools.chain(work_item_cases(), collective_cases(), shuffle_cases(), ballot_cases(), atomic_cases())
+    return itertools.chain(work_item_cases(), collective_cases(), shuffle_cases(), extended_cases(), ballot_cases(), atomic_cases())

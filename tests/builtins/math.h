@@ -8,7 +8,10 @@
 #include <stdint.h>
 
 enum form { FORM_X, FORM_XY, FORM_XYZ, FORM_XN, FORM_N, FORM_XS, FORM_XM, FORM_XYM, FORM_XI };
-enum { EXACT = 0, NONE = -1, ABSENT = -2 }; /* limits that are no number of ulp */
+/* Limits that are no number of ulp. */
+#define EXACT 0.0
+#define NONE (-1.0)
+#define ABSENT (-2.0)
 
 /* A binary floating-point type: `digits` bits of significand, largest exponent `top` of a value below 2^top. */
 struct float_type {
