@@ -1,7 +1,13 @@
 """Cases for tests/differential's driver: kernels, what they are given, and what must come out of them."""
+import argparse
+import concurrent.futures
 import os
+import shutil
 import subprocess
+import sys
+import tempfile
 
+BATCH = 6
 HERE = os.path.dirname(os.path.abspath(__file__))
 HEADER = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
 
@@ -66,3 +72,36 @@ def run(program, folder, cases, standard="CL3.0"):
         if problems:
             failed.append((case, problems))
     return failed
+
+
+def program_find(build):
+    for folder in [build] if build else ["build/release", "build/debug"]:
+        path = os.path.join(HERE, "../..", folder, "tests/differential/differential_driver")
+        if os.access(path, os.X_OK):
+            return path
+    sys.exit("differential_driver is not built")
+
+
+def main(about, what, cases):
+    """The program around cases: its options are in `about`, `what` names the results."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--share", default="1/1")
+    parser.add_argument("--keep")
+    parser.add_argument("name", nargs="*")
+    options = parser.parse_args()
+    program, folder = program_find(options.build), options.keep or tempfile.mkdtemp(prefix="heddle-builtins-")
+    os.makedirs(folder, exist_ok=True)
+    first, every = map(int, options.share.split("/"))
+    made = [c for c in cases if not options.name or c.name.startswith(tuple(options.name))][first - 1::every]
+    batches = [made[i:i + BATCH] for i in range(0, len(made), BATCH)]
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        failed = [f for part in pool.map(lambda b: run(program, folder, b), batches) for f in part]
+    for case, problems in failed:
+        for line in problems:
+            print(f"{case.name}: {line}")
+    if not options.keep:
+        shutil.rmtree(folder)
+    print(f"RESULT: {what}: {sum(c.count for c in made):,} results in {len(made)} kernels, {len(failed)} kernels wrong")
+    sys.exit(1 if failed else 0)
