@@ -26,13 +26,18 @@ struct member {
     pthread_t thread;
 };
 
+/* The state of a team: the number of the turn in the upper half, whether it is open to those who come, and how many are at
+ * work. */
+#define OPEN (UINT64_C(1) << 31)
+#define AT_WORK (OPEN - 1)
+
 struct team {
-    struct gate begin, end; /* turns begun; turns ended */
-    alignas(64) atomic_uint working;
-    /* of the turn under way; written before it begins */
+    struct gate begin, end; /* turns begun; turns at whose end the caller had to wait */
+    alignas(64) _Atomic uint64_t state;
+    /* of the turn under way; written while nobody is at work */
     alignas(64) void (*work)(void *self, unsigned thread);
     void *self;
-    bool over;
+    atomic_bool over;
     unsigned size, spins;
     struct member *members; /* but the caller */
 };
@@ -72,16 +77,36 @@ static void gate_wait(struct gate *gate, unsigned passed, unsigned spins) {
     pthread_mutex_unlock(&gate->mutex);
 }
 
+/* The last of a closed turn tells the caller, who waits for it. */
+static void leave(struct team *team) {
+    const uint64_t state = atomic_fetch_sub(&team->state, 1) - 1;
+    if (!(state & OPEN) && !(state & AT_WORK))
+        gate_move(&team->end);
+}
+
+/* Joins the turn under way, if it is open and not the last one joined. */
+static bool join(struct team *team, uint64_t *last) {
+    uint64_t state = atomic_load(&team->state);
+    do {
+        if (!(state & OPEN) || state >> 32 == *last)
+            return false;
+    } while (!atomic_compare_exchange_weak(&team->state, &state, state + 1));
+    *last = state >> 32;
+    return true;
+}
+
 static void *run_member(void *self) {
     const struct member *member = self;
     struct team *team = member->team;
-    for (unsigned turn = 0;; turn++) {
-        gate_wait(&team->begin, turn, team->spins);
-        if (team->over)
+    for (uint64_t last = 0;;) {
+        const unsigned seen = atomic_load(&team->begin.count);
+        if (atomic_load(&team->over))
             return NULL;
-        team->work(team->self, member->number);
-        if (atomic_fetch_sub(&team->working, 1) == 1)
-            gate_move(&team->end);
+        if (join(team, &last)) {
+            team->work(team->self, member->number);
+            leave(team);
+        } else
+            gate_wait(&team->begin, seen, team->spins);
     }
 }
 
@@ -123,19 +148,18 @@ unsigned team_size(const struct team *team) { return team->size; }
 void team_run(struct team *team, void (*work)(void *self, unsigned thread), void *self) {
     team->work = work, team->self = self;
     const unsigned ended = atomic_load_explicit(&team->end.count, memory_order_relaxed);
-    atomic_store_explicit(&team->working, team->size, memory_order_relaxed);
+    const uint64_t turn = (atomic_load_explicit(&team->state, memory_order_relaxed) >> 32) + 1;
+    atomic_store(&team->state, turn << 32 | OPEN | 1);
     gate_move(&team->begin);
     work(self, 0);
-    if (atomic_fetch_sub(&team->working, 1) == 1)
-        gate_move(&team->end);
-    else
+    if ((atomic_fetch_sub(&team->state, OPEN + 1) & AT_WORK) > 1)
         gate_wait(&team->end, ended, team->spins);
 }
 
 void team_destroy(struct team *team) {
     if (!team)
         return;
-    team->over = true;
+    atomic_store(&team->over, true);
     gate_move(&team->begin);
     for (unsigned i = 0; i + 1 < team->size; i++)
         pthread_join(team->members[i].thread, NULL);

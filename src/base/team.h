@@ -1,5 +1,6 @@
-/* Host threads that work together: one of them asks, all of them do their part, and the call returns when the last is
- * done. In between the others spin for some microseconds, then sleep. */
+/* Host threads that work together: one of them asks, those who come in time help, and the call returns when all who came
+ * are done. Nobody waits for one that the host has not given a processor meanwhile. Between turns the others spin for some
+ * microseconds, then sleep. */
 #ifndef HEDDLE_BASE_TEAM_H
 #define HEDDLE_BASE_TEAM_H
 
@@ -18,8 +19,9 @@ unsigned team_processors(void);
 struct team *team_create(struct arena *arena, unsigned threads);
 /* How many they are, the caller of team_run included. */
 unsigned team_size(const struct team *team);
-/* work(self, 0) on the calling thread, work(self, 1) and so on on the others. What was written before is seen by all, and
- * what they wrote is seen behind it. */
+/* work(self, 0) on the calling thread, and work(self, i) at most once on others: which of them is left to the host, so work is
+ * cut in pieces that whoever comes takes, and the caller takes all that are left. What was written before is seen by all,
+ * and what they wrote is seen behind it. */
 void team_run(struct team *team, void (*work)(void *self, unsigned thread), void *self);
 /* Ends the threads; NULL is allowed. The memory stays the arena's. */
 void team_destroy(struct team *team);

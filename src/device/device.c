@@ -91,6 +91,8 @@ void device_destroy(struct device *device) {
 
 const char *device_lanes(const struct device *device) { return lanes_name(device->lanes); }
 
+unsigned device_host_threads(const struct device *device) { return device->gpu ? gpu_host_threads(device->gpu) : 1; }
+
 /* ---- programs ---- */
 
 static uint64_t symbol_address(const struct program *program, const struct symbol *symbol) {

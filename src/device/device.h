@@ -18,6 +18,8 @@ enum status device_create(struct device **out, const struct machine *machine, st
 void device_destroy(struct device *device);
 /* Level of the lane code in use: "v1", "v3", "v4". */
 const char *device_lanes(const struct device *device);
+/* Host threads that its launches in time are spread over; 1 before the first of them. */
+unsigned device_host_threads(const struct device *device);
 
 /* Parses, analyses, places the module's variables. `name` is what messages and results call it.
  * Lives until the device is destroyed. */

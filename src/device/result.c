@@ -301,7 +301,7 @@ static json_t *host_json(const struct run *run, double seconds) {
     json_object_set_new(out, "wall_seconds", json_real(seconds));
     json_object_set_new(out, "warp_instructions_per_second",
                         json_real(seconds > 0 ? (double)total.warp_instructions / seconds : 0));
-    json_object_set_new(out, "threads", json_integer(1));
+    json_object_set_new(out, "threads", json_integer(device_host_threads(run->device)));
     json_object_set_new(out, "lanes", json_string(device_lanes(run->device)));
     return out;
 }

@@ -42,7 +42,7 @@ static void run_part(const struct crew *crew, unsigned owner, unsigned n, unsign
     } else if (n - nets < sms)
         run_sm(crew, parts->sms[owner + (n - nets) * crew->size], number);
     else
-        partition_run(parts->partitions[owner + (n - nets - sms) * crew->size], epoch->l2_from, epoch->l2_to);
+        partition_run(&parts->partitions[owner + (n - nets - sms) * crew->size], 1, epoch->l2_from, epoch->l2_to);
 }
 
 static void run_parts(void *self, unsigned number) {
@@ -88,6 +88,7 @@ bool crew_run(struct crew *crew, struct team *team, const struct crew_parts *par
     for (unsigned i = 0; i < crew->size; i++) {
         struct crew_thread *thread = &crew->threads[i];
         thread->count = share(crew, i, 2) + share(crew, i, parts->sm_count) + share(crew, i, parts->partition_count);
+        thread->busy_ns = 0; /* the host may not let it come */
         atomic_store_explicit(&thread->next, 0, memory_order_relaxed);
     }
     atomic_store_explicit(&crew->next_word, 0, memory_order_relaxed);

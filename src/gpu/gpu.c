@@ -233,7 +233,7 @@ static bool is_quiet(const struct launch_state *state) {
 
 /* ---- rounds ---- */
 
-static struct crew_epoch epoch_between(const struct gpu *gpu, uint64_t from, uint64_t to) {
+static inline struct crew_epoch epoch_between(const struct gpu *gpu, uint64_t from, uint64_t to) {
     return (struct crew_epoch){.from = from,
                                .to = to,
                                .net_from = clock_first_tick(&gpu->interconnect, from),
@@ -250,8 +250,7 @@ static void run_epoch(struct launch_state *state, uint64_t from, uint64_t to) {
             state->faulted = true;
     if (net_next(&state->requests, epoch.net_to - 1) < epoch.net_to)
         net_run(&state->requests, epoch.net_from, epoch.net_to);
-    for (uint32_t i = 0; i < gpu->partition_count; i++)
-        partition_run(gpu->partitions[i], epoch.l2_from, epoch.l2_to);
+    partition_run(gpu->partitions, gpu->partition_count, epoch.l2_from, epoch.l2_to);
     if (net_next(&state->replies, epoch.net_to - 1) < epoch.net_to)
         net_run(&state->replies, epoch.net_from, epoch.net_to);
     net_exchange(&state->requests);
@@ -593,11 +592,13 @@ enum status gpu_run(struct gpu *gpu, struct arena *arena, struct arena *kept, co
     begin_series(&state);
     sample_series(&state, cycle);
     status = dispatch(&state, cycle, report);
-    for (uint64_t rounds = 1; !is_done(&state) && status == STATUS_OK; rounds++) {
+    bool done = is_done(&state);
+    for (uint64_t rounds = 1; !done && status == STATUS_OK; rounds++) {
         status = run_round(&state, cycle, cycle + round, report);
         cycle += round;
         if (status != STATUS_OK)
             break;
+        done = is_done(&state);
         sample_series(&state, cycle);
         if (state.faulted && find_fault(&state, fault))
             status = STATUS_STOPPED;
@@ -608,7 +609,7 @@ enum status gpu_run(struct gpu *gpu, struct arena *arena, struct arena *kept, co
         else if (rounds % WATCH_ROUNDS == 0 && !go_on(&state, cycle))
             status = report_add(report, STATUS_STOPPED, "kernel '%s' was interrupted after %llu cycles",
                                 kernel_name(launch), (unsigned long long)cycle);
-        else if (!is_done(&state)) {
+        else if (!done) {
             const uint64_t next = next_cycle(&state, cycle + round);
             if (next == NO_CYCLE || next > cycle + (UINT64_C(1) << 40)) {
                 if (all_stuck(&state))

@@ -366,7 +366,7 @@ uint64_t partition_next(const struct partition *p) {
     return next == NO_CYCLE ? next : next > p->now ? next : p->now + 1;
 }
 
-void partition_run(struct partition *p, uint64_t from, uint64_t to) {
+static inline void run(struct partition *p, uint64_t from, uint64_t to) {
     uint64_t next = channel_next(p->channel);
     for (struct slice *slice = p->slices; slice < p->slices_end; slice++) {
         if (link_next(slice->in) < slice->next || !slice->out->credits) /* links have been exchanged */
@@ -389,6 +389,11 @@ void partition_run(struct partition *p, uint64_t from, uint64_t to) {
         }
         next = channel_next(p->channel) < next ? channel_next(p->channel) : next;
     }
+}
+
+void partition_run(struct partition *const *partitions, uint32_t count, uint64_t from, uint64_t to) {
+    for (uint32_t i = 0; i < count; i++)
+        run(partitions[i], from, to);
 }
 
 void partition_settle(struct partition *p, uint64_t cycle) { channel_settle(p->channel, cycle); }

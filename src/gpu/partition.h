@@ -10,7 +10,7 @@ struct partition *partition_create(struct arena *arena, const struct gpu_config 
 /* For one launch: the links of its slices and who performs atomics. */
 void partition_connect(struct partition *partition, struct link **in, struct link **out,
                        const struct executor *executors);
-void partition_run(struct partition *partition, uint64_t from, uint64_t to);
+void partition_run(struct partition *const *partitions, uint32_t count, uint64_t from, uint64_t to);
 /* At a round's end: the atomics served in it reach memory. Their replies are still on the links. */
 void partition_perform(struct partition *partition);
 /* Between epochs: the first cycle at which it has anything to do by itself or from a link. */
