@@ -258,32 +258,110 @@ enum status compile_file(const char *path, const struct compile_options *options
     return status;
 }
 
+/* Headers that are in no folder are put into the temporary one, under the names they are included by. */
+static enum status write_headers(struct job *job) {
+    for (unsigned i = 0; i < job->options->header_count; i++) {
+        const struct compile_header *header = &job->options->headers[i];
+        const char *path = arena_printf(job->arena, "%s/%s", job->temporary, header->name);
+        if (header->name[0] == '/' || strstr(header->name, "..") || strncmp(header->name, ".heddle", 7) == 0)
+            return report_add(job->report, STATUS_INVALID, "'%s' is no name for a header", header->name);
+        if (!folder_make(job->arena, file_dir(job->arena, path)) ||
+            !process_write(path, header->text, strlen(header->text)))
+            return report_add(job->report, STATUS_SYSTEM, "%s: %s", path, strerror(errno));
+    }
+    return STATUS_OK;
+}
+
+/* Prepares a job for a text, in a temporary folder that job_end removes. */
+static enum status job_begin(struct job *job, const char *name, const char *text, size_t length) {
+    struct arena *scratch = job->arena;
+    job->language = language_of(name, job->options);
+    job->name = name ? file_name(name) : NULL;
+    if (!job->name || !*job->name)
+        job->name = arena_printf(scratch, "program-%.16s.%s", job_hash(scratch, text, length),
+                                 job->language == COMPILE_CUDA ? "cu" : "cl");
+    job->text = arena_strndup(scratch, text, length);
+    job->text_bytes = length;
+    job->temporary = folder_make_temporary(scratch);
+    if (!job->temporary)
+        return report_add(job->report, STATUS_SYSTEM, "no folder for temporary files can be made: %s", strerror(errno));
+    job->folder = arena_printf(scratch, "%s/", job->temporary);
+    job->path = arena_printf(scratch, "%s%s", job->folder, job->name);
+    if (!process_write(job->path, text, length))
+        return report_add(job->report, STATUS_SYSTEM, "%s: %s", job->path, strerror(errno));
+    return write_headers(job);
+}
+
+static void job_end(struct job *job) {
+    if (job->temporary)
+        folder_remove(job->arena, job->temporary);
+    arena_free(job->arena);
+}
+
 enum status compile_text(const char *name, const char *text, size_t length, const struct compile_options *options,
                          struct arena *arena, struct compiled *out, struct report *report) {
     struct arena scratch = {.escape = arena->escape};
     *out = (struct compiled){.log = ""};
     struct job job = {.arena = &scratch, .options = options ? options : &default_options, .report = report};
-    job.language = language_of(name, job.options);
-    job.name = name ? file_name(name) : NULL;
-    if (!job.name || !*job.name)
-        job.name = arena_printf(&scratch, "program-%.16s.%s", job_hash(&scratch, text, length),
-                                job.language == COMPILE_CUDA ? "cu" : "cl");
-    job.text = arena_strndup(&scratch, text, length);
-    job.text_bytes = length;
-    enum status status = STATUS_OK;
-    job.temporary = folder_make_temporary(&scratch);
-    if (!job.temporary) {
-        status = report_add(report, STATUS_SYSTEM, "no folder for temporary files can be made: %s", strerror(errno));
-    } else {
-        job.folder = arena_printf(&scratch, "%s/", job.temporary);
-        job.path = arena_printf(&scratch, "%s%s", job.folder, job.name);
-        if (process_write(job.path, text, length))
-            status = job_run(&job, arena, out);
-        else
-            status = report_add(report, STATUS_SYSTEM, "%s: %s", job.path, strerror(errno));
-        folder_remove(&scratch, job.temporary);
-    }
-    arena_free(&scratch);
+    enum status status = job_begin(&job, name, text, length);
+    if (status == STATUS_OK)
+        status = job_run(&job, arena, out);
+    job_end(&job);
+    return status;
+}
+
+/* ---- in pieces ---- */
+
+static enum status find_opencl_tools(struct job *job) {
+    enum status status = options_check(job);
+    if (status != STATUS_OK)
+        return status;
+    compile_find_tools(job->arena, &job->tools);
+    if (!job->tools.share || !job->tools.clang || !job_libclc(job))
+        return report_add(job->report, STATUS_SYSTEM,
+                          "OpenCL C needs clang 19 or later, libclc and builtins.cl; 'heddle doctor' says what is "
+                          "missing");
+    job_flags_opencl(job);
+    return STATUS_OK;
+}
+
+enum status compile_object(const char *text, size_t length, const struct compile_options *options, struct arena *arena,
+                           const char **object, struct compiled *out, struct report *report) {
+    struct arena scratch = {.escape = arena->escape};
+    *out = (struct compiled){.log = "", .metadata = ""};
+    struct job job = {.arena = &scratch, .options = options ? options : &default_options, .report = report};
+    enum status status = job_begin(&job, NULL, text, length);
+    const char *ir = NULL;
+    if (status == STATUS_OK)
+        status = find_opencl_tools(&job);
+    if (status == STATUS_OK)
+        status = job_make_ir(&job, &ir);
+    if (status == STATUS_OK)
+        *object = arena_strdup(arena, ir);
+    out->log = arena_strdup(arena, job.log ? job.log : "");
+    job_end(&job);
+    return status;
+}
+
+enum status compile_link(const char *const *objects, unsigned count, const struct compile_options *options,
+                         struct arena *arena, const char **library, struct compiled *out, struct report *report) {
+    struct arena scratch = {.escape = arena->escape};
+    *out = (struct compiled){.log = "", .metadata = ""};
+    struct job job = {.arena = &scratch, .options = options ? options : &default_options, .report = report};
+    enum status status = job_begin(&job, "linked.cl", "", 0);
+    const char *ir = NULL, *ptx = NULL;
+    if (status == STATUS_OK)
+        status = find_opencl_tools(&job);
+    if (status == STATUS_OK)
+        status = job_link_ir(&job, objects, count, &ir);
+    if (status == STATUS_OK && library)
+        *library = arena_strdup(arena, ir);
+    else if (status == STATUS_OK)
+        status = job_make_ptx(&job, ir, &ptx);
+    if (ptx)
+        compiled_from_text(metadata_extract(&scratch, ir), ptx, arena, out);
+    out->log = arena_strdup(arena, job.log ? job.log : "");
+    job_end(&job);
     return status;
 }
 

@@ -17,6 +17,11 @@ enum compile_language {
     COMPILE_CUDA,
 };
 
+struct compile_header {
+    const char *name; /* as #include has it */
+    const char *text;
+};
+
 /* Zero-initialise for the defaults. */
 struct compile_options {
     enum compile_language language;
@@ -32,6 +37,8 @@ struct compile_options {
     int optimisation;      /* 0: -O2; 1, 2, 3: that level; -1: -O0 */
     bool no_line_info;
     bool no_cache;
+    const struct compile_header *headers; /* that are in no folder of the host */
+    unsigned header_count;
 };
 
 enum compile_space { COMPILE_PRIVATE, COMPILE_GLOBAL, COMPILE_CONSTANT, COMPILE_LOCAL };
@@ -82,6 +89,13 @@ enum status compile_file(const char *path, const struct compile_options *options
 /* A program handed over as a string. `name` NULL: named by its hash. Includes are searched in options->includes. */
 enum status compile_text(const char *name, const char *text, size_t length, const struct compile_options *options,
                          struct arena *arena, struct compiled *out, struct report *report);
+/* OpenCL C in pieces: a source alone gives an object, LLVM IR as text; objects together give what one source would.
+ * out->log is set as by compile_text. Nothing of this is cached. */
+enum status compile_object(const char *text, size_t length, const struct compile_options *options, struct arena *arena,
+                           const char **object, struct compiled *out, struct report *report);
+/* library, where given: gets the objects as one, and no PTX is made. */
+enum status compile_link(const char *const *objects, unsigned count, const struct compile_options *options,
+                         struct arena *arena, const char **library, struct compiled *out, struct report *report);
 /* What an earlier compilation of OpenCL C gave, kept as text. Copied into the arena. */
 void compiled_from_text(const char *metadata, const char *ptx, struct arena *arena, struct compiled *out);
 const struct compile_kernel *compiled_find(const struct compiled *compiled, const char *kernel);

@@ -43,6 +43,10 @@ void job_flags_nvcc(struct job *job);
  * unless `quiet`. */
 enum status job_preprocess(struct job *job, const char **out, bool quiet);
 enum status job_run_opencl(struct job *job, const char **metadata, const char **ptx);
+/* The two halves of it, and between them: IR of several sources as one. */
+enum status job_make_ir(struct job *job, const char **ir);
+enum status job_link_ir(struct job *job, const char *const *objects, unsigned count, const char **ir);
+enum status job_make_ptx(struct job *job, const char *ir, const char **ptx);
 enum status job_run_cuda(struct job *job, const char *program, bool quiet, const char **ptx);
 
 #endif

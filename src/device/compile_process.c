@@ -146,9 +146,13 @@ void folder_remove(struct arena *arena, const char *path) {
     DIR *folder = opendir(path);
     if (!folder)
         return;
-    for (struct dirent *entry; (entry = readdir(folder));)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            unlink(arena_printf(arena, "%s/%s", path, entry->d_name));
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        const char *inside = arena_printf(arena, "%s/%s", path, entry->d_name);
+        if (unlink(inside) < 0 && errno == EISDIR)
+            folder_remove(arena, inside);
+    }
     closedir(folder);
     rmdir(path);
 }

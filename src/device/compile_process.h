@@ -37,7 +37,7 @@ bool file_exists(const char *path);
 bool folder_make(struct arena *arena, const char *path); /* and the folders above it */
 /* A new folder for temporary files, or NULL. */
 char *folder_make_temporary(struct arena *arena);
-/* Removes the folder and the files directly inside. */
+/* Removes the folder and all that is inside. */
 void folder_remove(struct arena *arena, const char *path);
 /* The program of that name on PATH, or itself when it has a slash; NULL: not found. */
 char *program_find(struct arena *arena, const char *name);

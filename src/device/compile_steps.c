@@ -47,6 +47,8 @@ static void flags_common(struct job *job) {
 
 static void add_flags(struct job *job, struct arguments *line) {
     arguments_add_all(job->arena, line, job->flags.items, job->flags.count);
+    if (job->options->header_count) /* not part of the key: their text is, preprocessed */
+        arguments_add(job->arena, line, arena_printf(job->arena, "-I%s", job->temporary));
 }
 
 /* No folder of the host enters the PTX, not even through __FILE__. */
@@ -348,45 +350,98 @@ static enum status ptx_read(struct job *job, const char *path, const char **out)
     return status;
 }
 
-/* Source to optimised IR, which has the argument information; then IR to PTX without optimising again. */
-enum status job_run_opencl(struct job *job, const char **metadata, const char **ptx) {
+/* Source to optimised IR, which has the argument information. */
+enum status job_make_ir(struct job *job, const char **ir) {
     struct arena *arena = job->arena;
-    const char *ir = NULL;
-    const char *ir_path = arena_printf(arena, "%s/.heddle.ll", job->temporary);
-    const char *ptx_path = arena_printf(arena, "%s/.heddle.ptx", job->temporary);
-    struct arguments first = {0}, second = {0};
-    arguments_add(arena, &first, job->tools.clang);
-    add_flags(job, &first);
-    add_maps(job, &first);
-    enum status status = add_libraries(job, &first);
+    const char *path = arena_printf(arena, "%s/.heddle.ll", job->temporary);
+    struct arguments line = {0};
+    arguments_add(arena, &line, job->tools.clang);
+    add_flags(job, &line);
+    add_maps(job, &line);
+    enum status status = add_libraries(job, &line);
     if (status != STATUS_OK)
         return status;
-    arguments_add(arena, &first, "-S");
-    arguments_add(arena, &first, "-emit-llvm");
-    add_output(job, &first, job->path, ir_path);
-    if ((status = step_run(job, &first, false)) != STATUS_OK || (status = result_read(job, ir_path, &ir)) != STATUS_OK)
-        return status;
-    *metadata = metadata_extract(arena, ir);
-    const char *repaired = repair_ir(arena, ir);
-    if (repaired != ir && !process_write(ir_path, repaired, strlen(repaired)))
-        return report_add(job->report, STATUS_SYSTEM, "%s: %s", ir_path, strerror(errno));
+    arguments_add(arena, &line, "-S");
+    arguments_add(arena, &line, "-emit-llvm");
+    add_output(job, &line, job->path, path);
+    status = step_run(job, &line, false);
+    return status == STATUS_OK ? result_read(job, path, ir) : status;
+}
+
+/* IR to something else without optimising again. */
+static void add_ir_flags(struct job *job, struct arguments *line) {
     const char *const generate[] = {job->tools.clang,
                                     "-x",
                                     "ir",
                                     "--cuda-feature=+ptx85",
                                     opencl_target(job),
-                                    arena_printf(arena, "-march=%s", target_cpu(job)),
+                                    arena_printf(job->arena, "-march=%s", target_cpu(job)),
                                     optimisation(job),
                                     "-fno-crash-diagnostics",
                                     "-Wno-override-module",
                                     "-Xclang",
-                                    "-disable-llvm-passes",
-                                    "-S"};
-    arguments_add_all(arena, &second, generate, COUNT(generate));
-    add_output(job, &second, ir_path, ptx_path);
-    if ((status = step_run(job, &second, false)) != STATUS_OK)
+                                    "-disable-llvm-passes"};
+    arguments_add_all(job->arena, line, generate, COUNT(generate));
+}
+
+static enum status ir_write(struct job *job, const char *path, const char *ir) {
+    return process_write(path, ir, strlen(ir))
+               ? STATUS_OK
+               : report_add(job->report, STATUS_SYSTEM, "%s: %s", path, strerror(errno));
+}
+
+enum status job_make_ptx(struct job *job, const char *ir, const char **ptx) {
+    struct arena *arena = job->arena;
+    const char *ir_path = arena_printf(arena, "%s/.heddle.ll", job->temporary);
+    const char *ptx_path = arena_printf(arena, "%s/.heddle.ptx", job->temporary);
+    enum status status = ir_write(job, ir_path, repair_ir(arena, ir));
+    if (status != STATUS_OK)
         return status;
-    return ptx_read(job, ptx_path, ptx);
+    struct arguments line = {0};
+    add_ir_flags(job, &line);
+    arguments_add(arena, &line, "-S");
+    add_output(job, &line, ir_path, ptx_path);
+    status = step_run(job, &line, false);
+    return status == STATUS_OK ? ptx_read(job, ptx_path, ptx) : status;
+}
+
+/* The compiler links bitcode into the module it is given: the first stays text, the others become bitcode. */
+enum status job_link_ir(struct job *job, const char *const *objects, unsigned count, const char **ir) {
+    struct arena *arena = job->arena;
+    const char *first = arena_printf(arena, "%s/.heddle.0.ll", job->temporary);
+    const char *linked = arena_printf(arena, "%s/.heddle.linked.ll", job->temporary);
+    struct arguments line = {0};
+    add_ir_flags(job, &line);
+    enum status status = ir_write(job, first, objects[0]);
+    for (unsigned i = 1; status == STATUS_OK && i < count; i++) {
+        const char *text = arena_printf(arena, "%s/.heddle.%u.ll", job->temporary, i);
+        const char *bitcode = arena_printf(arena, "%s/.heddle.%u.bc", job->temporary, i);
+        const char *const use[] = {"-Xclang", "-mlink-bitcode-file", "-Xclang", bitcode};
+        struct arguments convert = {0};
+        add_ir_flags(job, &convert);
+        arguments_add(arena, &convert, "-emit-llvm");
+        arguments_add(arena, &convert, "-c");
+        add_output(job, &convert, text, bitcode);
+        status = ir_write(job, text, objects[i]);
+        if (status == STATUS_OK)
+            status = step_run(job, &convert, false);
+        arguments_add_all(arena, &line, use, COUNT(use));
+    }
+    arguments_add(arena, &line, "-S");
+    arguments_add(arena, &line, "-emit-llvm");
+    add_output(job, &line, first, linked);
+    if (status == STATUS_OK)
+        status = step_run(job, &line, false);
+    return status == STATUS_OK ? result_read(job, linked, ir) : status;
+}
+
+enum status job_run_opencl(struct job *job, const char **metadata, const char **ptx) {
+    const char *ir = NULL;
+    const enum status status = job_make_ir(job, &ir);
+    if (status != STATUS_OK)
+        return status;
+    *metadata = metadata_extract(job->arena, ir);
+    return job_make_ptx(job, ir, ptx);
 }
 
 enum status job_run_cuda(struct job *job, const char *program, bool quiet, const char **ptx) {

@@ -1,10 +1,6 @@
 #include "opencl/program.h"
 
-#include <setjmp.h>
-#include <stdio.h>
-
 #include "opencl/info.h"
-#include "opencl/record.h"
 
 /* ---- lifetime ---- */
 
@@ -18,7 +14,7 @@ void program_release(cl_program program) {
     context_release(context);
 }
 
-static cl_program make_program(cl_context context, cl_int *code) {
+cl_program program_create(cl_context context, cl_int *code) {
     cl_program program = object_create(KIND_PROGRAM, sizeof *program);
     if (!program)
         return object_refuse(code, CL_OUT_OF_HOST_MEMORY);
@@ -43,7 +39,7 @@ cl_program CL_API_CALL clCreateProgramWithSource(cl_context context, cl_uint cou
             return object_refuse(code, CL_INVALID_VALUE);
         bytes += lengths && lengths[i] ? lengths[i] : strlen(strings[i]);
     }
-    cl_program program = make_program(context, code);
+    cl_program program = program_create(context, code);
     char *source = program ? object_alloc(&program->object, bytes + 1) : NULL;
     if (program && !source) {
         program_release(program);
@@ -77,7 +73,7 @@ cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context, cl_uint cou
                 statuses[i] = CL_INVALID_VALUE;
             return object_refuse(code, CL_INVALID_VALUE);
         }
-    cl_program program = make_program(context, code);
+    cl_program program = program_create(context, code);
     if (!program)
         return NULL;
     program->from_binary = true;
@@ -137,116 +133,6 @@ cl_int CL_API_CALL clUnloadCompiler(void) { return CL_SUCCESS; }
 
 cl_int CL_API_CALL clUnloadPlatformCompiler(cl_platform_id platform) {
     return object_is(platform, KIND_PLATFORM) ? CL_SUCCESS : CL_INVALID_PLATFORM;
-}
-
-/* ---- building ---- */
-
-static cl_int check_devices(cl_context context, cl_uint count, const cl_device_id *devices) {
-    if (!devices != !count)
-        return CL_INVALID_VALUE;
-    for (cl_uint i = 0; i < count; i++)
-        if (!object_is(devices[i], KIND_DEVICE) || devices[i] != context->device)
-            return CL_INVALID_DEVICE;
-    return CL_SUCCESS;
-}
-
-/* The PTX of an executable goes onto the device. False: it cannot be, the report says why. */
-static bool load(cl_program program, struct report *report) {
-    struct engine *engine = &program->context->engine;
-    engine_acquire(engine);
-    const enum status status = device_load(engine->device, "program.ptx", program->compiled.ptx,
-                                           program->compiled.ptx_bytes, &program->loaded, report);
-    if (status != STATUS_OK)
-        program->loaded = NULL;
-    else
-        program->record = record_program(program);
-    engine_give_back(engine);
-    return status == STATUS_OK;
-}
-
-/* The compiler's own words, and, where it never spoke, ours. */
-static void keep_log(cl_program program, const char *log, const struct report *report) {
-    struct arena *arena = &program->object.arena;
-    program->log = arena_strdup(arena, *log ? log : report_text(report));
-}
-
-static cl_int build_source(cl_program program, const struct build_options *options) {
-    struct arena *arena = &program->object.arena;
-    struct report report = {0};
-    program->type = CL_PROGRAM_BINARY_TYPE_NONE;
-    enum status status = compile_text(NULL, program->source, program->source_bytes, &options->compile, arena,
-                                      &program->compiled, &report);
-    const char *log = program->compiled.log;
-    const bool built = status == STATUS_OK && load(program, &report);
-    keep_log(program, status == STATUS_OK && !built ? "" : log, &report);
-    report_free(&report);
-    program->type = built ? CL_PROGRAM_BINARY_TYPE_EXECUTABLE : CL_PROGRAM_BINARY_TYPE_NONE;
-    program->status = built ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
-    return built ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
-}
-
-/* One made from a binary is built already: its PTX has only to be loaded. */
-static cl_int build_binary(cl_program program) {
-    struct report report = {0};
-    if (program->type != CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
-        return CL_INVALID_BINARY;
-    const bool loaded = program->loaded || load(program, &report);
-    keep_log(program, "", &report);
-    report_free(&report);
-    program->status = loaded ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
-    return loaded ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
-}
-
-static cl_int build(cl_program program, const char *text) {
-    jmp_buf escape;
-    struct arena *arena = &program->object.arena;
-    struct build_options options;
-    if (setjmp(escape)) {
-        arena->escape = NULL;
-        program->status = CL_BUILD_ERROR;
-        return CL_OUT_OF_HOST_MEMORY;
-    }
-    arena->escape = &escape;
-    cl_int code = CL_INVALID_BUILD_OPTIONS;
-    if (build_options_read(text, STAGE_BUILD, arena, &options)) {
-        program->options = arena_strdup(arena, text ? text : "");
-        code = program->from_binary ? build_binary(program) : build_source(program, &options);
-    }
-    arena->escape = NULL;
-    return code;
-}
-
-cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
-                                  program_notify notify, void *user) {
-    if (!object_is(program, KIND_PROGRAM))
-        return CL_INVALID_PROGRAM;
-    const cl_int wrong = check_devices(program->context, count, devices);
-    if (wrong || (!notify && user))
-        return wrong ? wrong : CL_INVALID_VALUE;
-    if (!program->source && !program->from_binary)
-        return CL_INVALID_OPERATION;
-    if (atomic_load(&program->kernels) || atomic_flag_test_and_set(&program->building))
-        return CL_INVALID_OPERATION;
-    const cl_int code = build(program, options);
-    atomic_flag_clear(&program->building);
-    if (notify)
-        notify(program, user);
-    return code;
-}
-
-cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
-                                    cl_uint header_count, const cl_program *headers, const char **names,
-                                    program_notify notify, void *user) {
-    (void)program, (void)count, (void)devices, (void)options, (void)header_count, (void)headers, (void)names;
-    (void)notify, (void)user;
-    return CL_COMPILER_NOT_AVAILABLE;
-}
-
-cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint count, const cl_device_id *devices,
-                                     const char *options, cl_uint input_count, const cl_program *inputs,
-                                     program_notify notify, void *user, cl_int *code) {
-    (void)context, (void)count, (void)devices, (void)options, (void)input_count, (void)inputs, (void)notify, (void)user;
-    return object_refuse(code, CL_LINKER_NOT_AVAILABLE);
 }
 
 /* ---- queries ---- */

@@ -25,13 +25,14 @@ struct _cl_program {
     cl_build_status status;
     cl_program_binary_type type;
     const char *options, *log;
-    struct compiled compiled;   /* an executable */
-    struct program *loaded;     /* on the device; NULL: not an executable */
-    const char *const *objects; /* compiled objects and libraries: LLVM IR, one text each */
-    unsigned object_count;
+    struct compiled compiled;      /* an executable */
+    struct program *loaded;        /* on the device; NULL: not an executable */
+    const char *code;              /* a compiled object or a library: LLVM IR */
     struct session_module *record; /* what its launches did; NULL: nobody asked */
 };
 
+/* One with nothing in it; NULL with the error in *code. */
+cl_program program_create(cl_context context, cl_int *code);
 void program_release(cl_program program);
 /* The last build as bytes that clCreateProgramWithBinary reads back; NULL: there is none. In the program's arena. */
 const char *program_binary(cl_program program, size_t *bytes);

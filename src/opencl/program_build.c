@@ -1,0 +1,218 @@
+/* clBuildProgram, clCompileProgram, clLinkProgram. All of them have done their work when they return, also when the
+ * program asked to be told of the end by a callback. */
+#include <setjmp.h>
+#include <string.h>
+
+#include "opencl/program.h"
+#include "opencl/record.h"
+
+static cl_int check_devices(cl_context context, cl_uint count, const cl_device_id *devices) {
+    if (!devices != !count)
+        return CL_INVALID_VALUE;
+    for (cl_uint i = 0; i < count; i++)
+        if (!object_is(devices[i], KIND_DEVICE) || devices[i] != context->device)
+            return CL_INVALID_DEVICE;
+    return CL_SUCCESS;
+}
+
+/* The PTX of an executable goes onto the device. False: it cannot be, the report says why. */
+static bool load(cl_program program, struct report *report) {
+    struct engine *engine = &program->context->engine;
+    engine_acquire(engine);
+    const enum status status = device_load(engine->device, "program.ptx", program->compiled.ptx,
+                                           program->compiled.ptx_bytes, &program->loaded, report);
+    if (status != STATUS_OK)
+        program->loaded = NULL;
+    else
+        program->record = record_program(program);
+    engine_give_back(engine);
+    return status == STATUS_OK;
+}
+
+/* The compiler's own words, and, where it never spoke, ours. */
+static void keep_log(cl_program program, const char *log, const struct report *report) {
+    struct arena *arena = &program->object.arena;
+    program->log = arena_strdup(arena, *log ? log : report_text(report));
+}
+
+static cl_int build_source(cl_program program, const struct build_options *options) {
+    struct arena *arena = &program->object.arena;
+    struct report report = {0};
+    program->type = CL_PROGRAM_BINARY_TYPE_NONE;
+    enum status status = compile_text(NULL, program->source, program->source_bytes, &options->compile, arena,
+                                      &program->compiled, &report);
+    const char *log = program->compiled.log;
+    const bool built = status == STATUS_OK && load(program, &report);
+    keep_log(program, status == STATUS_OK && !built ? "" : log, &report);
+    report_free(&report);
+    program->type = built ? CL_PROGRAM_BINARY_TYPE_EXECUTABLE : CL_PROGRAM_BINARY_TYPE_NONE;
+    program->status = built ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
+    return built ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
+}
+
+/* One made from a binary is built already: its PTX has only to be loaded. */
+static cl_int build_binary(cl_program program) {
+    struct report report = {0};
+    if (program->type != CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
+        return CL_INVALID_BINARY;
+    const bool loaded = program->loaded || load(program, &report);
+    keep_log(program, "", &report);
+    report_free(&report);
+    program->status = loaded ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
+    return loaded ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
+}
+
+static cl_int compile_source(cl_program program, const struct build_options *options) {
+    struct arena *arena = &program->object.arena;
+    struct report report = {0};
+    struct compiled compiled;
+    const enum status status = compile_object(program->source, program->source_bytes, &options->compile, arena,
+                                              &program->code, &compiled, &report);
+    keep_log(program, compiled.log, &report);
+    report_free(&report);
+    program->loaded = NULL;
+    program->type = status == STATUS_OK ? CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT : CL_PROGRAM_BINARY_TYPE_NONE;
+    program->status = status == STATUS_OK ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
+    return status == STATUS_OK ? CL_SUCCESS : CL_COMPILE_PROGRAM_FAILURE;
+}
+
+static cl_int link_objects(cl_program program, const struct build_options *options, const cl_program *inputs,
+                           cl_uint count) {
+    struct arena *arena = &program->object.arena;
+    struct report report = {0};
+    const char **objects = ARENA_ARRAY(arena, const char *, count);
+    for (cl_uint i = 0; i < count; i++)
+        objects[i] = inputs[i]->code;
+    const enum status status =
+        compile_link(objects, count, NULL, arena, options->creates_library ? &program->code : NULL, &program->compiled,
+                     &report);
+    const char *log = program->compiled.log;
+    const bool linked = status == STATUS_OK && (options->creates_library || load(program, &report));
+    keep_log(program, status == STATUS_OK && !linked ? "" : log, &report);
+    report_free(&report);
+    program->type = !linked                    ? CL_PROGRAM_BINARY_TYPE_NONE
+                    : options->creates_library ? CL_PROGRAM_BINARY_TYPE_LIBRARY
+                                               : CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+    program->status = linked ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
+    return linked ? CL_SUCCESS : CL_LINK_PROGRAM_FAILURE;
+}
+
+/* What there is to do, for guarded(). */
+struct build_order {
+    enum build_stage stage;
+    const char *options;
+    const struct compile_header *headers;
+    const cl_program *inputs;
+    cl_uint count; /* of headers or inputs */
+};
+
+static cl_int carry_out(cl_program program, const struct build_order *order) {
+    static const cl_int wrong[] = {
+        [STAGE_BUILD] = CL_INVALID_BUILD_OPTIONS,
+        [STAGE_COMPILE] = CL_INVALID_COMPILER_OPTIONS,
+        [STAGE_LINK] = CL_INVALID_LINKER_OPTIONS,
+    };
+    struct arena *arena = &program->object.arena;
+    struct build_options options;
+    if (!build_options_read(order->options, order->stage, arena, &options))
+        return wrong[order->stage];
+    program->options = arena_strdup(arena, order->options ? order->options : "");
+    if (order->stage == STAGE_LINK)
+        return link_objects(program, &options, order->inputs, order->count);
+    if (order->stage == STAGE_COMPILE) {
+        options.compile.headers = order->headers;
+        options.compile.header_count = order->count;
+        return compile_source(program, &options);
+    }
+    return program->from_binary ? build_binary(program) : build_source(program, &options);
+}
+
+/* The same, where the host may run out of memory. */
+static cl_int guarded(cl_program program, const struct build_order *order) {
+    jmp_buf escape;
+    struct arena *arena = &program->object.arena;
+    if (setjmp(escape)) {
+        arena->escape = NULL;
+        program->status = CL_BUILD_ERROR;
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    arena->escape = &escape;
+    const cl_int code = carry_out(program, order);
+    arena->escape = NULL;
+    return code;
+}
+
+/* ---- entry points ---- */
+
+cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
+                                  program_notify notify, void *user) {
+    if (!object_is(program, KIND_PROGRAM))
+        return CL_INVALID_PROGRAM;
+    const cl_int wrong = check_devices(program->context, count, devices);
+    if (wrong || (!notify && user))
+        return wrong ? wrong : CL_INVALID_VALUE;
+    if (!program->source && !program->from_binary)
+        return CL_INVALID_OPERATION;
+    if (atomic_load(&program->kernels) || atomic_flag_test_and_set(&program->building))
+        return CL_INVALID_OPERATION;
+    const cl_int code = guarded(program, &(struct build_order){.stage = STAGE_BUILD, .options = options});
+    atomic_flag_clear(&program->building);
+    if (notify)
+        notify(program, user);
+    return code;
+}
+
+cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
+                                    cl_uint header_count, const cl_program *headers, const char **names,
+                                    program_notify notify, void *user) {
+    if (!object_is(program, KIND_PROGRAM))
+        return CL_INVALID_PROGRAM;
+    const cl_int wrong = check_devices(program->context, count, devices);
+    if (wrong || (!notify && user) || !header_count != !headers || !header_count != !names)
+        return wrong ? wrong : CL_INVALID_VALUE;
+    for (cl_uint i = 0; i < header_count; i++)
+        if (!object_is(headers[i], KIND_PROGRAM) || !headers[i]->source || !names[i])
+            return CL_INVALID_PROGRAM;
+    if (!program->source || program->from_binary || atomic_load(&program->kernels) ||
+        atomic_flag_test_and_set(&program->building))
+        return CL_INVALID_OPERATION;
+    struct compile_header *texts = object_alloc(&program->object, (header_count + 1) * sizeof *texts);
+    for (cl_uint i = 0; texts && i < header_count; i++)
+        texts[i] = (struct compile_header){names[i], headers[i]->source};
+    const struct build_order order = {
+        .stage = STAGE_COMPILE, .options = options, .headers = texts, .count = header_count};
+    const cl_int code = texts ? guarded(program, &order) : CL_OUT_OF_HOST_MEMORY;
+    atomic_flag_clear(&program->building);
+    if (notify)
+        notify(program, user);
+    return code;
+}
+
+cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint count, const cl_device_id *devices,
+                                     const char *options, cl_uint input_count, const cl_program *inputs,
+                                     program_notify notify, void *user, cl_int *code) {
+    if (!object_is(context, KIND_CONTEXT))
+        return object_refuse(code, CL_INVALID_CONTEXT);
+    const cl_int wrong = check_devices(context, count, devices);
+    if (wrong || (!notify && user) || !input_count || !inputs)
+        return object_refuse(code, wrong ? wrong : CL_INVALID_VALUE);
+    for (cl_uint i = 0; i < input_count; i++)
+        if (!object_is(inputs[i], KIND_PROGRAM))
+            return object_refuse(code, CL_INVALID_PROGRAM);
+    for (cl_uint i = 0; i < input_count; i++)
+        if (!inputs[i]->code || inputs[i]->context != context)
+            return object_refuse(code, CL_INVALID_OPERATION);
+    cl_program program = program_create(context, code);
+    if (!program)
+        return NULL;
+    const struct build_order order = {.stage = STAGE_LINK, .options = options, .inputs = inputs, .count = input_count};
+    const cl_int linked = guarded(program, &order);
+    if (linked == CL_INVALID_LINKER_OPTIONS) {
+        program_release(program);
+        return object_refuse(code, linked);
+    }
+    if (notify)
+        notify(program, user);
+    object_refuse(code, linked);
+    return program;
+}
