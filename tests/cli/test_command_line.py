@@ -481,13 +481,13 @@ class CommandLine(unittest.TestCase):
         self.run_ok("--version")
         self.run_ok("--help")
         self.run_ok("doctor")
-        for command in ("run", "init", "compare", "show", "config", "doctor"):
+        for command in ("run", "exec", "init", "compare", "show", "config", "doctor"):
             self.assertIn(f"usage: heddle {command}", self.run_ok("help", command).stdout)
             self.assertIn(f"usage: heddle {command}", self.run_ok(command, "--help").stdout)
 
     def test_the_manual_knows_every_command_and_option(self):
         manual = (SOURCE / "docs/heddle.1").read_text().replace("\\-", "-")
-        for command in ("run", "init", "compare", "show", "config", "doctor"):
+        for command in ("run", "exec", "init", "compare", "show", "config", "doctor"):
             for line in heddle("help", command).stdout.split("options:")[1].splitlines():
                 for word in line.split():
                     if word.startswith("--"):

@@ -66,7 +66,8 @@ static void events(void **state) {
     for (unsigned i = 0; i < 4; i++)
         times[i] = ASK(cl_ulong, clGetEventProfilingInfo, event, names[i]);
     assert_true(times[0] <= times[1] && times[1] <= times[2] && times[2] < times[3]);
-    IS(CL_INVALID_VALUE, clGetEventProfilingInfo(event, 0x1, 0, NULL, NULL));
+    if (f->is_heddle)
+        IS(CL_INVALID_VALUE, clGetEventProfilingInfo(event, 0x1, 0, NULL, NULL));
     IS(CL_INVALID_VALUE, clWaitForEvents(0, NULL));
     if (f->is_heddle) {
         const cl_event none[] = {event, NULL};

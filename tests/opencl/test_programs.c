@@ -14,7 +14,8 @@ static void sources(void **state) {
     const char *parts[] = {"kernel void a(glob", "al int *p)GARBAGE", "{ *p = 7; }"};
     const size_t lengths[] = {0, 10, 0};
     REFUSED(CL_INVALID_VALUE, clCreateProgramWithSource(f->context, 0, parts, NULL, &code));
-    REFUSED(CL_INVALID_VALUE, clCreateProgramWithSource(f->context, 1, NULL, NULL, &code));
+    if (f->is_heddle) /* PoCL 3.1 crashes */
+        REFUSED(CL_INVALID_VALUE, clCreateProgramWithSource(f->context, 1, NULL, NULL, &code));
     const char *null[] = {NULL};
     REFUSED(CL_INVALID_VALUE, clCreateProgramWithSource(f->context, 1, null, NULL, &code));
     cl_program program = clCreateProgramWithSource(f->context, 3, parts, lengths, &code);
@@ -147,7 +148,8 @@ static void pieces(void **state) {
     }
     const char *names[] = {"inc/value.h"};
     IS(CL_COMPILE_PROGRAM_FAILURE, clCompileProgram(programs[0], 1, &f->device, "", 0, NULL, NULL, NULL, NULL));
-    IS(CL_INVALID_VALUE, clCompileProgram(programs[0], 1, &f->device, "", 1, NULL, names, NULL, NULL));
+    if (f->is_heddle) /* PoCL 3.1 crashes */
+        IS(CL_INVALID_VALUE, clCompileProgram(programs[0], 1, &f->device, "", 1, NULL, names, NULL, NULL));
     IS(CL_INVALID_COMPILER_OPTIONS,
        clCompileProgram(programs[1], 1, &f->device, "-no-such-option", 0, NULL, NULL, NULL, NULL));
     OK(clCompileProgram(programs[0], 1, &f->device, "", 1, &programs[2], names, NULL, NULL));

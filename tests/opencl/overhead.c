@@ -1,0 +1,51 @@
+/* What a launch costs beyond the model: an empty kernel through the loader, and a copy of a large buffer.
+ * usage: opencl_overhead [LAUNCHES]   prints microseconds per launch, and GB/s of write and read beside memcpy. */
+#include "programs/program.h"
+#include <time.h>
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+int main(int argc, char **argv) {
+    enum { BYTES = 256 << 20 };
+    const int launches = argc > 1 ? atoi(argv[1]) : 20000;
+    struct gpu gpu = gpu_open(0);
+    cl_program program = gpu_build(&gpu, "kernel void nothing(void) {}", "");
+    cl_kernel kernel = gpu_kernel(program, "nothing");
+    const size_t one = 1;
+    for (int finish = 0; finish < 2; finish++) {
+        const double start = now();
+        for (int i = 0; i < launches; i++) {
+            CHECK(clEnqueueNDRangeKernel(gpu.queue, kernel, 1, NULL, &one, &one, 0, NULL, NULL));
+            if (finish)
+                CHECK(clFinish(gpu.queue));
+        }
+        CHECK(clFinish(gpu.queue));
+        printf("launch %s: %.2f us\n", finish ? "and finish" : "alone", (now() - start) * 1e6 / launches);
+    }
+    char *host = malloc(BYTES), *other = malloc(BYTES);
+    cl_mem buffer = gpu_buffer(&gpu, CL_MEM_READ_WRITE, BYTES, NULL);
+    memset(host, 1, BYTES), memset(other, 2, BYTES);
+    for (int round = 0; round < 2; round++) { /* the first touches the memory */
+        double times[4] = {now()};
+        memcpy(other, host, BYTES);
+        times[1] = now();
+        CHECK(clEnqueueWriteBuffer(gpu.queue, buffer, CL_TRUE, 0, BYTES, host, 0, NULL, NULL));
+        times[2] = now();
+        CHECK(clEnqueueReadBuffer(gpu.queue, buffer, CL_TRUE, 0, BYTES, host, 0, NULL, NULL));
+        times[3] = now();
+        if (round)
+            printf("memcpy %.1f GB/s, write %.1f GB/s, read %.1f GB/s\n", BYTES * 1e-9 / (times[1] - times[0]),
+                   BYTES * 1e-9 / (times[2] - times[1]), BYTES * 1e-9 / (times[3] - times[2]));
+    }
+    free(host);
+    free(other);
+    CHECK(clReleaseMemObject(buffer));
+    CHECK(clReleaseKernel(kernel));
+    CHECK(clReleaseProgram(program));
+    gpu_close(&gpu);
+    return 0;
+}
