@@ -8,7 +8,7 @@ void context_retain(cl_context context) { object_retain(&context->object); }
 void context_destroy(cl_context context) {
     for (struct destructor *one = context->destructors; one; one = one->next)
         one->function(context, one->user);
-    record_context_end(context->recording);
+    record_context_end(context);
     engine_destroy(&context->engine);
     object_free(&context->object);
 }

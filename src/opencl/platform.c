@@ -72,15 +72,10 @@ cl_platform_id platform_get(void) {
     return process.platform;
 }
 
-/* At the end of the process, or when the library is unloaded. */
+/* At the end of the process. Other threads may still be in here, so nothing is given back. */
 __attribute__((destructor)) static void end_platform(void) {
-    cl_platform_id platform = process.platform;
-    if (!platform)
-        return;
-    process.platform = NULL;
-    record_end(platform->recorder);
-    machine_close(&platform->device.machine);
-    object_free(&platform->object);
+    if (process.platform)
+        record_end(process.platform->recorder);
 }
 
 /* ---- entry points ---- */

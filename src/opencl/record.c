@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <regex.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -11,10 +12,10 @@
 struct recorder {
     struct arena arena;
     const struct settings *settings;
-    pthread_mutex_t lock; /* guards what follows */
     regex_t kernels;
     bool has_regex;
-    uint64_t matched; /* launches of kernels that are to be timed, so far */
+    atomic_ullong matched; /* launches of kernels that are to be timed, so far */
+    pthread_mutex_t lock;  /* guards what follows, and is held while a part is written: the process may be ending */
     unsigned parts;
     struct recording *first;
 };
@@ -43,9 +44,7 @@ bool record_chooses_time(struct recorder *recorder, const char *kernel) {
     const struct settings *settings = recorder->settings;
     if (settings->functional || (recorder->has_regex && regexec(&recorder->kernels, kernel, 0, NULL, 0) != 0))
         return false;
-    pthread_mutex_lock(&recorder->lock);
-    const uint64_t number = recorder->matched++;
-    pthread_mutex_unlock(&recorder->lock);
+    const uint64_t number = atomic_fetch_add(&recorder->matched, 1);
     return number >= settings->skip && number - settings->skip < settings->launches;
 }
 
@@ -80,20 +79,23 @@ static void write_part(struct recording *recording) {
     session_close(&ended);
 }
 
-void record_context_end(struct recording *recording) {
-    if (!recording)
-        return;
-    struct recorder *recorder = recording->recorder;
+void record_context_end(cl_context context) {
+    struct recorder *recorder = context->device->platform->recorder;
     pthread_mutex_lock(&recorder->lock);
     struct recording **at = &recorder->first;
-    while (*at != recording)
+    while (*at && *at != context->recording)
         at = &(*at)->next;
-    *at = recording->next;
+    struct recording *recording = context->recording ? *at : NULL;
+    if (recording) {
+        *at = recording->next;
+        context->recording = NULL;
+        write_part(recording);
+    }
     pthread_mutex_unlock(&recorder->lock);
-    write_part(recording);
 }
 
 void record_end(struct recorder *recorder) {
+    pthread_mutex_lock(&recorder->lock);
     while (recorder->first) {
         struct recording *recording = recorder->first;
         recorder->first = recording->next;
@@ -102,10 +104,7 @@ void record_end(struct recorder *recorder) {
         recording->context->recording = NULL;
         write_part(recording);
     }
-    if (recorder->has_regex)
-        regfree(&recorder->kernels);
-    struct arena arena = recorder->arena;
-    arena_free(&arena);
+    pthread_mutex_unlock(&recorder->lock);
 }
 
 struct session_module *record_program(cl_program program) {

@@ -14,8 +14,8 @@ void record_end(struct recorder *recorder);
 
 /* Of a new context; NULL: nobody asked for results. */
 struct recording *record_context(cl_context context);
-/* Writes the part. */
-void record_context_end(struct recording *recording);
+/* Writes its part. */
+void record_context_end(cl_context context);
 /* Of a program that has been loaded; NULL: nothing is kept. The caller has the device. */
 struct session_module *record_program(cl_program program);
 /* Whether the next launch of this kernel runs in time. */

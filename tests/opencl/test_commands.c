@@ -110,6 +110,10 @@ static void user_events(void **state) {
     OK(clReleaseEvent(gate));
     OK(clReleaseEvent(first));
     OK(clReleaseEvent(second));
+    if (!f->is_heddle) { /* PoCL 3.1 waits for ever */
+        digits_close(&d);
+        return;
+    }
     /* a gate that fails takes with it what waits for it */
     gate = clCreateUserEvent(f->context, &code);
     append(&d, f->unordered, 3, 1, &gate, &first);
@@ -222,6 +226,10 @@ static void callbacks(void **state) {
     assert_int_equal(atomic_load(&last_status), CL_COMPLETE);
     OK(clReleaseEvent(event));
     OK(clReleaseEvent(gate));
+    if (!f->is_heddle) { /* PoCL 3.1 does not call back */
+        digits_close(&d);
+        return;
+    }
     gate = clCreateUserEvent(f->context, &code);
     OK(clSetEventCallback(gate, CL_COMPLETE, on_event, &one));
     OK(clSetUserEventStatus(gate, -5));
@@ -275,7 +283,7 @@ static void CL_CALLBACK on_last(cl_event event, cl_int status, void *user) {
 static void context_ends_in_a_callback(void **state) {
     struct fixture *f = *state;
     cl_int code;
-    for (unsigned i = 0; i < 20; i++) {
+    for (unsigned i = 0; i < 20 && f->is_heddle; i++) { /* PoCL 3.1 ends the process */
         cl_context context = clCreateContext(NULL, 1, &f->device, NULL, NULL, &code);
         OK(code);
         cl_event gate = clCreateUserEvent(context, &code);

@@ -344,7 +344,8 @@ static void sizes(void **state) {
            clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &global, &zero, 0, NULL, NULL));
         OK(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &zero, NULL, 0, NULL, NULL));
     }
-    IS(CL_INVALID_WORK_ITEM_SIZE, clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &large, &large, 0, NULL, NULL));
+    if (f->is_heddle) /* more than one code would be right */
+        IS(CL_INVALID_WORK_ITEM_SIZE, clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &large, &large, 0, NULL, NULL));
     const size_t wide[] = {512, 512}, square[] = {512, 512};
     const size_t most = ASK(size_t, clGetDeviceInfo, f->device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
     if (most < 512 * 512)
