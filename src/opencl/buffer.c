@@ -66,7 +66,7 @@ cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags flags, size_t
         return object_refuse(code, CL_INVALID_CONTEXT);
     if (!flags_fit(flags))
         return object_refuse(code, CL_INVALID_VALUE);
-    if (!size || size > context->device->machine.memory_capacity_bytes)
+    if (!size || size > device_largest_buffer(context->device))
         return object_refuse(code, CL_INVALID_BUFFER_SIZE);
     if (!host != !(flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)))
         return object_refuse(code, CL_INVALID_HOST_PTR);

@@ -31,6 +31,11 @@ struct _cl_platform_id {
     struct recorder *recorder;
 };
 
+/* CL_DEVICE_MAX_MEM_ALLOC_SIZE: as much as the specification asks for at least. */
+static inline uint64_t device_largest_buffer(const struct _cl_device_id *device) {
+    return device->machine.memory_capacity_bytes / 4;
+}
+
 /* The platform of this process, made when first asked for; NULL: the host has no memory. */
 cl_platform_id platform_get(void);
 

@@ -12,6 +12,8 @@ static void creation(void **state) {
     cl_int code;
     char host[64] = "contents";
     REFUSED(CL_INVALID_BUFFER_SIZE, clCreateBuffer(f->context, CL_MEM_READ_WRITE, 0, NULL, &code));
+    const size_t largest = ASK(cl_ulong, clGetDeviceInfo, f->device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+    REFUSED(CL_INVALID_BUFFER_SIZE, clCreateBuffer(f->context, CL_MEM_READ_WRITE, largest + 1, NULL, &code));
     REFUSED(CL_INVALID_HOST_PTR, clCreateBuffer(f->context, CL_MEM_USE_HOST_PTR, 64, NULL, &code));
     REFUSED(CL_INVALID_HOST_PTR, clCreateBuffer(f->context, CL_MEM_READ_WRITE, 64, host, &code));
     REFUSED(CL_INVALID_VALUE, clCreateBuffer(f->context, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, 64, NULL, &code));
