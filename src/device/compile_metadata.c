@@ -231,6 +231,30 @@ static void sizes_parse(struct arena *arena, const char *node, uint32_t sizes[3]
         sizes[i] = (uint32_t)item_number(items[i]);
 }
 
+/* "float4" of LLVM's "<4 x float> undef", and whether whole numbers are signed. */
+static const char *hint_type(struct arena *arena, const char *node) {
+    static const char *const names[][2] = {{"i8", "char"},   {"i16", "short"},   {"i32", "int"},      {"i64", "long"},
+                                           {"half", "half"}, {"float", "float"}, {"double", "double"}};
+    const char *items[2];
+    if (items_read(arena, node, items, 2) != 2)
+        return NULL;
+    char *end = NULL;
+    const bool is_vector = items[0][0] == '<';
+    const unsigned long count = is_vector ? strtoul(items[0] + 1, &end, 10) : 1;
+    if (is_vector && strncmp(end, " x ", 3) != 0)
+        return NULL;
+    const char *type = is_vector ? end + 3 : items[0];
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        const size_t length = strlen(names[i][0]);
+        if (strncmp(type, names[i][0], length) != 0 || (type[length] != ' ' && type[length] != '>'))
+            continue;
+        const char *sign = type[0] == 'i' && item_number(items[1]) == 0 ? "u" : "";
+        return is_vector ? arena_printf(arena, "%s%s%lu", sign, names[i][1], count)
+                         : arena_printf(arena, "%s%s", sign, names[i][1]);
+    }
+    return NULL;
+}
+
 struct kernels {
     struct compile_kernel *items;
     unsigned count, capacity;
@@ -253,7 +277,7 @@ void metadata_parse(struct arena *arena, const char *ir, struct compiled *out) {
         sizes_parse(arena, nodes[KIND_REQD], kernel->reqd_work_group_size);
         sizes_parse(arena, nodes[KIND_HINT], kernel->work_group_size_hint);
         if (nodes[KIND_VECTOR])
-            items_read(arena, nodes[KIND_VECTOR], &kernel->vec_type_hint, 1);
+            kernel->vec_type_hint = hint_type(arena, nodes[KIND_VECTOR]);
     }
     out->kernels = kernels.items;
     out->kernel_count = kernels.count;

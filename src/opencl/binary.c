@@ -9,10 +9,7 @@
 #define BINARY_FORM "heddle-opencl-1"
 enum { HEADER_BYTES = 128, PARTS = 4 }; /* options, metadata, PTX or IR, source */
 
-const char *program_binary(cl_program program, size_t *bytes) {
-    *bytes = 0;
-    if (program->type == CL_PROGRAM_BINARY_TYPE_NONE)
-        return NULL;
+static const char *make_binary(cl_program program, size_t *bytes) {
     const bool runs = program->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
     const char *const parts[PARTS] = {program->options, runs ? program->compiled.metadata : "",
                                       runs ? program->compiled.ptx : program->code,
@@ -31,6 +28,18 @@ const char *program_binary(cl_program program, size_t *bytes) {
              lengths[2], lengths[3]);
     *bytes = all;
     return out;
+}
+
+const char *program_binary(cl_program program, size_t *bytes) {
+    *bytes = 0;
+    if (program->type == CL_PROGRAM_BINARY_TYPE_NONE)
+        return NULL;
+    pthread_mutex_lock(&program->context->engine.lock);
+    if (!program->binary)
+        program->binary = make_binary(program, &program->binary_bytes);
+    *bytes = program->binary ? program->binary_bytes : 0;
+    pthread_mutex_unlock(&program->context->engine.lock);
+    return program->binary;
 }
 
 bool program_from_binary(cl_program program, const unsigned char *data, size_t bytes) {

@@ -20,6 +20,25 @@ static const struct function *find_function(cl_program program, const char *name
     return function && function->is_entry ? function : NULL;
 }
 
+static const char *size_attribute(struct arena *arena, const char *before, const char *name, const uint32_t size[3]) {
+    if (!size[0])
+        return before;
+    return arena_printf(arena, "%s%s%s(%u,%u,%u)", before, *before ? " " : "", name, size[0], size[1] ? size[1] : 1,
+                        size[2] ? size[2] : 1);
+}
+
+static const char *attributes(cl_kernel kernel) {
+    const struct compile_kernel *source = kernel->source;
+    struct arena *arena = &kernel->object.arena;
+    if (!source)
+        return "";
+    const char *text = "";
+    if (source->vec_type_hint)
+        text = arena_printf(arena, "vec_type_hint(%s)", source->vec_type_hint);
+    text = size_attribute(arena, text, "reqd_work_group_size", source->reqd_work_group_size);
+    return size_attribute(arena, text, "work_group_size_hint", source->work_group_size_hint);
+}
+
 static cl_kernel make_kernel(cl_program program, const char *name, cl_int *code) {
     const struct function *function = find_function(program, name);
     if (!function)
@@ -35,6 +54,7 @@ static cl_kernel make_kernel(cl_program program, const char *name, cl_int *code)
     kernel->program = program;
     kernel->function = function;
     kernel->source = compiled_find(&program->compiled, name);
+    kernel->attributes = attributes(kernel);
     object_retain(&program->object);
     atomic_fetch_add(&program->kernels, 1);
     object_refuse(code, CL_SUCCESS);
@@ -160,25 +180,6 @@ cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info nam
 
 /* ---- queries ---- */
 
-static const char *size_attribute(struct arena *arena, const char *before, const char *name, const uint32_t size[3]) {
-    if (!size[0])
-        return before;
-    return arena_printf(arena, "%s%s%s(%u,%u,%u)", before, *before ? " " : "", name, size[0], size[1] ? size[1] : 1,
-                        size[2] ? size[2] : 1);
-}
-
-static const char *attributes(cl_kernel kernel) {
-    const struct compile_kernel *source = kernel->source;
-    struct arena *arena = &kernel->object.arena;
-    if (!source)
-        return "";
-    const char *text = "";
-    if (source->vec_type_hint)
-        text = arena_printf(arena, "vec_type_hint(%s)", source->vec_type_hint);
-    text = size_attribute(arena, text, "reqd_work_group_size", source->reqd_work_group_size);
-    return size_attribute(arena, text, "work_group_size_hint", source->work_group_size_hint);
-}
-
 cl_int CL_API_CALL clGetKernelInfo(cl_kernel kernel, cl_kernel_info name, size_t size, void *value, size_t *size_ret) {
     if (!object_is(kernel, KIND_KERNEL))
         return CL_INVALID_KERNEL;
@@ -188,7 +189,7 @@ cl_int CL_API_CALL clGetKernelInfo(cl_kernel kernel, cl_kernel_info name, size_t
         INFO(CL_KERNEL_REFERENCE_COUNT, cl_uint, object_references(&kernel->object))
         INFO(CL_KERNEL_CONTEXT, cl_context, kernel->program->context)
         INFO(CL_KERNEL_PROGRAM, cl_program, kernel->program)
-        INFO_TEXT(CL_KERNEL_ATTRIBUTES, attributes(kernel))
+        INFO_TEXT(CL_KERNEL_ATTRIBUTES, kernel->attributes)
     default: return CL_INVALID_VALUE;
     }
 }

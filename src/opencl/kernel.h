@@ -17,6 +17,7 @@ struct _cl_kernel {
     const struct function *function;
     const struct compile_kernel *source; /* what the source says of it */
     struct argument *arguments;          /* function->param_count of them */
+    const char *attributes;              /* as CL_KERNEL_ATTRIBUTES has them */
 };
 
 void kernel_release(cl_kernel kernel);

@@ -137,14 +137,6 @@ cl_int CL_API_CALL clUnloadPlatformCompiler(cl_platform_id platform) {
 
 /* ---- queries ---- */
 
-static const char *kernel_names(cl_program program) {
-    struct arena *arena = &program->object.arena;
-    const char *names = "";
-    for (unsigned i = 0; i < program->compiled.kernel_count; i++)
-        names = arena_printf(arena, "%s%s%s", names, i ? ";" : "", program->compiled.kernels[i].name);
-    return names;
-}
-
 static size_t binary_bytes(cl_program program) {
     size_t bytes = 0;
     program_binary(program, &bytes);
@@ -179,7 +171,7 @@ cl_int CL_API_CALL clGetProgramInfo(cl_program program, cl_program_info name, si
         INFO_TEXT(CL_PROGRAM_SOURCE, program->source && !program->from_binary ? program->source : "")
         INFO(CL_PROGRAM_BINARY_SIZES, size_t, binary_bytes(program))
         INFO(CL_PROGRAM_NUM_KERNELS, size_t, program->compiled.kernel_count)
-        INFO_TEXT(CL_PROGRAM_KERNEL_NAMES, kernel_names(program))
+        INFO_TEXT(CL_PROGRAM_KERNEL_NAMES, program->kernel_names)
         INFO_LIST(CL_PROGRAM_IL, char, "", 0)
         INFO(CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT, cl_bool, CL_FALSE)
         INFO(CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT, cl_bool, CL_FALSE)

@@ -24,7 +24,9 @@ struct _cl_program {
     /* the last build, compile or link */
     cl_build_status status;
     cl_program_binary_type type;
-    const char *options, *log;
+    const char *options, *log, *kernel_names;
+    const char *binary; /* made when first asked for, under the engine's lock */
+    size_t binary_bytes;
     struct compiled compiled;      /* an executable */
     struct program *loaded;        /* on the device; NULL: not an executable */
     const char *code;              /* a compiled object or a library: LLVM IR */

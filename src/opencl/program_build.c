@@ -15,6 +15,14 @@ static cl_int check_devices(cl_context context, cl_uint count, const cl_device_i
     return CL_SUCCESS;
 }
 
+static const char *kernel_names(cl_program program) {
+    struct arena *arena = &program->object.arena;
+    const char *names = "";
+    for (unsigned i = 0; i < program->compiled.kernel_count; i++)
+        names = arena_printf(arena, "%s%s%s", names, i ? ";" : "", program->compiled.kernels[i].name);
+    return names;
+}
+
 /* The PTX of an executable goes onto the device. False: it cannot be, the report says why. */
 static bool load(cl_program program, struct report *report) {
     struct engine *engine = &program->context->engine;
@@ -26,6 +34,7 @@ static bool load(cl_program program, struct report *report) {
     else
         program->record = record_program(program);
     engine_give_back(engine);
+    program->kernel_names = kernel_names(program);
     return status == STATUS_OK;
 }
 
@@ -117,6 +126,7 @@ static cl_int carry_out(cl_program program, const struct build_order *order) {
     if (!build_options_read(order->options, order->stage, arena, &options))
         return wrong[order->stage];
     program->options = arena_strdup(arena, order->options ? order->options : "");
+    program->binary = NULL;
     if (order->stage == STAGE_LINK)
         return link_objects(program, &options, order->inputs, order->count);
     if (order->stage == STAGE_COMPILE) {

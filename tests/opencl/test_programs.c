@@ -5,7 +5,8 @@ static const char *const source = "kernel void scale(global float *y, constant f
                                   "const int4 v, volatile global uint *restrict z)\n"
                                   "{ scratch[get_local_id(0)] = v.x; y[get_global_id(0)] = a * x[get_global_id(0)]; "
                                   "z[0] = (uint)scratch[0]; }\n"
-                                  "kernel __attribute__((reqd_work_group_size(8, 4, 2))) void fixed(global int *p)\n"
+                                  "kernel __attribute__((reqd_work_group_size(8, 4, 2), vec_type_hint(uint4))) void "
+                                  "fixed(global int *p)\n"
                                   "{ p[0] = (int)get_local_size(2); }\n";
 
 static void sources(void **state) {
@@ -204,6 +205,10 @@ static void kernels(void **state) {
     assert_int_equal(count, 2);
     IS(CL_INVALID_VALUE, clCreateKernelsInProgram(program, 1, both, NULL));
     OK(clCreateKernelsInProgram(program, 2, both, NULL));
+    char said[128];
+    OK(clGetKernelInfo(both[1], CL_KERNEL_ATTRIBUTES, sizeof said, said, NULL));
+    if (f->is_heddle)
+        assert_string_equal(said, "vec_type_hint(uint4) reqd_work_group_size(8,4,2)");
     OK(clReleaseKernel(both[0]));
     OK(clReleaseKernel(both[1]));
     char text[256];
