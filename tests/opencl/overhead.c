@@ -10,7 +10,8 @@ static double now(void) {
 }
 
 int main(int argc, char **argv) {
-    enum { BYTES = 256 << 20 };
+    const size_t bytes = (size_t)256 << 20;
+    const double gigabytes = (double)bytes * 1e-9;
     const int launches = argc > 1 ? atoi(argv[1]) : 20000;
     struct gpu gpu = gpu_open(0);
     cl_program program = gpu_build(&gpu, "kernel void nothing(void) {}", "");
@@ -26,20 +27,20 @@ int main(int argc, char **argv) {
         CHECK(clFinish(gpu.queue));
         printf("launch %s: %.2f us\n", finish ? "and finish" : "alone", (now() - start) * 1e6 / launches);
     }
-    char *host = malloc(BYTES), *other = malloc(BYTES);
-    cl_mem buffer = gpu_buffer(&gpu, CL_MEM_READ_WRITE, BYTES, NULL);
-    memset(host, 1, BYTES), memset(other, 2, BYTES);
+    char *host = malloc(bytes), *other = malloc(bytes);
+    cl_mem buffer = gpu_buffer(&gpu, CL_MEM_READ_WRITE, bytes, NULL);
+    memset(host, 1, bytes), memset(other, 2, bytes);
     for (int round = 0; round < 2; round++) { /* the first touches the memory */
         double times[4] = {now()};
-        memcpy(other, host, BYTES);
+        memcpy(other, host, bytes);
         times[1] = now();
-        CHECK(clEnqueueWriteBuffer(gpu.queue, buffer, CL_TRUE, 0, BYTES, host, 0, NULL, NULL));
+        CHECK(clEnqueueWriteBuffer(gpu.queue, buffer, CL_TRUE, 0, bytes, host, 0, NULL, NULL));
         times[2] = now();
-        CHECK(clEnqueueReadBuffer(gpu.queue, buffer, CL_TRUE, 0, BYTES, host, 0, NULL, NULL));
+        CHECK(clEnqueueReadBuffer(gpu.queue, buffer, CL_TRUE, 0, bytes, host, 0, NULL, NULL));
         times[3] = now();
         if (round)
-            printf("memcpy %.1f GB/s, write %.1f GB/s, read %.1f GB/s\n", BYTES * 1e-9 / (times[1] - times[0]),
-                   BYTES * 1e-9 / (times[2] - times[1]), BYTES * 1e-9 / (times[3] - times[2]));
+            printf("memcpy %.1f GB/s, write %.1f GB/s, read %.1f GB/s\n", gigabytes / (times[1] - times[0]),
+                   gigabytes / (times[2] - times[1]), gigabytes / (times[3] - times[2]));
     }
     free(host);
     free(other);

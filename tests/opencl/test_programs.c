@@ -139,9 +139,9 @@ static void binaries(void **state) {
 static void pieces(void **state) {
     struct fixture *f = *state;
     cl_int code;
-    const char *texts[] = {"#include <inc/value.h>\nint twice(int x);\n"
-                           "kernel void a(global int *p) { *p = twice(VALUE); }",
-                           "int twice(int x) { return 2 * x; }", "#define VALUE 21\n"};
+    const char *texts[] = {
+        "#include <inc/value.h>\nint twice(int x); kernel void a(global int *p) { *p = twice(VALUE); }",
+        "int twice(int x) { return 2 * x; }", "#define VALUE 21\n"};
     cl_program programs[3];
     for (unsigned i = 0; i < 3; i++) {
         programs[i] = clCreateProgramWithSource(f->context, 1, &texts[i], NULL, &code);
