@@ -518,9 +518,11 @@ static void read_counters(const struct launch_state *state, uint64_t cycle, uint
         levels.blocks_resident -= sm->blocks;
         series_read(values, SERIES_SM, sm);
         series_read(values, SERIES_L1, sm_l1_statistics(state->sms[i]));
-        const struct cache *l2 = gpu->caches.of[sm_number(state, i)].l2;
-        if (l2)
-            series_read(values, SERIES_L2, cache_stats(l2));
+    }
+    if (gpu->config.gpu->l2_private) { /* they outlive launches, so those of SMs without a block yet count too */
+        struct cache_stats constant = {0}, l2 = {0};
+        caches_count(&gpu->caches, &constant, &l2);
+        series_read(values, SERIES_L2, &l2);
     }
     for (uint32_t i = 0; i < gpu->partition_count; i++) {
         const struct dram_stats dram = partition_dram_statistics(gpu->partitions[i]);
