@@ -112,7 +112,7 @@ void exec_summary_print(const struct session_sum *sum, const char *program, cons
     if (sum->in_time)
         summary_time_sum(&sum->timed, &arena, to);
     print_lines(sum, &arena, lines, to);
-    fprintf(to, "\n  %s launches", with_commas(&arena, sum->launches));
+    fprintf(to, "\n  %s launch%s", with_commas(&arena, sum->launches), sum->launches == 1 ? "" : "es");
     if (sum->untimed)
         fprintf(to, ", %s more without time", with_commas(&arena, sum->untimed));
     if (sum->in_time && sum->launches)
