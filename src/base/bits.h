@@ -5,7 +5,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-static inline unsigned bits_count(uint32_t mask) { return (unsigned)__builtin_popcount(mask); }
+static inline unsigned bits_count(uint32_t mask) {
+#if defined(__x86_64__) && !defined(__POPCNT__) /* else a call */
+    mask -= mask >> 1 & 0x55555555;
+    mask = (mask & 0x33333333) + (mask >> 2 & 0x33333333);
+    return ((mask + (mask >> 4)) & 0x0f0f0f0f) * 0x01010101u >> 24;
+#else
+    return (unsigned)__builtin_popcount(mask);
+#endif
+}
 static inline unsigned bits_count64(uint64_t mask) { return (unsigned)__builtin_popcountll(mask); }
 /* Of a mask of up to 8 bits: without an instruction of the host for it, faster by far. */
 static inline unsigned bits_count8(uint8_t mask) {
@@ -15,6 +23,8 @@ static inline unsigned bits_count8(uint8_t mask) {
 /* Index of the lowest set bit; the mask must not be 0. */
 static inline unsigned bits_first(uint32_t mask) { return (unsigned)__builtin_ctz(mask); }
 static inline unsigned bits_first64(uint64_t mask) { return (unsigned)__builtin_ctzll(mask); }
+/* And of the highest. */
+static inline unsigned bits_last(uint32_t mask) { return 31u - (unsigned)__builtin_clz(mask); }
 /* The lowest n bits, n from 0 to 32. */
 static inline uint64_t bits_low64(unsigned n) { return n >= 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1; }
 static inline uint32_t bits_low(unsigned n) { return n >= 32 ? UINT32_MAX : (UINT32_C(1) << n) - 1; }

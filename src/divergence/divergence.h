@@ -84,7 +84,8 @@ struct divergence_ops {
      * it waits for memory. Threads at a barrier come back when it is open and their instruction is written back.
      * NULL: slots that offer nothing are empty, every issue is fetched for anew, and threads come back when it opens. */
     uint32_t (*ahead)(const void *self, unsigned slot, bool *memory);
-    /* regroups: the instruction of these threads (of each lane) is written back, or their barrier has opened. */
+    /* regroups: the instruction of these threads (of each lane, as in struct group) is written back, or their barrier has
+     * opened, and then they are in the lanes of one warp. */
     uint64_t (*returned)(void *self, const uint16_t *threads, uint32_t lanes);
     /* Where warps keep their slot and lanes can wait on their own: these lanes of the warp, which were just issued, wait
      * for other threads, at a block barrier or a warp-level operation, until go_on; the slot offers the others meanwhile.

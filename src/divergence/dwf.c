@@ -10,6 +10,7 @@
  * and ports that are taken make arrivals wait, in order, as a stalled write-back; a full set of the LUT loses its least
  * recently used entry. Issue always goes on, so that room comes. */
 #include <assert.h>
+#include <string.h>
 
 #include "base/heap.h"
 #include "divergence/divergence.h"
@@ -78,10 +79,10 @@ static const struct stat_description dwf_stats_table[] = {
 
 #define NEVER UINT64_MAX
 
-/* Threads of one block and next PC that came back together. */
+/* Threads of one block and next PC that came back together: lane aware each at its home lane, else one after another. */
 struct arrival {
-    unsigned block, count;
-    uint32_t pc;
+    unsigned block;
+    uint32_t pc, lanes;
     uint16_t threads[LANES_MAX];
 };
 
@@ -303,23 +304,15 @@ static bool take_lane(const struct dwf *dwf, struct formed *formed, uint16_t thr
 
 /* The same for threads of an arrival; those that have found none. */
 static uint32_t take_lanes(const struct dwf *dwf, struct formed *formed, const struct arrival *arrival, uint32_t from) {
-    uint32_t left = 0, lanes = formed->lanes;
+    uint32_t left = 0;
     if (dwf->params.register_file != REGISTERS_LANE_AWARE || dwf->passed) {
         for (BITS_EACH(i, from))
             left |= (uint32_t)!take_lane(dwf, formed, arrival->threads[i]) << i;
         return left;
     }
-    for (BITS_EACH(i, from)) {
-        const uint16_t thread = arrival->threads[i];
-        const uint32_t lane = dwf->home[thread], bit = UINT32_C(1) << lane;
-        if (lanes & bit) {
-            left |= UINT32_C(1) << i;
-            continue;
-        }
-        formed->threads[lane] = thread;
-        lanes |= bit;
-    }
-    formed->lanes = lanes;
+    left = from & formed->lanes;
+    threads_put(formed->threads, arrival->threads, from & ~left);
+    formed->lanes |= from;
     return left;
 }
 
@@ -336,11 +329,8 @@ static bool needs_place(const struct dwf *dwf, const struct arrival *arrival) {
     if (!formed)
         return true;
     if (dwf->params.register_file != REGISTERS_LANE_AWARE)
-        return bits_count(formed->lanes) + arrival->count > dwf->threads.warp_size;
-    uint32_t home = 0;
-    for (unsigned i = 0; i < arrival->count; i++)
-        home |= UINT32_C(1) << dwf->home[arrival->threads[i]];
-    return (home & formed->lanes) != 0;
+        return bits_count(formed->lanes) + bits_count(arrival->lanes) > dwf->threads.warp_size;
+    return (arrival->lanes & formed->lanes) != 0;
 }
 
 static bool has_room(const struct dwf *dwf, const struct arrival *arrival) {
@@ -352,7 +342,7 @@ static bool has_room(const struct dwf *dwf, const struct arrival *arrival) {
     return heap_takes(dwf, arrival->pc);
 }
 
-/* A group for the threads of the arrival from `from` on. */
+/* A group for these threads of the arrival. */
 static uint16_t begin(struct dwf *dwf, const struct arrival *arrival, uint32_t from) {
     const uint16_t number = formed_take(&dwf->pool, arrival->block, arrival->pc);
     struct formed *formed = &dwf->pool.items[number];
@@ -368,7 +358,8 @@ static uint16_t begin(struct dwf *dwf, const struct arrival *arrival, uint32_t f
 static uint64_t insert(struct dwf *dwf, const struct arrival *arrival) {
     struct formed *formed = find_youngest(dwf, arrival);
     uint16_t number = formed ? (uint16_t)(formed - dwf->pool.items) : FORMED_NONE;
-    uint32_t left = bits_low(arrival->count);
+    const unsigned count = bits_count(arrival->lanes);
+    uint32_t left = arrival->lanes;
     uint64_t changed = 0;
     if (dwf->turn != *dwf->now)
         dwf->turn = *dwf->now, dwf->taken = 0;
@@ -376,16 +367,16 @@ static uint64_t insert(struct dwf *dwf, const struct arrival *arrival) {
     if (formed) {
         left = take_lanes(dwf, formed, arrival, left);
         changed = formed->slot == FORMED_NONE ? 0 : UINT64_C(1) << formed->slot;
-        dwf->stats.merges += left != bits_low(arrival->count);
-        if (dwf->params.register_file == REGISTERS_LANE_AWARE)
+        dwf->stats.merges += left != arrival->lanes;
+        if (left && dwf->params.register_file == REGISTERS_LANE_AWARE)
             dwf->stats.lane_conflicts += bits_count(left);
     }
     if (left)
         number = begin(dwf, arrival, left);
     dwf->stats.arrivals++;
     dwf->stats.evictions += assoc_put(&dwf->youngest, table_key(dwf, arrival->block, arrival->pc), number);
-    dwf->counts[arrival->pc] += arrival->count;
-    heap_grow(dwf, arrival->pc, arrival->count);
+    dwf->counts[arrival->pc] += count;
+    heap_grow(dwf, arrival->pc, count);
     dwf->stats.lut_largest = dwf->youngest.largest;
     dwf->stats.heap_largest = dwf->heap.largest;
     dwf->stats.mheap_lut_largest = dwf->heap.places.largest;
@@ -395,45 +386,66 @@ static uint64_t insert(struct dwf *dwf, const struct arrival *arrival) {
 
 /* ---- arrivals ---- */
 
+/* A thread of the arrival, which has so many; false: lane aware, another has its lane. */
+static bool add_thread(const struct dwf *dwf, struct arrival *arrival, uint16_t thread, unsigned count) {
+    const unsigned at = dwf->params.register_file == REGISTERS_LANE_AWARE ? dwf->home[thread] : count;
+    if (arrival->lanes >> at & 1)
+        return false;
+    arrival->lanes |= UINT32_C(1) << at;
+    arrival->threads[at] = thread;
+    return true;
+}
+
+/* Of these lanes, whose threads are in place, those that stand at the PC. */
+static uint32_t find_at(const struct dwf *dwf, const uint16_t *threads, uint32_t lanes, uint32_t pc) {
+    uint32_t found = 0;
+    for (uint32_t rest = lanes, here; rest; rest &= ~here) {
+        const unsigned warp = threads[bits_first(rest)] / dwf->threads.warp_size;
+        here = rest & threads_of(threads, warp, dwf->threads.warp_size);
+        found |= here & threads_at(&dwf->threads, warp, pc);
+    }
+    return found;
+}
+
 /* The first threads of the lanes that go on together leave `lanes`. */
 static void next_arrival(const struct dwf *dwf, const uint16_t *threads, uint32_t *lanes, struct arrival *out) {
-    const unsigned first = threads[bits_first(*lanes)], block = first / dwf->threads.per_block;
-    const unsigned from = block * dwf->threads.per_block;
+    const unsigned first = threads[bits_first(*lanes)];
     const uint32_t pc = dwf->threads.pcs[first], all = *lanes;
-    const bool lane_aware = dwf->params.register_file == REGISTERS_LANE_AWARE;
-    uint32_t home = 0, taken = 0;
-    unsigned count = 0;
-    for (BITS_EACH(lane, all)) {
-        const uint16_t thread = threads[lane];
-        const uint32_t bit = UINT32_C(1) << dwf->home[thread];
-        if (dwf->threads.pcs[thread] != pc || thread - from >= dwf->threads.per_block || (lane_aware && home & bit))
-            continue;
-        home |= bit, taken |= UINT32_C(1) << lane;
-        out->threads[count++] = thread;
+    out->block = first / dwf->threads.per_block, out->pc = pc, out->lanes = 0;
+    if (dwf->params.register_file == REGISTERS_LANE_AWARE && !dwf->params.swizzle &&
+        !(all & ~threads_in_place(threads, dwf->threads.warp_size))) { /* most often: what threads have now they keep */
+        out->lanes = find_at(dwf, threads, all, pc);
+        memcpy(out->threads, threads, sizeof out->threads);
+        *lanes = all & ~out->lanes;
+        return;
     }
-    out->block = block, out->pc = pc, out->count = count;
-    *lanes = all & ~taken;
+    unsigned count = 0;
+    for (BITS_EACH(lane, all))
+        if (dwf->threads.pcs[threads[lane]] == pc && add_thread(dwf, out, threads[lane], count)) {
+            *lanes &= ~(UINT32_C(1) << lane);
+            count++;
+        }
 }
 
 static void wait_in_line(struct dwf *dwf, const struct arrival *arrival) {
     struct waiting *waiting = &dwf->waiting;
-    for (unsigned i = 0; i < arrival->count; i++)
+    for (BITS_EACH(i, arrival->lanes))
         waiting->threads[(waiting->first + waiting->count++) % waiting->capacity] =
-            (uint16_t)(arrival->threads[i] | (i ? 0 : BEGINS));
+            (uint16_t)(arrival->threads[i] | (i == bits_first(arrival->lanes) ? BEGINS : 0));
     dwf->stats.stalled_write_backs++;
     wake_at(dwf, *dwf->now + 1);
 }
 
 static void first_in_line(const struct dwf *dwf, struct arrival *out) {
     const struct waiting *waiting = &dwf->waiting;
-    out->count = 0;
-    do {
-        const uint16_t thread = waiting->threads[(waiting->first + out->count) % waiting->capacity];
-        if (thread & BEGINS && out->count)
+    const unsigned first = waiting->threads[waiting->first] & ~(unsigned)BEGINS;
+    out->block = first / dwf->threads.per_block, out->pc = dwf->threads.pcs[first], out->lanes = 0;
+    for (unsigned count = 0; count < waiting->count; count++) {
+        const uint16_t thread = waiting->threads[(waiting->first + count) % waiting->capacity];
+        if (thread & BEGINS && count)
             break;
-        out->threads[out->count++] = (uint16_t)(thread & ~BEGINS);
-    } while (out->count < waiting->count);
-    out->block = out->threads[0] / dwf->threads.per_block, out->pc = dwf->threads.pcs[out->threads[0]];
+        add_thread(dwf, out, (uint16_t)(thread & ~BEGINS), count);
+    }
 }
 
 static uint64_t dwf_advance(void *self) {
@@ -448,8 +460,9 @@ static uint64_t dwf_advance(void *self) {
             wake_at(dwf, *dwf->now + 1);
             break;
         }
-        dwf->waiting.first = (dwf->waiting.first + arrival.count) % dwf->waiting.capacity;
-        dwf->waiting.count -= arrival.count;
+        const unsigned count = bits_count(arrival.lanes);
+        dwf->waiting.first = (dwf->waiting.first + count) % dwf->waiting.capacity;
+        dwf->waiting.count -= count;
         changed |= insert(dwf, &arrival);
     }
     return changed;
@@ -472,7 +485,7 @@ static uint64_t dwf_returned(void *self, const uint16_t *threads, uint32_t lanes
 static uint64_t dwf_start(void *self, unsigned warp, uint32_t pc, uint32_t lanes) {
     struct dwf *dwf = self;
     const unsigned first = warp * dwf->threads.warp_size;
-    uint16_t threads[LANES_MAX];
+    uint16_t threads[LANES_MAX] = {0};
     threads_start(&dwf->threads, warp, pc, lanes);
     threads_of_warp(threads, warp, dwf->threads.warp_size);
     for (BITS_EACH(lane, dwf->passed ? lanes : 0)) {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "divergence/divergence.h"
+#include "isa/threads.h"
 
 #define STACK_ROWS 64
 #include "isa/stack.h"
@@ -60,6 +61,7 @@ struct large {
     bool packed, begun, once; /* remaining holds; a sub-warp has been issued; one sub-warp is enough for all */
     uint32_t remaining[STACK_ROWS];
     struct stack_gathered gathered;
+    uint32_t offered; /* the next sub-warp, as long as nobody has come back or been issued; 0: to be found */
     uint16_t threads[LANES_MAX];
 };
 
@@ -71,8 +73,10 @@ struct lwm {
     unsigned warps_per_block, warp_size, rows_max, per_block, count;
     uint32_t *alive, *busy; /* by warp */
     /* by thread: the first thread of the sub-warp it is in; of such a first thread: how many of the sub-warp are still
-     * out, and which instruction it was */
+     * out, and which instruction it was. `whole`: its lanes, where they come back all at once; the others need not know
+     * their leader then. 0: they may not. */
     uint16_t *leader;
+    uint32_t *whole;
     uint8_t *out;
     uint32_t *serial;
     struct large *large;
@@ -100,6 +104,7 @@ static void *lwm_create(struct arena *arena, const struct divergence_shape *shap
     lwm->alive = ARENA_ARRAY(arena, uint32_t, shape->warps);
     lwm->busy = ARENA_ARRAY(arena, uint32_t, shape->warps);
     lwm->leader = ARENA_ARRAY(arena, uint16_t, threads);
+    lwm->whole = ARENA_ARRAY(arena, uint32_t, threads);
     lwm->out = ARENA_ARRAY(arena, uint8_t, threads);
     lwm->serial = ARENA_ARRAY(arena, uint32_t, threads);
     lwm->large = ARENA_ARRAY(arena, struct large, lwm->count);
@@ -167,6 +172,7 @@ static void pack(struct lwm *lwm, unsigned number) {
     const struct stack_entry *top = stack_top(&large->stack);
     const struct inst *inst = &lwm->code[top->pc];
     memcpy(large->remaining, top->lanes, large->rows * sizeof *large->remaining);
+    large->offered = 0;
     stack_gather_begin(&large->stack, &large->gathered);
     large->packed = true;
     large->once = lwm->params.jump && is_jump(inst);
@@ -194,8 +200,7 @@ static uint32_t take_row(const struct large *large, unsigned warp_size, unsigned
         const uint32_t lanes = large->remaining[row];
         if (!lanes || lanes & large->busy[row])
             continue;
-        for (BITS_EACH(lane, lanes))
-            threads[lane] = (uint16_t)(first_thread + row * warp_size + lane);
+        threads_put_row(threads, first_thread + row * warp_size, lanes);
         return lanes;
     }
     return 0;
@@ -204,10 +209,10 @@ static uint32_t take_row(const struct large *large, unsigned warp_size, unsigned
 /* The first free thread that remains in each column. */
 static uint32_t take_columns(const struct large *large, unsigned warp_size, unsigned first_thread, uint16_t *threads) {
     uint32_t lanes = 0;
-    for (unsigned row = 0; row < large->rows; row++) {
+    for (unsigned row = 0; row < large->rows && lanes != UINT32_MAX; row++) {
         const uint32_t here = large->remaining[row] & ~large->busy[row] & ~lanes;
-        for (BITS_EACH(lane, here))
-            threads[lane] = (uint16_t)(first_thread + row * warp_size + lane);
+        if (here)
+            threads_put_row(threads, first_thread + row * warp_size, here);
         lanes |= here;
     }
     return lanes;
@@ -229,6 +234,15 @@ static bool may_begin(const struct large *large) {
     return large->begun || (large->needs_all ? !large->busy_count : large->completed || !large->busy_count);
 }
 
+/* Makes the next sub-warp of the instruction; no lanes: none can issue now. */
+static uint32_t find_sub_warp(const struct lwm *lwm, struct large *large, const struct inst *inst, unsigned first) {
+    if (is_of_warps(inst) || (divergence_is_global(inst) && lwm->params.memory_rows))
+        return take_row(large, lwm->warp_size, first, large->threads);
+    if (lwm->params.registers == REGISTERS_IDEAL)
+        return take_any(large, lwm->warp_size, first, large->threads);
+    return take_columns(large, lwm->warp_size, first, large->threads);
+}
+
 static bool lwm_offer(void *self, unsigned slot, struct group *out) {
     struct lwm *lwm = self;
     if (slot >= lwm->count || !lwm->large[slot].stack.count || !may_begin(&lwm->large[slot]))
@@ -236,22 +250,16 @@ static bool lwm_offer(void *self, unsigned slot, struct group *out) {
     struct large *large = &lwm->large[slot];
     const uint32_t pc = stack_top(&large->stack)->pc;
     const struct inst *inst = &lwm->code[pc];
-    const unsigned first = first_warp(lwm, slot) * lwm->warp_size;
     if (!large->packed)
         pack(lwm, slot);
-    uint32_t lanes;
-    if (is_of_warps(inst) || (divergence_is_global(inst) && lwm->params.memory_rows))
-        lanes = take_row(large, lwm->warp_size, first, large->threads);
-    else if (lwm->params.registers == REGISTERS_IDEAL)
-        lanes = take_any(large, lwm->warp_size, first, large->threads);
-    else
-        lanes = take_columns(large, lwm->warp_size, first, large->threads);
-    *out = (struct group){.pc = pc, .lanes = lanes, .stop_pc = NO_PC, .threads = large->threads};
+    if (!large->offered)
+        large->offered = find_sub_warp(lwm, large, inst, first_warp(lwm, slot) * lwm->warp_size);
+    *out = (struct group){.pc = pc, .lanes = large->offered, .stop_pc = NO_PC, .threads = large->threads};
     if (large->once && is_jump(inst))
         for (unsigned row = 0; row < large->rows; row++)
             out->also += bits_count(large->remaining[row]);
-    out->also -= out->also ? bits_count(lanes) : 0;
-    return lanes != 0;
+    out->also -= out->also ? bits_count(out->lanes) : 0;
+    return out->lanes != 0;
 }
 
 /* Where the large warp goes on; while threads of it may still not. */
@@ -266,15 +274,29 @@ static uint32_t lwm_ahead(const void *self, unsigned slot, bool *memory) {
 
 /* ---- outcomes ---- */
 
+/* The threads of one warp among `rest`, which are taken from it; as lanes of the warp. */
+static uint32_t take_part(const struct lwm *lwm, const uint16_t *threads, uint32_t *rest, unsigned *warp) {
+    *warp = threads[bits_first(*rest)] / lwm->warp_size;
+    const uint32_t lanes = *rest & threads_of(threads, *warp, lwm->warp_size);
+    uint32_t home = 0;
+    *rest &= ~lanes;
+    if (lwm->params.registers == REGISTERS_COLUMN)
+        return lanes;
+    for (BITS_EACH(lane, lanes))
+        home |= UINT32_C(1) << threads[lane] % lwm->warp_size;
+    return home;
+}
+
 static void gather(struct lwm *lwm, struct large *large, unsigned first, const struct group *group,
                    const struct executed *executed) {
     if (executed->flow == FLOW_NEXT && !op_is_control(lwm->code[executed->pc].op)) { /* nobody goes elsewhere */
-        for (BITS_EACH(lane, group->lanes)) {
-            const unsigned thread = group->threads[lane] - first, row = thread / lwm->warp_size;
-            const uint32_t bit = UINT32_C(1) << thread % lwm->warp_size;
-            assert(large->remaining[row] & ~large->busy[row] & bit);
-            large->remaining[row] &= ~bit;
-            large->busy[row] |= bit;
+        for (uint32_t rest = group->lanes, here; rest;) {
+            unsigned row; /* of the SM, then of the large warp */
+            here = take_part(lwm, group->threads, &rest, &row);
+            row -= first / lwm->warp_size;
+            assert(!(here & ~(large->remaining[row] & ~large->busy[row])));
+            large->remaining[row] &= ~here;
+            large->busy[row] |= here;
         }
         return;
     }
@@ -291,6 +313,12 @@ static void gather(struct lwm *lwm, struct large *large, unsigned first, const s
     }
 }
 
+/* Neither do its threads come back as their data do, nor do they wait for others. */
+static bool returns_whole(const struct inst *inst) {
+    return inst->op != OP_LD && inst->op != OP_ST && inst->op != OP_ATOM && inst->op != OP_RED && inst->op != OP_BAR &&
+           !is_of_warps(inst);
+}
+
 /* The sub-warp is in the pipeline until its last thread is back. */
 static void send(struct lwm *lwm, struct large *large, const struct group *group, uint32_t going) {
     if (!going) {
@@ -298,7 +326,9 @@ static void send(struct lwm *lwm, struct large *large, const struct group *group
         return;
     }
     const uint16_t leader = group->threads[bits_first(going)];
-    for (BITS_EACH(lane, going))
+    const bool whole = returns_whole(&lwm->code[group->pc]);
+    lwm->whole[leader] = whole ? going : 0;
+    for (BITS_EACH(lane, whole ? 0 : going))
         lwm->leader[group->threads[lane]] = leader;
     lwm->out[leader] = (uint8_t)bits_count(going);
     lwm->serial[leader] = large->serial;
@@ -329,6 +359,7 @@ static uint64_t lwm_issued(void *self, unsigned slot, const struct group *group,
         lwm->stats.instructions++;
     }
     lwm->stats.sub_warps++;
+    large->offered = 0;
     gather(lwm, large, first, group, executed);
     send(lwm, large, group, executed->flow == FLOW_EXIT ? group->lanes & ~executed->taken : group->lanes);
     if (large->once && is_jump(&lwm->code[group->pc])) {
@@ -346,6 +377,7 @@ static uint64_t come_back(struct lwm *lwm, unsigned leader, unsigned count) {
     const unsigned number = large_of(lwm, leader / lwm->warp_size);
     struct large *large = &lwm->large[number];
     large->busy_count -= count;
+    large->offered = 0;
     lwm->out[leader] = (uint8_t)(lwm->out[leader] - count);
     if (!lwm->out[leader]) {
         large->in_flight--;
@@ -356,16 +388,25 @@ static uint64_t come_back(struct lwm *lwm, unsigned leader, unsigned count) {
 
 static uint64_t lwm_returned(void *self, const uint16_t *threads, uint32_t lanes) {
     struct lwm *lwm = self;
-    unsigned leader = lwm->leader[threads[bits_first(lanes)]], count = 0;
+    const unsigned first = threads[bits_first(lanes)];
+    unsigned leader = lwm->leader[first], count = 0;
     uint64_t changed = 0;
+    for (uint32_t rest = lanes, here; rest;) {
+        unsigned warp;
+        here = take_part(lwm, threads, &rest, &warp);
+        assert(!(here & ~lwm->busy[warp]));
+        lwm->busy[warp] &= ~here;
+    }
+    if (lwm->whole[first]) {
+        assert(lwm->whole[first] == lanes);
+        lwm->whole[first] = 0;
+        return come_back(lwm, first, bits_count(lanes));
+    }
     for (BITS_EACH(lane, lanes)) {
-        const unsigned thread = threads[lane], warp = thread / lwm->warp_size;
-        const uint32_t bit = UINT32_C(1) << thread % lwm->warp_size;
-        assert(lwm->busy[warp] & bit);
-        lwm->busy[warp] &= ~bit;
-        if (lwm->leader[thread] != leader) {
+        const unsigned of_this = lwm->leader[threads[lane]];
+        if (of_this != leader) {
             changed |= come_back(lwm, leader, count);
-            leader = lwm->leader[thread], count = 0;
+            leader = of_this, count = 0;
         }
         count++;
     }

@@ -26,8 +26,8 @@ static const struct stat_description nrec_stats_table[] = {
         STAT_END};
 
 struct nrec {
-    struct threads threads;
-    struct formed_pool pool; /* a group keeps its place until its threads have ended */
+    struct threads threads;  /* PCs only of groups in flight whose threads part */
+    struct formed_pool pool; /* a group keeps its place until its threads have ended; in flight its PC is the next */
     uint16_t *group_of;      /* of each thread: its group's place */
     uint32_t *back;          /* of each place: lanes whose threads are not in flight */
     struct nrec_stats stats;
@@ -43,19 +43,24 @@ static void *nrec_create(struct arena *arena, const struct divergence_shape *sha
     return nrec;
 }
 
-/* These lanes of the warp are a group, which waits to be issued. */
-static void go_on(struct nrec *nrec, uint16_t number, unsigned warp, uint32_t pc, uint32_t lanes) {
+/* The group, of these lanes now, waits to be issued. */
+static void go_on(struct nrec *nrec, uint16_t number, uint32_t pc, uint32_t lanes) {
     struct formed *formed = &nrec->pool.items[number];
     formed->pc = pc, formed->lanes = lanes;
-    for (BITS_EACH(lane, lanes)) {
-        const unsigned thread = warp * nrec->threads.warp_size + lane;
-        formed->threads[lane] = (uint16_t)thread;
-        nrec->group_of[thread] = number;
-    }
     nrec->back[number] = lanes;
     formed_enqueue(&nrec->pool, number);
     if (nrec->stats.groups_largest < nrec->pool.count)
         nrec->stats.groups_largest = nrec->pool.count;
+}
+
+/* These lanes of the warp are a group from now on. */
+static void begin(struct nrec *nrec, unsigned warp, uint32_t pc, uint32_t lanes) {
+    const unsigned first = warp * nrec->threads.warp_size;
+    const uint16_t number = formed_take(&nrec->pool, 0, pc);
+    threads_put_row(nrec->pool.items[number].threads, first, lanes);
+    for (BITS_EACH(lane, lanes))
+        nrec->group_of[first + lane] = number;
+    go_on(nrec, number, pc, lanes);
 }
 
 static uint64_t nrec_start(void *self, unsigned warp, uint32_t pc, uint32_t lanes) {
@@ -63,37 +68,47 @@ static uint64_t nrec_start(void *self, unsigned warp, uint32_t pc, uint32_t lane
     if (!lanes)
         return 0;
     threads_start(&nrec->threads, warp, pc, lanes);
-    go_on(nrec, formed_take(&nrec->pool, 0, pc), warp, pc, lanes);
+    begin(nrec, warp, pc, lanes);
     return formed_fill(&nrec->pool);
 }
 
 /* All threads of the group are back: it goes on, as one group for each next PC. */
 static void part(struct nrec *nrec, uint16_t number, unsigned warp) {
+    const struct formed *formed = &nrec->pool.items[number];
     const uint32_t *pcs = nrec->threads.pcs + (size_t)warp * nrec->threads.warp_size;
-    uint16_t place = number;
-    for (uint32_t rest = nrec->pool.items[number].lanes, here; rest; rest &= ~here) {
+    const uint32_t lanes = formed->lanes;
+    if (formed->pc != NO_PC) {
+        go_on(nrec, number, formed->pc, lanes);
+        return;
+    }
+    for (uint32_t rest = lanes, here; rest; rest &= ~here) {
         const uint32_t pc = pcs[bits_first(rest)];
-        here = 0;
-        for (BITS_EACH(lane, rest))
-            here |= (uint32_t)(pcs[lane] == pc) << lane;
-        if (place == FORMED_NONE) {
-            place = formed_take(&nrec->pool, 0, pc);
-            nrec->stats.splits++;
+        here = rest & threads_at(&nrec->threads, warp, pc);
+        if (rest == lanes) {
+            go_on(nrec, number, pc, here);
+            continue;
         }
-        go_on(nrec, place, warp, pc, here);
-        place = FORMED_NONE;
+        nrec->stats.splits++;
+        begin(nrec, warp, pc, here);
     }
 }
 
 static uint64_t nrec_returned(void *self, const uint16_t *threads, uint32_t lanes) {
     struct nrec *nrec = self;
-    for (BITS_EACH(lane, lanes)) {
-        const unsigned thread = threads[lane], warp = thread / nrec->threads.warp_size;
-        const uint16_t number = nrec->group_of[thread];
-        nrec->back[number] |= UINT32_C(1) << thread % nrec->threads.warp_size;
+    /* groups have lanes of one warp, in place, so that all that come back together do */
+    const unsigned warp = threads[bits_first(lanes)] / nrec->threads.warp_size;
+    const uint16_t *group_of = nrec->group_of + (size_t)warp * nrec->threads.warp_size;
+    uint16_t whole[LANES_MAX];
+    unsigned count = 0;
+    for (uint32_t rest = lanes, here; rest; rest &= ~here) {
+        const uint16_t number = group_of[bits_last(rest)];
+        here = rest & nrec->pool.items[number].lanes;
+        nrec->back[number] |= here;
         if (nrec->back[number] == nrec->pool.items[number].lanes)
-            part(nrec, number, warp);
+            whole[count++] = number;
     }
+    while (count) /* that whose last lane is the first goes on first */
+        part(nrec, whole[--count], warp);
     return formed_fill(&nrec->pool);
 }
 
@@ -103,12 +118,16 @@ static bool nrec_offer(void *self, unsigned slot, struct group *out) {
 
 static uint64_t nrec_issued(void *self, unsigned slot, const struct group *group, const struct executed *executed) {
     struct nrec *nrec = self;
-    threads_issued(&nrec->threads, group, executed);
     const uint16_t number = formed_leave(&nrec->pool, slot);
     struct formed *formed = &nrec->pool.items[number];
+    formed->pc = threads_next_of_all(executed);
     nrec->back[number] = 0;
-    if (executed->flow == FLOW_EXIT)
+    if (formed->pc == NO_PC)
+        threads_issued(&nrec->threads, group, executed);
+    if (executed->flow == FLOW_EXIT) {
         formed->lanes &= ~executed->taken;
+        nrec->threads.alive[group->threads[bits_first(group->lanes)] / nrec->threads.warp_size] &= ~executed->taken;
+    }
     if (!formed->lanes)
         formed_give(&nrec->pool, number);
     return UINT64_C(1) << slot | formed_fill(&nrec->pool);
@@ -117,7 +136,12 @@ static uint64_t nrec_issued(void *self, unsigned slot, const struct group *group
 static uint32_t nrec_alive(const void *self, unsigned warp) { return ((const struct nrec *)self)->threads.alive[warp]; }
 
 static void nrec_where(const void *self, unsigned warp, uint32_t pcs[LANES_MAX]) {
-    threads_where(&((const struct nrec *)self)->threads, warp, pcs);
+    const struct nrec *nrec = self;
+    const unsigned first = warp * nrec->threads.warp_size;
+    for (BITS_EACH(lane, nrec->threads.alive[warp])) {
+        const uint32_t pc = nrec->pool.items[nrec->group_of[first + lane]].pc;
+        pcs[lane] = pc == NO_PC ? nrec->threads.pcs[first + lane] : pc;
+    }
 }
 
 static unsigned nrec_show(const void *self, unsigned warp, struct group_row *rows, unsigned most) {

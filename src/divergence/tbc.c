@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "divergence/divergence.h"
+#include "isa/threads.h"
 
 #define STACK_ROWS 64
 #include "isa/stack.h"
@@ -246,6 +247,15 @@ static void hold(const struct tbc *tbc, struct block *block, const uint32_t *mas
     }
 }
 
+/* Adds these threads of a block, which are in place, as lanes of its warps; `first`: the first of these. */
+static void add_rows(const struct tbc *tbc, unsigned first, const uint16_t *threads, uint32_t lanes, uint32_t *rows) {
+    for (uint32_t rest = lanes, here; rest; rest &= ~here) {
+        const unsigned warp = threads[bits_first(rest)] / tbc->warp_size;
+        here = rest & threads_of(threads, warp, tbc->warp_size);
+        rows[warp - first] |= here;
+    }
+}
+
 /* What those that wait at the instruction did; they leave their places. */
 static void gather_party(const struct tbc *tbc, struct block *block, struct level *level, unsigned first, uint32_t at) {
     struct stack_gathered *gathered = &block->gathered;
@@ -257,10 +267,7 @@ static void gather_party(const struct tbc *tbc, struct block *block, struct leve
             continue;
         if (warp->flow != FLOW_NEXT)
             gathered->flow = warp->flow, gathered->target = warp->target;
-        for (BITS_EACH(lane, warp->lanes)) {
-            const unsigned thread = warp->threads[lane] - first;
-            gathered->lanes[thread / tbc->warp_size] |= UINT32_C(1) << thread % tbc->warp_size;
-        }
+        add_rows(tbc, first, warp->threads, warp->lanes, gathered->lanes);
         warp->lanes = 0;
     }
 }
@@ -303,7 +310,7 @@ static void go_on_at(struct tbc *tbc, unsigned number, uint32_t at) {
     struct stack_gathered *gathered = &block->gathered;
     struct level *level = level_of(tbc, block, block->stack.count - 1);
     uint32_t others[STACK_ROWS];
-    gather_party(tbc, block, level, number * tbc->rows * tbc->warp_size, at);
+    gather_party(tbc, block, level, number * tbc->rows, at);
     for (unsigned row = 0; row < tbc->rows; row++) {
         others[row] = gathered->taken[row] & ~gathered->lanes[row];
         gathered->taken[row] &= gathered->lanes[row];
@@ -368,15 +375,6 @@ static bool meet(struct tbc *tbc, unsigned number) {
 
 /* ---- outcomes ---- */
 
-/* Adds these threads of the group, as lanes of their warps. */
-static void as_rows(const struct tbc *tbc, unsigned number, const struct group *group, uint32_t lanes, uint32_t *rows) {
-    const unsigned first = number * tbc->rows * tbc->warp_size;
-    for (BITS_EACH(lane, lanes)) {
-        const unsigned thread = group->threads[lane] - first;
-        rows[thread / tbc->warp_size] |= UINT32_C(1) << thread % tbc->warp_size;
-    }
-}
-
 static void gather(struct tbc *tbc, unsigned number, const struct group *group, const struct executed *executed) {
     const unsigned first = number * tbc->rows * tbc->warp_size;
     for (BITS_EACH(lane, group->lanes)) {
@@ -387,7 +385,7 @@ static void gather(struct tbc *tbc, unsigned number, const struct group *group, 
 
 static void end_threads(struct tbc *tbc, unsigned number, const struct group *group, uint32_t lanes) {
     uint32_t ended[STACK_ROWS] = {0};
-    as_rows(tbc, number, group, lanes, ended);
+    add_rows(tbc, number * tbc->rows, group->threads, lanes, ended);
     for (unsigned row = 0; row < tbc->rows; row++)
         tbc->alive[number * tbc->rows + row] &= ~ended[row];
     if (tbc->divergent_only) /* nobody waits for their end */
@@ -422,7 +420,7 @@ static uint64_t tbc_issued(void *self, unsigned slot, const struct group *group,
         gather(tbc, number, group, executed);
     if (ended)
         end_threads(tbc, number, group, ended);
-    as_rows(tbc, number, group, group->lanes & ~ended, block->out);
+    add_rows(tbc, number * tbc->rows, group->threads, group->lanes & ~ended, block->out);
     warp->out = bits_count(group->lanes & ~ended);
     block->memory = warp->memory = divergence_waits_for_memory(inst);
     warp->others = (executed->flow == FLOW_BARRIER && inst->mode != MODE_ARRIVE) || inst_meets(inst);
@@ -439,23 +437,29 @@ static uint64_t tbc_issued(void *self, unsigned slot, const struct group *group,
 
 static uint64_t tbc_returned(void *self, const uint16_t *threads, uint32_t lanes) {
     struct tbc *tbc = self;
+    const unsigned number = threads[bits_first(lanes)] / tbc->warp_size / tbc->rows;
+    struct block *block = &tbc->blocks[number];
     uint64_t changed = 0;
-    for (BITS_EACH(lane, lanes)) {
-        const unsigned thread = threads[lane], number = thread / tbc->warp_size / tbc->rows;
-        const unsigned row = thread / tbc->warp_size % tbc->rows;
-        const uint32_t bit = UINT32_C(1) << thread % tbc->warp_size;
-        struct block *block = &tbc->blocks[number];
-        assert(block->out[row] & bit);
-        block->out[row] &= ~bit;
-        if (block->pending[row] & bit) {
-            block->pending[row] &= ~bit;
-            changed |= --block->held ? 0 : slots_of(tbc, number);
-            continue;
-        }
-        struct compacted *warp = &block->levels.items[tbc->home_level[thread]].warps[tbc->home[thread]];
-        if (--warp->out == 0) {
+    uint32_t met = 0;
+    for (uint32_t rest = lanes, here; rest; rest &= ~here) {
+        const unsigned warp = threads[bits_first(rest)] / tbc->warp_size, row = warp - number * tbc->rows;
+        here = rest & threads_of(threads, warp, tbc->warp_size);
+        assert(!(here & ~block->out[row]));
+        block->out[row] &= ~here;
+        met |= block->pending[row] & here;
+        block->pending[row] &= ~here;
+    }
+    if (met && !(block->held -= bits_count(met)))
+        changed = slots_of(tbc, number);
+    for (uint32_t rest = lanes & ~met, here; rest; rest &= ~here) {
+        const unsigned first = threads[bits_first(rest)], place = tbc->home[first];
+        struct compacted *warp = &block->levels.items[tbc->home_level[first]].warps[place];
+        here = rest & warp->lanes & threads_equal(threads, warp->threads);
+        assert(here);
+        warp->out -= bits_count(here);
+        if (!warp->out) {
             warp->others = false;
-            changed |= UINT64_C(1) << (number * tbc->rows + tbc->home[thread]);
+            changed |= UINT64_C(1) << (number * tbc->rows + place);
         }
     }
     return changed;

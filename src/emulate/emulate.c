@@ -1,5 +1,7 @@
 #include "emulate/emulate.h"
 
+#include <string.h>
+
 #include "base/bits.h"
 #include "isa/threads.h"
 #include "isa/waits.h"
@@ -374,8 +376,7 @@ static enum status run_group(struct run *run, struct resident *resident, unsigne
     uint16_t threads[LANES_MAX];
     struct group group = *offered;
     struct executed executed;
-    for (BITS_EACH(lane, group.lanes)) /* they are the mechanism's until it is told */
-        threads[lane] = offered->threads[lane];
+    memcpy(threads, offered->threads, sizeof threads); /* they are the mechanism's until it is told */
     group.threads = threads;
     if (inst_meets(&run->linked->module->code[group.pc]))
         return meet_group(run, resident, slot, &group);

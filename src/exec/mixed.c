@@ -5,39 +5,20 @@
 
 #include "base/bits.h"
 #include "exec/core.h"
-
-enum { WARPS_MAX = 64 }; /* of an SM */
-
-/* The lanes of the group by the warp of their threads. */
-struct parts {
-    uint32_t lanes[WARPS_MAX];
-    bool in_place; /* every thread is in the lane that it has in its warp */
-};
+#include "isa/threads.h"
 
 /* The threads of one warp. */
 struct part {
     unsigned warp;
-    bool in_place;
+    bool in_place;              /* every thread of the group is in the lane that it has in its warp */
     uint32_t lanes, home;       /* of the group; of the warp */
     uint8_t lane_of[LANES_MAX]; /* by lane of the warp, unless they are in place */
 };
 
-static void find_parts(const struct group *group, struct parts *parts) {
-    unsigned apart = 0;
-    memset(parts->lanes, 0, sizeof parts->lanes);
-    for (BITS_EACH(lane, group->lanes)) {
-        const unsigned thread = group->threads[lane];
-        parts->lanes[thread / LANES_MAX] |= UINT32_C(1) << lane;
-        apart |= thread ^ lane;
-    }
-    parts->in_place = apart % LANES_MAX == 0;
-}
-
 /* The threads of `rest` that belong to the warp of its first. */
-static void next_part(const struct group *group, const struct parts *parts, uint32_t rest, struct part *part) {
+static void next_part(const struct group *group, uint32_t rest, struct part *part) {
     part->warp = group->threads[bits_first(rest)] / LANES_MAX;
-    part->lanes = part->home = parts->lanes[part->warp];
-    part->in_place = parts->in_place;
+    part->lanes = part->home = rest & threads_of(group->threads, part->warp, LANES_MAX);
     if (part->in_place)
         return;
     part->home = 0;
@@ -46,6 +27,11 @@ static void next_part(const struct group *group, const struct parts *parts, uint
         part->home |= UINT32_C(1) << home;
         part->lane_of[home] = (uint8_t)lane;
     }
+}
+
+static void first_part(const struct group *group, struct part *part) {
+    part->in_place = !(group->lanes & ~threads_in_place(group->threads, LANES_MAX));
+    next_part(group, group->lanes, part);
 }
 
 static unsigned lane_of(const struct part *part, unsigned home) { return part->in_place ? home : part->lane_of[home]; }
@@ -135,34 +121,52 @@ static void add_access(struct core *core, const struct part *part, const struct 
         add_ticket(core, part, done->ticket, access);
 }
 
+/* All threads are lanes of one warp, in place: it runs as a warp that keeps its lanes. */
+static void run_alone(struct exec *exec, unsigned number, const struct group *group, const struct part *part,
+                      struct executed *out) {
+    const struct group own = {.pc = group->pc, .lanes = group->lanes, .stop_pc = NO_PC};
+    exec->counts->threads[group->pc] += group->also;
+    exec_run(exec, number, &own, group->lanes, 1, out);
+    if (out->flow == FLOW_FAULT)
+        out->target = part->warp;
+}
+
 void core_mixed_step(struct core *core, const struct group *group, uint64_t cycle, struct executed *out,
                      struct access *access) {
-    access->kind = ACCESS_NONE;
-    begin_executed(group, core->counts, out);
-    struct parts parts;
     struct part part;
-    find_parts(group, &parts);
-    for (uint32_t rest = group->lanes; rest; rest &= ~part.lanes) {
+    access->kind = ACCESS_NONE;
+    first_part(group, &part);
+    if (part.in_place && part.lanes == group->lanes) {
+        const struct core_warp *at = &core->warps[part.warp];
+        core->access = access;
+        at->exec->clock = cycle;
+        run_alone(at->exec, at->number, group, &part, out);
+        return;
+    }
+    begin_executed(group, core->counts, out);
+    for (uint32_t rest = group->lanes;;) {
         struct access asked;
         asked.kind = ACCESS_NONE;
-        next_part(group, &parts, rest, &part);
         const struct core_warp *at = &core->warps[part.warp];
         core->access = &asked;
         at->exec->clock = cycle;
         if (!run_part(at->exec, at->number, group, &part, out))
             return;
         add_access(core, &part, &asked, access);
+        if (!(rest &= ~part.lanes))
+            return;
+        next_part(group, rest, &part);
     }
 }
 
 void exec_run_mixed(struct exec *exec, const struct group *group, struct executed *out) {
-    begin_executed(group, exec->counts, out);
-    struct parts parts;
     struct part part;
-    find_parts(group, &parts);
-    for (uint32_t rest = group->lanes; rest; rest &= ~part.lanes) {
-        next_part(group, &parts, rest, &part);
-        if (!run_part(exec, part.warp, group, &part, out))
-            return;
+    first_part(group, &part);
+    if (part.in_place && part.lanes == group->lanes) {
+        run_alone(exec, part.warp, group, &part, out);
+        return;
     }
+    begin_executed(group, exec->counts, out);
+    for (uint32_t rest = group->lanes; run_part(exec, part.warp, group, &part, out) && (rest &= ~part.lanes);)
+        next_part(group, rest, &part);
 }

@@ -12,7 +12,7 @@ struct group {
     uint32_t lanes;   /* active lanes, never 0 when offered */
     uint32_t stop_pc; /* a straight run ends before this PC (NO_PC: only at control flow) */
     bool rejoins;     /* in time: the lanes have executed the instruction before; its issue only takes the slot */
-    /* The thread slot of each active lane; NULL: lane i is thread i of the warp whose number the issue slot has. The
+    /* The thread slot of each active lane, LANES_MAX in all; NULL: lane i is thread i of the warp whose number the issue slot has. The
      * mechanism's, and good until it is told that the group was issued. */
     const uint16_t *threads;
     uint32_t also; /* where threads are named: further threads for which this issue does the same, and that count */

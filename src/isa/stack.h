@@ -292,8 +292,9 @@ static inline void stack_gather_begin(const struct stack *stack, struct stack_ga
 /* A thread of the top that executed it in a lane of a group; true: it is among those taken. */
 static inline bool stack_gather(struct stack_gathered *gathered, unsigned row, unsigned column,
                                 const struct executed *executed, unsigned lane) {
-    const bool own = executed->flow == FLOW_MULTI || executed->flow == FLOW_CALL || executed->flow == FLOW_RETURN;
     const bool taken = executed->flow != FLOW_NEXT && executed->taken >> lane & 1;
+    const bool own =
+        executed->flow == FLOW_MULTI || (taken && (executed->flow == FLOW_CALL || executed->flow == FLOW_RETURN));
     if (executed->flow != FLOW_NEXT)
         gathered->flow = executed->flow, gathered->target = executed->target;
     gathered->taken[row] |= (uint32_t)taken << column;

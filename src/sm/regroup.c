@@ -213,7 +213,9 @@ static uint64_t issue_group(struct sm *sm, unsigned slot, const struct group *gr
     return changed;
 }
 
-unsigned sm_regroup_issue(struct sm *sm, unsigned scheduler, const struct scheduler_view *view) {
+/* Apart from the cycle loop, which would have fewer registers for warps that keep their slots. */
+__attribute__((noinline)) unsigned sm_regroup_issue(struct sm *sm, unsigned scheduler,
+                                                    const struct scheduler_view *view) {
     const unsigned slot = sm->mechanism->pick ? sm->mechanism->pick(sm->control, view->ready)
                                               : sm->scheduler->pick(sm->schedulers[scheduler], view);
     if (slot == ISSUE_SLOTS_MAX) {

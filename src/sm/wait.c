@@ -1,6 +1,8 @@
 /* Threads that wait for others, at block barriers and at warp-level operations: outside the mechanism, whether warps keep
  * their slots or groups dissolve. Where a warp waits as a whole its slot does; where its lanes can wait on their own the
  * mechanism offers the others meanwhile; where groups dissolve those who wait have not come back. */
+#include <string.h>
+
 #include "isa/threads.h"
 #include "sm/state.h"
 
@@ -101,8 +103,7 @@ uint64_t sm_meet(struct sm *sm, unsigned slot, const struct group *offered, stru
     uint16_t copy[LANES_MAX];
     const uint16_t *const threads = offered->threads ? copy : NULL;
     if (threads) /* they are the mechanism's until it is told */
-        for (BITS_EACH(lane, offered->lanes))
-            copy[lane] = offered->threads[lane];
+        memcpy(copy, offered->threads, sizeof copy);
     const struct group group = {.pc = offered->pc, .lanes = offered->lanes, .stop_pc = NO_PC, .threads = threads};
     uint64_t changed = sm->mechanism->issued(sm->control, slot, &group, &passed);
     unsigned warp;

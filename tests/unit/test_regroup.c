@@ -52,7 +52,7 @@ static void nrec_groups_outlive_barriers_and_loads(void **state) {
         look(&f, f.ops->issued(f.self, slot, &group, &all));
     }
     assert_true(f.slots == 0);
-    const uint16_t threads[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    const uint16_t threads[LANES_MAX] = {0, 1, 2, 3, 4, 5, 6, 7};
     look(&f, f.ops->returned(f.self, threads, 0x1f)); /* 1110 0000 and 0001 1000 */
     assert_int_equal(bits_count64(f.slots), 2);
     look(&f, f.ops->returned(f.self, threads, 0x20));
