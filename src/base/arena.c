@@ -41,6 +41,21 @@ static size_t padding(const struct arena_block *block, size_t alignment) {
     return (size_t)(-at & (alignment - 1));
 }
 
+/* The smallest spare block that holds so much, cleared; NULL: there is none. */
+static struct arena_block *spare_for(struct arena *arena, size_t bytes) {
+    struct arena_block **best = NULL;
+    for (struct arena_block **at = &arena->spare; *at; at = &(*at)->next)
+        if ((*at)->bytes >= bytes && (!best || (*at)->bytes < (*best)->bytes))
+            best = at;
+    if (!best)
+        return NULL;
+    struct arena_block *block = *best;
+    *best = block->next;
+    memset(block->data, 0, block->used);
+    block->used = 0;
+    return block;
+}
+
 /* The newest ordinary block is the first of the list; an object too big to share one goes in behind it. */
 static struct arena_block *block_for(struct arena *arena, size_t bytes, size_t alignment) {
     struct arena_block *head = arena->blocks;
@@ -60,10 +75,13 @@ static struct arena_block *block_for(struct arena *arena, size_t bytes, size_t a
         ordinary = FIRST_BLOCK_BYTES;
     bool own = BLOCK_PER_OBJECT || wanted > ordinary / 2;
     size_t size = own ? wanted : ordinary;
-    struct arena_block *block = calloc(1, sizeof *block + size);
-    if (!block)
-        arena_out_of_memory(arena);
-    block->bytes = size;
+    struct arena_block *block = spare_for(arena, size);
+    if (!block) {
+        block = calloc(1, sizeof *block + size);
+        if (!block)
+            arena_out_of_memory(arena);
+        block->bytes = size;
+    }
     if (own && head) {
         block->next = head->next;
         head->next = block;
@@ -123,12 +141,32 @@ char *arena_printf(struct arena *arena, const char *format, ...) {
     return text;
 }
 
-void arena_free(struct arena *arena) {
-    struct arena_block *block = arena->blocks;
+static void free_blocks(struct arena_block *block) {
     while (block) {
         struct arena_block *next = block->next;
         free(block);
         block = next;
+    }
+}
+
+void arena_free(struct arena *arena) {
+    free_blocks(arena->blocks);
+    free_blocks(arena->spare);
+    arena->blocks = arena->spare = NULL;
+    arena->used_bytes = 0;
+}
+
+void arena_reset(struct arena *arena) {
+    free_blocks(arena->spare); /* not needed in this lifetime */
+    arena->spare = NULL;
+    for (struct arena_block *block = arena->blocks, *next; block; block = next) {
+        next = block->next;
+        if (BLOCK_PER_OBJECT || block->bytes > LAST_BLOCK_BYTES) {
+            free(block);
+            continue;
+        }
+        block->next = arena->spare;
+        arena->spare = block;
     }
     arena->blocks = NULL;
     arena->used_bytes = 0;

@@ -30,7 +30,8 @@ struct device {
     struct program *programs;
     struct gpu *gpu; /* made for the first launch in time */
     struct gpu_config gpu_config;
-    struct arena *sm_arenas; /* where SMs run on several host threads: of each SM, for one launch */
+    struct arena launch_arena; /* of one launch after the other */
+    struct arena *sm_arenas;   /* where SMs run on several host threads: of each SM, the same */
     uint64_t launches;
     bool stopped; /* a launch stopped in the middle: memory is not to be trusted */
 };
@@ -78,10 +79,17 @@ enum status device_create(struct device **out, const struct machine *machine, st
     return status;
 }
 
+static void end_launch(struct device *device, void (*end)(struct arena *)) {
+    for (uint32_t i = 0; device->sm_arenas && i < device->machine->sm_count; i++)
+        end(&device->sm_arenas[i]);
+    end(&device->launch_arena);
+}
+
 void device_destroy(struct device *device) {
     if (!device)
         return;
     gpu_destroy(device->gpu);
+    end_launch(device, arena_free);
     for (struct program *program = device->programs; program; program = program->next)
         module_free(program->module);
     memory_destroy(&device->memory);
@@ -498,12 +506,6 @@ static enum status run_launch(struct device *device, const struct launch *launch
     return status;
 }
 
-static void free_launch(struct device *device, struct arena *arena) {
-    for (uint32_t i = 0; device->sm_arenas && i < device->machine->sm_count; i++)
-        arena_free(&device->sm_arenas[i]);
-    arena_free(arena);
-}
-
 enum status device_launch(struct device *device, const struct launch *launch, struct launch_result *result,
                           struct report *report) {
     *result = (struct launch_result){.kernel = launch->kernel->name};
@@ -514,18 +516,18 @@ enum status device_launch(struct device *device, const struct launch *launch, st
     enum status status = check_launch(device, launch, report);
     if (status != STATUS_OK)
         return status;
-    struct arena arena = {.escape = &device->escape};
+    device->launch_arena.escape = &device->escape;
     result->arena.escape = &device->escape;
     device->arena.escape = &device->escape;
     if (setjmp(device->escape)) {
         device->stopped = true;
-        free_launch(device, &arena);
+        end_launch(device, arena_free);
         return report_add(report, STATUS_SYSTEM, "kernel '%s': the host is out of memory", launch->kernel->name);
     }
-    status = run_launch(device, launch, &arena, result, report);
+    status = run_launch(device, launch, &device->launch_arena, result, report);
     device->stopped = status != STATUS_OK;
     device->launches++;
-    free_launch(device, &arena);
+    end_launch(device, arena_reset);
     return status;
 }
 

@@ -56,7 +56,7 @@ uint64_t exec_address(const struct exec *exec, unsigned warp, unsigned lane, con
             value = (uint32_t)value;
     }
     if (address->in_frame)
-        value += exec->frame_pointers[32 * warp + lane];
+        value += exec_frame_pointer(exec, 32 * warp + lane);
     return value;
 }
 
@@ -234,6 +234,6 @@ bool exec_clock_step(struct exec *exec, unsigned warp, const struct step *step, 
 
 bool exec_local_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
     for (BITS_EACH(lane, lanes))
-        exec_write(exec, warp, &step->rows[0], lane, step->address.offset + exec->frame_pointers[32 * warp + lane]);
+        exec_write(exec, warp, &step->rows[0], lane, step->address.offset + exec_frame_pointer(exec, 32 * warp + lane));
     return true;
 }

@@ -121,11 +121,12 @@ struct exec *exec_create_like(struct arena *arena, const struct linked *linked, 
     const uint32_t stack = linked->has_recursion ? launch->stack_bytes : 0;
     exec->local_bytes = (uint32_t)bits_round_up(linked->local_bytes + stack, 16);
     exec->local = arena_alloc_aligned(arena, slots * exec->local_bytes, 64);
-    exec->frame_pointers = ARENA_ARRAY(arena, uint32_t, slots);
-    exec->depths = ARENA_ARRAY(arena, uint32_t, slots);
-    exec->print_counts = ARENA_ARRAY(arena, uint32_t, slots);
     exec->sites = sites;
+    if (linked->prints)
+        exec->print_counts = ARENA_ARRAY(arena, uint32_t, slots);
     if (linked->has_calls) {
+        exec->frame_pointers = ARENA_ARRAY(arena, uint32_t, slots);
+        exec->depths = ARENA_ARRAY(arena, uint32_t, slots);
         /* what a real call keeps on its stack besides locals: return address and frame pointer */
         exec->depth_limit = linked->has_recursion ? stack / 16 : linked->call_depth;
         exec->activations = arena_calloc(arena, slots, exec->depth_limit * sizeof(struct activation));
@@ -165,11 +166,13 @@ void exec_start(struct exec *exec, uint64_t block) {
     for (size_t thread = 0; exec->local_touched && thread < slots; thread++)
         memset(exec->local + thread * exec->local_bytes, 0, exec->local_touched);
     exec->local_touched = exec->linked->has_calls ? (uint32_t)bits_round_up(exec->linked->kernel->local_bytes, 16) : 0;
-    memset(exec->frame_pointers, 0, slots * sizeof *exec->frame_pointers);
-    memset(exec->depths, 0, slots * sizeof *exec->depths);
-    memset(exec->print_counts, 0, slots * sizeof *exec->print_counts);
-    if (exec->save_used)
+    if (exec->print_counts)
+        memset(exec->print_counts, 0, slots * sizeof *exec->print_counts);
+    if (exec->linked->has_calls) {
+        memset(exec->frame_pointers, 0, slots * sizeof *exec->frame_pointers);
+        memset(exec->depths, 0, slots * sizeof *exec->depths);
         memset(exec->save_used, 0, slots * sizeof *exec->save_used);
+    }
 }
 
 void exec_run(struct exec *exec, unsigned warp, const struct group *group, uint32_t alive, uint32_t limit,

@@ -417,6 +417,7 @@ static void link_step(struct linker *linker, const struct function *function, ui
                           .target = inst->target,
                           .carry = linker->carry,
                           .intrinsic = (uint8_t)intrinsic_of(inst)};
+    linked->prints |= step->intrinsic == INTRINSIC_PRINTF;
     if (inst->guard >= 0) {
         step->guarded = true;
         step->guard_offset = layout->registers[inst->guard].offset;

@@ -210,7 +210,7 @@ static bool print_thread(struct exec *exec, unsigned warp, unsigned lane, const 
 static uint64_t read_argument(const struct exec *exec, unsigned thread, const struct call *call, unsigned index) {
     uint64_t value = 0;
     const struct symbol *symbol = call->arguments[index];
-    const uint8_t *memory = exec->local + (size_t)exec->local_bytes * thread + exec->frame_pointers[thread];
+    const uint8_t *memory = exec->local + (size_t)exec->local_bytes * thread + exec_frame_pointer(exec, thread);
     memcpy(&value, memory + symbol->offset, symbol->bytes < 8 ? symbol->bytes : 8);
     return value;
 }
@@ -234,7 +234,7 @@ bool exec_intrinsic_step(struct exec *exec, unsigned warp, const struct step *st
         if (!fine)
             break;
         if (call->return_count) {
-            uint8_t *memory = exec->local + (size_t)exec->local_bytes * thread + exec->frame_pointers[thread];
+            uint8_t *memory = exec->local + (size_t)exec->local_bytes * thread + exec_frame_pointer(exec, thread);
             memset(memory + call->returns[0]->offset, 0, call->returns[0]->bytes);
         }
     }

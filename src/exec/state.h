@@ -28,13 +28,13 @@ struct exec {
     uint32_t shared_bytes;
     uint8_t *local;                      /* thread t: local + t * local_bytes */
     uint32_t local_bytes, local_touched; /* touched: bytes of each thread's that a block may have written */
-    uint32_t *frame_pointers;            /* of each thread */
+    uint32_t *frame_pointers;            /* of each thread; NULL: nothing is called, and all are 0 */
     struct activation *activations;      /* thread t: activations + t * depth_limit */
     uint32_t *depths;
     uint32_t depth_limit;
     uint8_t *saves; /* registers of suspended recursive calls; thread t: saves + t * save_limit */
     uint32_t *save_used, save_limit;
-    uint32_t *print_counts; /* records written, of each thread */
+    uint32_t *print_counts; /* records written, of each thread; NULL: nobody prints */
     struct site *sites;
     uint64_t block; /* linear index */
     uint64_t clock; /* instructions issued */
@@ -53,6 +53,11 @@ static inline uint8_t *exec_frame(const struct exec *exec, unsigned warp) {
 }
 static inline uint8_t *exec_row(const struct exec *exec, unsigned warp, const struct row *row) {
     return (row->base == BASE_FRAME ? exec_frame(exec, warp) : exec->uniform) + row->offset;
+}
+
+/* Where the present function's locals begin in those of the thread. */
+static inline uint32_t exec_frame_pointer(const struct exec *exec, unsigned thread) {
+    return exec->frame_pointers ? exec->frame_pointers[thread] : 0;
 }
 
 /* A value of the access's type as the register holds it. */

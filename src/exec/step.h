@@ -108,7 +108,7 @@ struct linked {
     unsigned param_row_count;
     uint32_t shared_bytes; /* static */
     uint32_t local_bytes;  /* per thread: the kernel's own frame and, without recursion, all that calls add */
-    bool has_calls;
+    bool prints, has_calls;
     bool has_recursion;  /* or calls through pointers: depth is not known, the launch's stack_bytes limit it */
     uint32_t call_depth; /* without recursion: the deepest chain of calls */
 };

@@ -35,8 +35,9 @@ struct slice {
     struct cache *l2;
     struct link *in, *out;
     struct waiting *waiting;
-    uint32_t free, current; /* current: whose atoms are being looked up */
-    uint32_t rest;          /* sectors of it left */
+    uint32_t free, waiting_used; /* used: the first so many have been, once; behind the free list come the others */
+    uint32_t current;            /* whose atoms are being looked up */
+    uint32_t rest;               /* sectors of it left */
     bool blocked, early_write;
     bool one_by_one; /* the current request's sectors are looked up so */
     bool no_mshr;    /* why look_up_sectors did nothing */
@@ -139,7 +140,10 @@ static void accept(struct partition *p, struct slice *slice) {
         return;
     const uint32_t number = slice->free;
     struct waiting *waiting = &slice->waiting[number];
-    slice->free = waiting->next;
+    if (number < slice->waiting_used)
+        slice->free = waiting->next;
+    else
+        slice->free = ++slice->waiting_used < WAITING_MAX ? number + 1 : NOBODY;
     waiting->packet = *packet;
     waiting->atoms_left = 0;
     waiting->accepted = false;
@@ -484,8 +488,6 @@ struct partition *partition_create(struct arena *arena, const struct gpu_config 
             return NULL;
         slice->hits = ring_create(arena), slice->fills = ring_create(arena);
         slice->waiting = arena_alloc_aligned(arena, WAITING_MAX * sizeof *slice->waiting, alignof(struct waiting));
-        for (uint32_t k = 0; k < WAITING_MAX; k++)
-            slice->waiting[k].next = k + 1 < WAITING_MAX ? k + 1 : NOBODY;
         slice->current = NOBODY;
     }
     p->by_sectors = p->l2_enabled && cache_takes_sectors(p->slices[0].l2) && channel_latency(gpu) >= SECTORS &&

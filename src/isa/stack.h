@@ -45,9 +45,8 @@ struct stack_meeting {
     uint32_t pc, depth, number;
 };
 
-/* Every parting leaves at least one thread behind, so two entries a thread hold all of one call depth; calls that part
- * at every depth can need more. A stack of many rows begins with room for 32 threads each on their own. */
-enum { STACK_ENTRIES = 2 * LANES_MAX + 2 };
+/* Room to begin with: most stacks stay below, and those of an SM's warps lie close together. */
+enum { STACK_ENTRIES = 8 };
 
 static inline unsigned stack_rows(const struct stack *stack) { return STACK_ROWS == 1 ? 1 : stack->rows; }
 
@@ -73,7 +72,8 @@ static inline bool stack_mask_equal(const struct stack *stack, const uint32_t *a
     return differ == 0;
 }
 
-/* Only recursion that parts at every depth outgrows the first capacity of one row; the arena keeps the old block. */
+/* Grows by doubling, so not often: every parting leaves at least one thread behind, and two entries a thread hold all of
+ * one call depth. The arena keeps the old block. */
 static void stack_push(struct stack *stack, uint32_t pc, const uint32_t *lanes, uint32_t depth,
                        struct stack_meeting meeting) {
     if (stack->count == stack->capacity)

@@ -419,11 +419,20 @@ static void launch_memory(struct sm *sm, unsigned w, uint32_t number, const stru
     }
 }
 
+static __attribute__((noinline)) uint32_t use_flight(struct sm *sm) {
+    return ++sm->flights_used < FLIGHTS_MAX ? sm->flights_used : NO_FLIGHT;
+}
+
+/* Behind those given back come, in order, those never used. */
+static inline uint32_t next_flight(struct sm *sm, uint32_t number) {
+    return number < sm->flights_used ? sm->flights[number].next : use_flight(sm);
+}
+
 static inline void launch_flight(struct sm *sm, unsigned w, uint32_t pc, const struct access *access) {
     const struct timed *timed = &sm->timed[pc];
     const uint32_t number = sm->free_flight;
     struct flight *flight = &sm->flights[number];
-    sm->free_flight = flight->next;
+    sm->free_flight = next_flight(sm, number);
     flight->pc = pc, flight->warp = (uint8_t)w;
     sm->warps[w].in_flight++;
     const enum sm_unit unit = timed->unit;
@@ -450,7 +459,7 @@ void sm_launch_if_room(struct sm *sm, unsigned w, uint32_t pc, const struct acce
 uint32_t sm_take_flight(struct sm *sm) {
     const uint32_t flight = sm->free_flight;
     if (flight != NO_FLIGHT)
-        sm->free_flight = sm->flights[flight].next;
+        sm->free_flight = next_flight(sm, flight);
     return flight;
 }
 

@@ -57,7 +57,7 @@ static void split_constant(struct sm *sm, struct queued *entry, const struct acc
 
 static struct queued *enqueue(struct sm *sm, uint32_t flight, enum space space, enum access_kind kind,
                               uint64_t ready_cycle) {
-    struct queued *entry = &sm->queue[(sm->queue_head + sm->queue_count++) % QUEUE_MAX];
+    struct queued *entry = &sm->queue[(sm->queue_head + sm->queue_count++) & sm->queue_mask];
     sm->collectors_used += UINT64_C(1) << UNIT_BITS * SM_UNIT_MEMORY;
     entry->flight = flight;
     entry->ready_cycle = ready_cycle;
@@ -203,7 +203,7 @@ static uint32_t take_data(struct sm *sm, uint64_t tag) {
 }
 
 static void pop_queue(struct sm *sm) {
-    sm->queue_head = (sm->queue_head + 1) % QUEUE_MAX;
+    sm->queue_head = (sm->queue_head + 1) & sm->queue_mask;
     sm->queue_count--;
     sm->collectors_used -= UINT64_C(1) << UNIT_BITS * SM_UNIT_MEMORY;
 }
@@ -230,7 +230,8 @@ static void send(struct sm *sm, const struct queued *entry, const struct request
 }
 
 /* Atomics are done in the L2. An L1 that would keep what is written is passed by. */
-static bool pass_atomic(struct sm *sm, struct queued *entry, const struct request *request, uint32_t room) {
+static __attribute__((noinline)) bool pass_atomic(struct sm *sm, struct queued *entry, const struct request *request,
+                                                  uint32_t room) {
     if (!room) {
         sm->blocked = (struct cache_blocked){.cause = CACHE_NO_ROOM, .room = 1, .address = request->address};
         sm->blocked_on = sm->l1;
@@ -322,8 +323,8 @@ static bool look_up_constant(struct sm *sm, const struct queued *entry) {
     return true;
 }
 
-/* A line a cycle, then what is left of the passes. */
-static void access_constant(struct sm *sm, struct queued *entry) {
+/* A line a cycle, then what is left of the passes. Rare beside the loads and stores that sm_memory is fast for. */
+static __attribute__((noinline)) void access_constant(struct sm *sm, struct queued *entry) {
     struct flight *flight = &sm->flights[entry->flight];
     if (entry->count && !look_up_constant(sm, entry)) {
         sm->lsu_blocked = true;

@@ -59,20 +59,20 @@ static void run_events(struct sm *sm, unsigned at) {
 static uint64_t next_event(const struct sm *sm, uint64_t from) {
     const uint64_t far = sm->far.count ? sm->far_next : NO_CYCLE;
     const unsigned at = (unsigned)(from % WHEEL_SLOTS);
-    uint64_t here = sm->wheel_bits[at / 64] & UINT64_MAX << at % 64, any = 0;
-    for (unsigned word = 0; !here && word < WHEEL_SLOTS / 64; word++)
+    const uint64_t here = sm->wheel_bits[at / 64] & UINT64_MAX << at % 64;
+    if (here)
+        return from + bits_first64(here) - at % 64;
+    uint64_t any = 0;
+    for (unsigned word = 0; word < WHEEL_SLOTS / 64; word++)
         any |= sm->wheel_bits[word];
-    if (!here && !any)
+    if (!any)
         return far;
     /* the words after this one, those before, at last what is left of this one */
-    for (unsigned n = 0; n <= WHEEL_SLOTS / 64; n++) {
-        const unsigned word = (at / 64 + n) % (WHEEL_SLOTS / 64);
-        if (n)
-            here = sm->wheel_bits[word];
-        if (here)
-            return from + (word * 64 + bits_first64(here) + WHEEL_SLOTS - at) % WHEEL_SLOTS;
-    }
-    return far;
+    unsigned word = at / 64;
+    do
+        word = (word + 1) % (WHEEL_SLOTS / 64);
+    while (!sm->wheel_bits[word]);
+    return from + (word * 64 + bits_first64(sm->wheel_bits[word]) + WHEEL_SLOTS - at) % WHEEL_SLOTS;
 }
 
 /* ---- blocks ---- */
@@ -389,6 +389,8 @@ enum status sm_create(struct sm **out, struct arena *arena, const struct sm_para
                           (unsigned)SM_WARPS_MAX, sm->warp_count);
     sm->unit_count[SM_UNIT_SP] = params->sp_units, sm->unit_count[SM_UNIT_INT] = params->int_units;
     sm->unit_count[SM_UNIT_DP] = params->dp_units, sm->unit_count[SM_UNIT_SFU] = params->sfu_units;
+    while (sm->queue_mask + 1 < params->memory_queue)
+        sm->queue_mask = 2 * sm->queue_mask + 1;
     sm->timed = code->timed;
     sm->register_words = code->register_words;
     sm->wide = LANES_MAX / params->lanes;
@@ -436,8 +438,6 @@ enum status sm_create(struct sm **out, struct arena *arena, const struct sm_para
         mechanism->regroups &&
         (params->load_return == SM_RETURN_OWN ? !mechanism->returns_together : params->load_return == SM_RETURN_THREAD);
     sm->control = mechanism->create(arena, &control);
-    for (uint32_t i = 0; i < FLIGHTS_MAX; i++)
-        sm->flights[i].next = i + 1 < FLIGHTS_MAX ? i + 1 : NO_FLIGHT;
     enum status status = banks_create(&sm->banks, params->shared_banks, 4, "sm.shared", report);
     sm->l1 = caches->l1;
     if (status == STATUS_OK && !sm->l1)

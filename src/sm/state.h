@@ -242,11 +242,12 @@ struct sm {
     } far;
     uint64_t far_next; /* cycle of the first of them */
     struct flight flights[FLIGHTS_MAX];
-    uint32_t free_flight;
+    uint32_t free_flight, flights_used; /* used: the first so many have been, once */
 
     struct queued queue[QUEUE_MAX];
     unsigned queue_head, queue_count;
-    uint64_t lsu_busy; /* until this cycle */
+    unsigned queue_mask; /* no more of the ring is used than sm.memory_queue needs: fewer lines of the host */
+    uint64_t lsu_busy;   /* until this cycle */
     bool lsu_blocked;
     const struct cache *blocked_on; /* the cache that refused */
     struct cache_blocked blocked;

@@ -91,6 +91,27 @@ static void arena_objects_do_not_overlap(void **state) {
     arena_free(&arena);
 }
 
+/* What was written in one lifetime is not seen in the next, and memory is used again. */
+static void arena_reset_gives_zeroed_memory_again(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    enum { OBJECTS = 200, BYTES = 3000 };
+    for (int lifetime = 0; lifetime < 3; lifetime++) {
+        for (int i = 0; i < OBJECTS; i++) {
+            unsigned char *data = arena_alloc(&arena, BYTES + (size_t)lifetime * 100);
+            for (size_t k = 0; k < BYTES; k++)
+                assert_int_equal(data[k], 0);
+            memset(data, 0xff, BYTES + (size_t)lifetime * 100);
+        }
+        memset(arena_alloc(&arena, 4 << 20), 1, 4 << 20); /* too big to be kept */
+        arena_reset(&arena);
+        assert_null(arena.blocks);
+        assert_int_equal(arena.used_bytes, 0);
+    }
+    arena_free(&arena);
+    assert_null(arena.spare);
+}
+
 static void arena_copies_text(void **state) {
     (void)state;
     struct arena arena = {0};
@@ -202,6 +223,7 @@ int main(void) {
         cmocka_unit_test(report_of_one_giant_message_is_bounded),
         cmocka_unit_test(arena_memory_is_zero_and_aligned),
         cmocka_unit_test(arena_objects_do_not_overlap),
+        cmocka_unit_test(arena_reset_gives_zeroed_memory_again),
         cmocka_unit_test(arena_copies_text),
         cmocka_unit_test(arena_push_grows_and_keeps_items),
         cmocka_unit_test(arena_escapes_when_sizes_overflow),
