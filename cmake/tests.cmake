@@ -17,7 +17,7 @@ function(heddle_test name)
   target_compile_definitions(test_${name} PRIVATE
     HEDDLE_REFERENCE_DIR="${HEDDLE_REFERENCE_DIR}" HEDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   add_test(NAME ${name} COMMAND test_${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 120)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300) # against hanging: sanitizers and a busy computer take their time
 endfunction()
 
 file(GLOB unit_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/unit/test_*.c)

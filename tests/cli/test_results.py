@@ -48,8 +48,10 @@ class Results(unittest.TestCase):
         return sorted(path.stem for path in (SOURCE / "configs").glob("*.yaml"))
 
     def of_every_run(self, check):
-        for gpu in self.machines():
-            for kernel in KERNELS:
+        for number, gpu in enumerate(self.machines()):
+            # a machine with barrel issue and one with a scoreboard run everything; each other several launches, and one more
+            every = gpu in ("fung-8800", "gtx480")
+            for kernel in KERNELS if every else (KERNELS[0], KERNELS[1 + number % (len(KERNELS) - 1)]):
                 with self.subTest(kernel=kernel, gpu=gpu):
                     check(run(kernel, gpu))
         for mechanism in ("dwf", "nrec", "mimd"): # groups that dissolve, that part for good, bundles of several groups
