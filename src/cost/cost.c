@@ -97,3 +97,22 @@ void cost_slip(const struct cost_shape *shape, unsigned entries_per_warp, struct
              shape->warps, (struct cost_array){1, shape->warp_size, 0, 0});
     cost_add(out, COST_REGISTERS, "maximum slip", "counter 8", 1, (struct cost_array){1, 8, 0, 0});
 }
+
+void cost_thread_pcs(const struct cost_shape *shape, unsigned state_bits, struct cost *out) {
+    cost_add(out, COST_MEMORY, "thread PCs",
+             arena_printf(out->arena, "(PC %u, state %u) x %u", PC_BITS, state_bits, shape->warp_size), shape->warps,
+             (struct cost_array){shape->warp_size, PC_BITS + state_bits, 1, 1});
+}
+
+void cost_convergence_barriers(const struct cost_shape *shape, unsigned registers_per_warp, struct cost *out) {
+    cost_add(out, COST_MEMORY, "convergence barriers",
+             arena_printf(out->arena, "mask %u, PC %u", shape->warp_size, PC_BITS),
+             (uint64_t)shape->warps * registers_per_warp, (struct cost_array){1, shape->warp_size + PC_BITS, 1, 1});
+}
+
+void cost_split_warps(const struct cost_shape *shape, struct cost *out) {
+    const unsigned warp_bits = cost_index_bits(shape->warps);
+    cost_add(out, COST_MEMORY, "warp pool",
+             arena_printf(out->arena, "PC %u, mask %u, warp %u", PC_BITS, shape->warp_size, warp_bits), shape->threads,
+             (struct cost_array){1, PC_BITS + shape->warp_size + warp_bits, 1, 1});
+}

@@ -66,6 +66,15 @@ void cost_large_warps(const struct cost_shape *shape, unsigned large_warp_thread
 /* Diverge on miss with so many table entries a warp [001 table 1]. */
 void cost_slip(const struct cost_shape *shape, unsigned entries_per_warp, struct cost *out);
 
+/* ---- of mechanisms that are defined by what they do: what that takes at least, sizes and ports ours ---- */
+
+/* A PC for each thread, read lane by lane, with so many bits of state. */
+void cost_thread_pcs(const struct cost_shape *shape, unsigned state_bits, struct cost *out);
+/* So many registers a warp: who will meet, and where. */
+void cost_convergence_barriers(const struct cost_shape *shape, unsigned registers_per_warp, struct cost *out);
+/* Groups of lanes of one warp, as many as there are threads. */
+void cost_split_warps(const struct cost_shape *shape, struct cost *out);
+
 /* ---- area: area.c ---- */
 
 /* Constants in square micrometres at 90 nm, fitted to what was published. */

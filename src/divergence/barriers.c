@@ -556,6 +556,13 @@ static unsigned barriers_show(const void *self, unsigned number, struct group_ro
 
 static const void *barriers_statistics(const void *self) { return &((const struct barriers *)self)->stats; }
 
+/* The state of each thread is one of enum state; calls have their depth where they have their return addresses. */
+static void barriers_cost(const void *values, const struct cost_shape *shape, struct cost *out) {
+    (void)values;
+    cost_thread_pcs(shape, cost_index_bits(AT_OTHERS + 1), out);
+    cost_convergence_barriers(shape, REGISTERS, out);
+}
+
 const struct divergence_ops divergence_barriers = {
     .name = "barriers",
     .help = "a PC per thread; lanes that part meet at convergence barriers, and none of them waits for ever",
@@ -564,6 +571,7 @@ const struct divergence_ops divergence_barriers = {
     .stats = stats_table,
     .stats_bytes = sizeof(struct stats),
     .statistics = barriers_statistics,
+    .cost = barriers_cost,
     .create = barriers_create,
     .start = barriers_start,
     .offer = barriers_offer,

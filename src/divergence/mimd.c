@@ -132,11 +132,18 @@ static unsigned mimd_show(const void *self, unsigned warp, struct group_row *row
     return count + threads_show(&mimd->threads, warp, alive & ~ready, "away", rows + count, most - count);
 }
 
+/* Beside its PC a thread is ready, or away. */
+static void mimd_cost(const void *values, const struct cost_shape *shape, struct cost *out) {
+    (void)values;
+    cost_thread_pcs(shape, 1, out);
+}
+
 const struct divergence_ops divergence_mimd = {
     .name = "mimd",
     .help = "every thread on its own: any ready threads issue together, whatever their PCs; the upper bound",
     .regroups = true,
     .fetches_alone = true,
+    .cost = mimd_cost,
     .create = mimd_create,
     .start = mimd_start,
     .offer = mimd_offer,

@@ -157,6 +157,12 @@ static const char *nrec_needs_time(const void *params) {
     return NULL;
 }
 
+/* In the end every thread can be a group. */
+static void nrec_cost(const void *values, const struct cost_shape *shape, struct cost *out) {
+    (void)values;
+    cost_split_warps(shape, out);
+}
+
 const struct divergence_ops divergence_nrec = {
     .name = "nrec",
     .help = "no reconvergence: a warp that parts becomes one group per next PC, for good",
@@ -166,6 +172,7 @@ const struct divergence_ops divergence_nrec = {
     .stats = nrec_stats_table,
     .stats_bytes = sizeof(struct nrec_stats),
     .statistics = nrec_statistics,
+    .cost = nrec_cost,
     .create = nrec_create,
     .start = nrec_start,
     .offer = nrec_offer,

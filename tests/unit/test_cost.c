@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "cost/cost.h"
+#include "divergence/divergence.h"
 
 static const struct cost_shape fung = {.warps = 24, .warp_size = 32, .threads = 768, .lanes = 8, .registers = 8192};
 
@@ -111,6 +112,26 @@ static void large_warps_take_224_bytes(void **state) {
     arena_free(&arena);
 }
 
+/* By hand, from what the mechanisms are defined to hold. */
+static void mechanisms_without_publication_take_what_they_hold(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    struct cost mimd = {.arena = &arena}, nrec = {.arena = &arena}, barriers = {.arena = &arena};
+    divergence_find("mimd")->cost(NULL, &fung, &mimd);
+    assert_int_equal(all_bits(&mimd), 19200); /* 768 threads: PC 24, ready 1 */
+    divergence_find("nrec")->cost(NULL, &fung, &nrec);
+    assert_int_equal(all_bits(&nrec), 46848); /* 768 groups: PC 24, mask 32, one of 24 warps 5 */
+    divergence_find("barriers")->cost(NULL, &fung, &barriers);
+    assert_int_equal(cost_bits(named(&barriers, "thread PCs")), 19968);           /* 768 threads: PC 24, state 2 */
+    assert_int_equal(cost_bits(named(&barriers, "convergence barriers")), 21504); /* 24 warps, 16 of mask 32, PC 24 */
+    assert_int_equal(all_bits(&barriers), 19968 + 21504);
+    for (unsigned i = 0; i < barriers.count; i++)
+        assert_null(cost_find_published(&barriers.items[i]));
+    assert_null(cost_find_published(&mimd.items[0]));
+    assert_null(cost_find_published(&nrec.items[0]));
+    arena_free(&arena);
+}
+
 /* ---- area ---- */
 
 /* [000 ch. 7], typed in again: banks, bits of a bank as CACTI holds them, ports; the pool has two kinds of banks. */
@@ -196,6 +217,7 @@ int main(void) {
         cmocka_unit_test(sizes_given_are_those_counted),
         cmocka_unit_test(diverge_on_miss_takes_the_bytes_of_its_table),
         cmocka_unit_test(large_warps_take_224_bytes),
+        cmocka_unit_test(mechanisms_without_publication_take_what_they_hold),
         cmocka_unit_test(constants_are_those_that_fit_best),
         cmocka_unit_test(area_of_table_7_1_is_within_its_tolerance),
     };
