@@ -285,9 +285,10 @@ class CommandLine(unittest.TestCase):
         self.assertAlmostEqual(100 * (pdom / oracle - 1), 92, delta=15)
 
     def test_cost_lists_structures_and_how_good_its_areas_are(self):
-        done = self.run_ok("cost", "--gpu", "fung-8800", "--divergence", "pdom,dwf,mimd", "--set", "sm.registers=8192")
+        done = self.run_ok("cost", "--gpu", "fung-8800", "--divergence", "pdom,dwf,mimd,tbc", "--set", "sm.registers=8192")
         for words in ("122,880 bits are 15,360 bytes", "PC 24, OCC 32, IDX 7 ", " 4,032  2R 2W ", " 32 x 1R 1W, 1 x 1R 2W ",
-                      "warp pool: 44,928 bits stand there, its fields give 45,312", "nobody has said"):
+                      "warp pool: 44,928 bits stand there, its fields give 45,312", "19,200 bits are 2,400 bytes",
+                      "nobody has said"):
             self.assertIn(words, done.stdout)
         model = self.run_ok("cost", "--model").stdout
         self.assertIn(model, (pathlib.Path(SOURCE) / "docs/cost.md").read_text(), "docs/cost.md has other numbers")
