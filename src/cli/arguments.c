@@ -1,9 +1,11 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 const char *arguments_value(const struct arguments *arguments, const char *option) {
     for (unsigned i = arguments->given.count; i-- > 0;)
@@ -199,6 +201,21 @@ enum status arguments_launch_file(struct arguments *arguments, struct launch_fil
     if (!status)
         status = file_read(path, LAUNCH_FILE_LIMIT_BYTES, &arguments->arena, &text, &length, report);
     return status ? status : launch_file_parse(&arguments->arena, path, text, length, out, report);
+}
+
+enum status check_writable(struct arena *arena, const char *option, const char *path, struct report *report) {
+    const char *folder = file_dir(arena, path);
+    if (strcmp(path, "-") == 0 || access(folder[0] ? folder : ".", W_OK | X_OK) == 0)
+        return STATUS_OK;
+    return report_add(report, STATUS_INVALID, "--%s: '%s' cannot be written: %s", option, path, strerror(errno));
+}
+
+enum status write_output(const char *path, const char *text, size_t length, const char *what, struct report *report) {
+    if (strcmp(path, "-") != 0)
+        return file_write(path, text, length, report);
+    return fwrite(text, 1, length, stdout) == length
+               ? STATUS_OK
+               : report_add(report, STATUS_SYSTEM, "%s could not be written to standard output", what);
 }
 
 const char *with_commas(struct arena *arena, uint64_t value) {

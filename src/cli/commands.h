@@ -82,6 +82,10 @@ int finish(enum status status, struct report *report);
 enum status find_launch_file(struct arena *arena, const char *typed, const char **path, struct report *report);
 /* The launch file that is the first operand, read. */
 enum status arguments_launch_file(struct arguments *arguments, struct launch_file *out, struct report *report);
+/* Whether a file can be written there is asked before the run, not after it; "-" always can. */
+enum status check_writable(struct arena *arena, const char *option, const char *path, struct report *report);
+/* Into the file, or on standard output for "-"; `what` it is, where that fails. */
+enum status write_output(const char *path, const char *text, size_t length, const char *what, struct report *report);
 /* "12,345,678" in the arena. */
 const char *with_commas(struct arena *arena, uint64_t value);
 /* How wide a text is on a terminal, its UTF-8 characters counted once each. */

@@ -87,12 +87,9 @@ static enum status check_machine(struct execution *e, struct report *report) {
     enum status status = arguments_machine(e->arguments, NULL, &e->machine, report);
     if (!status)
         status = session_set_limits(&e->machine, report);
-    if (!status && e->functional && machine_needs_time(&e->machine))
-        return report_add(report, STATUS_INVALID,
-                          "divergence.mechanism=%s groups threads by when they come back from the pipeline; leave out "
-                          "--functional",
-                          e->machine.divergence_mechanism);
-    return status || e->functional ? status : machine_check_timed(&e->machine, report);
+    if (status)
+        return status;
+    return e->functional ? machine_check_functional(&e->machine, report) : machine_check_timed(&e->machine, report);
 }
 
 static enum status prepare(struct execution *e, struct report *report) {
@@ -113,9 +110,8 @@ static enum status prepare(struct execution *e, struct report *report) {
         return status;
     if (e->output && strcmp(e->output, "-") == 0)
         return report_add(report, STATUS_INVALID, "-o: standard output is the program's; name a file");
-    const char *folder = e->output ? file_dir(arena, e->output) : "";
-    if (access(*folder ? folder : ".", e->output ? W_OK | X_OK : X_OK) != 0)
-        return report_add(report, STATUS_INVALID, "--output: '%s' cannot be written: %s", e->output, strerror(errno));
+    if (e->output && (status = check_writable(arena, "output", e->output, report)))
+        return status;
     e->library = find_library(arena);
     if (!e->library)
         return report_add(report, STATUS_SYSTEM,

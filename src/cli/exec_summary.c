@@ -26,9 +26,16 @@ static uint64_t weight(const json_t *object) {
     return classes ? sum : count_of(object, "thread_instructions");
 }
 
+/* Equal ones by name: kernels have one, lines a file and a number. */
 static int by_weight(const void *a, const void *b) {
-    const uint64_t one = weight(*(json_t *const *)a), other = weight(*(json_t *const *)b);
-    return one == other ? 0 : one > other ? -1 : 1;
+    const json_t *left = *(json_t *const *)a, *right = *(json_t *const *)b;
+    const uint64_t one = weight(left), other = weight(right);
+    if (one != other)
+        return one > other ? -1 : 1;
+    int order = strcmp(text_of(left, "kernel"), text_of(right, "kernel"));
+    order = order ? order : strcmp(text_of(left, "file"), text_of(right, "file"));
+    const uint64_t line = count_of(left, "line"), other_line = count_of(right, "line");
+    return order ? order : (line > other_line) - (line < other_line);
 }
 
 static json_t **sorted(const json_t *list, struct arena *arena, unsigned *count) {
@@ -36,7 +43,7 @@ static json_t **sorted(const json_t *list, struct arena *arena, unsigned *count)
     json_t **items = ARENA_ARRAY(arena, json_t *, *count + 1u);
     for (unsigned i = 0; i < *count; i++)
         items[i] = json_array_get(list, i);
-    qsort(items, *count, sizeof *items, by_weight); /* stable enough: equal ones are equally important */
+    qsort(items, *count, sizeof *items, by_weight);
     return items;
 }
 

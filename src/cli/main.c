@@ -6,10 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#ifndef HEDDLE_VERSION
-#define HEDDLE_VERSION "unknown"
-#endif
-
 static const struct command *const commands[] = {
 #define COMMAND(name) &command_##name,
 #include "cli/commands.def"

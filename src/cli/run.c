@@ -4,10 +4,8 @@
 #include "cli/summary.h"
 #include "cli/watch.h"
 #include "device/result.h"
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct option options[] = {
     {"functional", 0, NULL, "run without time: what instructions do, and nothing of when"},
@@ -46,14 +44,6 @@ struct session {
     uint64_t lines;
     bool quiet, verbose, to_stdout;
 };
-
-/* Whether a file can be written there is asked before the run, not after it. */
-static enum status check_writable(struct arena *arena, const char *option, const char *path, struct report *report) {
-    const char *folder = file_dir(arena, path);
-    if (strcmp(path, "-") == 0 || access(folder[0] ? folder : ".", W_OK | X_OK) == 0)
-        return STATUS_OK;
-    return report_add(report, STATUS_INVALID, "--%s: '%s' cannot be written: %s", option, path, strerror(errno));
-}
 
 static enum status read_dump(struct session *s, const char *text, struct report *report) {
     struct arena *arena = &s->arguments->arena;
@@ -171,11 +161,7 @@ static enum status write_result(struct session *s, unsigned variant, bool comple
     enum status status = result_write(&s->run, complete, seconds, &s->arguments->arena, &text, &length, report);
     if (status)
         return status;
-    if (!s->to_stdout)
-        return file_write(path, text, length, report);
-    return fwrite(text, 1, length, stdout) == length
-               ? STATUS_OK
-               : report_add(report, STATUS_SYSTEM, "the result could not be written to standard output");
+    return write_output(path, text, length, "the result", report);
 }
 
 /* The worst of two outcomes: a failure to write counts more than wrong results, a stop more than either. */

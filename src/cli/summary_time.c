@@ -73,16 +73,9 @@ void summary_time_print(const struct run *run, struct arena *arena, FILE *to) {
         summary_time_sum(&sum, arena, to);
 }
 
-static uint64_t slots_of(const struct sm_inst_stats *stats) {
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < SLOT_COUNT; i++)
-        sum += stats->slots[i];
-    return sum;
-}
-
 static int by_slots(const void *a, const void *b) {
     const struct line_stats *left = a, *right = b;
-    const uint64_t one = slots_of(&left->timed), other = slots_of(&right->timed);
+    const uint64_t one = lines_slots(&left->timed), other = lines_slots(&right->timed);
     if (one != other)
         return one > other ? -1 : 1;
     if (left->file != right->file)
@@ -95,7 +88,7 @@ static void add_slots(struct table *table, const struct sm_inst_stats *stats, ui
     uint64_t issued = 0;
     for (unsigned i = 0; i < CYCLE_CLASSES_ISSUED; i++)
         issued += cycle_class_of(stats, i);
-    table_add(table, share(table->arena, slots_of(stats), all));
+    table_add(table, share(table->arena, lines_slots(stats), all));
     table_add(table, share(table->arena, issued, all));
     for (unsigned i = CYCLE_CLASSES_ISSUED; i < CYCLE_CLASSES; i++)
         table_add(table, share(table->arena, cycle_class_of(stats, i), all));
@@ -103,12 +96,10 @@ static void add_slots(struct table *table, const struct sm_inst_stats *stats, ui
 
 /* What warps waited for longest before they issued an instruction of the line. */
 static const char *main_wait(struct arena *arena, const struct sm_inst_stats *stats) {
+    const unsigned most = lines_main_wait(stats);
     uint64_t sum = 0;
-    unsigned most = 0;
-    for (unsigned i = 0; i < WAIT_COUNT; i++) {
+    for (unsigned i = 0; i < WAIT_COUNT; i++)
         sum += stats->waits[i];
-        most = stats->waits[i] > stats->waits[most] ? i : most;
-    }
     if (!sum)
         return "-";
     return arena_printf(arena, "%s %.0f %%", sm_wait_names[most], 100.0 * (double)stats->waits[most] / (double)sum);
@@ -132,7 +123,7 @@ void summary_time_lines(struct run *run, const struct gpu_stats *timed, struct l
         table_add(&table, share(arena, line->sum.lanes, line->sum.issues * run->machine->warp_size));
         table_add(&table, main_wait(arena, &line->timed));
     }
-    if (slots_of(nobody) * 1000 >= all) {
+    if (lines_slots(nobody) * 1000 >= all) {
         table_add(&table, "-");
         table_add(&table, "(schedulers without a warp)");
         add_slots(&table, nobody, all);

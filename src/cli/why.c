@@ -1,4 +1,4 @@
-#include "base/file.h"
+#include "base/team.h"
 #include "cli/commands.h"
 #include "cli/summary.h"
 #include "cli/watch.h"
@@ -107,14 +107,10 @@ static void print_acts(const struct why *why, unsigned most, struct arena *arena
                   0, stdout);
 }
 
-static enum status write_output(struct why *why, const char *path, struct arena *arena, struct report *report) {
+static enum status write_analysis(struct why *why, const char *path, struct arena *arena, struct report *report) {
     size_t length;
     char *text = why_write(why, arena, &length);
-    if (strcmp(path, "-") != 0)
-        return file_write(path, text, length, report);
-    return fwrite(text, 1, length, stdout) == length
-               ? STATUS_OK
-               : report_add(report, STATUS_SYSTEM, "the analysis could not be written to standard output");
+    return write_output(path, text, length, "the analysis", report);
 }
 
 static int why_main(struct arguments *arguments) {
@@ -124,16 +120,16 @@ static int why_main(struct arguments *arguments) {
     const char *output = arguments_value(arguments, "output");
     const bool quiet = arguments_has(arguments, "quiet") || (output && strcmp(output, "-") == 0);
     struct session session = {arguments, !quiet && isatty(STDERR_FILENO)};
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     uint64_t threads, lines, seed;
-    enum status status =
-        arguments_number(arguments, "threads", processors > 0 ? (uint64_t)processors : 1, 4096, &threads, &report);
+    enum status status = arguments_number(arguments, "threads", team_processors(), 4096, &threads, &report);
     if (!status)
         status = arguments_number(arguments, "lines", 3, 1000000, &lines, &report);
     if (!status)
         status = arguments_number(arguments, "seed", 1, (UINT64_C(1) << 53) - 1, &seed, &report);
     if (!status)
         status = arguments_launch_file(arguments, &file, &report);
+    if (!status && output)
+        status = check_writable(&arguments->arena, "output", output, &report);
     if (!status) {
         const struct why_options why_options = {.seed = seed,
                                                 .files = &file_access_host,
@@ -149,7 +145,7 @@ static int why_main(struct arguments *arguments) {
         print_acts(&why, (unsigned)lines, &arguments->arena);
     }
     if (analysed && output) {
-        const enum status written = write_output(&why, output, &arguments->arena, &report);
+        const enum status written = write_analysis(&why, output, &arguments->arena, &report);
         status = written ? written : status;
     }
     why_close(&why);

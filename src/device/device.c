@@ -446,10 +446,9 @@ static enum status run_in_time(struct device *device, const struct launch *launc
 }
 
 static enum status check_mechanism(const struct device *device, const struct launch *launch, struct report *report) {
-    const char *reason = launch->in_time ? NULL : machine_needs_time(device->machine);
-    if (reason)
-        return report_add(report, STATUS_INVALID, "divergence.mechanism=%s needs time: %s; leave out --functional",
-                          device->mechanism->name, reason);
+    const enum status status = launch->in_time ? STATUS_OK : machine_check_functional(device->machine, report);
+    if (status)
+        return status;
     if (device->mechanism->regroups && device->machine->warp_size != LANES_MAX)
         return report_add(report, STATUS_INVALID,
                           "sm.warp_size=%u: divergence.mechanism=%s is modelled with warps of 32 only",

@@ -68,3 +68,17 @@ const char *lines_file_name(const struct module *module, unsigned file) {
     const char *slash = *name == '/' ? strrchr(name, '/') : NULL;
     return slash ? slash + 1 : name;
 }
+
+uint64_t lines_slots(const struct sm_inst_stats *stats) {
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < SLOT_COUNT; i++)
+        sum += stats->slots[i];
+    return sum;
+}
+
+unsigned lines_main_wait(const struct sm_inst_stats *stats) {
+    unsigned most = 0;
+    for (unsigned i = 1; i < WAIT_COUNT; i++)
+        most = stats->waits[i] > stats->waits[most] ? i : most;
+    return most;
+}

@@ -19,6 +19,10 @@ bool lines_counted(const struct inst_stats *instruction, const struct sm_inst_st
  * in its function; a module without positions is counted by its own lines. `timed` NULL: a functional run. */
 struct line_stats *lines_collect(const struct module *module, const struct inst_stats *instructions,
                                  const struct sm_inst_stats *timed, struct arena *arena, unsigned *count);
+/* All slots counted for an instruction or a line. */
+uint64_t lines_slots(const struct sm_inst_stats *stats);
+/* What warps waited for longest before they issued it: a WAIT_...; the first where they never waited. */
+unsigned lines_main_wait(const struct sm_inst_stats *stats);
 /* The file's name as results show it: without folders of a host. */
 const char *lines_file_name(const struct module *module, unsigned file);
 /* Position of an instruction by the same rule. */

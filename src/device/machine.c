@@ -212,6 +212,14 @@ const char *machine_needs_time(const struct machine *machine) {
     return divergence_needs_time(mechanism, machine_mechanism_params(machine, mechanism));
 }
 
+enum status machine_check_functional(const struct machine *machine, struct report *report) {
+    const char *reason = machine_needs_time(machine);
+    if (!reason)
+        return STATUS_OK;
+    return report_add(report, STATUS_INVALID, "divergence.mechanism=%s needs time: %s; leave out --functional",
+                      machine->divergence_mechanism, reason);
+}
+
 /* The machine's own keys and those of the mechanisms. */
 static const struct param_description *all_params(struct arena *arena) {
     struct {

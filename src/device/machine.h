@@ -64,6 +64,8 @@ const void *machine_mechanism_params(const struct machine *machine, const struct
 enum status machine_cost(const struct machine *machine, struct cost *out, struct report *report);
 /* Why the mechanism chosen has nothing to say without time; NULL: it has. */
 const char *machine_needs_time(const struct machine *machine);
+/* What a functional run would be refused for, said beforehand. */
+enum status machine_check_functional(const struct machine *machine, struct report *report);
 /* Not part of what a result depends on: a key that begins with "host.", or of a mechanism that is not chosen. */
 bool machine_is_idle_key(const struct machine *machine, const struct param_description *param);
 

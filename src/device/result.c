@@ -8,10 +8,6 @@
 #include <string.h>
 #include <xxhash.h>
 
-#ifndef HEDDLE_VERSION
-#define HEDDLE_VERSION "unknown"
-#endif
-
 /* Bytes of one valid UTF-8 character, 0 when it is none. */
 static size_t utf8_length(const unsigned char *text, size_t left) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -294,16 +290,20 @@ static json_t *checks_json(const struct run *run, struct arena *arena) {
     return list;
 }
 
-static json_t *host_json(const struct run *run, double seconds) {
-    struct run_stats total;
-    result_total(run, NULL, &total);
+json_t *result_host(double seconds, uint64_t warp_instructions, unsigned threads, const char *lanes) {
     json_t *out = json_object();
     json_object_set_new(out, "wall_seconds", json_real(seconds));
     json_object_set_new(out, "warp_instructions_per_second",
-                        json_real(seconds > 0 ? (double)total.warp_instructions / seconds : 0));
-    json_object_set_new(out, "threads", json_integer(device_host_threads(run->device)));
-    json_object_set_new(out, "lanes", json_string(device_lanes(run->device)));
+                        json_real(seconds > 0 ? (double)warp_instructions / seconds : 0));
+    json_object_set_new(out, "threads", json_integer(threads));
+    json_object_set_new(out, "lanes", json_string(lanes));
     return out;
+}
+
+static json_t *host_json(const struct run *run, double seconds) {
+    struct run_stats total;
+    result_total(run, NULL, &total);
+    return result_host(seconds, total.warp_instructions, device_host_threads(run->device), device_lanes(run->device));
 }
 
 static json_t *module_json(const struct run *run, struct arena *arena) {

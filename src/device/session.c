@@ -103,7 +103,9 @@ static json_t *part_json(struct session *session, struct arena *arena) {
     json_object_set_new(root, "sources", sources);
     json_object_set_new(root, "untimed", result_count(session->untimed));
     json_object_set_new(root, "faults", result_text(arena, session->faults ? session->faults : ""));
-    json_object_set_new(root, "lanes", json_string(session->modules ? device_lanes(session->modules->run.device) : ""));
+    const struct device *device = session->modules ? session->modules->run.device : NULL;
+    json_object_set_new(root, "lanes", json_string(device ? device_lanes(device) : ""));
+    json_object_set_new(root, "threads", json_integer(device ? device_host_threads(device) : 1));
     return root;
 }
 

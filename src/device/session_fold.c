@@ -11,10 +11,6 @@
 #include "device/session.h"
 #include "device/session_part.h"
 
-#ifndef HEDDLE_VERSION
-#define HEDDLE_VERSION "unknown"
-#endif
-
 struct fold {
     const char *folder;
     const struct machine *machine;
@@ -23,6 +19,7 @@ struct fold {
     json_t *launches, *kernels, *lines, *sources;
     json_t *line_index; /* "file:line" to the entry in lines */
     const char *lanes;
+    unsigned threads; /* most of any part */
 };
 
 struct names {
@@ -123,6 +120,8 @@ static enum status fold_part(struct fold *fold, const char *name, struct report 
     const char *lanes = json_string_value(json_object_get(part, "lanes"));
     if (lanes && *lanes)
         fold->lanes = arena_strdup(fold->arena, lanes);
+    const unsigned threads = (unsigned)json_integer_value(json_object_get(part, "threads"));
+    fold->threads = threads > fold->threads ? threads : fold->threads;
     json_decref(part);
     return STATUS_OK;
 }
@@ -158,7 +157,7 @@ static json_t *total_json(struct fold *fold) {
 }
 
 static json_t *document(struct fold *fold, const char *program, double seconds) {
-    json_t *root = json_object(), *module = json_object(), *host = json_object();
+    json_t *root = json_object(), *module = json_object();
     const bool in_time = fold->sum->in_time;
     json_object_set_new(root, "schema", json_string(RESULT_SCHEMA));
     json_object_set_new(root, "complete", json_boolean(!*fold->sum->faults));
@@ -177,12 +176,8 @@ static json_t *document(struct fold *fold, const char *program, double seconds) 
     json_object_set_new(root, "buffers", json_object());
     json_object_set_new(root, "checks", json_array());
     json_object_set_new(root, "sources", fold->sources);
-    json_object_set_new(host, "wall_seconds", json_real(seconds));
-    json_object_set_new(host, "warp_instructions_per_second",
-                        json_real(seconds > 0 ? (double)fold->sum->stats.warp_instructions / seconds : 0));
-    json_object_set_new(host, "threads", json_integer(1));
-    json_object_set_new(host, "lanes", json_string(fold->lanes));
-    json_object_set_new(root, "host", host);
+    json_object_set_new(root, "host",
+                        result_host(seconds, fold->sum->stats.warp_instructions, fold->threads, fold->lanes));
     return root;
 }
 
@@ -198,7 +193,8 @@ enum status session_fold(const char *folder, const char *program, const struct m
                         .lines = json_array(),
                         .sources = json_object(),
                         .line_index = json_object(),
-                        .lanes = "v1"};
+                        .lanes = "v1",
+                        .threads = 1};
     struct names names = {0};
     list_parts(folder, arena, &names);
     enum status status = STATUS_OK;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/team.h"
 #include "device/lines.h"
 #include "device/result.h"
 
@@ -49,13 +50,6 @@ static uint64_t hash_buffers(const struct run *run) {
     return hash;
 }
 
-static uint64_t slots_of(const struct sm_inst_stats *stats) {
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < SLOT_COUNT; i++)
-        sum += stats->slots[i];
-    return sum;
-}
-
 static struct run_options options_of(const struct why_options *options) {
     return (struct run_options){.seed = options->seed, .files = options->files, .in_time = true};
 }
@@ -74,7 +68,7 @@ static void gather(struct job *job) {
     job->cycles = timed.cycles;
     job->slots = ARENA_ARRAY(&job->arena, uint64_t, count);
     for (uint32_t pc = 0; pc < count; pc++)
-        job->slots[pc] = slots_of(&timed.instructions[pc]);
+        job->slots[pc] = lines_slots(&timed.instructions[pc]);
     job->memory_hash = hash_buffers(&job->run);
 }
 
@@ -93,8 +87,9 @@ static void carry_out(const struct why_work *work, struct job *job) {
 }
 
 /* Takes run after run until all are taken. */
-static void *take_jobs(void *self) {
+static void take_jobs(void *self, unsigned thread) {
     struct why_work *work = self;
+    (void)thread;
     pthread_mutex_lock(&work->mutex);
     while (work->next < JOBS) {
         struct job *job = work->jobs[work->next++];
@@ -106,21 +101,14 @@ static void *take_jobs(void *self) {
             work->options->done(work->options->self, work->done, JOBS);
     }
     pthread_mutex_unlock(&work->mutex);
-    return NULL;
 }
 
-/* A thread that the host does not give is no harm: the others do its part. */
-static void carry_out_all(struct why_work *work) {
-    pthread_t threads[JOBS];
-    unsigned count = 0;
+static void carry_out_all(struct why_work *work, struct arena *arena) {
+    struct team *team = team_create(arena, work->options->threads < JOBS ? work->options->threads : JOBS);
     pthread_mutex_init(&work->mutex, NULL);
-    while (count + 1 < work->options->threads && count < JOBS - 1 &&
-           pthread_create(&threads[count], NULL, take_jobs, work) == 0)
-        count++;
-    take_jobs(work);
-    while (count)
-        pthread_join(threads[--count], NULL);
+    team_run(team, take_jobs, work);
     pthread_mutex_destroy(&work->mutex);
+    team_destroy(team);
 }
 
 /* ---- machines ---- */
@@ -162,9 +150,7 @@ static int by_share(const void *a, const void *b) {
 }
 
 static const char *main_wait(const struct sm_inst_stats *stats) {
-    unsigned most = 0;
-    for (unsigned i = 1; i < WAIT_COUNT; i++)
-        most = stats->waits[i] > stats->waits[most] ? i : most;
+    const unsigned most = lines_main_wait(stats);
     return stats->waits[most] ? sm_wait_names[most] : "";
 }
 
@@ -184,7 +170,7 @@ static void find_lines(struct why *why, const struct line_stats *lines, unsigned
     }
     part->lines = ARENA_ARRAY(&why->arena, struct why_line, count);
     for (unsigned i = 0; i < count; i++) {
-        const uint64_t before = slots_of(&lines[i].timed);
+        const uint64_t before = lines_slots(&lines[i].timed);
         if (before <= now[i])
             continue;
         part->lines[part->line_count++] =
@@ -282,7 +268,7 @@ enum status why_run(struct why *why, const struct launch_file *file, const struc
     status = run_open(&base->run, file, &base->machine, &run_options, report);
     if (status)
         return status;
-    carry_out_all(work);
+    carry_out_all(work, &why->arena);
     if (base->status)
         return report_add(report, base->status, "%s", report_text(&base->report));
     analyse_all(why, work);

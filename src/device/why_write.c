@@ -5,10 +5,6 @@
 #include "device/lines.h"
 #include "device/result_timed.h"
 
-#ifndef HEDDLE_VERSION
-#define HEDDLE_VERSION "unknown"
-#endif
-
 static json_t *lines_json(const struct why *why, const struct why_part *part) {
     json_t *list = json_array();
     for (unsigned i = 0; i < part->line_count; i++) {

@@ -80,11 +80,21 @@ enum status caches_of(struct gpu_caches *caches, uint32_t sm, const struct cache
     return status == STATUS_OK ? keep_l1(caches, sm, l1, report) : status;
 }
 
-void caches_count(const struct gpu_caches *caches, struct cache_stats *constant, struct cache_stats *l2) {
-    for (uint32_t i = 0; i < caches->config->sm_count; i++) {
-        if (caches->of[i].constant)
-            stat_merge(constant, cache_stats(caches->of[i].constant), cache_stat_table);
-        if (caches->of[i].l2)
-            stat_merge(l2, cache_stats(caches->of[i].l2), cache_stat_table);
-    }
+static void merge(struct cache_stats *sum, const struct cache *cache) {
+    if (cache)
+        stat_merge(sum, cache_stats(cache), cache_stat_table);
+}
+
+struct cache_stats caches_constant_statistics(const struct gpu_caches *caches) {
+    struct cache_stats sum = {0};
+    for (uint32_t i = 0; i < caches->config->sm_count; i++)
+        merge(&sum, caches->of[i].constant);
+    return sum;
+}
+
+struct cache_stats caches_l2_statistics(const struct gpu_caches *caches) {
+    struct cache_stats sum = {0};
+    for (uint32_t i = 0; caches->config->gpu->l2_private && i < caches->config->sm_count; i++)
+        merge(&sum, caches->of[i].l2);
+    return sum;
 }

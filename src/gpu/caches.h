@@ -20,7 +20,8 @@ void caches_end(struct gpu_caches *caches);
 /* Those of an SM; its data cache has this shape. */
 enum status caches_of(struct gpu_caches *caches, uint32_t sm, const struct cache_params *l1,
                       const struct sm_caches **out, struct report *report);
-/* Adds up what all constant caches and the SMs' own L2s have counted. */
-void caches_count(const struct gpu_caches *caches, struct cache_stats *constant, struct cache_stats *l2);
+/* What all constant caches and all L2s of an SM's own have counted. */
+struct cache_stats caches_constant_statistics(const struct gpu_caches *caches);
+struct cache_stats caches_l2_statistics(const struct gpu_caches *caches);
 
 #endif

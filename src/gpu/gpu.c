@@ -1,43 +1,6 @@
 #include "gpu/gpu.h"
-
-#include <string.h>
-
 #include "base/bits.h"
-#include "gpu/caches.h"
-#include "gpu/crew.h"
-
-struct gpu {
-    struct gpu_config config;
-    struct address_map map;
-    struct clock_ratio interconnect, l2, dram; /* told by the SMs' */
-    uint32_t partition_count, slice_total;
-    struct partition **partitions;
-    struct link **sm_out, **sm_in, **slice_in, **slice_out; /* used anew by every launch */
-    struct series_recorder series;                          /* the same */
-    struct gpu_caches caches;
-    uint32_t first_sm; /* of the next launch */
-    struct arena *arena;
-    struct team *team; /* made for the first epoch that is shared */
-};
-
-struct launch_state {
-    struct gpu *gpu;
-    const struct gpu_launch *launch;
-    struct arena *arena;
-    const struct sm_code *code;
-    const struct cache_params *l1;
-    struct sm *
-        *sms; /* in the order they get blocks: the first made_count; the others are made with their first block */
-    uint32_t made_count, first_sm;
-    bool faulted;                    /* one of them has */
-    alignas(64) struct net requests; /* each written by its host thread */
-    alignas(64) struct net replies;
-    alignas(64) uint64_t next_block;
-    uint64_t progress_published;            /* the executors' progress at the last round's end */
-    uint64_t progress_seen, progress_cycle; /* the same when last looked at, and when it last moved */
-    unsigned next_sm;
-    struct crew crew;
-};
+#include "gpu/collect.h"
 
 static enum status create_links(struct link ***out, struct arena *arena, uint32_t count,
                                 const struct gpu_params *params, struct report *report) {
@@ -199,20 +162,6 @@ static enum status create_state(struct launch_state *state, struct arena *arena,
         partition_begin(gpu->partitions[i]);
     }
     return status;
-}
-
-/* Sleeping parts are brought up to the end of the last round, so that what they have counted and done is the same however
- * often they were woken. */
-static void settle(const struct launch_state *state, uint64_t cycle) {
-    if (!cycle)
-        return;
-    for (uint32_t i = 0; i < state->gpu->partition_count; i++)
-        partition_settle(state->gpu->partitions[i], clock_last_tick(&state->gpu->l2, cycle - 1));
-    for (uint32_t i = 0; i < state->made_count; i++)
-        sm_settle(state->sms[i], cycle);
-    const uint64_t tick = clock_last_tick(&state->gpu->interconnect, cycle - 1);
-    crossbar_advance(state->requests.crossbar, tick);
-    crossbar_advance(state->replies.crossbar, tick);
 }
 
 static bool is_done(const struct launch_state *state) {
@@ -442,137 +391,12 @@ static bool go_on(const struct launch_state *state, uint64_t cycle) {
     return state->launch->watch(state->launch->watcher, &progress);
 }
 
-/* What SMs counted on another host thread than the first. */
-static void collect_thread(const struct crew_thread *thread, uint32_t code_count, struct gpu_stats *stats) {
-    histogram_merge(&stats->histograms, &thread->histograms, sm_histogram_table);
-    sm_inst_stats_add(&stats->nobody, &thread->instructions[code_count]);
-    for (uint32_t pc = 0; pc < code_count; pc++)
-        sm_inst_stats_add(&stats->instructions[pc], &thread->instructions[pc]);
-}
-
-static void collect(const struct launch_state *state, uint64_t cycles, struct gpu_stats *stats) {
-    const struct gpu *gpu = state->gpu;
-    stats->cycles = cycles;
-    stats->l1_bytes = state->l1->size_bytes;
-    stat_merge(&stats->request_crossbar, crossbar_stats(state->requests.crossbar), crossbar_stat_table);
-    stat_merge(&stats->reply_crossbar, crossbar_stats(state->replies.crossbar), crossbar_stat_table);
-    const uint64_t untouched =
-        (uint64_t)(gpu->config.sm_count - state->made_count) * cycles * gpu->config.sm->schedulers;
-    stats->sm.slots = stats->sm.idle = untouched;
-    /* what they count from here on, while stores drain, is not the launch's */
-    const uint32_t code_count = state->launch->module->code_count;
-    const struct crew_thread *first = &state->crew.threads[0];
-    stats->histograms = first->histograms;
-    stats->nobody = first->instructions[code_count];
-    memcpy(stats->instructions, first->instructions, code_count * sizeof *stats->instructions);
-    for (unsigned i = 1; i < state->crew.size; i++)
-        collect_thread(&first[i], code_count, stats);
-    for (uint32_t pc = 0; pc < code_count; pc++)
-        for (unsigned i = 0; i < WAIT_COUNT; i++)
-            stats->waits[i] += stats->instructions[pc].waits[i];
-    stats->nobody.slots[SLOT_IDLE] += untouched;
-    for (uint32_t i = 0; i < state->made_count; i++) {
-        const struct sm *sm = state->sms[i];
-        const uint64_t *divergent;
-        stat_merge(&stats->sm, sm_statistics(sm), sm_stats_table);
-        stat_merge(&stats->l1, sm_l1_statistics(sm), cache_stat_table);
-        stats->divergent_branches += sm_divergent_branches(sm, &divergent);
-        stats->threads += sm_threads(sm);
-        if (stats->mechanism_stats)
-            stat_merge(stats->mechanism_stats, sm_mechanism_statistics(sm), stats->mechanism->stats);
-        for (uint32_t pc = 0; pc < code_count; pc++)
-            stats->divergent[pc] += divergent[pc];
-    }
-}
-
-/* Counters of what outlives launches. */
-static void collect_memory(const struct gpu *gpu, uint64_t end, struct gpu_stats *stats) {
-    const uint64_t l2_end = end == NO_CYCLE ? end : clock_first_tick(&gpu->l2, end);
-    caches_count(&gpu->caches, &stats->constant, &stats->l2);
-    for (uint32_t i = 0; i < gpu->partition_count; i++) {
-        for (unsigned k = 0; k < gpu->config.gpu->slices; k++) {
-            const struct cache_stats l2 = partition_l2_statistics(gpu->partitions[i], k, l2_end);
-            stat_merge(&stats->l2, &l2, cache_stat_table);
-        }
-        const struct dram_stats dram = partition_dram_statistics(gpu->partitions[i]);
-        stat_merge(&stats->dram, &dram, dram_stat_table);
-        histogram_merge(&stats->dram_histograms, partition_dram_histograms(gpu->partitions[i]), dram_histogram_table);
-    }
-}
-
-/* ---- series ---- */
-
-static void read_counters(const struct launch_state *state, uint64_t cycle, uint64_t values[SERIES_COUNT]) {
-    const struct gpu *gpu = state->gpu;
-    const uint64_t untouched =
-        (uint64_t)(gpu->config.sm_count - state->made_count) * cycle * gpu->config.sm->schedulers;
-    const struct sm_stats others = {.slots = untouched, .idle = untouched};
-    struct series_levels levels = {.threads_unfinished = state->next_block * state->launch->block_threads,
-                                   .blocks_resident = state->next_block};
-    const uint64_t l2_end = clock_first_tick(&gpu->l2, cycle);
-    memset(values, 0, SERIES_COUNT * sizeof values[0]);
-    series_read(values, SERIES_SM, &others);
-    for (uint32_t i = 0; i < state->made_count; i++) {
-        const struct sm_stats *sm = sm_statistics(state->sms[i]);
-        levels.threads_unfinished -= sm_threads(state->sms[i]);
-        levels.blocks_resident -= sm->blocks;
-        series_read(values, SERIES_SM, sm);
-        series_read(values, SERIES_L1, sm_l1_statistics(state->sms[i]));
-    }
-    if (gpu->config.gpu->l2_private) { /* they outlive launches, so those of SMs without a block yet count too */
-        struct cache_stats constant = {0}, l2 = {0};
-        caches_count(&gpu->caches, &constant, &l2);
-        series_read(values, SERIES_L2, &l2);
-    }
-    for (uint32_t i = 0; i < gpu->partition_count; i++) {
-        const struct dram_stats dram = partition_dram_statistics(gpu->partitions[i]);
-        series_read(values, SERIES_DRAM, &dram);
-        for (unsigned k = 0; k < gpu->config.gpu->slices; k++) {
-            const struct cache_stats l2 = partition_l2_statistics(gpu->partitions[i], k, l2_end);
-            series_read(values, SERIES_L2, &l2);
-        }
-    }
-    series_read(values, SERIES_GPU, &levels);
-}
-
-/* Before the first block: intervals are whole rounds, so that samples fall on the ends of rounds. */
-static void begin_series(struct launch_state *state) {
-    const struct gpu_params *params = state->gpu->config.gpu;
-    const uint64_t round = params->link_latency;
-    uint64_t origin[SERIES_COUNT];
-    read_counters(state, 0, origin);
-    series_begin(&state->gpu->series, (params->series_interval + round - 1) / round * round, origin);
-}
-
-/* All parts are at this cycle. */
-static void sample_series(struct launch_state *state, uint64_t cycle) {
-    struct series_recorder *series = &state->gpu->series;
-    while (series->due <= cycle) {
-        uint64_t values[SERIES_COUNT];
-        settle(state, series->due);
-        read_counters(state, series->due, values);
-        series_sample(series, values);
-    }
-}
-
-static void end_series(struct launch_state *state, uint64_t cycle, struct arena *kept, struct gpu_stats *stats) {
-    uint64_t values[SERIES_COUNT];
-    read_counters(state, cycle, values);
-    series_end(&state->gpu->series, cycle, values, kept, &stats->series);
-}
-
 /* Cycles [from, to), whole rounds in which nothing happens anywhere. */
 static void pass_rounds(struct launch_state *state, uint64_t from, uint64_t to) {
     while (from < to) {
         from = state->gpu->series.due < to ? state->gpu->series.due : to;
-        sample_series(state, from);
+        collect_sample(state, from);
     }
-}
-
-static void subtract(void *from, const void *before, const struct stat_description *table) {
-    for (const struct stat_description *stat = table; stat->name; stat++)
-        if (!stat->is_ratio)
-            *(uint64_t *)(void *)((char *)from + stat->offset) -= stat_counter(before, stat);
 }
 
 enum status gpu_run(struct gpu *gpu, struct arena *arena, struct arena *kept, const struct gpu_launch *launch,
@@ -591,8 +415,8 @@ enum status gpu_run(struct gpu *gpu, struct arena *arena, struct arena *kept, co
         return status;
     const uint64_t round = gpu->config.gpu->link_latency;
     uint64_t cycle = gpu->config.gpu->launch_cycles / round * round;
-    begin_series(&state);
-    sample_series(&state, cycle);
+    collect_begin(&state);
+    collect_sample(&state, cycle);
     status = dispatch(&state, cycle, report);
     bool done = is_done(&state);
     for (uint64_t rounds = 1; !done && status == STATUS_OK; rounds++) {
@@ -601,7 +425,7 @@ enum status gpu_run(struct gpu *gpu, struct arena *arena, struct arena *kept, co
         if (status != STATUS_OK)
             break;
         done = is_done(&state);
-        sample_series(&state, cycle);
+        collect_sample(&state, cycle);
         if (state.faulted && find_fault(&state, fault))
             status = STATUS_STOPPED;
         else if (gpu->config.gpu->max_cycles && cycle >= gpu->config.gpu->max_cycles)
@@ -623,20 +447,15 @@ enum status gpu_run(struct gpu *gpu, struct arena *arena, struct arena *kept, co
             }
         }
     }
-    settle(&state, cycle);
-    end_series(&state, cycle, kept, stats);
-    collect(&state, cycle, stats);
-    collect_memory(gpu, cycle, stats);
-    subtract(&stats->constant, &before.constant, cache_stat_table);
-    subtract(&stats->l2, &before.l2, cache_stat_table);
-    subtract(&stats->dram, &before.dram, dram_stat_table);
-    histogram_subtract(&stats->dram_histograms, &before.dram_histograms, dram_histogram_table);
-    stats->dram_cycles = clock_last_tick(&gpu->dram, cycle) * gpu->partition_count;
+    collect_settle(&state, cycle);
+    collect_end(&state, cycle, kept, stats);
+    collect_launch(&state, cycle, stats);
+    collect_memory_since(gpu, &before, cycle, stats);
     /* what is still on its way (stores' acknowledgements are in) drains before the next launch */
     for (unsigned n = 0; n < 100000 && !is_quiet(&state) && status == STATUS_OK; n++) {
         status = run_round(&state, cycle, cycle + round, report);
         cycle += round;
-        settle(&state, cycle);
+        collect_settle(&state, cycle);
     }
     caches_end(&gpu->caches);
     if (gpu->config.gpu->l2_flush)

@@ -1,0 +1,42 @@
+/* The machine and its launch under way, for the files of this room. */
+#ifndef HEDDLE_GPU_STATE_H
+#define HEDDLE_GPU_STATE_H
+
+#include "gpu/caches.h"
+#include "gpu/crew.h"
+#include "gpu/gpu.h"
+
+struct gpu {
+    struct gpu_config config;
+    struct address_map map;
+    struct clock_ratio interconnect, l2, dram; /* told by the SMs' */
+    uint32_t partition_count, slice_total;
+    struct partition **partitions;
+    struct link **sm_out, **sm_in, **slice_in, **slice_out; /* used anew by every launch */
+    struct series_recorder series;                          /* the same */
+    struct gpu_caches caches;
+    uint32_t first_sm; /* of the next launch */
+    struct arena *arena;
+    struct team *team; /* made for the first epoch that is shared */
+};
+
+struct launch_state {
+    struct gpu *gpu;
+    const struct gpu_launch *launch;
+    struct arena *arena;
+    const struct sm_code *code;
+    const struct cache_params *l1;
+    struct sm *
+        *sms; /* in the order they get blocks: the first made_count; the others are made with their first block */
+    uint32_t made_count, first_sm;
+    bool faulted;                    /* one of them has */
+    alignas(64) struct net requests; /* each written by its host thread */
+    alignas(64) struct net replies;
+    alignas(64) uint64_t next_block;
+    uint64_t progress_published;            /* the executors' progress at the last round's end */
+    uint64_t progress_seen, progress_cycle; /* the same when last looked at, and when it last moved */
+    unsigned next_sm;
+    struct crew crew;
+};
+
+#endif
