@@ -83,3 +83,4 @@ if(not_the_program)
   target_link_options(heddle PRIVATE -flto=auto -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
 endif()
 target_compile_definitions(heddle PRIVATE ${share_definitions})
+target_include_directories(heddle PRIVATE ${PROJECT_SOURCE_DIR}) # suite/workloads.def
