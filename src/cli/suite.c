@@ -30,18 +30,47 @@ static const struct workload {
     {NULL, NULL, NULL},
 };
 
+/* At test size; tests/suite/run wrote them. */
+static const struct measured {
+    const char *name;
+    uint64_t launches, thread_instructions, warp_instructions;
+    const char *simd, *divergent, *global, *shared, *transactions, *l1_hits, *dram, *ipc;
+} measured[] = {
+#define MEASURED(name, ...) {#name, __VA_ARGS__},
+#include "suite/measured.def"
+#undef MEASURED
+    {0},
+};
+
+static void list_character(struct table *table, const char *name) {
+    const struct measured *m = measured;
+    while (m->name && strcmp(m->name, name) != 0)
+        m++;
+    table_add(table, m->name ? with_commas(table->arena, m->warp_instructions) : "-");
+    const char *const texts[] = {m->simd, m->divergent, m->global, m->shared, m->transactions, m->l1_hits, m->dram};
+    for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++)
+        table_add(table, m->name ? texts[i] : "-");
+}
+
 static void list(struct arena *arena) {
-    struct table table = {.arena = arena, .columns = 3, .left = 7, .elastic = 2};
-    table_add(&table, "workload");
-    table_add(&table, "of");
-    table_add(&table, "computes");
+    static const char *const heading[] = {"workload", "of",     "warp instr.", "SIMD %", "parting %", "global %",
+                                          "shared %", "trans.", "L1 hits %",   "DRAM %", "computes"};
+    enum { COLUMNS = sizeof heading / sizeof *heading, TEXTS = 1 | 2 | 1 << (COLUMNS - 1) };
+    struct table table = {.arena = arena, .columns = COLUMNS, .left = TEXTS, .elastic = COLUMNS - 1};
+    for (unsigned i = 0; i < COLUMNS; i++)
+        table_add(&table, heading[i]);
     for (const struct workload *workload = workloads; workload->name; workload++) {
         table_add(&table, workload->name);
         table_add(&table, workload->documents);
+        list_character(&table, workload->name);
         table_add(&table, workload->summary);
     }
     table_print(&table, stdout);
-    text_wrap("\nof: the documents that run it. heddle suite run NAME runs one and checks its result.", 0, stdout);
+    text_wrap(
+        "\nof: the documents that run it. Measured at test size: SIMD efficiency; branches that parted a warp; warp "
+        "instructions to global and to shared memory, transactions each of the former makes; hits of the L1 and use "
+        "of the DRAM's bandwidth on " MACHINE_DEFAULT ". heddle suite run NAME runs one and checks its result.",
+        0, stdout);
 }
 
 static const struct workload *find(const char *name) {
