@@ -8,6 +8,7 @@
 #include "exec/approx.h"
 #include "exec/lanes_memory.h"
 #include "exec/softfloat.h"
+#include "isa/threads.h"
 
 static inline float canonical_f32(float x) { return x == x ? x : __builtin_nanf("0x3fffff"); }
 static inline double canonical_f64(double x) { return x == x ? x : __builtin_nan(""); }
@@ -313,13 +314,54 @@ static void run(struct exec *exec, unsigned warp, const struct group *group, uin
     exec->clock += out->issues;
 }
 
+/* One issue in time of a group that names its threads. Lane functions and branches, of threads that are in the lanes they
+ * have in their warps, run warp by warp with one account of all; everything else as exec/mixed.c does. Apart from what
+ * follows, which would have fewer registers. */
+__attribute__((noinline)) static void step_mixed(struct core *core, const struct group *group, uint64_t cycle,
+                                                 struct executed *out, struct access *access) {
+    const uint32_t active = group->lanes, pc = group->pc;
+    const struct step *step = &core->linked->steps[pc];
+    const bool branches = step->kind == KIND_BRANCH;
+    if ((step->kind != KIND_LANES && !branches) || active & ~threads_in_place(group->threads, LANES_MAX)) {
+        core_mixed_step(core, group, cycle, out, access);
+        return;
+    }
+    struct exec_counts *counts = core->counts;
+    const int64_t width = bits_count(active);
+    access->kind = ACCESS_NONE;
+    out->flow = branches ? FLOW_BRANCH : FLOW_NEXT;
+    out->lanes = active;
+    out->pc = pc;
+    out->issues = 1;
+    out->taken = 0;
+    out->target = step->target;
+    counts->issues[pc]++, counts->issues[pc + 1]--;
+    counts->lanes[pc] += width, counts->lanes[pc + 1] -= width;
+    counts->threads[pc] += group->also;
+    for (uint32_t rest = active, here; rest; rest &= ~here) {
+        const unsigned warp = group->threads[bits_first(rest)] / LANES_MAX;
+        uint8_t *const bases[2] = {core->warps[warp].frame, core->uniform};
+        here = rest & threads_of(group->threads, warp, LANES_MAX);
+        uint32_t lanes = here;
+        if (step->guarded) {
+            lanes &= *(const uint32_t *)(const void *)(bases[0] + step->guard_offset) ^ step->guard_flip;
+            counts->threads[pc] += bits_count(lanes);
+        }
+        if (branches)
+            out->taken |= lanes;
+        else
+            step->run(bases[step->base[0]] + step->offset[0], bases[step->base[1]] + step->offset[1],
+                      bases[step->base[2]] + step->offset[2], bases[step->base[3]] + step->offset[3], lanes, step);
+    }
+}
+
 /* One issue of a group in time (struct executor). What is not a lane function goes the common way, so that the loop above
  * stays the one caller of its parts and they are inlined there. */
 static void step_core(void *self, unsigned warp, const struct group *group, uint32_t alive, uint64_t cycle,
                       struct executed *out, struct access *access) {
     struct core *core = self;
     if (group->threads) {
-        core_mixed_step(core, group, cycle, out, access);
+        step_mixed(core, group, cycle, out, access);
         return;
     }
     const struct core_warp *at = &core->warps[warp];
