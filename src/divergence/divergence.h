@@ -115,6 +115,10 @@ static inline const char *divergence_needs_time(const struct divergence_ops *mec
     return mechanism->regroups ? "it groups threads by when they come back from the pipeline" : NULL;
 }
 
+/* Does it look at other threads of its warp? */
+static inline bool divergence_is_of_warps(const struct inst *inst) {
+    return inst->op >= OP_BAR_WARP && inst->op <= OP_ELECT;
+}
 /* Does it access memory beyond the SM, as far as its text tells? */
 static inline bool divergence_is_global(const struct inst *inst) {
     return (inst->op == OP_LD || inst->op == OP_ST || inst->op == OP_ATOM || inst->op == OP_RED) &&
@@ -123,6 +127,13 @@ static inline bool divergence_is_global(const struct inst *inst) {
 /* And do threads wait for what comes back? */
 static inline bool divergence_waits_for_memory(const struct inst *inst) {
     return divergence_is_global(inst) && inst->op != OP_ST;
+}
+
+/* regroups: do threads of one issue all come back at once? Else some as their data come, or as others do that they wait
+ * for. */
+static inline bool divergence_returns_whole(const struct inst *inst) {
+    return inst->op != OP_LD && inst->op != OP_ST && inst->op != OP_ATOM && inst->op != OP_RED && inst->op != OP_BAR &&
+           !divergence_is_of_warps(inst);
 }
 
 /* The mechanism of that exact name, or NULL. */

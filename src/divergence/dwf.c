@@ -83,7 +83,9 @@ static const struct stat_description dwf_stats_table[] = {
 struct arrival {
     unsigned block;
     uint32_t pc, lanes;
-    uint16_t threads[LANES_MAX];
+    uint16_t place; /* of the pool, whose threads they are; FORMED_NONE: none */
+    const uint16_t *threads;
+    uint16_t own[LANES_MAX]; /* where nobody else has them so */
 };
 
 /* Arrivals that wait for room: a ring of their threads, the first of each marked. */
@@ -98,6 +100,11 @@ struct dwf {
     struct threads threads;
     const uint8_t *home; /* [thread]: the lane where its registers are */
     struct formed_pool pool;
+    /* A group that comes back as it went keeps its place while it is out, with the next PC. [thread], of its first: the place
+     * plus 1; 0: it has none. */
+    uint16_t *place_of;
+    unsigned out;     /* such groups */
+    bool keeps_lanes; /* threads take the same lanes in every group, and nothing of a group depends on more than them */
     struct assoc youngest; /* [block][pc]: a place of the pool */
     const struct inst *code;
     uint32_t code_count;
@@ -152,6 +159,8 @@ static void *dwf_create(struct arena *arena, const struct divergence_shape *shap
     threads_create(&dwf->threads, arena, shape->warps, shape->warp_size, shape->warps_per_block);
     dwf->home = find_homes(arena, shape, params->swizzle);
     formed_create(&dwf->pool, arena, threads);
+    dwf->place_of = ARENA_ARRAY(arena, uint16_t, threads);
+    dwf->keeps_lanes = params->register_file == REGISTERS_LANE_AWARE && params->policy != POLICY_PDOM;
     assoc_create(&dwf->youngest, arena, (size_t)blocks * shape->code_count, params->lut_entries, params->lut_ways);
     dwf->code = shape->code, dwf->code_count = shape->code_count;
     dwf->now = shape->now, dwf->wake = shape->wake;
@@ -169,6 +178,9 @@ static void *dwf_create(struct arena *arena, const struct divergence_shape *shap
         find_points(dwf, arena, threads);
     return dwf;
 }
+
+/* Groups that wait to be issued. */
+static unsigned pool_count(const struct dwf *dwf) { return dwf->pool.count - dwf->out; }
 
 static void wake_at(struct dwf *dwf, uint64_t cycle) {
     if (cycle < *dwf->wake)
@@ -247,7 +259,7 @@ static uint64_t settle_slots(struct dwf *dwf) {
 static void choose_majority(struct dwf *dwf) {
     if (dwf->params.policy != POLICY_MAJORITY || (dwf->majority != NO_PC && dwf->counts[dwf->majority]))
         return;
-    if (!dwf->pool.count)
+    if (!pool_count(dwf))
         return; /* the entry keeps its PC */
     if (!dwf->has_heap) {
         dwf->majority = NO_PC;
@@ -305,7 +317,7 @@ static bool take_lane(const struct dwf *dwf, struct formed *formed, uint16_t thr
 /* The same for threads of an arrival; those that have found none. */
 static uint32_t take_lanes(const struct dwf *dwf, struct formed *formed, const struct arrival *arrival, uint32_t from) {
     uint32_t left = 0;
-    if (dwf->params.register_file != REGISTERS_LANE_AWARE || dwf->passed) {
+    if (!dwf->keeps_lanes) {
         for (BITS_EACH(i, from))
             left |= (uint32_t)!take_lane(dwf, formed, arrival->threads[i]) << i;
         return left;
@@ -337,22 +349,36 @@ static bool has_room(const struct dwf *dwf, const struct arrival *arrival) {
     const struct dwf_params *params = &dwf->params;
     if (params->ports && dwf->turn == *dwf->now && dwf->taken >= params->ports)
         return false;
-    if (params->pool_entries && dwf->pool.count >= params->pool_entries && needs_place(dwf, arrival))
+    if (params->pool_entries && pool_count(dwf) >= params->pool_entries && needs_place(dwf, arrival))
         return false;
     return heap_takes(dwf, arrival->pc);
 }
 
 /* A group for these threads of the arrival. */
 static uint16_t begin(struct dwf *dwf, const struct arrival *arrival, uint32_t from) {
-    const uint16_t number = formed_take(&dwf->pool, arrival->block, arrival->pc);
+    const bool was_out = arrival->place != FORMED_NONE;
+    const uint16_t number = was_out ? arrival->place : formed_take(&dwf->pool, arrival->block, arrival->pc);
     struct formed *formed = &dwf->pool.items[number];
-    formed->rank = UINT32_MAX;
-    take_lanes(dwf, formed, arrival, from);
+    if (was_out) {
+        formed->lanes = from, formed->home = FORMED_NONE;
+        dwf->out--;
+    } else {
+        formed->rank = UINT32_MAX;
+        take_lanes(dwf, formed, arrival, from);
+    }
     formed_enqueue(&dwf->pool, number);
-    if (dwf->pool.count > dwf->stats.pool_largest)
-        dwf->stats.pool_largest = dwf->pool.count;
-    assert(!dwf->params.pool_entries || dwf->pool.count <= dwf->params.pool_entries);
+    if (pool_count(dwf) > dwf->stats.pool_largest)
+        dwf->stats.pool_largest = pool_count(dwf);
+    assert(!dwf->params.pool_entries || pool_count(dwf) <= dwf->params.pool_entries);
     return number;
+}
+
+/* Nobody is left in the place that the arrival had. */
+static void leave_place(struct dwf *dwf, const struct arrival *arrival) {
+    if (arrival->place == FORMED_NONE)
+        return;
+    formed_give(&dwf->pool, arrival->place);
+    dwf->out--;
 }
 
 static uint64_t insert(struct dwf *dwf, const struct arrival *arrival) {
@@ -371,11 +397,13 @@ static uint64_t insert(struct dwf *dwf, const struct arrival *arrival) {
         if (left && dwf->params.register_file == REGISTERS_LANE_AWARE)
             dwf->stats.lane_conflicts += bits_count(left);
     }
+    dwf->stats.arrivals++;
+    dwf->counts[arrival->pc] += count;
     if (left)
         number = begin(dwf, arrival, left);
-    dwf->stats.arrivals++;
+    else
+        leave_place(dwf, arrival);
     dwf->stats.evictions += assoc_put(&dwf->youngest, table_key(dwf, arrival->block, arrival->pc), number);
-    dwf->counts[arrival->pc] += count;
     heap_grow(dwf, arrival->pc, count);
     dwf->stats.lut_largest = dwf->youngest.largest;
     dwf->stats.heap_largest = dwf->heap.largest;
@@ -392,7 +420,7 @@ static bool add_thread(const struct dwf *dwf, struct arrival *arrival, uint16_t 
     if (arrival->lanes >> at & 1)
         return false;
     arrival->lanes |= UINT32_C(1) << at;
-    arrival->threads[at] = thread;
+    arrival->own[at] = thread;
     return true;
 }
 
@@ -411,15 +439,16 @@ static uint32_t find_at(const struct dwf *dwf, const uint16_t *threads, uint32_t
 static void next_arrival(const struct dwf *dwf, const uint16_t *threads, uint32_t *lanes, struct arrival *out) {
     const unsigned first = threads[bits_first(*lanes)];
     const uint32_t pc = dwf->threads.pcs[first], all = *lanes;
-    out->block = first / dwf->threads.per_block, out->pc = pc, out->lanes = 0;
+    out->block = first / dwf->threads.per_block, out->pc = pc, out->lanes = 0, out->place = FORMED_NONE;
     if (dwf->params.register_file == REGISTERS_LANE_AWARE && !dwf->params.swizzle &&
         !(all & ~threads_in_place(threads, dwf->threads.warp_size))) { /* most often: what threads have now they keep */
         out->lanes = find_at(dwf, threads, all, pc);
-        memcpy(out->threads, threads, sizeof out->threads);
+        out->threads = threads;
         *lanes = all & ~out->lanes;
         return;
     }
     unsigned count = 0;
+    out->threads = out->own;
     for (BITS_EACH(lane, all))
         if (dwf->threads.pcs[threads[lane]] == pc && add_thread(dwf, out, threads[lane], count)) {
             *lanes &= ~(UINT32_C(1) << lane);
@@ -429,9 +458,12 @@ static void next_arrival(const struct dwf *dwf, const uint16_t *threads, uint32_
 
 static void wait_in_line(struct dwf *dwf, const struct arrival *arrival) {
     struct waiting *waiting = &dwf->waiting;
-    for (BITS_EACH(i, arrival->lanes))
+    for (BITS_EACH(i, arrival->lanes)) {
         waiting->threads[(waiting->first + waiting->count++) % waiting->capacity] =
             (uint16_t)(arrival->threads[i] | (i == bits_first(arrival->lanes) ? BEGINS : 0));
+        dwf->threads.pcs[arrival->threads[i]] = arrival->pc;
+    }
+    leave_place(dwf, arrival);
     dwf->stats.stalled_write_backs++;
     wake_at(dwf, *dwf->now + 1);
 }
@@ -440,6 +472,7 @@ static void first_in_line(const struct dwf *dwf, struct arrival *out) {
     const struct waiting *waiting = &dwf->waiting;
     const unsigned first = waiting->threads[waiting->first] & ~(unsigned)BEGINS;
     out->block = first / dwf->threads.per_block, out->pc = dwf->threads.pcs[first], out->lanes = 0;
+    out->place = FORMED_NONE, out->threads = out->own;
     for (unsigned count = 0; count < waiting->count; count++) {
         const uint16_t thread = waiting->threads[(waiting->first + count) % waiting->capacity];
         if (thread & BEGINS && count)
@@ -468,16 +501,29 @@ static uint64_t dwf_advance(void *self) {
     return changed;
 }
 
+static uint64_t take_arrival(struct dwf *dwf, const struct arrival *arrival) {
+    if (!dwf->waiting.count && has_room(dwf, arrival))
+        return insert(dwf, arrival);
+    wait_in_line(dwf, arrival);
+    return 0;
+}
+
 static uint64_t dwf_returned(void *self, const uint16_t *threads, uint32_t lanes) {
     struct dwf *dwf = self;
+    uint16_t *place = &dwf->place_of[threads[bits_first(lanes)]];
+    struct arrival arrival;
     uint64_t changed = 0;
+    if (*place) {
+        const struct formed *formed = &dwf->pool.items[*place - 1];
+        assert(formed->lanes == lanes);
+        arrival.block = formed->block, arrival.pc = formed->pc, arrival.lanes = lanes;
+        arrival.place = (uint16_t)(*place - 1), arrival.threads = formed->threads;
+        *place = 0;
+        return take_arrival(dwf, &arrival);
+    }
     while (lanes) {
-        struct arrival arrival;
         next_arrival(dwf, threads, &lanes, &arrival);
-        if (!dwf->waiting.count && has_room(dwf, &arrival))
-            changed |= insert(dwf, &arrival);
-        else
-            wait_in_line(dwf, &arrival);
+        changed |= take_arrival(dwf, &arrival);
     }
     return changed;
 }
@@ -530,19 +576,33 @@ static unsigned dwf_turns(const void *self, unsigned slot) {
     return dwf->params.register_file == REGISTERS_CROSSBAR ? count_turns(dwf, formed_at(&dwf->pool, slot)) : 1;
 }
 
-static uint64_t dwf_issued(void *self, unsigned slot, const struct group *group, const struct executed *executed) {
-    struct dwf *dwf = self;
-    dwf->stats.register_turns += dwf_turns(dwf, slot) - 1;
+/* The group is out: its threads will come back with it, in its place, or have their next PCs each. */
+static void send(struct dwf *dwf, uint16_t number, const struct group *group, const struct executed *executed) {
+    struct formed *formed = &dwf->pool.items[number];
+    const uint32_t next = threads_next_of_all(executed);
+    if (dwf->keeps_lanes && next != NO_PC && executed->flow != FLOW_EXIT &&
+        divergence_returns_whole(&dwf->code[group->pc])) {
+        formed->pc = next;
+        dwf->place_of[formed->threads[bits_first(formed->lanes)]] = (uint16_t)(number + 1);
+        dwf->out++;
+        return;
+    }
     threads_issued(&dwf->threads, group, executed);
     if (dwf->passed)
         pass_points(dwf, group, executed->pc);
+    formed_give(&dwf->pool, number);
+}
+
+static uint64_t dwf_issued(void *self, unsigned slot, const struct group *group, const struct executed *executed) {
+    struct dwf *dwf = self;
+    dwf->stats.register_turns += dwf_turns(dwf, slot) - 1;
     const uint16_t number = formed_leave(&dwf->pool, slot);
     const struct formed *formed = &dwf->pool.items[number];
     const uint32_t key = table_key(dwf, formed->block, formed->pc);
     if (assoc_find(&dwf->youngest, key) == number)
         assoc_remove(&dwf->youngest, key);
     dwf->counts[formed->pc] -= bits_count(formed->lanes);
-    formed_give(&dwf->pool, number);
+    send(dwf, number, group, executed);
     choose_majority(dwf);
     return UINT64_C(1) << slot | settle_slots(dwf);
 }
@@ -558,7 +618,12 @@ static unsigned dwf_pick(void *self, uint64_t ready) {
 static uint32_t dwf_alive(const void *self, unsigned warp) { return ((const struct dwf *)self)->threads.alive[warp]; }
 
 static void dwf_where(const void *self, unsigned warp, uint32_t pcs[LANES_MAX]) {
-    threads_where(&((const struct dwf *)self)->threads, warp, pcs);
+    const struct dwf *dwf = self;
+    const unsigned places = dwf->waiting.capacity, warp_size = dwf->threads.warp_size;
+    threads_where(&dwf->threads, warp, pcs);
+    for (const struct formed *formed = dwf->pool.items; formed < dwf->pool.items + places; formed++)
+        for (BITS_EACH(lane, formed->lanes & threads_of(formed->threads, warp, warp_size)))
+            pcs[formed->threads[lane] % warp_size] = formed->pc;
 }
 
 static unsigned dwf_show(const void *self, unsigned warp, struct group_row *rows, unsigned most) {

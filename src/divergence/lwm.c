@@ -150,14 +150,12 @@ static uint64_t lwm_start(void *self, unsigned warp, uint32_t pc, uint32_t lanes
 
 /* ---- what instructions ask for ---- */
 
-static bool is_of_warps(const struct inst *inst) { return inst->op >= OP_BAR_WARP && inst->op <= OP_ELECT; }
-
 static bool is_jump(const struct inst *inst) { return inst->op == OP_BRA && inst->guard < 0; }
 
 /* Where threads go is known only when all have executed it; threads that wait for others have not executed it yet when
  * others have completed; a large warp of which a part waits for memory waits as a whole (ours). */
 static bool needs_all(const struct lwm *lwm, const struct inst *inst) {
-    if (lwm->params.refetch == REFETCH_ALL || is_of_warps(inst) || divergence_waits_for_memory(inst))
+    if (lwm->params.refetch == REFETCH_ALL || divergence_is_of_warps(inst) || divergence_waits_for_memory(inst))
         return true;
     if (inst->op == OP_BAR || inst->op == OP_EXIT)
         return inst->guard >= 0 || inst->dst_count;
@@ -177,7 +175,7 @@ static void pack(struct lwm *lwm, unsigned number) {
     large->packed = true;
     large->once = lwm->params.jump && is_jump(inst);
     if (inst->guard < 0 || !lwm->params.guards || !lwm->executor || op_is_control(inst->op) || inst->op == OP_BAR ||
-        is_of_warps(inst))
+        divergence_is_of_warps(inst))
         return;
     uint32_t held[STACK_ROWS];
     unsigned without = 0;
@@ -236,7 +234,7 @@ static bool may_begin(const struct large *large) {
 
 /* Makes the next sub-warp of the instruction; no lanes: none can issue now. */
 static uint32_t find_sub_warp(const struct lwm *lwm, struct large *large, const struct inst *inst, unsigned first) {
-    if (is_of_warps(inst) || (divergence_is_global(inst) && lwm->params.memory_rows))
+    if (divergence_is_of_warps(inst) || (divergence_is_global(inst) && lwm->params.memory_rows))
         return take_row(large, lwm->warp_size, first, large->threads);
     if (lwm->params.registers == REGISTERS_IDEAL)
         return take_any(large, lwm->warp_size, first, large->threads);
@@ -313,12 +311,6 @@ static void gather(struct lwm *lwm, struct large *large, unsigned first, const s
     }
 }
 
-/* Neither do its threads come back as their data do, nor do they wait for others. */
-static bool returns_whole(const struct inst *inst) {
-    return inst->op != OP_LD && inst->op != OP_ST && inst->op != OP_ATOM && inst->op != OP_RED && inst->op != OP_BAR &&
-           !is_of_warps(inst);
-}
-
 /* The sub-warp is in the pipeline until its last thread is back. */
 static void send(struct lwm *lwm, struct large *large, const struct group *group, uint32_t going) {
     if (!going) {
@@ -326,7 +318,7 @@ static void send(struct lwm *lwm, struct large *large, const struct group *group
         return;
     }
     const uint16_t leader = group->threads[bits_first(going)];
-    const bool whole = returns_whole(&lwm->code[group->pc]);
+    const bool whole = divergence_returns_whole(&lwm->code[group->pc]);
     lwm->whole[leader] = whole ? going : 0;
     for (BITS_EACH(lane, whole ? 0 : going))
         lwm->leader[group->threads[lane]] = leader;

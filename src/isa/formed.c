@@ -20,6 +20,7 @@ uint16_t formed_take(struct formed_pool *pool, unsigned block, uint32_t pc) {
 }
 
 void formed_give(struct formed_pool *pool, uint16_t number) {
+    pool->items[number].lanes = 0;
     pool->items[number].next = pool->free;
     pool->free = number;
     pool->count--;

@@ -30,6 +30,7 @@ struct formed_pool {
 void formed_create(struct formed_pool *pool, struct arena *arena, unsigned count);
 /* A place of the pool for an empty group, in no slot and not in the queue. There must be one. */
 uint16_t formed_take(struct formed_pool *pool, unsigned block, uint32_t pc);
+/* A free place has no lanes. */
 void formed_give(struct formed_pool *pool, uint16_t number);
 /* From now on the group waits to be issued. */
 void formed_enqueue(struct formed_pool *pool, uint16_t number);

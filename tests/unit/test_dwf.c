@@ -76,6 +76,36 @@ static void dwf_lane_conflict_starts_new_warp(void **state) {
     arena_free(&f.arena);
 }
 
+/* A group of threads of two warps, on its way to one PC and, from a branch, to two: where they stand is known in the
+ * pool and out of it. */
+static void dwf_knows_where_threads_stand(void **state) {
+    (void)state;
+    struct fixture f;
+    struct group group;
+    setup(&f, "dwf", 2, 4, 2);
+    start(&f, 0, 5, 0x3);
+    start(&f, 1, 5, 0xc);
+    const uint16_t threads[LANES_MAX] = {0, 1, 6, 7};
+    const struct executed straight = {.flow = FLOW_NEXT, .pc = 5, .issues = 1, .lanes = 0xf};
+    const struct executed parted = {
+        .flow = FLOW_BRANCH, .pc = 6, .issues = 1, .lanes = 0xf, .taken = 0x5, .target = 20};
+    static const uint32_t expected[][4] = {{6, 6, 6, 6}, {6, 6, 6, 6}, {20, 7, 20, 7}, {20, 7, 20, 7}};
+    for (unsigned i = 0; i < 4; i++) {
+        uint32_t pcs[2][LANES_MAX] = {{0}};
+        if (i % 2)
+            look(&f, f.ops->returned(f.self, threads, 0xf));
+        else
+            look(&f, f.ops->issued(f.self, slot_at(&f, i ? 6 : 5, &group), &group, i ? &parted : &straight));
+        f.ops->where(f.self, 0, pcs[0]);
+        f.ops->where(f.self, 1, pcs[1]);
+        for (unsigned lane = 0; lane < 4; lane++)
+            assert_int_equal(pcs[lane / 2][lane], expected[i][lane]);
+    }
+    assert_int_equal(lanes_at(&f, 20), 0x5);
+    assert_int_equal(lanes_at(&f, 7), 0xa);
+    arena_free(&f.arena);
+}
+
 static void dwf_keeps_blocks_apart(void **state) {
     (void)state;
     struct fixture f;
@@ -585,6 +615,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dwf_forms_the_warps_of_the_published_example),
         cmocka_unit_test(dwf_lane_conflict_starts_new_warp),
+        cmocka_unit_test(dwf_knows_where_threads_stand),
         cmocka_unit_test(dwf_keeps_blocks_apart),
         cmocka_unit_test(dwf_queues_behind_its_slots),
         cmocka_unit_test(policies_pick_what_their_table_says),
