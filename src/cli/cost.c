@@ -26,11 +26,11 @@ static const char *ports(struct arena *arena, const struct cost_structure *struc
 
 static const char *area(struct arena *arena, double mm2) { return mm2 > 0 ? arena_printf(arena, "%.4f", mm2) : ""; }
 
-/* Of all structures together; in print only if every one of them is. */
+/* Of all structures together; in print only if every one is that has any. */
 struct sum {
     uint64_t bits, printed_bits;
     double mm2, printed_mm2;
-    unsigned published;
+    bool some_bits_unpublished, some_area_unpublished;
 };
 
 static void add_structure(struct table *table, const struct cost_structure *structure, const struct cost_model *model,
@@ -48,18 +48,19 @@ static void add_structure(struct table *table, const struct cost_structure *stru
     table_add(table, area(table->arena, printed_mm2));
     sum->bits += bits, sum->printed_bits += printed;
     sum->mm2 += mm2, sum->printed_mm2 += printed_mm2;
-    sum->published += published != NULL;
+    sum->some_bits_unpublished |= bits && !printed;
+    sum->some_area_unpublished |= !(printed_mm2 > 0);
 }
 
-static void add_sum(struct table *table, const struct sum *sum, bool published) {
+static void add_sum(struct table *table, const struct sum *sum) {
     const char *const cells[] = {"all, of an SM",
                                  "",
                                  "",
                                  with_commas(table->arena, sum->bits),
                                  "",
                                  area(table->arena, sum->mm2),
-                                 published ? with_commas(table->arena, sum->printed_bits) : "",
-                                 published ? area(table->arena, sum->printed_mm2) : ""};
+                                 sum->some_bits_unpublished ? "" : with_commas(table->arena, sum->printed_bits),
+                                 sum->some_area_unpublished ? "" : area(table->arena, sum->printed_mm2)};
     for (unsigned i = 0; i < table->columns; i++)
         table_add(table, cells[i]);
 }
@@ -87,7 +88,7 @@ static void print_structures(const struct cost *cost, const struct cost_model *m
         table_add(&table, heading[i]);
     for (unsigned i = 0; i < cost->count; i++)
         add_structure(&table, &cost->items[i], model, &sum);
-    add_sum(&table, &sum, sum.published == cost->count);
+    add_sum(&table, &sum);
     table_print(&table, stdout);
     printf("\n  %s bits are %s bytes; %u SMs: %.2f mm² at 90 nm\n", with_commas(arena, sum.bits),
            with_commas(arena, (sum.bits + 7) / 8), machine->sm_count, sum.mm2 * machine->sm_count);

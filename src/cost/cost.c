@@ -56,6 +56,12 @@ static void add_heap(const struct cost_shape *shape, uint64_t heap, uint64_t lut
              heap, (struct cost_array){1, PC_BITS + count_bits + 2 * list_bits + lut_bits, 2, 2});
 }
 
+/* A register file that is read by a row for each lane [000 ch. 7, 002 §4.5]. */
+static void add_decoders(const struct cost_shape *shape, struct cost *out) {
+    cost_add(out, COST_SPLIT, "register file decoders", "one for each lane", shape->registers,
+             (struct cost_array){shape->lanes, 32, 2, 1});
+}
+
 void cost_formation(const struct cost_shape *shape, const struct cost_formation *sizes, struct cost *out) {
     const uint64_t lut = or_table(sizes->lut_entries, 64), pool = or_table(sizes->pool_entries, 128);
     const unsigned width = shape->warp_size, thread_bits = cost_index_bits(shape->threads);
@@ -73,8 +79,7 @@ void cost_formation(const struct cost_shape *shape, const struct cost_formation 
              (struct cost_array){1, pool_bits, 1, 1});
     if (sizes->sorts)
         add_heap(shape, or_table(sizes->heap_entries, 64), or_table(sizes->mheap_lut_entries, 128), pool_bits, out);
-    cost_add(out, COST_SPLIT, "register file decoders", "one for each lane", shape->registers,
-             (struct cost_array){shape->lanes, 32, 2, 1});
+    add_decoders(shape, out);
 }
 
 /* The copy that sub-warps are taken from, a buffer for each side of a branch, and who is in flight. */
@@ -84,6 +89,7 @@ void cost_large_warps(const struct cost_shape *shape, unsigned large_warp_thread
     cost_add(out, COST_REGISTERS, "active mask copy", fields, 1, mask);
     cost_add(out, COST_REGISTERS, "branch mask buffers", fields, 2, mask);
     cost_add(out, COST_REGISTERS, "in-flight bits", "bit 1", shape->threads, (struct cost_array){1, 1, 0, 0});
+    add_decoders(shape, out);
 }
 
 void cost_slip(const struct cost_shape *shape, unsigned entries_per_warp, struct cost *out) {
@@ -115,4 +121,25 @@ void cost_split_warps(const struct cost_shape *shape, struct cost *out) {
     cost_add(out, COST_MEMORY, "warp pool",
              arena_printf(out->arena, "PC %u, mask %u, warp %u", PC_BITS, shape->warp_size, warp_bits), shape->threads,
              (struct cost_array){1, PC_BITS + shape->warp_size + warp_bits, 1, 1});
+}
+
+/* A block's stack is a stack of pdom with a mask as wide as the block. A thread of a warp is told by its lane and its row,
+ * the warp of the program it began in. As blocks get smaller there are more stacks of less depth and width: the largest
+ * block is what it is built for. */
+void cost_block_compaction(const struct cost_shape *shape, uint64_t warps, struct cost *out) {
+    const unsigned block = shape->block_warps * shape->warp_size, row_bits = cost_index_bits(shape->block_warps);
+    const unsigned valid = 1, arrived = 1;
+    cost_add(out, COST_MEMORY, "block stacks",
+             arena_printf(out->arena, "next PC %u, reconvergence PC %u, mask %u", PC_BITS, PC_BITS, block),
+             2 * (uint64_t)shape->threads, (struct cost_array){1, 2 * PC_BITS + block, 1, 1});
+    cost_add(out, COST_MEMORY, "compacted warps",
+             arena_printf(out->arena, "(row %u, valid %u) x %u, PC %u, arrived %u", row_bits, valid, shape->warp_size,
+                          PC_BITS, arrived),
+             warps, (struct cost_array){shape->warp_size, row_bits + valid, 1, 1});
+    out->items[out->count - 1].arrays[1] = (struct cost_array){1, PC_BITS + arrived, 1, 1};
+    cost_add(out, COST_REGISTERS, "threads to compact", arena_printf(out->arena, "mask %u", block), 1,
+             (struct cost_array){1, block, 0, 0});
+    cost_add(out, COST_REGISTERS, "branch outcomes", "taken 1", shape->threads, (struct cost_array){1, 1, 0, 0});
+    cost_add(out, COST_REGISTERS, "threads in flight", "bit 1", shape->threads, (struct cost_array){1, 1, 0, 0});
+    add_decoders(shape, out);
 }

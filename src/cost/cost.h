@@ -11,8 +11,9 @@
 /* The SM that the hardware is for. */
 struct cost_shape {
     unsigned warps, warp_size, threads;
-    unsigned lanes;     /* of the pipeline: a warp issues over several cycles where it is wider */
-    uint64_t registers; /* 32-bit */
+    unsigned block_warps; /* of the largest block */
+    unsigned lanes;       /* of the pipeline: a warp issues over several cycles where it is wider */
+    uint64_t registers;   /* 32-bit */
 };
 
 enum cost_kind {
@@ -74,6 +75,8 @@ void cost_thread_pcs(const struct cost_shape *shape, unsigned state_bits, struct
 void cost_convergence_barriers(const struct cost_shape *shape, unsigned registers_per_warp, struct cost *out);
 /* Groups of lanes of one warp, as many as there are threads. */
 void cost_split_warps(const struct cost_shape *shape, struct cost *out);
+/* A stack for each block, and room for so many warps that are made of its threads lane by lane. */
+void cost_block_compaction(const struct cost_shape *shape, uint64_t warps, struct cost *out);
 
 /* ---- area: area.c ---- */
 

@@ -195,7 +195,10 @@ const void *machine_mechanism_params(const struct machine *machine, const struct
 
 enum status machine_cost(const struct machine *machine, struct cost *out, struct report *report) {
     const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
+    const unsigned block_threads =
+        machine->max_block_threads < machine->max_threads ? machine->max_block_threads : machine->max_threads;
     const struct cost_shape shape = {.warps = machine->max_warps,
+                                     .block_warps = (block_threads + machine->warp_size - 1) / machine->warp_size,
                                      .warp_size = machine->warp_size,
                                      .threads = machine->max_threads,
                                      .lanes = machine->sm.lanes,

@@ -513,6 +513,12 @@ static const char *tbc_needs_time(const void *values) {
     return "with tbc.sync=divergent-only who meets depends on when warps come; tbc.sync=every needs no time";
 }
 
+/* divergent-only: warps that wait below a party keep their places; every warp has a thread of its own. */
+static void tbc_cost(const void *values, const struct cost_shape *shape, struct cost *out) {
+    const bool every = ((const struct tbc_params *)values)->sync == SYNC_EVERY;
+    cost_block_compaction(shape, every ? shape->warps : shape->threads, out);
+}
+
 const struct divergence_ops divergence_tbc = {
     .name = "tbc",
     .help = "thread block compaction: a stack per block; its warps wait for each other at branches and are formed anew",
@@ -524,6 +530,7 @@ const struct divergence_ops divergence_tbc = {
     .stats = tbc_stats_table,
     .stats_bytes = sizeof(struct tbc_stats),
     .statistics = tbc_statistics,
+    .cost = tbc_cost,
     .create = tbc_create,
     .start = tbc_start,
     .offer = tbc_offer,

@@ -288,7 +288,7 @@ class CommandLine(unittest.TestCase):
         done = self.run_ok("cost", "--gpu", "fung-8800", "--divergence", "pdom,dwf,mimd,tbc", "--set", "sm.registers=8192")
         for words in ("122,880 bits are 15,360 bytes", "PC 24, OCC 32, IDX 7 ", " 4,032  2R 2W ", " 32 x 1R 1W, 1 x 1R 2W ",
                       "warp pool: 44,928 bits stand there, its fields give 45,312", "19,200 bits are 2,400 bytes",
-                      "nobody has said"):
+                      "(row 5, valid 1) x 32, PC 24, arrived 1"):
             self.assertIn(words, done.stdout)
         model = self.run_ok("cost", "--model").stdout
         self.assertIn(model, (pathlib.Path(SOURCE) / "docs/cost.md").read_text(), "docs/cost.md has other numbers")

@@ -109,6 +109,7 @@ static void large_warps_take_224_bytes(void **state) {
     const struct cost_shape shape = {.warps = 32, .warp_size = 32, .threads = 1024};
     cost_large_warps(&shape, 256, &cost);
     assert_int_equal(all_bits(&cost), 224 * 8);
+    assert_int_equal(named(&cost, "register file decoders")->kind, COST_SPLIT);
     arena_free(&arena);
 }
 
@@ -129,6 +130,32 @@ static void mechanisms_without_publication_take_what_they_hold(void **state) {
         assert_null(cost_find_published(&barriers.items[i]));
     assert_null(cost_find_published(&mimd.items[0]));
     assert_null(cost_find_published(&nrec.items[0]));
+    arena_free(&arena);
+}
+
+/* By hand, for the blocks of 256 threads that [002 §5.2.1] has it with. */
+static void compaction_takes_what_it_holds(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    struct cost every = {.arena = &arena}, divergent = {.arena = &arena}, whole = {.arena = &arena};
+    struct cost_shape shape = {.warps = 32, .warp_size = 32, .threads = 1024, .block_warps = 8, .lanes = 32};
+    const struct divergence_ops *tbc = divergence_find("tbc");
+    const uint32_t sync_every = 0, sync_divergent = 1; /* tbc.sync, its only key */
+    assert_int_equal(tbc->params_bytes, sizeof sync_every);
+    tbc->cost(&sync_every, &shape, &every);
+    assert_int_equal(cost_bits(named(&every, "block stacks")), 622592);  /* 2,048 of 24 + 24 + 256 */
+    assert_int_equal(cost_bits(named(&every, "compacted warps")), 4896); /* 32 of 32 lanes of 3 + 1, 24, 1 */
+    assert_int_equal(cost_bits(named(&every, "threads to compact")), 256);
+    assert_int_equal(cost_bits(named(&every, "branch outcomes")), 1024);
+    assert_int_equal(cost_bits(named(&every, "threads in flight")), 1024);
+    assert_int_equal(all_bits(&every), 629792);
+    tbc->cost(&sync_divergent, &shape, &divergent);
+    assert_int_equal(all_bits(&divergent), 629792 - 4896 + 156672); /* a warp for each thread */
+    shape.block_warps = 32;
+    tbc->cost(&sync_every, &shape, &whole);
+    assert_int_equal(all_bits(&whole), 2048 * (48 + 1024) + 32 * (32 * 6 + 25) + 3 * 1024);
+    for (unsigned i = 0; i < every.count; i++)
+        assert_null(cost_find_published(&every.items[i]));
     arena_free(&arena);
 }
 
@@ -218,6 +245,7 @@ int main(void) {
         cmocka_unit_test(diverge_on_miss_takes_the_bytes_of_its_table),
         cmocka_unit_test(large_warps_take_224_bytes),
         cmocka_unit_test(mechanisms_without_publication_take_what_they_hold),
+        cmocka_unit_test(compaction_takes_what_it_holds),
         cmocka_unit_test(constants_are_those_that_fit_best),
         cmocka_unit_test(area_of_table_7_1_is_within_its_tolerance),
     };
