@@ -17,6 +17,12 @@ static void set_reconvergence(struct module *module, const struct cfg *cfg) {
     }
 }
 
+static void set_places(struct module *module, const struct cfg *cfg) {
+    for (uint32_t b = 0; b < cfg->block_count; b++)
+        for (uint32_t pc = cfg->blocks[b].first_pc; pc < cfg->blocks[b].end_pc; pc++)
+            module->code[pc].place = cfg->blocks[b].place;
+}
+
 /* Calls of a function: callees by index and what stays live across each. */
 struct calls {
     uint32_t *callee; /* index of the function, NO_PC: through a pointer */
@@ -107,7 +113,9 @@ static enum status analyse_functions(struct module *module, struct report *repor
         if (cfg->block_count) {
             cfg_post_dominators(cfg, scratch);
             cfg_loops(cfg, scratch);
+            cfg_place(cfg, scratch);
             set_reconvergence(module, cfg);
+            set_places(module, cfg);
         }
         calls[f] = list_calls(module, function, kept);
         cfg->unwritten = ARENA_ARRAY(&module->arena, uint64_t, bits_round_up(function->reg_count, 64) / 64);

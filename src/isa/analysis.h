@@ -13,6 +13,7 @@ struct block {
     bool reachable;          /* from the entry */
     uint32_t loop_head;      /* block index of the innermost loop's head, NO_PC: in no loop or unreachable */
     uint32_t loop_depth;     /* 0: in no loop; a head counts itself */
+    uint32_t place;          /* from 0: before all it leads to, but for loops, and a loop before what follows it */
     uint32_t live_peak;      /* most 32-bit units live at once in the block */
 };
 
@@ -35,7 +36,7 @@ struct cfg {
     uint64_t *unwritten; /* bit per register: some path from the entry may read it before writing it */
 };
 
-/* Fills inst->reconverge of every branch and indirect branch, function->cfg and function->live_registers.
+/* Fills inst->reconverge of every branch and indirect branch, inst->place, function->cfg and function->live_registers.
  * STATUS_INVALID when a branch leaves its function or a function has more edges than CFG_EDGES_MAX. */
 enum status analyse(struct module *module, struct report *report);
 /* Block that holds pc. */

@@ -25,6 +25,8 @@ struct graph cfg_graph(const struct cfg *cfg, struct arena *arena);
 void cfg_post_dominators(struct cfg *cfg, struct arena *scratch);
 /* loop_head, loop_depth, loop_count, irreducible. */
 void cfg_loops(struct cfg *cfg, struct arena *scratch);
+/* place, by the depth of loops. */
+void cfg_place(struct cfg *cfg, struct arena *scratch);
 
 /* Where registers hold a value that is still needed. Every instruction i of the function (counted from its first)
  * has a point before it, 2i, and one after it, 2i + 1. */

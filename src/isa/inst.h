@@ -131,6 +131,7 @@ struct inst {
     struct operand *dst, *src;
     uint32_t target;     /* bra: PC */
     uint32_t reconverge; /* filled by isa/cfg: PC where the lanes that part here meet, NO_PC: at the function's exit */
+    uint32_t place;      /* filled by isa/cfg: that of its block in the function (isa/analysis.h) */
     const struct call *call;
     const uint32_t *targets; /* brx */
     uint32_t target_count;

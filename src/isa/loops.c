@@ -1,6 +1,8 @@
 /* Loops and their nesting, after Tarjan (1974) and Havlak (1997): heads in reverse preorder, each collecting what
  * reaches its back edges and has not been collected by an inner head. A loop with several entries is given the
  * entry that the depth-first search met first as its head, and the graph is marked irreducible. */
+#include <stdlib.h>
+
 #include "isa/flow.h"
 
 struct nest {
@@ -115,4 +117,50 @@ void cfg_loops(struct cfg *cfg, struct arena *scratch) {
         uint32_t outer = nest.taken[v] ? cfg->blocks[nest.node[nest.taken[v] - 1]].loop_depth : 0;
         block->loop_depth = outer + (block->loop_head == nest.node[v]);
     }
+}
+
+static int compare_keys(const void *a, const void *b) {
+    const uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
+    return (first > second) - (first < second);
+}
+
+/* Successors of the block, those in the fewest loops first: they leave loops that others stay in, and what is searched
+ * first stands last. The depth of loops is in the upper half. */
+static uint64_t *sort_successors(const struct cfg *cfg, const struct block *block, struct arena *scratch) {
+    uint64_t *keys = ARENA_ARRAY(scratch, uint64_t, block->successor_count);
+    for (uint32_t i = 0; i < block->successor_count; i++) {
+        const uint32_t to = block->successors[i];
+        keys[i] = to == cfg->block_count ? to : (uint64_t)cfg->blocks[to].loop_depth << 32 | to;
+    }
+    qsort(keys, block->successor_count, sizeof *keys, compare_keys);
+    return keys;
+}
+
+struct visit {
+    uint32_t block, next;
+    uint64_t *successors;
+};
+
+void cfg_place(struct cfg *cfg, struct arena *scratch) {
+    bool *reached = ARENA_ARRAY(scratch, bool, cfg->block_count + 1);
+    struct visit *stack = ARENA_ARRAY(scratch, struct visit, cfg->block_count);
+    uint32_t left = cfg->block_count, depth = 0, to = 0;
+    reached[cfg->block_count] = true; /* the exit has none */
+    for (uint32_t i = 0; i < cfg->block_count; i++)
+        if (!cfg->blocks[i].reachable)
+            cfg->blocks[i].place = --left;
+    do {
+        if (to != NO_PC) {
+            reached[to] = true;
+            stack[depth++] = (struct visit){to, 0, sort_successors(cfg, &cfg->blocks[to], scratch)};
+            to = NO_PC;
+        }
+        struct visit *visit = &stack[depth - 1];
+        while (visit->next < cfg->blocks[visit->block].successor_count && to == NO_PC) {
+            const uint32_t next = (uint32_t)visit->successors[visit->next++];
+            to = reached[next] ? NO_PC : next;
+        }
+        if (to == NO_PC)
+            cfg->blocks[stack[--depth].block].place = --left;
+    } while (depth);
 }

@@ -386,6 +386,79 @@ static void loop_heads_are_targets_of_back_edges(void **state) {
     assert_true(loops > 500);
 }
 
+/* Blocks in the order of their places, as first PCs. */
+static void expect_places(struct builder *b, unsigned count, const uint32_t *first_pcs) {
+    const struct cfg *cfg = analysed(b);
+    assert_int_equal(cfg->block_count, count);
+    for (unsigned i = 0; i < count; i++) {
+        const struct block *block = &cfg->blocks[cfg_block_at(cfg, first_pcs[i])];
+        assert_int_equal(block->first_pc, first_pcs[i]);
+        assert_int_equal(block->place, i);
+        assert_int_equal(b->code.items[block->end_pc - 1].place, i);
+    }
+    build_free(b);
+}
+
+static void what_stands_at_the_end_comes_before_what_it_leads_to(void **state) {
+    (void)state;
+    struct builder b = {0};
+    build_function(&b, "f", 1, one_predicate);
+    build_bra(&b, 0, 3);        /* 0 */
+    work(&b);                   /* 1 */
+    build_inst(&b, OP_RET, -1); /* 2: where 1 and 3 meet */
+    work(&b);                   /* 3 */
+    build_bra(&b, -1, 2);       /* 4 */
+    build_bra(&b, -1, 2);       /* 5: nothing leads here */
+    b.code.items[1] = (struct inst){.op = OP_BRA, .guard = -1, .target = 2};
+    expect_places(&b, 5, (const uint32_t[]){0, 3, 1, 2, 5});
+}
+
+/* Whatever way out of a loop: its blocks first. 1 is left for 5 or, by a block of its own, for 6. */
+static void a_loop_comes_before_what_follows_it(void **state) {
+    (void)state;
+    struct builder b = {0};
+    build_function(&b, "f", 1, one_predicate);
+    work(&b);                   /* 0 */
+    build_bra(&b, 0, 5);        /* 1: leaves */
+    build_bra(&b, 0, 7);        /* 2: leaves for 7 */
+    build_bra(&b, 0, 3);        /* 3: a loop in the loop */
+    build_bra(&b, -1, 1);       /* 4 */
+    work(&b);                   /* 5 */
+    build_inst(&b, OP_RET, -1); /* 6 */
+    work(&b);                   /* 7 */
+    build_bra(&b, -1, 6);       /* 8 */
+    expect_places(&b, 8, (const uint32_t[]){0, 1, 2, 3, 4, 7, 5, 6});
+}
+
+/* Of random graphs: every edge that does not go back to a block that leads here leads to a later place. */
+static void places_are_topological_but_for_loops(void **state) {
+    (void)state;
+    struct rng rng;
+    unsigned forward = 0;
+    rng_seed(&rng, 4);
+    for (unsigned n = 0; n < 300; n++) {
+        struct builder b = {0};
+        build_random(&b, &rng, 60, 1, one_predicate, 1);
+        const struct cfg *cfg = analysed(&b);
+        bool taken[64] = {false};
+        for (uint32_t i = 0; i < cfg->block_count; i++) {
+            const struct block *block = &cfg->blocks[i];
+            assert_true(block->place < cfg->block_count && !taken[block->place]);
+            taken[block->place] = true;
+            for (uint32_t k = 0; k < block->successor_count && block->reachable && !cfg->irreducible; k++) {
+                if (block->successors[k] == cfg->block_count)
+                    continue;
+                const struct block *to = &cfg->blocks[block->successors[k]];
+                if (to->loop_head != block->successors[k]) /* only heads are gone back to */
+                    assert_true(to->place > block->place);
+                forward += to->place > block->place;
+            }
+        }
+        build_free(&b);
+    }
+    assert_true(forward > 500);
+}
+
 enum { MANY = 100000 };
 
 /* Shapes that make quadratic algorithms show: they take seconds to hours where these take milliseconds. */
@@ -458,6 +531,9 @@ int main(void) {
         cmocka_unit_test(every_pc_is_found_in_its_block),
         cmocka_unit_test(reconvergence_is_the_nearest_unavoidable_instruction),
         cmocka_unit_test(loop_heads_are_targets_of_back_edges),
+        cmocka_unit_test(what_stands_at_the_end_comes_before_what_it_leads_to),
+        cmocka_unit_test(a_loop_comes_before_what_follows_it),
+        cmocka_unit_test(places_are_topological_but_for_loops),
         cmocka_unit_test(many_blocks_take_little_time),
         cmocka_unit_test(too_many_edges_are_refused),
     };
