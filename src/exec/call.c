@@ -11,10 +11,6 @@ static uint8_t *thread_local_memory(const struct exec *exec, unsigned thread) {
     return exec->local + (size_t)exec->local_bytes * thread;
 }
 
-static uint32_t frame_size(const struct function *function) {
-    return (uint32_t)bits_round_up(function->local_bytes, 16);
-}
-
 static const struct function *callee_of(struct exec *exec, unsigned warp, unsigned lane, const struct step *step) {
     if (step->inst->call->callee)
         return step->inst->call->callee;
@@ -70,10 +66,12 @@ static bool call_lane(struct exec *exec, unsigned warp, unsigned lane, const str
                          callee->name, call->argument_count, call->return_count, callee->param_count,
                          callee->return_count);
     const unsigned thread = 32 * warp + lane;
-    const uint32_t from = exec->frame_pointers[thread], to = from + frame_size(step->function);
+    const struct linked *linked = exec->linked;
+    const uint32_t from = exec->frame_pointers[thread], to = from + linked_frame_size(linked, step->function);
+    const uint32_t end = to + linked_frame_size(linked, callee);
     uint32_t saved = 0;
-    if (exec->depths[thread] == exec->depth_limit || to + frame_size(callee) > exec->local_bytes ||
-        (exec->linked->layouts[callee->index].is_recursive && !save_registers(exec, warp, lane, callee, &saved)))
+    if (exec->depths[thread] == exec->depth_limit || end > exec->local_bytes ||
+        (linked->layouts[callee->index].is_recursive && !save_registers(exec, warp, lane, callee, &saved)))
         return exec_fail(exec, warp, lane, step, "call stack full at depth %u, calling '%s'; raise local.stack_bytes",
                          (unsigned)exec->depths[thread], callee->name);
     uint8_t *memory = thread_local_memory(exec, thread);
@@ -82,10 +80,10 @@ static bool call_lane(struct exec *exec, unsigned warp, unsigned lane, const str
             callee->params[i]->bytes < call->arguments[i]->bytes ? callee->params[i]->bytes : call->arguments[i]->bytes;
         memcpy(memory + to + callee->params[i]->offset, memory + from + call->arguments[i]->offset, bytes);
     }
-    if (to + frame_size(callee) > exec->local_touched)
-        exec->local_touched = to + frame_size(callee);
+    if (end > exec->local_touched)
+        exec->local_touched = end;
     exec->activations[(size_t)exec->depth_limit * thread + exec->depths[thread]++] =
-        (struct activation){(uint32_t)(step - exec->linked->steps), from, saved};
+        (struct activation){(uint32_t)(step - linked->steps), from, saved};
     exec->frame_pointers[thread] = to;
     out->next[lane] = callee->first_pc;
     return true;

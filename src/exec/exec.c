@@ -165,7 +165,7 @@ void exec_start(struct exec *exec, uint64_t block) {
     memset(exec->shared, 0, exec->shared_bytes);
     for (size_t thread = 0; exec->local_touched && thread < slots; thread++)
         memset(exec->local + thread * exec->local_bytes, 0, exec->local_touched);
-    exec->local_touched = exec->linked->has_calls ? (uint32_t)bits_round_up(exec->linked->kernel->local_bytes, 16) : 0;
+    exec->local_touched = exec->linked->has_calls ? linked_frame_size(exec->linked, exec->linked->kernel) : 0;
     if (exec->print_counts)
         memset(exec->print_counts, 0, slots * sizeof *exec->print_counts);
     if (exec->linked->has_calls) {

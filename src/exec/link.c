@@ -134,7 +134,7 @@ static void measure_calls(struct linker *linker, uint32_t *bytes, uint32_t *dept
                 if (depth[callee] + 1 > deeper)
                     deeper = depth[callee] + 1;
             }
-            const uint32_t total = below + (uint32_t)bits_round_up(function->local_bytes, 16);
+            const uint32_t total = below + linked_frame_size(linker->linked, function);
             changed |= total != bytes[i] || deeper != depth[i];
             bytes[i] = total, depth[i] = deeper;
         }
@@ -154,7 +154,11 @@ static void find_functions(struct linker *linker) {
         linked->layouts[i].is_recursive = reach(linker, module->functions[i])[i];
         linked->has_recursion |= linked->layouts[i].is_recursive;
     }
-    linked->local_bytes = (uint32_t)bits_round_up(linked->kernel->local_bytes, 16);
+    linked->local_align = 16;
+    for (unsigned i = 0; i < module->function_count; i++)
+        if (linked->layouts[i].reachable && module->functions[i]->local_align > linked->local_align)
+            linked->local_align = module->functions[i]->local_align;
+    linked->local_bytes = linked_frame_size(linked, linked->kernel);
     if (!linked->has_calls || linked->has_recursion)
         return;
     uint32_t *bytes = ARENA_ARRAY(linker->arena, uint32_t, module->function_count);

@@ -7,6 +7,7 @@
 #ifndef HEDDLE_EXEC_STEP_H
 #define HEDDLE_EXEC_STEP_H
 
+#include "base/bits.h"
 #include "isa/module.h"
 
 enum base { BASE_FRAME, BASE_UNIFORM };
@@ -108,9 +109,15 @@ struct linked {
     unsigned param_row_count;
     uint32_t shared_bytes; /* static */
     uint32_t local_bytes;  /* per thread: the kernel's own frame and, without recursion, all that calls add */
+    uint32_t local_align;  /* of every frame in local memory: what the variables of all reachable functions need */
     bool prints, has_calls;
     bool has_recursion;  /* or calls through pointers: depth is not known, the launch's stack_bytes limit it */
     uint32_t call_depth; /* without recursion: the deepest chain of calls */
 };
+
+/* Bytes between the start of a function's frame in local memory and that of a function it calls. */
+static inline uint32_t linked_frame_size(const struct linked *linked, const struct function *function) {
+    return (uint32_t)bits_round_up(function->local_bytes, linked->local_align);
+}
 
 #endif

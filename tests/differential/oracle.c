@@ -132,10 +132,9 @@ int main(int argc, char **argv) {
         return platform_find(NULL, &platform), 0;
     if (argc < 3)
         return fprintf(stderr, "oracle PLATFORM TAG NAME...\n"), 2;
-    /* Heddle's device as any program would build for it. The others without optimisation: optimised, LLVM makes integers of odd widths (i2), which Oclgrind 21.10 does not cut to their
-     * width, and PoCL's library has signed overflow that LLVM makes use of (known/). */
-    const bool ours = strcmp(argv[1], "Heddle") == 0;
-    struct session s = {.options = ours ? "-cl-std=CL1.2" : "-cl-std=CL1.2 -cl-opt-disable"};
+    /* Optimised, LLVM makes integers of odd widths (i2), which Oclgrind 21.10 does not cut to their width, and PoCL's
+     * library has signed overflow that LLVM makes use of (known/). */
+    struct session s = {.options = "-cl-std=CL1.2 -cl-opt-disable"};
     cl_int error;
     if (!platform_find(argv[1], &platform) ||
         clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &s.device, NULL) != CL_SUCCESS)

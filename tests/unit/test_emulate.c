@@ -133,6 +133,25 @@ static void recursion_without_room_names_the_key(void **state) {
     finish(&f);
 }
 
+/* Compilers put `base | 16` for the address of the second half of a variable that is aligned to 32 bytes. */
+static void variables_of_called_functions_lie_at_their_alignment(void **state) {
+    (void)state;
+    struct fixture f;
+    open_machine(&f, "sm.count: 1\n");
+    load(&f, ".func (.param .b32 ret) low(.param .b32 n)\n{\n.local .align 128 .b8 v[128];\n.reg .b64 %a;\n"
+             ".reg .b32 %s;\nmov.u64 %a, v;\ncvta.local.u64 %a, %a;\ncvt.u32.u64 %s, %a;\nand.b32 %s, %s, 127;\n"
+             "st.param.b32 [ret], %s;\nret;\n}\n" KERNEL(
+                 ".local .b32 l[12];\n",
+                 "mov.u32 %r4, 7;\nst.local.u32 [l+44], %r4;\n"
+                 "{\n.param .b32 a;\nst.param.b32 [a], %r1;\n.param .b32 r;\ncall.uni (r), low, (a);\n"
+                 "ld.param.b32 %r3, [r];\n}\nld.local.u32 %r4, [l+44];\nadd.u32 %r3, %r3, %r4;\n"
+                 "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\nst.global.u32 [%rd3], %r3;\nret;"));
+    assert_int_equal(run(&f, 1, 64), STATUS_OK);
+    for (uint32_t i = 0; i < 64; i++)
+        assert_int_equal(f.memory[i], 7);
+    finish(&f);
+}
+
 static void registers_shared_and_local_memory_start_at_zero(void **state) {
     (void)state;
     struct fixture f;
@@ -226,6 +245,7 @@ int main(void) {
         cmocka_unit_test(max_instructions_ends_a_launch),
         cmocka_unit_test(recursion_keeps_every_activation_s_registers),
         cmocka_unit_test(recursion_without_room_names_the_key),
+        cmocka_unit_test(variables_of_called_functions_lie_at_their_alignment),
         cmocka_unit_test(registers_shared_and_local_memory_start_at_zero),
         cmocka_unit_test(member_mask_of_parted_lanes_is_a_deadlock),
         cmocka_unit_test(warp_size_changes_issues_not_results),
