@@ -61,33 +61,24 @@ static void add_maps(struct job *job, struct arguments *line) {
     arguments_add(arena, line, "-fdebug-compilation-dir=.");
 }
 
-/* What builtins.cl has beyond the compiler's defaults for the target; clang knows the rest by its version. */
-#define OPENCL_EXTENSIONS                                                                                              \
-    "-cl-ext=+cl_khr_fp64,+cl_khr_fp16,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+cl_khr_subgroups,"   \
-    "+__opencl_c_int64,+__opencl_c_fp64,+__opencl_c_generic_address_space,+__opencl_c_program_scope_global_variables," \
-    "+__opencl_c_subgroups,+__opencl_c_atomic_order_acq_rel,+__opencl_c_atomic_order_seq_cst"
-static const char *const opencl_macros[] = {
-    "-Dcl_khr_subgroup_extended_types=1",
-    "-Dcl_khr_subgroup_shuffle=1",
-    "-Dcl_khr_subgroup_shuffle_relative=1",
-    "-Dcl_khr_subgroup_rotate=1",
-    "-Dcl_khr_subgroup_ballot=1",
-    "-Dcl_khr_subgroup_non_uniform_vote=1",
-    "-Dcl_khr_subgroup_non_uniform_arithmetic=1",
-    "-Dcl_khr_subgroup_clustered_reduce=1",
-    "-Dcl_ext_float_atomics=1",
-    "-D__opencl_c_ext_fp32_global_atomic_add=1",
-    "-D__opencl_c_ext_fp32_local_atomic_add=1",
-    "-D__opencl_c_ext_fp32_global_atomic_min_max=1",
-    "-D__opencl_c_ext_fp32_local_atomic_min_max=1",
-    "-D__opencl_c_ext_fp64_global_atomic_add=1",
-    "-D__opencl_c_ext_fp64_local_atomic_add=1",
-    "-D__opencl_c_ext_fp64_global_atomic_min_max=1",
-    "-D__opencl_c_ext_fp64_local_atomic_min_max=1",
-};
-static const char *const opencl3_macros[] = {"-D__opencl_c_atomic_scope_device=1",
-                                             "-D__opencl_c_atomic_scope_all_devices=1",
-                                             "-D__opencl_c_work_group_collective_functions=1"};
+/* What the compiler is told of extensions.def; clang knows the rest by its version. */
+static void add_extensions(struct job *job, struct arguments *line, const char *standard) {
+    static const char *const always[] = {
+#define EXTENSION(name) "-Xclang", "-cl-ext=+" #name,
+#define FEATURE EXTENSION
+#define EXTENSION_MACRO(name) "-D" #name "=1",
+#define MACRO EXTENSION_MACRO
+#include "device/extensions.def"
+    };
+    static const char *const in_3_0[] = {
+#define FEATURE_MACRO(name) "-D" #name "=1",
+#include "device/extensions.def"
+    };
+    arguments_add_all(job->arena, line, always, COUNT(always));
+    if (strcmp(standard, "CL3.0") == 0)
+        arguments_add_all(job->arena, line, in_3_0, COUNT(in_3_0));
+}
+
 void job_flags_opencl(struct job *job) {
     static const char *const fixed[] = {"-x",
                                         "cl",
@@ -95,16 +86,12 @@ void job_flags_opencl(struct job *job) {
                                         "-cl-kernel-arg-info",
                                         "-fno-crash-diagnostics",
                                         "-Wno-linker-warnings",
-                                        "-fno-ident",
-                                        "-Xclang",
-                                        OPENCL_EXTENSIONS};
+                                        "-fno-ident"};
     struct arena *arena = job->arena;
     struct arguments *flags = &job->flags;
     arguments_add_all(arena, flags, fixed, COUNT(fixed));
-    arguments_add_all(arena, flags, opencl_macros, COUNT(opencl_macros));
     const char *standard = job->options->standard ? job->options->standard : "CL1.2";
-    if (strcmp(standard, "CL3.0") == 0)
-        arguments_add_all(arena, flags, opencl3_macros, COUNT(opencl3_macros));
+    add_extensions(job, flags, standard);
     arguments_add(arena, flags, arena_printf(arena, "-cl-std=%s", standard));
     arguments_add(arena, flags, opencl_target(job));
     arguments_add(arena, flags, arena_printf(arena, "-march=%s", target_cpu(job)));
@@ -267,19 +254,13 @@ static void library_flags(struct job *job, bool is_opencl, struct arguments *lin
                                   "-emit-llvm",
                                   "-Xclang",
                                   "-disable-llvm-passes"};
-    const char *const opencl[] = {"-x",
-                                  "cl",
-                                  "--cuda-feature=+ptx85",
-                                  "-cl-std=CL3.0",
-                                  "-Xclang",
-                                  OPENCL_EXTENSIONS,
+    const char *const opencl[] = {"-x", "cl", "--cuda-feature=+ptx85", "-cl-std=CL3.0",
                                   arena_printf(arena, "-DHEDDLE_SM=%u", job->options->sm ? job->options->sm : 75)};
     arguments_add_all(arena, line, common, COUNT(common));
     if (!is_opencl)
         return;
     arguments_add_all(arena, line, opencl, COUNT(opencl));
-    arguments_add_all(arena, line, opencl_macros, COUNT(opencl_macros));
-    arguments_add_all(arena, line, opencl3_macros, COUNT(opencl3_macros));
+    add_extensions(job, line, "CL3.0");
 }
 
 /* What is ours wins over libclc's, so it is linked first; only what the source uses is taken. */

@@ -6,27 +6,21 @@
 
 static const cl_name_version extensions[] = {
 #define EXTENSION(name) {CL_MAKE_VERSION(1, 0, 0), #name},
-#define FEATURE(name)
-#include "opencl/extensions.def"
-#undef EXTENSION
-#undef FEATURE
+#define EXTENSION_MACRO EXTENSION
+#include "device/extensions.def"
 };
 
 static const cl_name_version features[] = {
-#define EXTENSION(name)
 #define FEATURE(name) {CL_MAKE_VERSION(3, 0, 0), #name},
-#include "opencl/extensions.def"
-#undef EXTENSION
-#undef FEATURE
+#define FEATURE_MACRO FEATURE
+#include "device/extensions.def"
 };
 
 static const char extension_names[] =
 #define EXTENSION(name) #name " "
-#define FEATURE(name)
-#include "opencl/extensions.def"
-#undef EXTENSION
-#undef FEATURE
-    "cl_khr_icd";
+#define EXTENSION_MACRO EXTENSION
+#include "device/extensions.def"
+    ;
 
 static const cl_name_version c_versions[] = {{CL_MAKE_VERSION(1, 0, 0), "OpenCL C"},
                                              {CL_MAKE_VERSION(1, 1, 0), "OpenCL C"},
@@ -38,6 +32,11 @@ static const cl_device_fp_config float_config =
 static const cl_device_atomic_capabilities atomic_capabilities =
     CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_ORDER_ACQ_REL | CL_DEVICE_ATOMIC_ORDER_SEQ_CST |
     CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP | CL_DEVICE_ATOMIC_SCOPE_DEVICE | CL_DEVICE_ATOMIC_SCOPE_ALL_DEVICES;
+
+static const cl_device_fp_atomic_capabilities_ext float_atomics =
+    CL_DEVICE_GLOBAL_FP_ATOMIC_LOAD_STORE_EXT | CL_DEVICE_GLOBAL_FP_ATOMIC_ADD_EXT |
+    CL_DEVICE_GLOBAL_FP_ATOMIC_MIN_MAX_EXT | CL_DEVICE_LOCAL_FP_ATOMIC_LOAD_STORE_EXT |
+    CL_DEVICE_LOCAL_FP_ATOMIC_ADD_EXT | CL_DEVICE_LOCAL_FP_ATOMIC_MIN_MAX_EXT;
 
 static cl_ulong l2_bytes(const struct machine *machine) {
     const struct dram_params *dram = &machine->dram;

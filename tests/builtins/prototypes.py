@@ -9,13 +9,16 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def device_options(standard):
-    """What the device has, as src/device/compile_steps.c tells the compiler."""
-    with open(os.path.join(HERE, "../../src/device/compile_steps.c"), encoding="utf-8") as f:
-        text = f.read()
-    extensions = "".join(re.findall(r'"([^"]*)"', re.search(r"#define OPENCL_EXTENSIONS((?:.*\\\n)*.*)\n", text)[1]))
-    lists = r"opencl3?_macros\[\] = \{[^}]*\}" if standard == "CL3.0" else r"opencl_macros\[\] = \{[^}]*\}"
-    macros = re.findall(r'"(-D[^"]*)"', "".join(re.findall(lists, text)))
-    return ["-Xclang", extensions] + macros
+    """What the device has, as src/device/extensions.def says."""
+    with open(os.path.join(HERE, "../../src/device/extensions.def"), encoding="utf-8") as f:
+        words = re.findall(r"^(EXTENSION|FEATURE|EXTENSION_MACRO|FEATURE_MACRO|MACRO)\((\w+)\)$", f.read(), re.MULTILINE)
+    options = []
+    for kind, name in words:
+        if kind in ("EXTENSION", "FEATURE"):
+            options += ["-Xclang", f"-cl-ext=+{name}"]
+        elif kind != "FEATURE_MACRO" or standard == "CL3.0":
+            options.append(f"-D{name}=1")
+    return options
 
 
 CLANG = os.environ.get("HEDDLE_CLANG", "clang-19")

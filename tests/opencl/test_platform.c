@@ -93,6 +93,40 @@ static void device_extensions(void **state) {
     assert_true(bytes >= sizeof versions[0]);
 }
 
+/* The compiler knows by its macro whatever the device lists. */
+static void compiler_knows_extensions(void **state) {
+    struct fixture *f = *state;
+    static char text[16384];
+    static const cl_device_info lists[] = {CL_DEVICE_EXTENSIONS_WITH_VERSION, CL_DEVICE_OPENCL_C_FEATURES};
+    for (unsigned list = 0; list < 2; list++) {
+        size_t bytes = 0, length = 0;
+        cl_name_version names[256];
+        OK(clGetDeviceInfo(f->device, lists[list], sizeof names, names, &bytes));
+        for (size_t i = 0; i < bytes / sizeof names[0]; i++)
+            if (strcmp(names[i].name, "cl_khr_icd") != 0) /* of the platform */
+                length += (size_t)snprintf(text + length, sizeof text - length, "#ifndef %s\n#error %s\n#endif\n",
+                                           names[i].name, names[i].name);
+        snprintf(text + length, sizeof text - length, "kernel void a(void) {}\n");
+        cl_program program = fixture_build(f, text, "-cl-std=CL3.0");
+        OK(clReleaseProgram(program));
+    }
+}
+
+/* Bits as in the extension's specification: load and store, add, minimum and maximum, of global and local memory. */
+static void device_adds_floats(void **state) {
+    struct fixture *f = *state;
+    char text[8192];
+    OK(clGetDeviceInfo(f->device, CL_DEVICE_EXTENSIONS, sizeof text, text, NULL));
+    if (!strstr(text, "cl_ext_float_atomics"))
+        return;
+    for (cl_device_info kind = 0x4231; kind <= 0x4233; kind++) {
+        const cl_bitfield capabilities = ASK(cl_bitfield, clGetDeviceInfo, f->device, kind);
+        assert_int_equal(capabilities & ~(cl_bitfield)0x70007, 0);
+        if (f->is_heddle)
+            assert_int_equal(capabilities, kind == 0x4233 ? 0 : 0x70007);
+    }
+}
+
 /* Whatever a program may ask has an answer. */
 static void device_answers_everything(void **state) {
     struct fixture *f = *state;
@@ -271,6 +305,8 @@ int main(void) {
         cmocka_unit_test(devices),
         cmocka_unit_test(device_limits),
         cmocka_unit_test(device_extensions),
+        cmocka_unit_test(compiler_knows_extensions),
+        cmocka_unit_test(device_adds_floats),
         cmocka_unit_test(device_answers_everything),
         cmocka_unit_test(contexts),
         cmocka_unit_test(contexts_outlive_their_handle),
