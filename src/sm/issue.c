@@ -26,8 +26,6 @@ static void set_blocked(struct sm *sm, uint64_t blocked) {
 /* Whether memory must be quiet before the instruction: fences wait for everything, accesses for the warp's own atomics. */
 static bool waits_for_order(const struct sm *sm, unsigned w, const struct timed *timed) {
     const struct sm_warp *warp = &sm->warps[w];
-    if (timed->order == ORDER_FENCE && sm->regroup)
-        return !sm->mechanism->more && sm->places[sm_regroup_place(sm, &warp->group)].stores;
     if (timed->order == ORDER_FENCE)
         return warp->memory_in_flight || sm->places[w / sm->shape.warps_per_place].stores;
     return timed->order == ORDER_AFTER_ATOMICS && warp->atomics_in_flight;
@@ -104,20 +102,44 @@ static void consider_held(struct sm *sm, unsigned w) {
     set_wait(sm, w, here ? warp->held : WAIT_FETCH);
 }
 
-void sm_consider_warp(struct sm *sm, unsigned w) {
-    struct sm_warp *warp = &sm->warps[w];
-    if (!(sm->used >> w & 1) || warp->waits || !warp->group.lanes) {
-        if (sm->regroup && sm->used >> w & 1)
-            consider_held(sm, w);
+/* The group in a slot: whoever is in it has no instruction in flight, so that no register is waited for. */
+static void consider_formed(struct sm *sm, unsigned slot) {
+    struct sm_warp *warp = &sm->warps[slot];
+    if (warp->waits) {
+        consider_held(sm, slot);
         return;
     }
+    const struct timed *timed = &sm->timed[warp->pc];
+    enum sm_wait wait = WAIT_TURN;
+    if (warp->pc - warp->buffer_pc >= warp->buffer_end - warp->buffer_pc) {
+        wait = WAIT_FETCH;
+        warp->buffer_end = warp->pc;
+    } else if (timed->order == ORDER_FENCE && !sm->mechanism->more &&
+               sm->places[sm_regroup_place(sm, &warp->group)].stores)
+        wait = WAIT_MEMORY;
+    warp->buffer_pc = warp->pc;
+    join_sets(sm, slot, wait, timed->unit);
+    set_wait(sm, slot, wait);
+}
+
+/* Apart from a cycle's events, which are inlined in the loop over cycles. */
+__attribute__((noinline)) void sm_consider_warp(struct sm *sm, unsigned w) {
+    struct sm_warp *warp = &sm->warps[w];
+    if (!(sm->used >> w & 1))
+        return;
+    if (sm->regroup) {
+        consider_formed(sm, w);
+        return;
+    }
+    if (warp->waits || !warp->group.lanes)
+        return;
     const uint32_t passed = warp->pc - warp->buffer_pc; /* wraps below buffer_pc */
     const struct timed *timed = &sm->timed[warp->pc];
     enum sm_wait wait = WAIT_FETCH;
     if (passed < warp->buffer_end - warp->buffer_pc)
         wait = find_wait(sm, w, timed);
     else {
-        if (passed && sm->params.fetch_straight && !sm->regroup)
+        if (passed && sm->params.fetch_straight)
             sm_fetched_astray(sm, w);
         warp->buffer_end = warp->pc;
     }
@@ -182,7 +204,7 @@ static void update_formed(struct sm *sm, unsigned slot) {
     }
     if (sm->mechanism->fetches_alone)
         warp->buffer_pc = warp->pc, warp->buffer_end = warp->pc + 1;
-    sm_consider_warp(sm, slot);
+    consider_formed(sm, slot);
     if (sm->mechanism->more && warp->ready_unit == SM_UNIT_MEMORY) /* others of the bundle may need no memory */
         set_ready(sm, slot, SM_UNIT_SP);
 }

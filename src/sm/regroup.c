@@ -224,13 +224,13 @@ __attribute__((noinline)) unsigned sm_regroup_issue(struct sm *sm, unsigned sche
     }
     struct sm_warp *warp = &sm->warps[slot];
     struct bundle bundle = {.turns = sm->mechanism->turns ? sm->mechanism->turns(sm->control, slot) : 1};
-    struct group group;
+    struct group group = warp->group;
     uint64_t changed = UINT64_C(1) << slot;
     sm->scheduler_pc[scheduler] = warp->pc;
     sm->inst_stats[warp->pc].waits[warp->stage] += sm->now - warp->since;
     warp->since = sm->now + 1;
-    for (bool offered = sm->mechanism->offer(sm->control, slot, &group); offered && !sm->faulted;
-         offered = sm->mechanism->more && sm->mechanism->more(sm->control, slot, &group)) {
+    for (bool offered = !sm->mechanism->more || sm->mechanism->offer(sm->control, slot, &group);
+         offered && !sm->faulted; offered = sm->mechanism->more && sm->mechanism->more(sm->control, slot, &group)) {
         if (!has_room(sm, &group))
             continue;
         bundle.lanes |= group.lanes;
