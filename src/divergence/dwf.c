@@ -229,11 +229,9 @@ static struct formed *find_first(const struct dwf *dwf, uint64_t slots, bool que
     return best;
 }
 
-/* The groups that come first stand in the slots. A group leaves one only when there are more groups than slots. */
-static uint64_t settle_slots(struct dwf *dwf) {
+/* The groups that come first take the slots. */
+static uint64_t settle_by_policy(struct dwf *dwf) {
     struct formed_pool *pool = &dwf->pool;
-    if (dwf->params.policy == POLICY_TIME)
-        return formed_fill(pool); /* the queue is in its order */
     uint64_t changed = 0;
     while (pool->first != FORMED_NONE) {
         const struct formed *best = find_first(dwf, 0, true), *worst = NULL;
@@ -251,6 +249,14 @@ static uint64_t settle_slots(struct dwf *dwf) {
         changed |= UINT64_C(1) << slot;
     }
     return changed;
+}
+
+/* The groups that come first stand in the slots. A group leaves one only when there are more groups than slots. */
+static inline uint64_t settle_slots(struct dwf *dwf) {
+    if (dwf->pool.first == FORMED_NONE)
+        return 0;
+    /* time: the queue is in its order */
+    return dwf->params.policy == POLICY_TIME ? formed_fill(&dwf->pool) : settle_by_policy(dwf);
 }
 
 /* ---- policy majority ---- */
@@ -501,29 +507,30 @@ static uint64_t dwf_advance(void *self) {
     return changed;
 }
 
-static uint64_t take_arrival(struct dwf *dwf, const struct arrival *arrival) {
-    if (!dwf->waiting.count && has_room(dwf, arrival))
-        return insert(dwf, arrival);
-    wait_in_line(dwf, arrival);
-    return 0;
+/* All threads of a group that kept its place. */
+static void whole_arrival(struct dwf *dwf, uint16_t place, struct arrival *out) {
+    const struct formed *formed = &dwf->pool.items[place];
+    out->block = formed->block, out->pc = formed->pc, out->lanes = formed->lanes;
+    out->place = place, out->threads = formed->threads;
 }
 
 static uint64_t dwf_returned(void *self, const uint16_t *threads, uint32_t lanes) {
     struct dwf *dwf = self;
-    uint16_t *place = &dwf->place_of[threads[bits_first(lanes)]];
-    struct arrival arrival;
     uint64_t changed = 0;
-    if (*place) {
-        const struct formed *formed = &dwf->pool.items[*place - 1];
-        assert(formed->lanes == lanes);
-        arrival.block = formed->block, arrival.pc = formed->pc, arrival.lanes = lanes;
-        arrival.place = (uint16_t)(*place - 1), arrival.threads = formed->threads;
-        *place = 0;
-        return take_arrival(dwf, &arrival);
-    }
     while (lanes) {
-        next_arrival(dwf, threads, &lanes, &arrival);
-        changed |= take_arrival(dwf, &arrival);
+        struct arrival arrival;
+        uint16_t *place = &dwf->place_of[threads[bits_first(lanes)]];
+        if (*place) {
+            whole_arrival(dwf, (uint16_t)(*place - 1), &arrival);
+            assert(!(arrival.lanes & ~lanes));
+            lanes &= ~arrival.lanes;
+            *place = 0;
+        } else
+            next_arrival(dwf, threads, &lanes, &arrival);
+        if (!dwf->waiting.count && has_room(dwf, &arrival))
+            changed |= insert(dwf, &arrival);
+        else
+            wait_in_line(dwf, &arrival);
     }
     return changed;
 }
