@@ -287,7 +287,11 @@ static uint32_t take_part(const struct lwm *lwm, const uint16_t *threads, uint32
 
 static void gather(struct lwm *lwm, struct large *large, unsigned first, const struct group *group,
                    const struct executed *executed) {
-    if (executed->flow == FLOW_NEXT && !op_is_control(lwm->code[executed->pc].op)) { /* nobody goes elsewhere */
+    const bool branches = executed->flow == FLOW_BRANCH && lwm->params.registers == REGISTERS_COLUMN;
+    if (branches)
+        large->gathered.flow = FLOW_BRANCH, large->gathered.target = executed->target;
+    /* nobody goes elsewhere, or all to one place, each in its column: by masks */
+    if (branches || (executed->flow == FLOW_NEXT && !op_is_control(lwm->code[executed->pc].op))) {
         for (uint32_t rest = group->lanes, here; rest;) {
             unsigned row; /* of the SM, then of the large warp */
             here = take_part(lwm, group->threads, &rest, &row);
@@ -295,6 +299,7 @@ static void gather(struct lwm *lwm, struct large *large, unsigned first, const s
             assert(!(here & ~(large->remaining[row] & ~large->busy[row])));
             large->remaining[row] &= ~here;
             large->busy[row] |= here;
+            large->gathered.taken[row] |= branches ? here & executed->taken : 0;
         }
         return;
     }
