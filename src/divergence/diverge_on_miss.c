@@ -13,7 +13,7 @@
 #include "divergence/divergence.h"
 
 enum { PARTIES = LANES_MAX, TABLE_MAX = 32, NOBODY = PARTIES, SLIP_MOST = 255 };
-enum all_missed { ALL_MISSED_SLIP, ALL_MISSED_BLOCK };
+enum all_missed { ALL_MISSED_BLOCK, ALL_MISSED_SLIP };
 enum at_max { AT_MAX_DISABLE, AT_MAX_BLOCK };
 /* What a PC asks of the party that comes to it. */
 enum place { PLACE_PLAIN, PLACE_MEMORY, PLACE_PASS, PLACE_GATHER };
@@ -30,10 +30,9 @@ enum place { PLACE_PLAIN, PLACE_MEMORY, PLACE_PASS, PLACE_GATHER };
           "how far a thread may run ahead, in accesses that others missed; adaptive: at the start of a launch")        \
     PARAM(at_max, "diverge-on-miss.at_max", CHOICE, "disable", "disable|block", "", "",                                \
           "a thread at the maximum waits as if it had missed; or the whole warp waits for every access")               \
-    PARAM(all_missed, "diverge-on-miss.all_missed", CHOICE, "slip", "slip|block", "", "",                              \
-          "an access that all active threads miss while others are in the table: they fall behind too, and who has "   \
-          "data "                                                                                                      \
-          "first goes on; or the warp waits for all of the access")                                                    \
+    PARAM(all_missed, "diverge-on-miss.all_missed", CHOICE, "block", "block|slip", "", "",                             \
+          "an access that all active threads miss while others are in the table: the warp waits for all of it; or "    \
+          "they fall behind too, and who has data first goes on")                                                      \
     PARAM(sample_cycles, "diverge-on-miss.sample_cycles", U64, "100000", "1", "1000000000", "cycles",                  \
           "adaptive: the maximum is looked at this often")                                                             \
     PARAM(alu_bound_percent, "diverge-on-miss.alu_bound_percent", U32, "5", "0", "100", "percent",                     \

@@ -41,6 +41,8 @@ static void write_loop(struct scripted *s) {
 }
 
 static const char *const unlimited[] = {"diverge-on-miss.adaptive=false", "diverge-on-miss.max_slip=255", NULL};
+static const char *const all_slip[] = {"diverge-on-miss.adaptive=false", "diverge-on-miss.max_slip=255",
+                                       "diverge-on-miss.all_missed=slip", NULL};
 
 /* [001 fig. 2]: of two threads in a loop one misses; the other runs on, and takes it along when its data have come. */
 static void a_thread_that_missed_goes_on_with_who_comes_by(void **state) {
@@ -270,13 +272,13 @@ static void patience_ends(void **state) {
     arena_free(&s.arena);
 }
 
-/* All that run miss while another is in the table: they fall behind as well, and go on as their data come [001 fig. 2].
- * A warp of which nobody is behind blocks. */
+/* all_missed=slip: all that run miss while another is in the table: they fall behind as well, and go on as their data
+ * come. A warp of which nobody is behind blocks. */
 static void threads_that_all_miss_fall_behind_with_others(void **state) {
     (void)state;
     struct scripted s;
     write_loop(&s);
-    begin(&s, unlimited, 0x7);
+    begin(&s, all_slip, 0x7);
     assert_int_equal(access_memory(&s, 0, 0x7), 0);
     assert_int_equal(counter(&s, "blocks_all_missed"), 1);
     issue(&s, FLOW_NEXT, 0, 0);
@@ -299,18 +301,24 @@ static void threads_that_all_miss_fall_behind_with_others(void **state) {
     arena_free(&s.arena);
 }
 
-static void all_missed_block_waits_for_the_access(void **state) {
+/* An access that hits for nobody is not divergent, and the warp waits for all of it [001 §3.2]. Threads that rejoin go on
+ * even so: the two leapfrog each other [001 §4]. */
+static void a_warp_waits_for_an_access_that_all_miss(void **state) {
     (void)state;
-    static const char *const block[] = {"diverge-on-miss.adaptive=false", "diverge-on-miss.max_slip=255",
-                                        "diverge-on-miss.all_missed=block", NULL};
     struct scripted s;
     write_loop(&s);
-    begin(&s, block, 0x7);
+    begin(&s, unlimited, 0x7);
     assert_int_equal(access_memory(&s, 0x3, 0x4), 0x4);
     issue(&s, FLOW_NEXT, 0, 0);
     issue(&s, FLOW_BRANCH, 0x3, 0);
     assert_int_equal(access_memory(&s, 0, 0x3), 0);
     expect_group(&s, 1, 0x3, false);
+    assert_int_equal(counter(&s, "blocks_all_missed"), 1);
+    assert_int_equal(s.ops->arrived(s.self, 0, 0x4), 0);
+    issue(&s, FLOW_NEXT, 0, 0);
+    issue(&s, FLOW_BRANCH, 0x3, 0);
+    assert_int_equal(access_memory(&s, 0, 0x3), 0x3); /* lane 2 has its data: it goes on alone */
+    expect_group(&s, 1, 0x4, false);
     assert_int_equal(counter(&s, "blocks_all_missed"), 1);
     arena_free(&s.arena);
 }
@@ -323,7 +331,7 @@ static void a_side_that_falls_behind_keeps_the_other_waiting(void **state) {
     write_loop(&s);
     s.code[1].op = OP_BRA, s.code[1].reconverge = 12, s.code[2].op = OP_ADD, s.code[3].op = OP_ADD;
     s.code[10].op = OP_LD, s.code[10].space = SPACE_GLOBAL, s.code[12].op = OP_BAR;
-    begin(&s, unlimited, 0xf);
+    begin(&s, all_slip, 0xf);
     assert_int_equal(access_memory(&s, 0x7, 0x8), 0x8);
     issue(&s, FLOW_BRANCH, 0x3, 10);
     expect_group(&s, 10, 0x3, false);
@@ -474,7 +482,7 @@ static void slipping_changes_time_alone(void **state) {
                                            SLIPS(
                                                "255") "diverge-on-miss.mdt_entries: 1\ndiverge-on-miss.mcb_entries: 1\n"
                                                       "diverge-on-miss.patience: 5\n",
-                                           SLIPS("255") "diverge-on-miss.all_missed: block\n"};
+                                           SLIPS("255") "diverge-on-miss.all_missed: slip\n"};
     for (unsigned m = 0; m < 3; m++)
         for (unsigned v = 0; v < sizeof variants / sizeof *variants; v++)
             for (unsigned i = 0; i < PROGRAMS; i++) {
@@ -516,16 +524,15 @@ static void a_miss_takes_500_cycles(void **state) {
     assert_int_equal((run_cycles("base: tarjan-manycore\n", "", &chase) + TURNS / 2) / TURNS, 500 + 5);
 }
 
-/* tests/validation/slip/gather.cl by hand, with a table of 1 MiB: every lane reads 128 words, 8 in sequence from each
- * random place, with 16 instructions beside each load. */
+/* tests/validation/slip/gather.cl by hand, with a table of 1 MiB: every lane reads 128 words, 16 in sequence from each
+ * random place, with 14 instructions beside each load. */
 static const struct program_text gather = {
     "gather",
-    KERNEL("", "mul.lo.u32 %r4, %r3, 2654435761;\nmov.u32 %r5, 0;\nL: and.b32 %r6, %r5, 7;\nsetp.eq.u32 %p1, %r6, "
+    KERNEL("", "mul.lo.u32 %r4, %r3, 2654435761;\nmov.u32 %r5, 0;\nL: and.b32 %r6, %r5, 15;\nsetp.eq.u32 %p1, %r6, "
                "0;\nmad.lo.u32 %r7, %r4, 1664525, 1013904223;\nshr.u32 %r8, %r7, 8;\nselp.b32 %r9, %r8, %r9, "
                "%p1;\nselp.b32 %r4, %r7, %r4, %p1;\nand.b32 %r10, %r9, 262143;\nadd.u32 %r9, %r9, 1;\nmul.wide.u32 "
                "%rd4, %r10, 4;\nadd.s64 %rd5, %rd1, %rd4;\nld.global.u32 %r11, [%rd5];\nxor.b32 %r12, %r12, "
-               "%r11;\nmul.lo.u32 %r12, %r12, 16777619;\nshr.u32 %r13, %r12, 15;\nxor.b32 %r12, %r12, "
-               "%r13;\nadd.u32 %r5, %r5, 1;\nsetp.lt.u32 %p2, %r5, 128;\n@%p2 bra L;\nst.global.u32 [%rd3], "
+               "%r11;\nadd.u32 %r5, %r5, 1;\nsetp.lt.u32 %p2, %r5, 128;\n@%p2 bra L;\nst.global.u32 [%rd3], "
                "%r12;\nret;"),
     512, 32};
 enum { GATHER_WORDS = 262144 };
@@ -565,7 +572,7 @@ static void two_slipping_warps_do_what_sixteen_do_that_block(void **state) {
         (unsigned long long)adaptive);
     assert_true(two > sixteen * 3);
     assert_true(slipping * 100 <= sixteen * 120);
-    assert_true(adaptive * 2 < two);
+    assert_true(adaptive * 100 <= sixteen * 120);
     assert_true(raised >= 32); /* of every SM at least once */
 }
 
@@ -581,7 +588,7 @@ int main(void) {
         cmocka_unit_test(full_tables_block_or_stall),
         cmocka_unit_test(patience_ends),
         cmocka_unit_test(threads_that_all_miss_fall_behind_with_others),
-        cmocka_unit_test(all_missed_block_waits_for_the_access),
+        cmocka_unit_test(a_warp_waits_for_an_access_that_all_miss),
         cmocka_unit_test(a_side_that_falls_behind_keeps_the_other_waiting),
         cmocka_unit_test(the_maximum_adapts_sample_by_sample),
         cmocka_unit_test(patience_is_of_runs),
