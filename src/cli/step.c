@@ -19,6 +19,7 @@ static const struct option options[] = {
     {"launch", 0, "N", "the launch of the file to watch, 1 the first; default 1"},
     {"from", 0, "CYCLE", "begin at this cycle"},
     {"limit", 0, "N", "issues to keep; default 2000"},
+    {"others", 0, NULL, "plain lines: what every warp that did not issue waits for, too"},
     {"html", 0, "FILE", "write one page with a slider, for a browser"},
     OPTION_GPU,
     OPTION_SET,
@@ -102,6 +103,7 @@ static enum status show(struct arguments *arguments, struct run *run, struct ste
                              .steps = steps,
                              .arena = arena,
                              .sources = run->sources,
+                             .others = arguments_has(arguments, "others"),
                              .title = arena_printf(arena, "%s: %s on %s, %s", run->file->name,
                                                    run->launches[run->done - 1].kernel->name, run->machine->name,
                                                    run->machine->divergence_mechanism)};
@@ -148,7 +150,8 @@ const struct command command_step = {
     .text =
         "On a terminal: one issue at a time, by keys; into a file or pipe: a line each. What is shown: PC, source "
         "line and instruction, active lanes, where they go, what the divergence mechanism holds, and what the other "
-        "warps of the block wait for. Lanes of a group with threads of several warps show each one's warp.\n"
+        "warps wait for (into a pipe with --others). Lanes of a group with threads of several warps show each one's "
+        "warp.\n"
         "  heddle step examples/collatz --warp 0\n"
         "  heddle step examples/collatz --divergence dwf --html collatz.html",
     .options = options,

@@ -14,6 +14,7 @@ struct step_view {
     struct sources sources;
     const char *title;
     bool unicode; /* lanes as blocks, not as signs every terminal has */
+    bool others;  /* plain lines: what those that did not issue wait for, too */
 };
 
 /* One line per issue; what the mechanism holds after issues that changed it. */
@@ -34,6 +35,8 @@ const char *step_outcome(const struct step_view *view, const struct step *step);
 const char *step_row(const struct step_view *view, const struct group_row *row);
 /* What another waits for: "a register". */
 const char *step_wait(const struct step_other *other);
+/* "warp 3: 32 lanes at 22 wait for a register", with its block where that is another. */
+const char *step_other(const struct step_view *view, const struct step *step, const struct step_other *other);
 /* The mechanism holds something else than at the last step before it of the same warp. */
 bool step_changed(const struct step_view *view, unsigned at);
 

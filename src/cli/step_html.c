@@ -40,9 +40,9 @@ static json_t *step_json(const struct step *step) {
     json_object_set_new(out, "rows", rows);
     for (unsigned i = 0; i < step->other_count; i++)
         json_array_append_new(others,
-                              json_pack("{s:i, s:o, s:i, s:s}", "warp", (int)step->others[i].warp, "pc",
-                                        pc_json(step->others[i].pc), "lanes", (int)bits_count(step->others[i].lanes),
-                                        "wait", step_wait(&step->others[i])));
+                              json_pack("{s:I, s:i, s:o, s:i, s:s}", "block", (json_int_t)step->others[i].block, "warp",
+                                        (int)step->others[i].warp, "pc", pc_json(step->others[i].pc), "lanes",
+                                        (int)bits_count(step->others[i].lanes), "wait", step_wait(&step->others[i])));
     json_object_set_new(out, "others", others);
     return out;
 }

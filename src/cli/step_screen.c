@@ -44,11 +44,8 @@ static void show_source(struct screen *screen, const struct step *step) {
 
 static void show_others(struct screen *screen, const struct step *step) {
     struct step_view *view = screen->view;
-    for (unsigned i = 0; i < step->other_count && i < OTHERS_SHOWN; i++) {
-        const struct step_other *other = &step->others[i];
-        line(screen, arena_printf(view->arena, "  warp %-3u %2u lanes at %-5u wait for %s", other->warp,
-                                  bits_count(other->lanes), (unsigned)other->pc, step_wait(other)));
-    }
+    for (unsigned i = 0; i < step->other_count && i < OTHERS_SHOWN; i++)
+        line(screen, arena_printf(view->arena, "  %s", step_other(view, step, &step->others[i])));
     if (step->other_count > OTHERS_SHOWN)
         line(screen, arena_printf(view->arena, "  and %u more", step->other_count - OTHERS_SHOWN));
 }
@@ -80,7 +77,7 @@ static void draw(struct screen *screen) {
     if (step->row_count > ROWS_SHOWN)
         line(screen, arena_printf(view->arena, "         and %u more", step->row_count - ROWS_SHOWN));
     if (step->other_count)
-        line(screen, "others of the block:");
+        line(screen, "others:");
     show_others(screen, step);
     fputs("\033[J", stdout);
     printf("\033[%u;1H\033[7m%s\033[0m\033[K", screen->height,

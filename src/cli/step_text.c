@@ -59,9 +59,16 @@ const char *step_outcome(const struct step_view *view, const struct step *step) 
 }
 
 const char *step_wait(const struct step_other *other) {
-    static const char *const words[] = {"an instruction", "a register", "memory", "a barrier", "a unit", "its turn"};
+    static const char *const words[] = {"an instruction", "a register", "memory", "a barrier", "a unit", "their turn"};
     _Static_assert(sizeof words / sizeof words[0] == WAIT_COUNT, "a word for each of enum sm_wait");
     return words[other->wait];
+}
+
+const char *step_other(const struct step_view *view, const struct step *step, const struct step_other *other) {
+    const char *block =
+        other->block == step->block ? "" : arena_printf(view->arena, "block %llu, ", (unsigned long long)other->block);
+    return arena_printf(view->arena, "%swarp %u: %u lanes at %u wait for %s", block, other->warp,
+                        bits_count(other->lanes), (unsigned)other->pc, step_wait(other));
 }
 
 const char *step_row(const struct step_view *view, const struct group_row *row) {
@@ -110,6 +117,8 @@ void step_print(struct step_view *view, FILE *to) {
         for (unsigned k = 0; k < step->row_count && step_changed(view, i); k++)
             fprintf(to, "%30s%s  %s\n", "", step_lanes(view, step->rows[k].lanes, step->rows[k].threads),
                     step_row(view, &step->rows[k]));
+        for (unsigned k = 0; k < step->other_count && view->others; k++)
+            fprintf(to, "%30s%s\n", "", step_other(view, step, &step->others[k]));
     }
     if (steps->full)
         fprintf(to, "\nThe first %s issues; --limit shows more, --from starts later.\n",

@@ -43,8 +43,10 @@ static void keep_others(struct steps *steps, const struct sm *sm, unsigned slot,
         if (!view.used || i == slot || !view.lanes)
             continue;
         const unsigned warp = view.threads ? view.threads[bits_first(view.lanes)] / LANES_MAX : i;
-        if (sm_block_of(sm, warp) == step->block)
-            step->others[step->other_count++] = (struct step_other){warp % warps, view.pc, view.lanes, view.wait};
+        const uint64_t block = sm_block_of(sm, warp);
+        if (block == step->block || !steps->filter.one_block)
+            step->others[step->other_count++] =
+                (struct step_other){block, warp % warps, view.pc, view.lanes, view.wait};
     }
 }
 

@@ -14,8 +14,9 @@ struct steps_filter {
     uint64_t most;
 };
 
-/* A slot of the same block that did not issue. */
+/* A slot that did not issue: of the same block or, where an SM is watched, of any. */
 struct step_other {
+    uint64_t block;
     unsigned warp; /* of the block; where groups form anew, that of its first lane */
     uint32_t pc, lanes;
     enum sm_wait wait;

@@ -125,6 +125,27 @@ class Step(unittest.TestCase):
         self.assertEqual(refused.returncode, 2)
         self.assertIn("nothing was issued there", refused.stderr)
 
+    def test_why_others_did_not_issue_is_shown(self):
+        lines = self.heddle("step", self.launch, "--gpu", "fung-8800", "--others").splitlines()
+        other = re.compile(r"^ {30}warp (\d+): (\d+) lanes at (\d+) wait for (an instruction|a register|memory|a barrier|a unit|their turn)$")
+        at = [i for i, line in enumerate(lines) if LINE.match(line)]
+        waits = set()
+        for first, last in zip(at, at[1:] + [len(lines)]):
+            warp = LINE.match(lines[first]).group(3)
+            others = [other.match(line) for line in lines[first + 1:last] if other.match(line)]
+            self.assertLessEqual(len(others), 1)  # two warps
+            for one in others:
+                self.assertNotEqual(one.group(1), warp)
+                waits.add(one.group(4))
+        self.assertGreaterEqual(len(waits), 2, waits)
+        self.assertFalse(any("wait for" in line for line in self.heddle("step", self.launch).splitlines()))
+        # two blocks of an SM: of the block alone, or of both
+        two = os.path.join(self.folder.name, "two.yaml")
+        pathlib.Path(two).write_text(LAUNCH.replace("count: 64", "count: 128").replace("grid: 1", "grid: 2"))
+        machine = ("--gpu", "gtx480", "--set", "sm.count=1", "--others")
+        self.assertIn(" block 1, warp", self.heddle("step", two, "--sm", "0", *machine))
+        self.assertNotIn(" block 1, warp", self.heddle("step", two, "--block", "0", *machine))
+
     def test_the_page_holds_every_issue(self):
         page = os.path.join(self.folder.name, "page.html")
         self.heddle("step", self.launch, "--html", page)
@@ -157,6 +178,12 @@ class Step(unittest.TestCase):
         wait_for(b"they part")
         os.write(screen, b"p8\r")
         wait_for(b"PC 8 ")
+        os.write(screen, b"c0\r")
+        wait_for(b"issue 1 of")
+        os.write(screen, b"w1\r")
+        wait_for(b"warp 1")
+        os.write(screen, b"d")
+        wait_for(b"others:")
         os.write(screen, b"q")
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
 
