@@ -282,7 +282,7 @@ class CommandLine(unittest.TestCase):
             self.skipTest("clang is not here")
         (threads, _, pdom, oracle), _ = self.oracle("examples/odd_even")
         self.assertEqual(threads, 128)
-        self.assertAlmostEqual(100 * (pdom / oracle - 1), 92, delta=15)
+        self.assertAlmostEqual(100 * (pdom / oracle - 1), 92, delta=5)
 
     def test_cost_lists_structures_and_how_good_its_areas_are(self):
         done = self.run_ok("cost", "--gpu", "fung-8800", "--divergence", "pdom,dwf,mimd,tbc", "--set", "sm.registers=8192")

@@ -15,6 +15,13 @@ struct script {
     void *self;
 };
 
+/* Where an instruction has a guard it holds for threads of even columns in even rows, and odd columns in odd rows. */
+static uint32_t guard_of(const void *self, unsigned warp, uint32_t pc) {
+    (void)self, (void)pc;
+    return warp % 2 ? 0xa : 0x5;
+}
+static const struct executor guards = {.guard = guard_of};
+
 static void begin(struct script *s, const char *key, const char *value) {
     memset(s, 0, sizeof *s);
     s->ops = divergence_find("lwm");
@@ -31,7 +38,8 @@ static void begin(struct script *s, const char *key, const char *value) {
                                            .warp_size = COLUMNS,
                                            .warps_per_block = ROWS,
                                            .schedulers = 1,
-                                           .params = values};
+                                           .params = values,
+                                           .executor = &guards};
     s->self = s->ops->create(&s->arena, &shape);
 }
 
@@ -232,6 +240,47 @@ static void lwm_loads_global_memory_by_rows(void **state) {
     arena_free(&s.arena);
 }
 
+/* An instruction with a guard takes as many sub-warps as the threads for which it holds, or as all. */
+static void lwm_packs_by_guards(void **state) {
+    (void)state;
+    struct script s;
+    begin(&s, NULL, NULL);
+    s.code[0].guard = 0;
+    start_rows(&s, (const uint32_t[ROWS]){0xf, 0xf});
+    expect(&s, 0, (const int[COLUMNS]){0, 1, 0, 1});
+    step(&s, FLOW_NEXT, 0, 0);
+    expect(&s, 1, (const int[COLUMNS]){0, 0, 0, 0});
+    arena_free(&s.arena);
+    begin(&s, "lwm.guards", "false");
+    s.code[0].guard = 0;
+    start_rows(&s, (const uint32_t[ROWS]){0xf, 0xf});
+    expect(&s, 0, (const int[COLUMNS]){0, 0, 0, 0});
+    step(&s, FLOW_NEXT, 0, 0);
+    expect(&s, 0, (const int[COLUMNS]){1, 1, 1, 1});
+    arena_free(&s.arena);
+}
+
+/* A jump takes one sub-warp for all threads, or one for each row. */
+static void lwm_jumps_once(void **state) {
+    (void)state;
+    static const char *const keys[] = {"true", "false"};
+    for (unsigned k = 0; k < 2; k++) {
+        struct script s;
+        begin(&s, "lwm.jump", keys[k]);
+        s.code[0] = (struct inst){.op = OP_BRA, .guard = -1, .target = 7, .reconverge = NO_PC};
+        start_rows(&s, (const uint32_t[ROWS]){0xf, 0xf});
+        const struct group group = expect(&s, 0, (const int[COLUMNS]){0, 0, 0, 0});
+        assert_int_equal(group.also, k ? 0 : 4);
+        step(&s, FLOW_BRANCH, 0xf, 7);
+        if (k) {
+            expect(&s, 0, (const int[COLUMNS]){1, 1, 1, 1});
+            step(&s, FLOW_BRANCH, 0xf, 7);
+        }
+        expect(&s, 7, (const int[COLUMNS]){0, 0, 0, 0});
+        arena_free(&s.arena);
+    }
+}
+
 static void lwm_ends_with_its_threads(void **state) {
     (void)state;
     struct script s;
@@ -354,6 +403,8 @@ int main(void) {
         cmocka_unit_test(lwm_keeps_the_stack_of_the_published_example),
         cmocka_unit_test(lwm_interlock_keeps_threads_out_that_are_in_flight),
         cmocka_unit_test(lwm_loads_global_memory_by_rows),
+        cmocka_unit_test(lwm_packs_by_guards),
+        cmocka_unit_test(lwm_jumps_once),
         cmocka_unit_test(lwm_ends_with_its_threads),
         cmocka_unit_test(large_warps_of_one_row_are_warps),
         cmocka_unit_test(keys_change_when_not_what),
