@@ -281,7 +281,8 @@ static void choose_majority(struct dwf *dwf) {
     const unsigned levels = heap_pop(&dwf->heap, &root);
     assert(root.count == dwf->counts[root.key]);
     dwf->majority = root.key;
-    dwf->heap_free = now + 1 + levels, dwf->heap_growth = NEVER;
+    const unsigned reads = dwf->params.ports == 1 ? 2 : 1; /* of both children: with one port one after the other */
+    dwf->heap_free = now + 1 + reads * levels, dwf->heap_growth = NEVER;
 }
 
 static bool heap_takes(const struct dwf *dwf, uint32_t pc) {

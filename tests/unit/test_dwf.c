@@ -407,6 +407,33 @@ static void the_heap_takes_its_time(void **state) {
     arena_free(&f.arena);
 }
 
+/* A pop that moves an entry down a level reads both its children: two ports do in a cycle, one in two. */
+static void one_port_reads_two_children_in_two_cycles(void **state) {
+    (void)state;
+    static const char *const ports[] = {"dwf.ports=1", "dwf.ports=2"};
+    for (unsigned i = 0; i < 2; i++) {
+        struct fixture f;
+        struct group group;
+        uint32_t next[20];
+        memset(next, 0xff, sizeof next);
+        setup_with(&f, "dwf", 5, 4, 5, SETTINGS("dwf.policy=majority", ports[i]));
+        static const uint32_t pcs[] = {10, 40, 30, 20}, lanes[] = {0xf, 0x7, 0x3, 0x1};
+        for (unsigned warp = 0; warp < 4; warp++) { /* 10 is the majority; 40, 30 and 20 stand in the heap in order */
+            start(&f, warp, pcs[warp], lanes[warp]);
+            tick(&f), tick(&f);
+            assert_int_equal(counter(&f, "arrivals"), warp + 1);
+        }
+        issue(&f, slot_at(&f, 10, &group), &group, next); /* 40 is popped, 20 takes its place and 30 that of 20 */
+        assert_int_equal(picked_pc(&f), 40);
+        start(&f, 4, 50, 0x1);
+        unsigned cycles = 0;
+        for (; counter(&f, "arrivals") < 5; cycles++)
+            tick(&f);
+        assert_int_equal(cycles, i ? 2 : 3);
+        arena_free(&f.arena);
+    }
+}
+
 static void a_full_heap_or_its_table_makes_arrivals_wait(void **state) {
     (void)state;
     static const char *const limits[] = {"dwf.heap_entries=1", "dwf.mheap_lut_entries=1"};
@@ -626,6 +653,7 @@ int main(void) {
         cmocka_unit_test(a_full_table_forgets_the_least_recently_used),
         cmocka_unit_test(a_full_pool_makes_arrivals_wait_in_order),
         cmocka_unit_test(the_heap_takes_its_time),
+        cmocka_unit_test(one_port_reads_two_children_in_two_cycles),
         cmocka_unit_test(a_full_heap_or_its_table_makes_arrivals_wait),
         cmocka_unit_test(majority_by_heap_is_majority_by_counting),
         cmocka_unit_test(limits_are_kept_and_all_threads_end),
