@@ -1,10 +1,37 @@
 #include "gpu/caches.h"
 
+#include "gpu/net.h"
+
 static unsigned atom_of(const struct cache_params *params) {
     return params->sector_bytes ? params->sector_bytes : params->line_bytes;
 }
 
-enum status caches_check(const struct gpu_config *config, struct report *report) {
+/* What an access sends down at once has to fit the way down, or it would wait for ever. */
+static enum status check_way_down(const struct gpu_config *config, const struct cache_params *params, const char *name,
+                                  bool written, struct report *report) {
+    const bool back = written && (params->write == CACHE_BACK || params->write == CACHE_LOCAL_BACK);
+    const bool hands_on = written && params->write == CACHE_THROUGH && params->write_allocate == CACHE_WRITE_FETCH;
+    const unsigned bytes = back ? params->line_bytes : atom_of(params);
+    if (params->perfect)
+        return STATUS_OK;
+    if (bytes > NET_MESSAGE_BYTES)
+        return report_add(report, STATUS_INVALID,
+                          "%s.line_bytes is %u: this cache would %s %u bytes in one message, which carries %d at most",
+                          name, (unsigned)params->line_bytes, back ? "write back" : "fetch", bytes, NET_MESSAGE_BYTES);
+    if (config->gpu->link_capacity < 2 && (back || hands_on))
+        return report_add(report, STATUS_INVALID,
+                          "link.capacity is %u: an access to %s may send two messages at once, a fetch and %s",
+                          (unsigned)config->gpu->link_capacity, name,
+                          back ? "the line that makes room" : "the store that it is for");
+    if (back && params->allocate == CACHE_ON_FILL)
+        return report_add(report, STATUS_INVALID,
+                          "%s.allocate=fill: the line that makes room when data arrive could not be written back; use "
+                          "%s.allocate=miss, or %s.write=through or evict",
+                          name, name, name);
+    return STATUS_OK;
+}
+
+static enum status check_own_l2(const struct gpu_config *config, struct report *report) {
     const struct cache_params *l2 = config->l2;
     if (!config->gpu->l2_private || !config->gpu->l2_enabled)
         return STATUS_OK;
@@ -18,7 +45,16 @@ enum status caches_check(const struct gpu_config *config, struct report *report)
             "l2.private: the L2 is asked for %u bytes at a time (l2.line_bytes, l2.sector_bytes), but the L1 "
             "asks for %u",
             atom_of(l2), atom_of(config->l1));
-    return STATUS_OK;
+    return check_way_down(config, l2, "l2", true, report);
+}
+
+enum status caches_check(const struct gpu_config *config, struct report *report) {
+    enum status status = check_way_down(config, config->l1, "l1", true, report);
+    if (status == STATUS_OK)
+        status = check_way_down(config, config->instruction, "instruction_cache", false, report);
+    if (status == STATUS_OK)
+        status = check_way_down(config, config->constant, "constant_cache", false, report);
+    return status == STATUS_OK ? check_own_l2(config, report) : status;
 }
 
 void caches_create(struct gpu_caches *caches, struct arena *arena, const struct gpu_config *config) {

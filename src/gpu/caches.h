@@ -11,7 +11,7 @@ struct gpu_caches {
     const struct module *module; /* whose code they hold */
 };
 
-/* Can the SMs' own L2s, if there are any, be put below the L1s? */
+/* Does what the SMs' caches send down fit the links, and their own L2s, if there are any, below the L1s? */
 enum status caches_check(const struct gpu_config *config, struct report *report);
 void caches_create(struct gpu_caches *caches, struct arena *arena, const struct gpu_config *config);
 /* A launch begins, or is over and nothing is on its way any more. */

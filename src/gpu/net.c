@@ -28,7 +28,7 @@ enum status net_create(struct net *net, struct arena *arena, const struct gpu_co
     const struct crossbar_shape shape = {.inputs = net->inputs,
                                          .outputs = net->outputs,
                                          .item_bytes = sizeof(struct packet),
-                                         .largest_message_bytes = 128,
+                                         .largest_message_bytes = NET_MESSAGE_BYTES,
                                          .stream = to_slices};
     return crossbar_create(&net->crossbar, arena, config->crossbar, &shape, report);
 }

@@ -4,6 +4,8 @@
 
 #include "gpu/gpu.h"
 
+enum { NET_MESSAGE_BYTES = 128 }; /* of data, at most */
+
 struct net {
     struct crossbar *crossbar;
     struct link **in, **out;

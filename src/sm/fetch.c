@@ -1,7 +1,7 @@
 /* Fetch: a few instructions of one warp at a time, from one line of the instruction cache. */
 #include "sm/state.h"
 
-enum { INSTRUCTION_BYTES = 8, LINE_INSTRUCTIONS = 16 };
+enum { LINE_INSTRUCTIONS = 16 };
 #define CODE_SPACE (UINT64_C(1) << 41) /* where the memory system sees code */
 
 void sm_fetched(struct sm *sm, unsigned warp) {
@@ -16,8 +16,7 @@ void sm_fetched(struct sm *sm, unsigned warp) {
         sm_consider_warp(sm, warp);
         return;
     }
-    const uint32_t line = sm->instruction ? 128 / INSTRUCTION_BYTES : 16;
-    const uint32_t left = line - w->pc % line;
+    const uint32_t left = (~w->pc & sm->line_mask) + 1;
     w->buffer_end = w->pc + (left < sm->params.fetch_width ? left : sm->params.fetch_width);
     sm_consider_fetched(sm, warp);
 }
@@ -41,12 +40,12 @@ void sm_instruction_arrived(struct sm *sm, uint64_t address) {
         sm_event(sm, sm->now + sm->params.fetch_cycles, EVENT_FETCHED, (uint32_t)arrival.tags[i]);
 }
 
-static uint64_t code_address(uint32_t pc) { return CODE_SPACE + (uint64_t)pc * INSTRUCTION_BYTES; }
+static uint64_t code_address(uint32_t pc) { return CODE_SPACE + (uint64_t)pc * SM_INSTRUCTION_BYTES; }
 
 void sm_remember_code(struct sm *sm, uint32_t first_pc) {
     const struct function *kernel = module_function_at(sm->module, first_pc);
     uint32_t *used = ARENA_ARRAY(sm->arena, uint32_t, cache_sets(sm->instruction));
-    if (cache_atom_bytes(sm->instruction) != LINE_INSTRUCTIONS * INSTRUCTION_BYTES)
+    if (cache_atom_bytes(sm->instruction) != LINE_INSTRUCTIONS * SM_INSTRUCTION_BYTES)
         return;
     for (uint32_t pc = kernel->first_pc; pc < kernel->end_pc; pc++)
         if (sm->module->code[pc].op == OP_CALL)
@@ -81,7 +80,7 @@ static bool fetch_warp(struct sm *sm, unsigned warp) {
         sm->stats.fetches++;
         return true;
     }
-    const struct request request = {.address = code_address(w->pc), .tag = warp, .bytes = INSTRUCTION_BYTES};
+    const struct request request = {.address = code_address(w->pc), .tag = warp, .bytes = SM_INSTRUCTION_BYTES};
     struct cache_result result;
     const uint32_t room = link_room(sm->requests, sm->now);
     switch (cache_access(sm->instruction, &request, room, &result)) {
@@ -96,7 +95,7 @@ static bool fetch_warp(struct sm *sm, unsigned warp) {
                                           .sm = sm->shape.id,
                                           .bytes = result.down[i].bytes,
                                           .kind = PACKET_READ,
-                                          .sectors = 0xf};
+                                          .sectors = sm_sectors(result.down[i].address, result.down[i].bytes)};
             link_send(sm->requests, sm->now, &packet, 1, packet.bytes);
             sm->stats.requests_sent++;
         }

@@ -406,6 +406,7 @@ enum status sm_create(struct sm **out, struct arena *arena, const struct sm_para
     }
     sm->instruction = caches->instruction, sm->constant = caches->constant;
     sm->instruction_ways = caches->instruction_ways;
+    sm->line_mask = cache_atom_bytes(sm->instruction) / SM_INSTRUCTION_BYTES - 1;
     for (unsigned unit = 0; unit < SM_UNIT_COUNT; unit++) {
         const uint64_t room = unit == SM_UNIT_MEMORY ? params->memory_queue : params->collectors;
         sm->collector_bias += ((UINT64_C(1) << (UNIT_BITS - 1)) - room) << UNIT_BITS * unit;

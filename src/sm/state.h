@@ -20,7 +20,8 @@ enum {
     QUEUE_MAX = 32,
     SCHEDULERS_MAX = 8,
     OWN_L2_QUEUE = 1024,
-    OWN_L2 = 255 /* in place of a flight's warp */
+    OWN_L2 = 255, /* in place of a flight's warp */
+    SM_INSTRUCTION_BYTES = 8
 };
 #define NO_FLIGHT UINT32_MAX
 /* Tags of requests that are not the data cache's; its own are numbers of flights. */
@@ -189,6 +190,7 @@ struct sm {
     bool books_later;        /* see `empty` */
     struct pending *pending; /* [warp][word] */
     uint32_t instruction_ways;
+    uint32_t line_mask;      /* instructions of what a fetch takes from the instruction cache, less 1 */
     uint64_t *code_here;     /* lines of code that the instruction cache holds for good; NULL: it may lose them */
     uint64_t collector_bias; /* added to collectors_used, shows full ones in the top bits */
 

@@ -117,7 +117,7 @@ static void a_full_cache_holds_back_and_goes_on(void **state) {
     (void)state;
     struct fixture f;
     run(&f, READS("4", "ld.const.u32 %r2, [%rd3];\nld.param.u64 %rd1, [p];\nst.global.u32 [%rd1], %r2;"),
-        MACHINE "constant_cache.mshr_merges: 2\nconstant_cache.mshr_entries: 1\nlink.capacity: 1\n", 1024);
+        MACHINE "constant_cache.mshr_merges: 2\nconstant_cache.mshr_entries: 1\nlink.capacity: 2\n", 1024);
     assert_true(constant(&f)->blocked_mshr + constant(&f)->blocked_merge > 0);
     assert_int_equal(constant(&f)->misses, 4096 / LINE + 1);
     check_books(&f);
