@@ -6,7 +6,7 @@
 #include "device/compile_process.h"
 
 /* Raised when the form of what is cached changes. */
-#define CACHE_FORM "heddle compile 2"
+#define CACHE_FORM "heddle compile 3"
 
 /* One compilation on its way. Everything but the result lives in `arena`, which ends with it. */
 struct job {

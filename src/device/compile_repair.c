@@ -159,19 +159,15 @@ static const char *bytes_split(struct arena *arena, const char *line, size_t len
                         copy, name, name, mask);
 }
 
-struct text {
-    char *items;
-    unsigned count, capacity;
-};
-
-static void text_add(struct arena *arena, struct text *text, const char *more, size_t length) {
+void repair_text_add(struct arena *arena, struct repair_text *text, const char *more, size_t length) {
     for (size_t i = 0; i < length; i++)
         *ARENA_PUSH(arena, text) = more[i];
 }
 
 const char *repair_ir(struct arena *arena, const char *ir) {
-    struct text out = {0};
+    struct repair_text out = {0};
     unsigned number = 0;
+    ir = repair_pairs(arena, ir);
     const char *copied = ir, *function = ir;
     for (const char *line = ir; *line;) {
         size_t length = strcspn(line, "\n");
@@ -189,14 +185,14 @@ const char *repair_ir(struct arena *arena, const char *ir) {
         else if (memmem(line, length, "<16 x i8>, ", 11) && (split = bytes_split(arena, line, length, number)))
             number++;
         if (split) {
-            text_add(arena, &out, copied, (size_t)(line - copied));
-            text_add(arena, &out, split, strlen(split));
+            repair_text_add(arena, &out, copied, (size_t)(line - copied));
+            repair_text_add(arena, &out, split, strlen(split));
             copied = next;
         }
         line = next;
     }
     if (number == 0)
         return ir;
-    text_add(arena, &out, copied, strlen(copied) + 1);
+    repair_text_add(arena, &out, copied, strlen(copied) + 1);
     return out.items;
 }

@@ -110,8 +110,51 @@ static void the_rest_stays_as_it_is(void **state) {
     arena_free(&arena);
 }
 
+static void two_bytes_go_through_calls_as_one_number(void **state) {
+    (void)state;
+    expect_repair("declare <2 x i8> @other(<2 x i8> noundef, i32)\n"
+                  "define internal <2 x i8> @turn(i8 %0, <2 x i8> noundef %1) #3 !dbg !5 {\n"
+                  "  %3 = add <2 x i8> %1, %10\n"
+                  "  ret <2 x i8> %3, !dbg !6\n"
+                  "}\n"
+                  "define void @k(ptr %0) {\n"
+                  "entry:\n"
+                  "  %2 = call noundef <2 x i8> @turn(i8 7, <2 x i8> noundef <i8 1, i8 2>) #2, !dbg !7\n"
+                  "  %3 = call <2 x i8> @llvm.abs.v2i8(<2 x i8> %2, i1 false)\n"
+                  "  call void @take(ptr byval(<2 x i8>) %0, <2 x i8> %3)\n"
+                  "  ret void\n"
+                  "}\n",
+                  "declare i16 @other( i16, i32)\n"
+                  "define internal i16 @turn(i8 %0, i16 %heddle.p0) #3 !dbg !5 {\n"
+                  "  %heddle.p0.pair = bitcast i16 %heddle.p0 to <2 x i8>\n"
+                  "  %3 = add <2 x i8> %heddle.p0.pair, %10\n"
+                  "  %heddle.p1 = bitcast <2 x i8> %3 to i16\n"
+                  "  ret i16 %heddle.p1, !dbg !6\n"
+                  "}\n"
+                  "define void @k(ptr %0) {\n"
+                  "entry:\n"
+                  "  %heddle.p2 = bitcast <2 x i8> <i8 1, i8 2> to i16\n"
+                  "  %heddle.p3 = call noundef i16 @turn(i8 7, i16 %heddle.p2) #2, !dbg !7\n"
+                  "  %2 = bitcast i16 %heddle.p3 to <2 x i8>\n"
+                  "  %3 = call <2 x i8> @llvm.abs.v2i8(<2 x i8> %2, i1 false)\n"
+                  "  %heddle.p4 = bitcast <2 x i8> %3 to i16\n"
+                  "  call void @take(ptr byval(<2 x i8>) %0, i16 %heddle.p4)\n"
+                  "  ret void\n"
+                  "}\n");
+}
+
+static void a_parameter_of_two_bytes_is_read_behind_the_label(void **state) {
+    (void)state;
+    expect_repair(
+        "define i8 @second(<2 x i8> %0) {\nstart:\n  %2 = extractelement <2 x i8> %0, i64 1\n  ret i8 %2\n}\n",
+        "define i8 @second( i16 %heddle.p0) {\nstart:\n  %heddle.p0.pair = bitcast i16 %heddle.p0 to <2 x i8>\n"
+        "  %2 = extractelement <2 x i8> %heddle.p0.pair, i64 1\n  ret i8 %2\n}\n");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_bytes_go_through_calls_as_one_number),
+        cmocka_unit_test(a_parameter_of_two_bytes_is_read_behind_the_label),
         cmocka_unit_test(a_comparison_of_short2_is_taken_apart),
         cmocka_unit_test(a_short_line_is_read_to_its_end),
         cmocka_unit_test(an_element_of_a_private_vector_keeps_its_load),
