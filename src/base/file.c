@@ -121,6 +121,14 @@ enum status file_write(const char *path, const void *data, size_t bytes, struct 
     return status;
 }
 
+bool file_append(const char *path, const void *data, size_t bytes) {
+    const int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return false;
+    const bool good = write_all(fd, data, bytes);
+    return close(fd) == 0 && good;
+}
+
 char *file_join(struct arena *arena, const char *dir, const char *name) {
     if (name[0] == '/' || dir[0] == '\0')
         return arena_strdup(arena, name);

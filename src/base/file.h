@@ -13,6 +13,9 @@ enum status file_read(const char *path, size_t limit_bytes, struct arena *arena,
 /* Writes a neighbour and renames it, so that readers see the old file or the new one and never a part. What is not a
  * regular file (/dev/stdout, a pipe) is written directly. STATUS_SYSTEM when the host refuses. */
 enum status file_write(const char *path, const void *data, size_t bytes, struct report *report);
+/* Adds to the end of a file, which is made when it is not there, in one write where the host does not part it. Opens and
+ * closes it: whatever the process does to its descriptors in between does not matter. */
+bool file_append(const char *path, const void *data, size_t bytes);
 /* "dir/name" joined; `name` alone when it is absolute or dir is "". */
 char *file_join(struct arena *arena, const char *dir, const char *name);
 /* The folder part of a path, "" when it has none: file_join(dir, ...) gives paths beside it. */

@@ -217,6 +217,9 @@ static enum status show(struct execution *e, double seconds, struct report *repo
         session_fold(e->folder, program, &e->machine, !e->functional, seconds, &e->arguments->arena, &sum, report);
     const enum status written = write_result(e, &sum, report);
     fputs(sum.faults, stderr);
+    if (sum.is_cut)
+        fputs("heddle exec: a process ended while its last launch was being written down; that one is missing\n",
+              stderr);
     if (!sum.launches && !sum.untimed)
         fprintf(stderr,
                 "heddle exec: %s launched no kernel on the simulated GPU; it finds it as OpenCL platform "

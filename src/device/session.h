@@ -1,5 +1,5 @@
 /* The launches of a program that has its own way of asking for them: several modules, several processes. Each process
- * writes its part into a folder, whoever started them puts the parts together. */
+ * leaves logs (device/session_log.h) in a folder, whoever started them puts these together. */
 #ifndef HEDDLE_DEVICE_SESSION_H
 #define HEDDLE_DEVICE_SESSION_H
 
@@ -18,8 +18,8 @@ struct session_module {
 struct session {
     struct arena arena;
     const struct machine *machine;
-    bool in_time;     /* launches without time are run but not shown */
-    uint64_t untimed; /* how many of those there were */
+    bool in_time;
+    uint64_t untimed; /* if in_time: launches without time, which are not kept */
     struct session_module *modules, *last;
     struct {
         struct session_launch {
@@ -29,6 +29,8 @@ struct session {
         unsigned count, capacity;
     } launches;         /* in the order they were done */
     const char *faults; /* what stopped launches */
+    unsigned host_threads;
+    bool is_cut; /* a process ended while it wrote a launch */
 };
 
 /* `source` is the text behind the file that the module's positions name, in the session's arena or longer-lived. */
@@ -38,22 +40,21 @@ struct session_module *session_add(struct session *session, struct device *devic
 void session_keep(struct session *session, struct session_module *module, const struct launch *launch,
                   struct launch_result *result);
 void session_fault(struct session *session, const char *message);
-/* Writes FOLDER/NAME.json, and beside it the totals in a form for session_fold alone. */
-enum status session_write(struct session *session, const char *folder, const char *name, struct report *report);
 void session_close(struct session *session);
 
-/* A new folder for the parts, NULL: the host refused; and its end, with all that is in it. */
+/* A new folder for the logs, NULL: the host refused; and its end, with all that is in it. */
 char *session_folder_make(struct arena *arena);
 void session_folder_remove(struct arena *arena, const char *folder);
 
-/* All parts of a folder together. */
+/* All logs of a folder together. */
 struct session_sum {
-    unsigned launches, processes;
+    unsigned launches;
     uint64_t untimed;
     struct run_stats stats;
     struct gpu_stats timed;
     bool in_time;
     const char *faults;
+    bool is_cut;             /* as in struct session */
     struct json_t *document; /* the result file; json_decref it */
 };
 enum status session_fold(const char *folder, const char *program, const struct machine *machine, bool in_time,

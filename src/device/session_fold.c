@@ -1,4 +1,4 @@
-/* The parts of all processes put together into one result file. */
+/* The logs of all processes put together into one result file. */
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,17 +9,14 @@
 #include "device/result_parts.h"
 #include "device/result_timed.h"
 #include "device/session.h"
-#include "device/session_part.h"
+#include "device/session_log.h"
 
 struct fold {
-    const char *folder;
-    const struct machine *machine;
+    struct session *session;
     struct arena *arena;
     struct session_sum *sum;
     json_t *launches, *kernels, *lines, *sources;
     json_t *line_index; /* "file:line" to the entry in lines */
-    const char *lanes;
-    unsigned threads; /* most of any part */
 };
 
 struct names {
@@ -31,41 +28,18 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void list_parts(const char *folder, struct arena *arena, struct names *out) {
+static void list_logs(const char *folder, struct arena *arena, struct names *out) {
     DIR *opened = opendir(folder);
     for (struct dirent *entry; opened && (entry = readdir(opened));)
-        if (file_ends_in(entry->d_name, SESSION_DOCUMENT))
-            *ARENA_PUSH(arena, out) =
-                arena_strndup(arena, entry->d_name, strlen(entry->d_name) - strlen(SESSION_DOCUMENT));
+        if (file_ends_in(entry->d_name, SESSION_LOG))
+            *ARENA_PUSH(arena, out) = arena_printf(arena, "%s/%s", folder, entry->d_name);
     if (opened)
         closedir(opened);
     if (out->count)
         qsort(out->items, out->count, sizeof *out->items, compare_names);
 }
 
-static bool fold_totals(struct fold *fold, const char *name) {
-    const struct divergence_ops *mechanism = divergence_find(fold->machine->divergence_mechanism);
-    char *data = NULL;
-    size_t bytes = 0;
-    struct session_totals totals;
-    if (file_read(arena_printf(fold->arena, "%s/%s" SESSION_TOTALS, fold->folder, name), 1 << 24, fold->arena, &data,
-                  &bytes, NULL) != STATUS_OK ||
-        bytes < sizeof totals)
-        return false;
-    memcpy(&totals, data, sizeof totals);
-    if (memcmp(totals.form, SESSION_FORM, sizeof SESSION_FORM) != 0 ||
-        bytes != sizeof totals + totals.mechanism_bytes ||
-        (totals.mechanism_bytes && totals.mechanism_bytes != mechanism->stats_bytes))
-        return false;
-    stat_merge(&fold->sum->stats, &totals.stats, run_stats_table);
-    totals.timed.mechanism = mechanism;
-    totals.timed.mechanism_stats =
-        totals.mechanism_bytes ? arena_copy(fold->arena, data + sizeof totals, totals.mechanism_bytes) : NULL;
-    result_merge_timed(&fold->sum->timed, &totals.timed, fold->arena);
-    return true;
-}
-
-/* Counters of the same line in another process: everything that is a whole number adds up. */
+/* Counters of the same line in another module: everything that is a whole number adds up. */
 static void add_counts(json_t *into, const json_t *from) {
     const char *key;
     json_t *value;
@@ -91,39 +65,36 @@ static void fold_line(struct fold *fold, json_t *line) {
     const double issues = (double)json_integer_value(json_object_get(there, "warp_instructions"));
     const double lanes = (double)json_integer_value(json_object_get(there, "active_lanes"));
     json_object_set_new(there, "simd_efficiency",
-                        json_real(issues > 0 ? lanes / (issues * fold->machine->warp_size) : 0));
+                        json_real(issues > 0 ? lanes / (issues * fold->session->machine->warp_size) : 0));
 }
 
-static enum status fold_part(struct fold *fold, const char *name, struct report *report) {
-    json_error_t error;
-    const char *path = arena_printf(fold->arena, "%s/%s" SESSION_DOCUMENT, fold->folder, name);
-    json_t *part = json_load_file(path, 0, &error);
-    if (!part || !fold_totals(fold, name)) {
-        json_decref(part);
-        return report_add(report, STATUS_SYSTEM,
-                          "%s: a process wrote results that this program cannot read; are the OpenCL library and the "
-                          "program of one build?",
-                          path);
-    }
-    json_array_extend(fold->launches, json_object_get(part, "launches"));
-    json_array_extend(fold->kernels, json_object_get(part, "kernels"));
-    json_object_update(fold->sources, json_object_get(part, "sources"));
+static json_t *source_json(const struct session_module *module, struct arena *arena) {
+    json_t *out = json_object();
+    json_object_set_new(out, "name", result_text(arena, module->source_name));
+    json_object_set_new(out, "text", result_text(arena, module->source));
+    json_object_set_new(out, "module_hash", result_hash(module->run.module_hash));
+    return out;
+}
+
+static void fold_module(struct fold *fold, struct session_module *module) {
+    struct run *run = &module->run;
+    struct run_stats stats;
+    json_t *kernels = result_kernels(run, fold->arena), *lines = result_lines(run, fold->arena), *line;
+    json_t *hash = result_hash(module->source_hash);
     size_t i;
-    json_t *line;
-    json_array_foreach (json_object_get(part, "lines"), i, line) {
+    json_array_extend(fold->kernels, kernels);
+    json_array_foreach (lines, i, line) {
         fold_line(fold, line);
     }
-    fold->sum->untimed += (uint64_t)json_integer_value(json_object_get(part, "untimed"));
-    fold->sum->processes++;
-    const char *faults = json_string_value(json_object_get(part, "faults"));
-    fold->sum->faults = arena_printf(fold->arena, "%s%s", fold->sum->faults, faults ? faults : "");
-    const char *lanes = json_string_value(json_object_get(part, "lanes"));
-    if (lanes && *lanes)
-        fold->lanes = arena_strdup(fold->arena, lanes);
-    const unsigned threads = (unsigned)json_integer_value(json_object_get(part, "threads"));
-    fold->threads = threads > fold->threads ? threads : fold->threads;
-    json_decref(part);
-    return STATUS_OK;
+    json_object_set_new(fold->sources, json_string_value(hash), source_json(module, fold->arena));
+    json_decref(kernels);
+    json_decref(lines);
+    json_decref(hash);
+    result_total(run, NULL, &stats);
+    stat_merge(&fold->sum->stats, &stats, run_stats_table);
+    for (unsigned k = 0; k < run->done; k++)
+        if (run->results[k].timed)
+            result_merge_timed(&fold->sum->timed, run->results[k].timed, fold->arena);
 }
 
 /* One hash of all modules, in the order of their sources' hashes. */
@@ -157,19 +128,21 @@ static json_t *total_json(struct fold *fold) {
 }
 
 static json_t *document(struct fold *fold, const char *program, double seconds) {
+    const struct session *session = fold->session;
+    const struct session_sum *sum = fold->sum;
+    const char *lanes = session->modules ? device_lanes(session->modules->run.device) : "v1";
     json_t *root = json_object(), *module = json_object();
-    const bool in_time = fold->sum->in_time;
     json_object_set_new(root, "schema", json_string(RESULT_SCHEMA));
-    json_object_set_new(root, "complete", json_boolean(!*fold->sum->faults));
+    json_object_set_new(root, "complete", json_boolean(!*sum->faults && !sum->is_cut));
     json_object_set_new(root, "heddle", json_string(HEDDLE_VERSION));
-    json_object_set_new(root, "mode", json_string(in_time ? "timed" : "functional"));
+    json_object_set_new(root, "mode", json_string(sum->in_time ? "timed" : "functional"));
     json_object_set_new(root, "seed", result_count(0));
-    json_object_set_new(root, "machine", result_machine(fold->machine, fold->arena));
+    json_object_set_new(root, "machine", result_machine(session->machine, fold->arena));
     json_object_set_new(module, "name", result_text(fold->arena, file_name(program)));
     json_object_set_new(module, "hash", result_hash(hash_sources(fold->sources, true)));
     json_object_set_new(module, "source_hash", result_hash(hash_sources(fold->sources, false)));
     json_object_set_new(root, "module", module);
-    json_object_set_new(root, "units", result_units(in_time, fold->machine));
+    json_object_set_new(root, "units", result_units(sum->in_time, session->machine));
     json_object_set_new(root, "launches", fold->launches);
     json_object_set_new(root, "kernels", fold->kernels);
     json_object_set_new(root, "total", total_json(fold));
@@ -177,34 +150,53 @@ static json_t *document(struct fold *fold, const char *program, double seconds) 
     json_object_set_new(root, "checks", json_array());
     json_object_set_new(root, "sources", fold->sources);
     json_object_set_new(root, "host",
-                        result_host(seconds, fold->sum->stats.warp_instructions, fold->threads, fold->lanes));
+                        result_host(seconds, sum->stats.warp_instructions,
+                                    session->host_threads ? session->host_threads : 1, lanes));
     return root;
+}
+
+static enum status read_logs(const char *folder, struct session *session, struct device **device,
+                             struct report *report) {
+    struct names names = {0};
+    list_logs(folder, &session->arena, &names);
+    enum status status = names.count ? device_create(device, session->machine, report) : STATUS_OK;
+    for (unsigned i = 0; *device && i < names.count; i++) {
+        const enum status one = session_log_read(names.items[i], session, *device, report);
+        status = status ? status : one;
+    }
+    return status;
 }
 
 enum status session_fold(const char *folder, const char *program, const struct machine *machine, bool in_time,
                          double wall_seconds, struct arena *arena, struct session_sum *sum, struct report *report) {
-    *sum = (struct session_sum){.in_time = in_time, .faults = ""};
-    struct fold fold = {.folder = folder,
-                        .machine = machine,
+    struct session session = {.machine = machine, .in_time = in_time};
+    struct device *device = NULL;
+    const enum status status = read_logs(folder, &session, &device, report);
+    *sum = (struct session_sum){.launches = session.launches.count,
+                                .untimed = session.untimed,
+                                .in_time = in_time,
+                                .faults = arena_strdup(arena, session.faults ? session.faults : ""),
+                                .is_cut = session.is_cut};
+    struct fold fold = {.session = &session,
                         .arena = arena,
                         .sum = sum,
                         .launches = json_array(),
                         .kernels = json_array(),
                         .lines = json_array(),
                         .sources = json_object(),
-                        .line_index = json_object(),
-                        .lanes = "v1",
-                        .threads = 1};
-    struct names names = {0};
-    list_parts(folder, arena, &names);
-    enum status status = STATUS_OK;
-    for (unsigned i = 0; i < names.count; i++) {
-        const enum status one = fold_part(&fold, names.items[i], report);
-        status = status ? status : one;
+                        .line_index = json_object()};
+    for (unsigned i = 0; i < session.launches.count; i++) {
+        const struct session_launch *one = &session.launches.items[i];
+        json_array_append_new(fold.launches, result_launch(&one->module->run, one->index, arena));
     }
-    sum->launches = (unsigned)json_array_size(fold.launches);
+    for (struct session_module *module = session.modules; module; module = module->next)
+        if (module->run.done)
+            fold_module(&fold, module);
     sum->document = document(&fold, program, wall_seconds);
     json_decref(fold.line_index);
+    session_close(&session);
+    if (device)
+        device_destroy(device);
     return status;
 }
 

@@ -39,6 +39,7 @@ static struct command_end run_launch(cl_event event, struct device *device) {
         context_tell(event->context, report_text(&report));
     }
     record_launch(work->kernel->program, &work->launch, &result);
+    launch_result_free(&result);
     report_free(&report);
     return end;
 }

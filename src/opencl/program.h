@@ -27,10 +27,10 @@ struct _cl_program {
     const char *options, *log, *kernel_names;
     const char *binary; /* made when first asked for, under the engine's lock */
     size_t binary_bytes;
-    struct compiled compiled;      /* an executable */
-    struct program *loaded;        /* on the device; NULL: not an executable */
-    const char *code;              /* a compiled object or a library: LLVM IR */
-    struct session_module *record; /* what its launches did; NULL: nobody asked */
+    struct compiled compiled;     /* an executable */
+    struct program *loaded;       /* on the device; NULL: not an executable */
+    const char *code;             /* a compiled object or a library: LLVM IR */
+    struct session_entry *record; /* in the log of its launches; NULL: nobody asked */
 };
 
 /* One with nothing in it; NULL with the error in *code. */

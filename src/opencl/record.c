@@ -15,17 +15,17 @@ struct recorder {
     regex_t kernels;
     bool has_regex;
     atomic_ullong matched; /* launches of kernels that are to be timed, so far */
-    pthread_mutex_t lock;  /* guards what follows, and is held while a part is written: the process may be ending */
-    unsigned parts;
+    pthread_mutex_t lock;  /* guards what follows */
+    unsigned logs;
     struct recording *first;
 };
 
 struct recording {
-    struct session session;
+    struct session_log log;
+    struct arena arena; /* holds this and the entries of programs */
     struct recorder *recorder;
     cl_context context;
     pid_t process; /* a fork takes the records along, but they are its parent's */
-    unsigned part;
     struct recording *next;
 };
 
@@ -54,77 +54,67 @@ struct recording *record_context(cl_context context) {
         return NULL;
     struct arena arena = {0};
     struct recording *recording = ARENA_NEW(&arena, struct recording);
-    recording->session = (struct session){.arena = arena,
-                                          .machine = &context->device->machine,
-                                          .in_time = !recorder->settings->functional};
     recording->recorder = recorder;
     recording->context = context;
     recording->process = getpid();
     pthread_mutex_lock(&recorder->lock);
-    recording->part = recorder->parts++;
+    const unsigned number = recorder->logs++;
     recording->next = recorder->first;
     recorder->first = recording;
     pthread_mutex_unlock(&recorder->lock);
+    recording->log =
+        (struct session_log){.in_time = !recorder->settings->functional,
+                             .path = arena_printf(&arena, "%s/%010ld-%06u" SESSION_LOG, recorder->settings->results,
+                                                  (long)recording->process, number)};
+    recording->arena = arena;
     return recording;
 }
 
-static void write_part(struct recording *recording) {
-    struct session *session = &recording->session;
-    if (recording->process == getpid() && (session->launches.count || session->untimed || session->faults)) {
-        char name[40];
-        snprintf(name, sizeof name, "%010ld-%06u", (long)recording->process, recording->part);
-        session_write(session, recording->recorder->settings->results, name, NULL);
-    }
-    struct session ended = *session; /* its arena holds the recording */
-    session_close(&ended);
-}
+static bool is_own(const struct recording *recording) { return recording && recording->process == getpid(); }
 
 void record_context_end(cl_context context) {
     struct recorder *recorder = context->device->platform->recorder;
+    struct recording *recording = context->recording;
     pthread_mutex_lock(&recorder->lock);
     struct recording **at = &recorder->first;
-    while (*at && *at != context->recording)
+    while (*at && *at != recording)
         at = &(*at)->next;
-    struct recording *recording = context->recording ? *at : NULL;
-    if (recording) {
+    if (*at)
         *at = recording->next;
-        context->recording = NULL;
-        write_part(recording);
-    }
     pthread_mutex_unlock(&recorder->lock);
+    context->recording = NULL;
+    if (recording) {
+        struct arena arena = recording->arena; /* it holds the recording */
+        arena_free(&arena);
+    }
 }
 
 void record_end(struct recorder *recorder) {
     pthread_mutex_lock(&recorder->lock);
-    while (recorder->first) {
-        struct recording *recording = recorder->first;
-        recorder->first = recording->next;
-        if (recording->process == getpid())
+    for (struct recording *recording = recorder->first; recording; recording = recording->next)
+        if (is_own(recording))
             engine_acquire(&recording->context->engine); /* for good: the process is ending */
-        recording->context->recording = NULL;
-        write_part(recording);
-    }
     pthread_mutex_unlock(&recorder->lock);
 }
 
-struct session_module *record_program(cl_program program) {
+struct session_entry *record_program(cl_program program) {
     struct recording *recording = program->context->recording;
     if (!recording)
         return NULL;
-    struct session *session = &recording->session;
-    return session_add(session, program->context->engine.device, program->loaded,
-                       arena_strdup(&session->arena, program->source ? program->source : ""));
+    struct session_entry *entry = ARENA_NEW(&recording->arena, struct session_entry);
+    *entry = (struct session_entry){.program = program->loaded,
+                                    .source = arena_strdup(&recording->arena, program->source ? program->source : "")};
+    return entry;
 }
 
-void record_launch(cl_program program, const struct launch *launch, struct launch_result *result) {
+void record_launch(cl_program program, const struct launch *launch, const struct launch_result *result) {
     struct recording *recording = program->context->recording;
-    if (recording)
-        session_keep(&recording->session, program->record, launch, result);
-    else
-        launch_result_free(result);
+    if (is_own(recording))
+        session_log_launch(&recording->log, program->record, launch, result,
+                           device_host_threads(program->context->engine.device));
 }
 
 void record_fault(cl_context context, const char *message) {
-    if (context->recording)
-        session_fault(&context->recording->session, message);
+    if (is_own(context->recording))
+        session_log_fault(&context->recording->log, message);
 }

@@ -1,27 +1,26 @@
-/* Which launches run in time, and what was measured, kept for `heddle exec`: a part for every context, written when the
- * context or the process ends. */
+/* Which launches run in time, and what was measured, kept for `heddle exec`: a log for every context, which grows with
+ * every launch. */
 #ifndef HEDDLE_OPENCL_RECORD_H
 #define HEDDLE_OPENCL_RECORD_H
 
-#include "device/session.h"
+#include "device/session_log.h"
 #include "opencl/platform.h"
 
 struct recording; /* of one context */
 
 struct recorder *record_create(cl_platform_id platform);
-/* Writes the parts of contexts that there still are. */
+/* The process ends: waits for launches that are under way. */
 void record_end(struct recorder *recorder);
 
 /* Of a new context; NULL: nobody asked for results. */
 struct recording *record_context(cl_context context);
-/* Writes its part. */
 void record_context_end(cl_context context);
 /* Of a program that has been loaded; NULL: nothing is kept. The caller has the device. */
-struct session_module *record_program(cl_program program);
+struct session_entry *record_program(cl_program program);
 /* Whether the next launch of this kernel runs in time. */
 bool record_chooses_time(struct recorder *recorder, const char *kernel);
-/* Takes the result over. The caller has the device. */
-void record_launch(cl_program program, const struct launch *launch, struct launch_result *result);
+/* The caller has the device. */
+void record_launch(cl_program program, const struct launch *launch, const struct launch_result *result);
 /* A launch stopped: the words for the user. */
 void record_fault(cl_context context, const char *message);
 

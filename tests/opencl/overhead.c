@@ -1,13 +1,17 @@
 /* What a launch costs beyond the model: an empty kernel through the loader, and a copy of a large buffer.
- * usage: opencl_overhead [LAUNCHES]   prints microseconds per launch, and GB/s of write and read beside memcpy. */
+ * usage: opencl_overhead [LAUNCHES]   prints microseconds per launch, on the clock and of all threads' processor time,
+ * which other programs of the host do not change, and GB/s of write and read beside memcpy. */
 #include "programs/program.h"
 #include <time.h>
 
-static double now(void) {
+static double read_clock(clockid_t clock) {
     struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
+    clock_gettime(clock, &time);
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
+
+static double now(void) { return read_clock(CLOCK_MONOTONIC); }
+static double used(void) { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
 
 int main(int argc, char **argv) {
     const size_t bytes = (size_t)256 << 20;
@@ -18,14 +22,15 @@ int main(int argc, char **argv) {
     cl_kernel kernel = gpu_kernel(program, "nothing");
     const size_t one = 1;
     for (int finish = 0; finish < 2; finish++) {
-        const double start = now();
+        const double start = now(), start_used = used();
         for (int i = 0; i < launches; i++) {
             CHECK(clEnqueueNDRangeKernel(gpu.queue, kernel, 1, NULL, &one, &one, 0, NULL, NULL));
             if (finish)
                 CHECK(clFinish(gpu.queue));
         }
         CHECK(clFinish(gpu.queue));
-        printf("launch %s: %.2f us\n", finish ? "and finish" : "alone", (now() - start) * 1e6 / launches);
+        printf("launch %s: %.2f us, processor %.2f us\n", finish ? "and finish" : "alone",
+               (now() - start) * 1e6 / launches, (used() - start_used) * 1e6 / launches);
     }
     char *host = malloc(bytes), *other = malloc(bytes);
     cl_mem buffer = gpu_buffer(&gpu, CL_MEM_READ_WRITE, bytes, NULL);
