@@ -1,0 +1,80 @@
+#include "liquid.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct {
+    uint32_t per_edge; /* particles */
+    float cutoff, margin;
+} sizes[SIZE_COUNT] = {{8, 1.5f, 0.3f}, {24, 3.0f, 0.8f}, {40, 3.0f, 0.8f}};
+
+static uint32_t bin_of(const struct liquid *l, const cl_float4 *p) {
+    uint32_t bin = 0;
+    for (int axis = 2; axis >= 0; axis--) {
+        uint32_t at = (uint32_t)(p->s[axis] / l->bin_edge);
+        if (at >= l->bins_per_edge)
+            at = l->bins_per_edge - 1;
+        bin = bin * l->bins_per_edge + at;
+    }
+    return bin;
+}
+
+/* On a lattice, each moved at random by up to a seventh of its way to the next: no two overlap much. */
+static cl_float4 *place(struct workload *w, struct liquid *l, uint32_t per_edge) {
+    cl_float4 *positions = WORKLOAD_NEW(w, cl_float4, l->count);
+    const float step = l->edge / (float)per_edge;
+    struct random r = {5};
+    for (uint32_t i = 0; i < l->count; i++) {
+        const uint32_t at[3] = {i % per_edge, i / per_edge % per_edge, i / per_edge / per_edge};
+        for (unsigned axis = 0; axis < 3; axis++)
+            positions[i].s[axis] = ((float)at[axis] + 0.5f + (random_unit(&r) - 0.5f) / 3.5f) * step;
+    }
+    for (uint32_t i = l->count - 1; i > 0; i--) { /* who is neighbour of whom says nothing of their numbers */
+        const uint32_t other = random_below(&r, i + 1);
+        const cl_float4 kept = positions[i];
+        positions[i] = positions[other];
+        positions[other] = kept;
+    }
+    return positions;
+}
+
+struct liquid liquid_make(struct workload *w) {
+    const uint32_t per_edge = sizes[w->size].per_edge;
+    struct liquid l = {.count = per_edge * per_edge * per_edge,
+                       .edge = 1.37820f * (float)per_edge, /* pi / 6 of a cube's share is 0.2 */
+                       .cutoff = sizes[w->size].cutoff,
+                       .list_cutoff = sizes[w->size].cutoff + sizes[w->size].margin};
+    l.bins_per_edge = (uint32_t)(l.edge / l.list_cutoff);
+    l.bin_edge = l.edge / (float)l.bins_per_edge;
+    const uint32_t bin_count = l.bins_per_edge * l.bins_per_edge * l.bins_per_edge;
+    l.bin_counts = WORKLOAD_NEW(w, uint32_t, bin_count);
+    l.bins = WORKLOAD_NEW(w, uint32_t, (size_t)bin_count * BIN_ROOM);
+    l.positions = WORKLOAD_NEW(w, cl_float4, l.count);
+    const cl_float4 *placed = place(w, &l, per_edge);
+    for (uint32_t i = 0; i < l.count; i++)
+        l.bin_counts[bin_of(&l, &placed[i])]++;
+    uint32_t *next = WORKLOAD_NEW(w, uint32_t, bin_count), sum = 0;
+    for (uint32_t bin = 0; bin < bin_count; bin++) {
+        if (l.bin_counts[bin] > BIN_ROOM) {
+            fprintf(stderr, "a bin has %u particles\n", (unsigned)l.bin_counts[bin]);
+            exit(2);
+        }
+        next[bin] = sum;
+        for (uint32_t k = 0; k < l.bin_counts[bin]; k++)
+            l.bins[k * bin_count + bin] = sum++;
+    }
+    for (uint32_t i = 0; i < l.count; i++)
+        l.positions[next[bin_of(&l, &placed[i])]++] = placed[i];
+    return l;
+}
+
+double liquid_distance(const struct liquid *liquid, uint32_t from, uint32_t to, double way[3]) {
+    double sum = 0;
+    for (unsigned axis = 0; axis < 3; axis++) {
+        way[axis] = (double)liquid->positions[to].s[axis] - (double)liquid->positions[from].s[axis];
+        way[axis] -= (double)liquid->edge * rint(way[axis] / (double)liquid->edge);
+        sum += way[axis] * way[axis];
+    }
+    return sum;
+}

@@ -1,0 +1,25 @@
+/* A liquid for molecular dynamics: particles at packing fraction 0.2 in a periodic cube, sorted into bins as wide as they can
+ * see. */
+#ifndef SUITE_LIQUID_H
+#define SUITE_LIQUID_H
+
+#include "workload.h"
+
+enum { BIN_ROOM = 64 }; /* particles that a bin can hold */
+
+struct liquid {
+    uint32_t count;
+    float edge;                /* of the cube, in diameters of a particle */
+    float cutoff, list_cutoff; /* forces reach this far; lists too, and a little further */
+    cl_float4 *positions;      /* in the order of the bins */
+    uint32_t bins_per_edge;
+    float bin_edge;
+    uint32_t *bin_counts; /* [bin] */
+    uint32_t *bins;       /* [slot * bins + bin] */
+};
+
+struct liquid liquid_make(struct workload *w);
+/* The squared distance to the nearest of the periodic images, and the way there. */
+double liquid_distance(const struct liquid *liquid, uint32_t from, uint32_t to, double way[3]);
+
+#endif
