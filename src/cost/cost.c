@@ -123,7 +123,7 @@ void cost_split_warps(const struct cost_shape *shape, struct cost *out) {
              (struct cost_array){1, PC_BITS + shape->warp_size + warp_bits, 1, 1});
 }
 
-/* A block's stack is a stack of pdom with a mask as wide as the block. A thread of a warp is told by its lane and its row,
+/* A block's stack is that of a warp with a mask as wide as the block. A thread of a warp is told by its lane and its row,
  * the warp of the program it began in. As blocks get smaller there are more stacks of less depth and width: the largest
  * block is what it is built for. */
 void cost_block_compaction(const struct cost_shape *shape, uint64_t warps, struct cost *out) {
