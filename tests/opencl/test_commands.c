@@ -303,7 +303,7 @@ enum { THREADS = 16, ROUNDS = 20 };
 
 struct worker {
     struct fixture *fixture;
-    cl_program program;
+    cl_program program; /* NULL: it builds its own, as others do at the same time */
     cl_mem shared;
     bool failed;
 };
@@ -312,7 +312,11 @@ static void *work(void *argument) {
     struct worker *w = argument;
     cl_int code;
     cl_command_queue queue = clCreateCommandQueue(w->fixture->context, w->fixture->device, 0, &code);
-    cl_kernel kernel = clCreateKernel(w->program, "count", &code);
+    const char *text = source;
+    cl_program own_program = w->program ? NULL : clCreateProgramWithSource(w->fixture->context, 1, &text, NULL, &code);
+    if (own_program)
+        w->failed |= clBuildProgram(own_program, 1, &w->fixture->device, "-D OWN", NULL, NULL) != CL_SUCCESS;
+    cl_kernel kernel = clCreateKernel(own_program ? own_program : w->program, "count", &code);
     for (int round = 0; round < ROUNDS && !w->failed; round++) {
         cl_mem own = clCreateBuffer(w->fixture->context, CL_MEM_READ_WRITE, 64, NULL, &code);
         const int zeros[16] = {0}, times = round + 1;
@@ -335,6 +339,8 @@ static void *work(void *argument) {
     }
     clFinish(queue);
     clReleaseKernel(kernel);
+    if (own_program)
+        clReleaseProgram(own_program);
     clReleaseCommandQueue(queue);
     return NULL;
 }
@@ -348,7 +354,7 @@ static void threads(void **state) {
     OK(clEnqueueFillBuffer(f->queue, shared, "\0", 1, 0, 64, 0, NULL, NULL));
     OK(clFinish(f->queue));
     for (unsigned i = 0; i < THREADS; i++) {
-        workers[i] = (struct worker){f, program, shared, false};
+        workers[i] = (struct worker){f, i % 4 ? program : NULL, shared, false};
         assert_int_equal(pthread_create(&handles[i], NULL, work, &workers[i]), 0);
     }
     for (unsigned i = 0; i < THREADS; i++) {

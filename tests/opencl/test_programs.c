@@ -1,6 +1,8 @@
 /* Programs and kernels: building, binaries, pieces, arguments, queries. */
 #include "opencl_fixture.h"
 
+#include <CL/cl_ext.h>
+
 static const char *const source = "kernel void scale(global float *y, constant float *x, local int *scratch, float a, "
                                   "const int4 v, volatile global uint *restrict z)\n"
                                   "{ scratch[get_local_id(0)] = v.x; y[get_global_id(0)] = a * x[get_global_id(0)]; "
@@ -83,6 +85,7 @@ static void building(void **state) {
     OK(clReleaseKernel(kernel));
     OK(clReleaseProgram(program));
     OK(clUnloadPlatformCompiler(f->platform));
+    OK(clUnloadCompiler());
 }
 
 /* Runs kernel `a` of a program and gives what it stored. */
@@ -392,6 +395,14 @@ static void sizes(void **state) {
         assert_int_equal(got, 32);
         IS(CL_INVALID_VALUE, clGetKernelSubGroupInfo(kernel, f->device, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, 0, NULL,
                                                      sizeof got, &got, NULL));
+        clGetKernelSubGroupInfoKHR_fn of_extension = NULL;
+        void *found = clGetExtensionFunctionAddressForPlatform(f->platform, "clGetKernelSubGroupInfoKHR");
+        assert_non_null(found);
+        assert_ptr_equal(found, clGetExtensionFunctionAddress("clGetKernelSubGroupInfoKHR"));
+        memcpy(&of_extension, &found, sizeof found);
+        OK(of_extension(kernel, f->device, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, sizeof block, block, sizeof got, &got,
+                        NULL));
+        assert_int_equal(got, 3);
     }
     OK(clReleaseMemObject(buffer));
     OK(clReleaseKernel(kernel));
@@ -399,11 +410,30 @@ static void sizes(void **state) {
     OK(clReleaseProgram(program));
 }
 
+static void CL_CALLBACK on_program_released(cl_program program, void *user) { (void)program, (void)user; }
+
+/* What only programs in SPIR-V have: refused, whatever the reason. */
+static void programs_have_no_constants(void **state) {
+    struct fixture *f = *state;
+    const int value = 3;
+    cl_program program = fixture_build(f, "kernel void a(void) {}", NULL);
+    assert_int_not_equal(clSetProgramSpecializationConstant(program, 0, sizeof value, &value), CL_SUCCESS);
+    assert_int_not_equal(clSetProgramReleaseCallback(program, on_program_released, NULL), CL_SUCCESS);
+    if (f->is_heddle) {
+        IS(CL_INVALID_OPERATION, clSetProgramSpecializationConstant(program, 0, sizeof value, &value));
+        IS(CL_INVALID_OPERATION, clSetProgramReleaseCallback(program, on_program_released, NULL));
+        IS(CL_INVALID_VALUE, clSetProgramReleaseCallback(program, NULL, NULL));
+    }
+    IS(CL_INVALID_PROGRAM, clSetProgramSpecializationConstant(NULL, 0, sizeof value, &value));
+    IS(CL_INVALID_PROGRAM, clSetProgramReleaseCallback(NULL, on_program_released, NULL));
+    OK(clReleaseProgram(program));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sources),   cmocka_unit_test(building), cmocka_unit_test(binaries),
         cmocka_unit_test(pieces),    cmocka_unit_test(kernels),  cmocka_unit_test(argument_queries),
-        cmocka_unit_test(arguments), cmocka_unit_test(sizes),
+        cmocka_unit_test(arguments), cmocka_unit_test(sizes),    cmocka_unit_test(programs_have_no_constants),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }
