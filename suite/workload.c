@@ -159,6 +159,14 @@ void workload_enqueue(struct workload *w, const char *kernel, cl_uint dimensions
     CL(clReleaseKernel(handle));
 }
 
+size_t workload_block(struct workload *w, size_t most) {
+    size_t largest, parts = 1;
+    CL(clGetDeviceInfo(w->device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof largest, &largest, NULL));
+    while (largest % parts || largest / parts > most)
+        parts++;
+    return largest / parts;
+}
+
 /* ---- right or wrong ---- */
 
 void workload_expect(struct workload *w, bool holds, const char *what) {

@@ -60,6 +60,11 @@ struct argument {
 void workload_enqueue(struct workload *w, const char *kernel, cl_uint dimensions, const size_t *global,
                       const size_t *local, const struct argument *arguments, size_t count);
 
+/* Threads of a block so that blocks can fill an SM: the largest block of the device, in the fewest equal parts of at most
+ * `most` threads. */
+size_t workload_block(struct workload *w, size_t most);
+static inline size_t workload_round_up(size_t threads, size_t block) { return (threads + block - 1) / block * block; }
+
 /* ---- right or wrong ---- */
 
 /* Every element the same; the first that is not is shown. */
