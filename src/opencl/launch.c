@@ -118,7 +118,7 @@ static cl_int read_sizes(const struct _cl_kernel *kernel, cl_uint dimensions, co
 
 /* ---- arguments ---- */
 
-/* Local memory of the arguments lies behind the module's own. */
+/* Local memory of the arguments lies behind the kernel's own. */
 static uint64_t place_local(const struct symbol *param, size_t bytes, uint64_t *end) {
     const uint64_t align = param->pointer_align > 16 ? param->pointer_align : 16;
     *end = (*end + align - 1) / align * align;
@@ -128,8 +128,7 @@ static uint64_t place_local(const struct symbol *param, size_t bytes, uint64_t *
 }
 
 static cl_int read_arguments(cl_kernel kernel, struct launch *launch, uint8_t *params, void **held) {
-    const struct module *module = program_module(kernel->program->loaded);
-    const uint64_t start = ((uint64_t)module->shared_bytes + 15) / 16 * 16;
+    const uint64_t start = ((uint64_t)kernel->function->shared_bytes + 15) / 16 * 16;
     uint64_t end = start;
     for (unsigned i = 0; i < kernel->function->param_count; i++) {
         const struct symbol *param = kernel->function->params[i];

@@ -1,4 +1,4 @@
-/* A sum in two launches, local memory as an argument, blocking transfers only. */
+/* A sum in two launches, local memory as an argument beside a kernel that has its own, blocking transfers only. */
 #include "program.h"
 
 static const char *const source = "kernel void reduce(global const int *in, global int *out, local int *part) {\n"
@@ -9,6 +9,12 @@ static const char *const source = "kernel void reduce(global const int *in, glob
                                   "        if (l < step) part[l] += part[l + step];\n"
                                   "    }\n"
                                   "    if (l == 0) out[get_group_id(0)] = part[0];\n"
+                                  "}\n"
+                                  "kernel void reverse(global int *data) {\n"
+                                  "    local int own[64];\n"
+                                  "    own[get_local_id(0)] = data[get_local_id(0)];\n"
+                                  "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+                                  "    data[get_local_id(0)] = own[63 - get_local_id(0)];\n"
                                   "}\n";
 
 int main(void) {
