@@ -23,6 +23,7 @@ static void bucketsort(struct workload *w) {
     const uint32_t count = (uint32_t[]){8192, 1 << 18, 1 << 20}[w->size],
                    buckets = count / (w->size == SIZE_TEST ? 2000 : 6000);
     const uint32_t groups = w->size == SIZE_TEST ? 2 : 4, share = count / groups, places_count = buckets * groups;
+    const uint32_t tile = w->size == SIZE_TEST ? 1024 : 4096;
     const size_t bytes = count * sizeof(uint32_t);
     uint32_t *keys = WORKLOAD_NEW(w, uint32_t, count), *got = WORKLOAD_NEW(w, uint32_t, count);
     uint32_t *places = WORKLOAD_NEW(w, uint32_t, places_count + 1), largest = 0;
@@ -39,7 +40,8 @@ static void bucketsort(struct workload *w) {
     workload_launch(w, "bucket_places", 1, (size_t[]){BLOCK}, (size_t[]){BLOCK}, ARGUMENT(counts), ARGUMENT(starts),
                     ARGUMENT(places_count), LOCAL_BYTES(BLOCK * sizeof(uint32_t)));
     workload_launch(w, "bucket_scatter", 1, &threads, (size_t[]){BLOCK}, ARGUMENT(from), ARGUMENT(starts),
-                    ARGUMENT(scattered), ARGUMENT(share), ARGUMENT(buckets), LOCAL_BYTES(buckets * sizeof(uint32_t)));
+                    ARGUMENT(scattered), ARGUMENT(share), ARGUMENT(buckets), ARGUMENT(tile),
+                    LOCAL_BYTES(tile * sizeof(uint32_t)));
     workload_read(w, starts, (places_count + 1) * sizeof *places, places);
     for (uint32_t i = 0; i < buckets; i++) {
         const uint32_t in = places[(i + 1) * groups] - places[i * groups];

@@ -1,7 +1,7 @@
-/* Bucket sort of 32-bit keys. A key's place among all keys, as a fraction, names its bucket (the first so many of them) and
- * its cell within the bucket. bucket_count and bucket_scatter: a thread takes every so many-th key of its group's share to
- * its bucket. bucket_sort: a group takes the keys of a bucket to their cells in local memory, where a thread sorts the cells
- * one after another by insertion. */
+/* Bucket sort of 32-bit keys: a key as a fraction of all, times the number of buckets, is its bucket, and what is left
+ * names its cell within the bucket. bucket_count and bucket_scatter: a thread takes every so many-th key of its group's share
+ * to its bucket. bucket_sort: a group takes the keys of a bucket to their cells in local memory; a thread sorts a cell after
+ * another by insertion. Groups have at most 256 threads. */
 #define CELLS 512u /* a multiple of the group's size */
 
 /* How many keys of a group's share fall into each bucket: counts[bucket * groups + group]. */
@@ -46,15 +46,36 @@ kernel void bucket_places(global const uint *counts, global uint *places, uint c
         places[count] = base;
 }
 
+/* Keys are put in order of their buckets in local memory, a tile at a time, so that those of a bucket are written together.
+ * buckets: not more than the group has threads. tile: keys; staged has room for them. */
 kernel void bucket_scatter(global const uint *keys, global const uint *places, global uint *to, uint share, uint buckets,
-                           local uint *next) {
-    for (uint i = get_local_id(0); i < buckets; i += get_local_size(0))
-        next[i] = places[i * get_num_groups(0) + get_group_id(0)];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    global const uint *from = keys + get_group_id(0) * share;
-    for (uint i = get_local_id(0); i < share; i += get_local_size(0)) {
-        const uint key = from[i];
-        to[atomic_inc(&next[mul_hi(key, buckets)])] = key;
+                           uint tile, local uint *staged) {
+    local uint first[256], offset[256], sums[256];
+    const uint me = get_local_id(0), threads = get_local_size(0);
+    uint next = me < buckets ? places[me * get_num_groups(0) + get_group_id(0)] : 0; /* of bucket `me` */
+    for (uint start = 0; start < share; start += tile) {
+        global const uint *from = keys + get_group_id(0) * share + start;
+        const uint count = min(tile, share - start);
+        first[me] = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint i = me; i < count; i += threads)
+            atomic_inc(&first[mul_hi(from[i], buckets)]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const uint size = first[me], before = sum_before(size, sums);
+        first[me] = before;
+        offset[me] = next - before;
+        next += size;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint i = me; i < count; i += threads) {
+            const uint key = from[i];
+            staged[atomic_inc(&first[mul_hi(key, buckets)])] = key;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint i = me; i < count; i += threads) {
+            const uint key = staged[i];
+            to[offset[mul_hi(key, buckets)] + i] = key;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
 
