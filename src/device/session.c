@@ -6,6 +6,12 @@
 #include "device/lines.h"
 #include "device/result_parts.h"
 
+/* A program may begin with a directive that names its file and calls the next line the first. */
+static const char *first_line(const char *source) {
+    const char *end = strchr(source, '\n');
+    return strncmp(source, "#line 1 ", 8) == 0 && end ? end + 1 : source;
+}
+
 struct session_module *session_add(struct session *session, struct device *device, struct program *program,
                                    const char *source) {
     struct arena *arena = &session->arena;
@@ -19,7 +25,7 @@ struct session_module *session_add(struct session *session, struct device *devic
     module->source = source;
     module->source_hash = XXH64(source, strlen(source), 0);
     if (code->file_count > 1)
-        source_give(&module->run.sources, code->files[1], source);
+        source_give(&module->run.sources, code->files[1], first_line(source));
     if (session->last)
         session->last->next = module;
     else
