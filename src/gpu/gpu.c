@@ -102,7 +102,8 @@ static enum status make_sm(struct launch_state *state, uint64_t cycle, struct re
                                    &state->crew.threads[0].histograms,
                                    launch->mechanism_params,
                                    memory_share(config, state->l1),
-                                   launch->issues};
+                                   launch->issues,
+                                   cache_is_far(state->l1, config->sm_count)};
     struct sm **sm = &state->sms[state->made_count];
     const struct sm_caches *caches;
     enum status status = caches_of(&gpu->caches, number, state->l1, &caches, report);

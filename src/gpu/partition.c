@@ -7,6 +7,8 @@
 #include "gpu/slice_map.h"
 
 enum { WAITING_MAX = 1024, LINE_BYTES = SLICE_MAP_LINE_BYTES, SECTOR_BYTES = 32, SECTORS = 4 };
+/* So many requests ahead are mapped to lines and their sets expected, and so many their lines. */
+enum { EXPECT_SETS = 2, EXPECT_LINES = 1, EXPECT_RING = 4 };
 #define NOBODY UINT32_MAX
 
 /* A request in the slice. Of a size that is quickly counted in, as more below. */
@@ -48,6 +50,9 @@ struct slice {
     uint64_t lookup_free;    /* the first cycle at which it may look up again */
     struct cache_blocked reason;
     struct ring hits, fills; /* replies by two ways */
+    bool far;                /* cache_is_far: requests to come are expected */
+    /* far: lines in the slice of requests on the link, by number, up to before `mapped`. */
+    uint64_t mapped, coming[EXPECT_RING];
     /* The last sectors that were looked up in one step, the first of them in cycle `early_cycle`. */
     uint64_t early_cycle;
     struct cache_sectors early;
@@ -134,6 +139,22 @@ static void complete(struct partition *p, struct slice *slice, uint32_t number, 
 
 /* ---- a slice ---- */
 
+/* The line of the next request, in the slice. Those behind it are mapped too, and the host brings near what their look-ups
+ * go through while this one is looked up. */
+static __attribute__((noinline)) uint64_t line_of_next(struct partition *p, struct slice *slice) {
+    const uint64_t first = slice->in->taken_slots;
+    for (const struct packet *packet; slice->mapped <= first + EXPECT_SETS; slice->mapped++) {
+        if (!(packet = link_behind(slice->in, slice->mapped - first)))
+            break;
+        const uint64_t line = slice_map_inside(&p->map, packet->address / LINE_BYTES * LINE_BYTES);
+        slice->coming[slice->mapped % EXPECT_RING] = line;
+        cache_expect_set(slice->l2, line);
+    }
+    if (slice->mapped > first + EXPECT_LINES)
+        cache_expect_line(slice->l2, slice->coming[(first + EXPECT_LINES) % EXPECT_RING]);
+    return slice->coming[first % EXPECT_RING];
+}
+
 static void accept(struct partition *p, struct slice *slice) {
     const struct packet *packet = slice->free != NOBODY ? link_arrived(slice->in, p->now) : NULL;
     if (!packet)
@@ -147,11 +168,11 @@ static void accept(struct partition *p, struct slice *slice) {
     waiting->packet = *packet;
     waiting->atoms_left = 0;
     waiting->accepted = false;
+    slice->device_line = packet->address / LINE_BYTES * LINE_BYTES;
+    slice->line = slice->far ? line_of_next(p, slice) : slice_map_inside(&p->map, slice->device_line);
     link_pop(slice->in, p->now);
     slice->current = number;
     slice->rest = packet->sectors ? packet->sectors : 1;
-    slice->device_line = packet->address / LINE_BYTES * LINE_BYTES;
-    slice->line = slice_map_inside(&p->map, slice->device_line);
     slice->place_known = false;
     slice->one_by_one = !p->by_sectors || packet->kind == PACKET_ATOMIC;
 }
@@ -217,7 +238,8 @@ static uint32_t look_up_sectors(struct partition *p, struct slice *slice) {
         slice->no_mshr = found.no_mshr;
         return 0;
     }
-    slice->early = found;
+    /* read as it was written: the host cannot hand on bytes that are read as one word before they are stored */
+    slice->early.misses = found.misses, slice->early.hits = (uint8_t)(done & ~(uint32_t)found.misses);
     slice->early_cycle = p->now;
     slice->early_write = write;
     slice->lookup_free = p->now + sector_counts[done];
@@ -234,6 +256,8 @@ static void send_replies(struct slice *slice, struct ring *ring, uint64_t now) {
     while (ring->next <= now && link_open(slice->out, now)) {
         const uint32_t number = ring->items[ring->head].waiting;
         struct waiting *waiting = &slice->waiting[number];
+        if (slice->far) /* one that was sent long ago where there is none */
+            __builtin_prefetch(&slice->waiting[ring->items[(ring->head + 1) % WAITING_MAX].waiting]);
         link_send(slice->out, now, &waiting->packet, 1,
                   waiting->packet.kind == PACKET_READ ? waiting->packet.bytes : 8);
         waiting->next = slice->free;
@@ -414,7 +438,8 @@ void partition_begin(struct partition *p) {
     p->now = 0;
     channel_begin(p->channel);
     for (struct slice *slice = p->slices; slice < p->slices_end; slice++)
-        slice->next = slice->lookup_free = slice->early_cycle = 0, slice->early = (struct cache_sectors){0};
+        slice->next = slice->lookup_free = slice->mapped = slice->early_cycle = 0,
+        slice->early = (struct cache_sectors){0};
 }
 
 bool partition_is_idle(const struct partition *p) {
@@ -484,6 +509,7 @@ struct partition *partition_create(struct arena *arena, const struct gpu_config 
     for (uint32_t i = 0; i < gpu->slices; i++) {
         struct slice *slice = &p->slices[i];
         slice->number = i;
+        slice->far = cache_is_far(config->l2, (uint64_t)gpu->slices * address_map_chips(map));
         if (cache_create(&slice->l2, arena, config->l2, "l2", number * gpu->slices + i, report) != STATUS_OK)
             return NULL;
         slice->hits = ring_create(arena), slice->fills = ring_create(arena);

@@ -1,6 +1,7 @@
 #include "mem/banks.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/bits.h"
@@ -79,6 +80,26 @@ static uint32_t strided_passes(const struct banks *banks, const uint64_t address
     return (BANKS_LANES + period - 1) / period;
 }
 
+/* No bank is asked for two words? Each remembers the last it was asked for, then everyone looks whether it is theirs: no
+ * branch that the host could guess wrong. Of aligned accesses within a word. */
+static bool is_one_pass(const struct banks *banks, const uint64_t address[BANKS_LANES], uint32_t bytes, uint32_t mask) {
+    uint64_t last[BANKS_MAX], others = 0, unaligned = 0;
+    const unsigned shift = banks->word_shift;
+    const uint64_t bank_mask = banks->count - 1;
+    if (mask == UINT32_MAX) {
+        for (unsigned i = 0; i < BANKS_LANES; i++)
+            last[address[i] >> shift & bank_mask] = address[i];
+        for (unsigned i = 0; i < BANKS_LANES; i++)
+            others |= last[address[i] >> shift & bank_mask] ^ address[i], unaligned |= address[i];
+    } else {
+        for (BITS_EACH(i, mask))
+            last[address[i] >> shift & bank_mask] = address[i];
+        for (BITS_EACH(i, mask))
+            others |= last[address[i] >> shift & bank_mask] ^ address[i], unaligned |= address[i];
+    }
+    return !(others >> shift) && !(unaligned & (bytes - 1));
+}
+
 uint32_t banks_passes(const struct banks *banks, const uint64_t address[BANKS_LANES], uint32_t bytes, uint32_t mask) {
     uint32_t parts = (bytes - 1) >> banks->word_shift;
     parts = parts >= 8 ? 16 : parts >= 4 ? 8 : parts >= 2 ? 4 : parts >= 1 ? 2 : 1;
@@ -87,6 +108,8 @@ uint32_t banks_passes(const struct banks *banks, const uint64_t address[BANKS_LA
         if (passes)
             return passes;
     }
+    if (parts == 1 && mask && !(bytes & (bytes - 1)) && is_one_pass(banks, address, bytes, mask))
+        return 1;
     uint32_t lanes = BANKS_LANES / parts, passes = 0;
     struct load load;
     for (uint32_t part = 0; part < parts; part++) {

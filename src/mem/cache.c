@@ -277,6 +277,15 @@ bool cache_unblocks(const struct cache *cache, const struct cache_blocked *block
     }
 }
 
+void cache_expect_set(const struct cache *cache, uint64_t address) {
+    __builtin_prefetch(lookup_head(&cache->lookup, address >> cache->line_shift));
+}
+
+void cache_expect_line(const struct cache *cache, uint64_t address) {
+    const uint32_t head = *lookup_head(&cache->lookup, address >> cache->line_shift);
+    __builtin_prefetch(&cache->lines[head - (head != 0)]);
+}
+
 /* ---- the whole cache ---- */
 
 bool cache_holds(const struct cache *cache, uint64_t address) {

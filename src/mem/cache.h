@@ -121,6 +121,12 @@ bool cache_fill(struct cache *cache, uint64_t address, struct cache_arrival *arr
 /* After the fill of `filled`: is a blocked access worth offering again? */
 bool cache_unblocks(const struct cache *cache, const struct cache_blocked *blocked, uint64_t filled);
 
+/* So many caches have more tags than the near caches of a host hold, and it is worth telling it of accesses to come. */
+bool cache_is_far(const struct cache_params *params, uint64_t count);
+/* This address will soon be asked for: the host may bring near what tells where its line is, and then, for which it reads
+ * that, the line. */
+void cache_expect_set(const struct cache *cache, uint64_t address);
+void cache_expect_line(const struct cache *cache, uint64_t address);
 /* Whether a read would hit now; changes nothing. */
 bool cache_holds(const struct cache *cache, uint64_t address);
 /* Start with *cursor = 0; each call cleans one dirty line and gives its write-back, false: none is left. */

@@ -85,3 +85,8 @@ enum status cache_create(struct cache **out, struct arena *arena, const struct c
     mshr_create(&cache->mshr, arena, params->mshr_entries, params->mshr_merges);
     return STATUS_OK;
 }
+
+bool cache_is_far(const struct cache_params *params, uint64_t count) {
+    enum { NEAR_BYTES = 1 << 20 }; /* of a processor's own caches; where it has more, telling it costs little */
+    return !params->perfect && params->size_bytes / params->line_bytes * count * sizeof(struct line) > NEAR_BYTES;
+}

@@ -111,18 +111,25 @@ static inline void link_copy(void *to, const void *from, uint32_t bytes) {
         memcpy(to, from, bytes);
 }
 
-/* Sender: copies the item. `bytes` is what it counts for. False, and nothing is sent, when its units (at least 1) exceed
- * the room: the sender must have asked. */
-static inline bool link_send(struct link *link, uint64_t cycle, const void *item, uint32_t units, uint32_t bytes) {
-    if (units == 0 || (units > link->credits && units > link_room(link, cycle)))
-        return false;
+/* Sender: sends an item that it writes where the answer says, before the next exchange; the link must have room for its
+ * units (at least 1). What is made there, and not copied there, the host need not wait for to be stored. `bytes` is what
+ * the item counts for. */
+static inline void *link_put(struct link *link, uint64_t cycle, uint32_t units, uint32_t bytes) {
     link->credits -= units;
     struct link_slot *slot = link_slot(link, link->sent_slots++);
     slot->arrival_cycle = cycle + link->params.latency_cycles;
     slot->units = units;
     slot->bytes = bytes;
-    link_copy(slot->item, item, link->params.item_bytes);
     link_count(&link->sent, units, bytes);
+    return slot->item;
+}
+
+/* Sender: copies the item. False, and nothing is sent, when its units (at least 1) exceed the room: the sender must have
+ * asked. */
+static inline bool link_send(struct link *link, uint64_t cycle, const void *item, uint32_t units, uint32_t bytes) {
+    if (units == 0 || (units > link->credits && units > link_room(link, cycle)))
+        return false;
+    link_copy(link_put(link, cycle, units, bytes), item, link->params.item_bytes);
     return true;
 }
 
@@ -132,6 +139,11 @@ static inline uint64_t link_next(const struct link *link) { return link->arrival
 /* Receiver: the oldest item if it has arrived by `cycle` (below NO_CYCLE), else NULL. Good until it is taken. */
 static inline const void *link_arrived(const struct link *link, uint64_t cycle) {
     return link_next(link) <= cycle ? link_slot(link, link->taken_slots)->item : NULL;
+}
+
+/* Receiver: the item so many behind the next to be taken, arrived or on its way; NULL when it is not known to be sent. */
+static inline const void *link_behind(const struct link *link, uint64_t count) {
+    return link->sent_known - link->taken_slots > count ? link_slot(link, link->taken_slots + count)->item : NULL;
 }
 
 /* Receiver: takes the item that link_arrived shows and sends its credit. False when there is none. */

@@ -4,6 +4,8 @@
 #include "mem/coalesce.h"
 #include "sm/state.h"
 
+/* So many transactions ahead of a scattered access the L1 hears of the sets and lines to come. */
+enum { EXPECT_SETS = 4, EXPECT_LINES = 2 };
 #define PARAMETER_SPACE (UINT64_C(1) << 42) /* where the memory system sees the parameters of a kernel */
 
 static void add_transaction(struct queued *entry, uint64_t address, uint32_t lanes, uint32_t bytes, uint32_t sectors) {
@@ -210,23 +212,25 @@ static void pop_queue(struct sm *sm) {
 
 static void send(struct sm *sm, const struct queued *entry, const struct request *request, uint8_t kind) {
     const struct flight *flight = &sm->flights[entry->flight];
-    const struct packet packet = {.address = request->address,
-                                  .tag = request->tag,
-                                  .sm = sm->shape.id,
-                                  .bytes = request->bytes,
-                                  .ticket = flight->ticket,
-                                  .lanes = entry->lanes[entry->next],
-                                  .kind = kind,
-                                  .place = entry->place,
-                                  .sectors = request->tag == waiter_tag(sm, entry) && kind != PACKET_READ
-                                                 ? entry->sectors[entry->next]
-                                                 : sm_sectors(request->address, request->bytes)};
-    if (sm->l2 && kind != PACKET_ATOMIC && packet.tag != TAG_CONSTANT) {
-        sm_l2_send(sm, &packet);
-        return;
-    }
-    link_send(sm->requests, sm->now, &packet, 1, kind == PACKET_READ ? 0 : request->bytes);
-    sm->stats.requests_sent++;
+    const bool to_own_l2 = sm->l2 && kind != PACKET_ATOMIC && request->tag != TAG_CONSTANT;
+    struct packet own;
+    struct packet *packet =
+        to_own_l2 ? &own : link_put(sm->requests, sm->now, 1, kind == PACKET_READ ? 0 : request->bytes);
+    *packet = (struct packet){.address = request->address,
+                              .tag = request->tag,
+                              .sm = sm->shape.id,
+                              .bytes = request->bytes,
+                              .ticket = flight->ticket,
+                              .lanes = entry->lanes[entry->next],
+                              .kind = kind,
+                              .place = entry->place,
+                              .sectors = kind != PACKET_READ && request->tag == waiter_tag(sm, entry)
+                                             ? entry->sectors[entry->next]
+                                             : sm_sectors(request->address, request->bytes)};
+    if (to_own_l2)
+        sm_l2_send(sm, packet);
+    else
+        sm->stats.requests_sent++;
 }
 
 /* Atomics are done in the L2. An L1 that would keep what is written is passed by. */
@@ -259,9 +263,6 @@ static bool transact(struct sm *sm, struct queued *entry) {
     if (request.kind == REQUEST_ATOMIC && sm->l1_keeps_writes)
         return pass_atomic(sm, entry, &request, room);
     struct cache_result result;
-    result.down_count = 0;
-    result.waits = false;
-    result.write_back_sectors = 0;
     const enum cache_outcome outcome = cache_access(sm->l1, &request, room, &result);
     if (alone && !(outcome != CACHE_BLOCKED && result.waits))
         sm_regroup_rejoin(sm, entry->flight, waiter);
@@ -392,6 +393,10 @@ void sm_memory(struct sm *sm) {
         bit = sm->params.l1_banks == 1 ? 1 : UINT32_C(1) << entry->address[entry->next] / atom % sm->params.l1_banks;
         if (taken & bit)
             return;
+        if (sm->shape.l1_far && entry->next + EXPECT_SETS < entry->count) {
+            cache_expect_set(sm->l1, entry->address[entry->next + EXPECT_SETS]);
+            cache_expect_line(sm->l1, entry->address[entry->next + EXPECT_LINES]);
+        }
         if (!transact(sm, entry)) {
             sm->lsu_blocked = true;
             return;

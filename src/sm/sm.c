@@ -201,8 +201,12 @@ static void run_cycle(struct sm *sm) {
     if (sm->wheel_bits[at / 64] >> at % 64 & 1)
         run_events(sm, at);
     for (const struct packet *packet; (packet = link_arrived(sm->replies, sm->now)) != NULL;
-         link_pop(sm->replies, sm->now))
+         link_pop(sm->replies, sm->now)) {
+        const struct packet *behind = sm->shape.l1_far ? link_behind(sm->replies, 1) : NULL;
+        if (behind)
+            cache_expect_line(sm->l1, behind->address);
         sm_reply(sm, packet);
+    }
     if (sm->lsu_blocked && sm->blocked.cause == CACHE_NO_ROOM && link_room(sm->requests, sm->now) >= sm->blocked.room)
         sm->lsu_blocked = false;
     if (sm->queue_count && !sm->lsu_blocked && sm->lsu_busy <= sm->now)

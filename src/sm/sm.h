@@ -107,6 +107,7 @@ struct sm_shape {
     const void *mechanism_params;
     uint64_t share;                   /* requests of 1000 cycles that are its part of the memory's bandwidth */
     const struct sm_watcher *watcher; /* NULL: nobody */
+    bool l1_far;                      /* cache_is_far, of all SMs together */
 };
 
 /* What timing needs of the instructions of a module: the same for all SMs. */
