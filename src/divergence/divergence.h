@@ -60,7 +60,8 @@ struct divergence_ops {
     void *(*create)(struct arena *arena, const struct divergence_shape *shape);
     /* Threads `lanes` of warp start at pc; the warp was empty. */
     uint64_t (*start)(void *self, unsigned warp, uint32_t pc, uint32_t lanes);
-    /* What the slot could issue now; false: nothing. Barrier waits are the caller's business. */
+    /* What the slot could issue now; false: nothing. It issues what it offered last, unless it has bundles (`more`). Barrier
+     * waits are the caller's business. */
     bool (*offer)(void *self, unsigned slot, struct group *out);
     /* Another group of the bundle that the last offer began, on lanes that are still free; false: no more. NULL: a
      * bundle is one group. What was offered and not issued stays. */
