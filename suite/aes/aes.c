@@ -99,10 +99,11 @@ static void make_plain(uint8_t *plain, uint32_t bytes) {
     struct random r = {128};
     for (uint32_t i = 0; i < bytes; i++) {
         const uint32_t field = i % 64;
-        plain[i] = field < 8    ? (uint8_t)(i / 64 >> field % 4 * 8)
-                   : field < 40 ? (uint8_t)('a' + random_below(&r, 26))
-                   : field < 56 ? (uint8_t)random_below(&r, 256)
-                                : 0;
+        const uint32_t byte = field < 8    ? i / 64 >> field % 4 * 8
+                              : field < 40 ? 'a' + random_below(&r, 26)
+                              : field < 56 ? random_below(&r, 256)
+                                           : 0;
+        plain[i] = (uint8_t)byte;
     }
 }
 

@@ -68,7 +68,7 @@ static void step(const struct rates *rates, uint32_t n, const float *power, cons
 }
 
 static void hotspot(struct workload *w) {
-    const uint32_t n = (uint32_t[]){64, 512, 512}[w->size], steps = (uint32_t[]){8, 8, 20}[w->size], cells = n * n;
+    const uint32_t n = (uint32_t[]){64, 512, 512}[w->size], steps = (uint32_t[]){8, 8, 12}[w->size], cells = n * n;
     const struct rates rates = make_rates(n);
     const float surroundings = (float)air;
     float *power = WORKLOAD_NEW(w, float, cells), *got = WORKLOAD_NEW(w, float, cells);

@@ -55,7 +55,7 @@ static void compare_rows(struct workload *w, const char *across, const char *dow
 }
 
 static void needleman(struct workload *w) {
-    const uint32_t length = (uint32_t[]){256, 1024, 2048}[w->size], tiles = length / TILE;
+    const uint32_t length = (uint32_t[]){256, 2048, 2048}[w->size], tiles = length / TILE;
     char *across = WORKLOAD_NEW(w, char, length), *down = WORKLOAD_NEW(w, char, length);
     const size_t cells = (size_t)(2 * length + 1) * (length + 1);
     int32_t *scores = WORKLOAD_NEW(w, int32_t, cells);
