@@ -12,6 +12,7 @@
 struct arena_block {
     struct arena_block *next;
     size_t bytes, used; /* of data[] */
+    size_t written;     /* so much of it may not be 0, of an earlier lifetime */
     alignas(16) unsigned char data[];
 };
 
@@ -41,7 +42,7 @@ static size_t padding(const struct arena_block *block, size_t alignment) {
     return (size_t)(-at & (alignment - 1));
 }
 
-/* The smallest spare block that holds so much, cleared; NULL: there is none. */
+/* The smallest spare block that holds so much; NULL: there is none. */
 static struct arena_block *spare_for(struct arena *arena, size_t bytes) {
     struct arena_block **best = NULL;
     for (struct arena_block **at = &arena->spare; *at; at = &(*at)->next)
@@ -51,7 +52,8 @@ static struct arena_block *spare_for(struct arena *arena, size_t bytes) {
         return NULL;
     struct arena_block *block = *best;
     *best = block->next;
-    memset(block->data, 0, block->used);
+    if (block->written < block->used)
+        block->written = block->used;
     block->used = 0;
     return block;
 }
@@ -92,15 +94,28 @@ static struct arena_block *block_for(struct arena *arena, size_t bytes, size_t a
     return block;
 }
 
-void *arena_alloc_aligned(struct arena *arena, size_t bytes, size_t alignment) {
-    if (alignment < ALIGNMENT)
-        alignment = ALIGNMENT;
+/* Takes room of a block; gives how many of its bytes may not be 0. */
+static void *take(struct arena *arena, size_t bytes, size_t alignment, size_t *written) {
     struct arena_block *block = block_for(arena, bytes, alignment);
     block->used += padding(block, alignment);
     void *data = block->data + block->used;
+    *written = block->written > block->used ? block->written - block->used : 0;
     block->used += bytes;
     arena->used_bytes += bytes;
     return data;
+}
+
+void *arena_alloc_aligned(struct arena *arena, size_t bytes, size_t alignment) {
+    size_t written;
+    void *data = take(arena, bytes, alignment < ALIGNMENT ? ALIGNMENT : alignment, &written);
+    if (written)
+        memset(data, 0, written < bytes ? written : bytes);
+    return data;
+}
+
+void *arena_alloc_unset(struct arena *arena, size_t bytes) {
+    size_t written;
+    return take(arena, bytes, ALIGNMENT, &written);
 }
 
 void *arena_alloc(struct arena *arena, size_t bytes) { return arena_alloc_aligned(arena, bytes, ALIGNMENT); }

@@ -20,6 +20,8 @@ struct arena {
 /* Zeroed memory, aligned to 16 bytes (arena_alloc_aligned: any power of two). Size 0 gives a valid pointer. */
 void *arena_alloc(struct arena *arena, size_t bytes);
 void *arena_alloc_aligned(struct arena *arena, size_t bytes, size_t alignment);
+/* The same, of any content: for what is written before it is read, and may be much. */
+void *arena_alloc_unset(struct arena *arena, size_t bytes);
 /* count * size with overflow check. */
 void *arena_calloc(struct arena *arena, size_t count, size_t size);
 void *arena_copy(struct arena *arena, const void *data, size_t bytes);

@@ -122,7 +122,7 @@ enum status crossbar_create(struct crossbar **out, struct arena *arena, const st
     x->queues = buffers_create(arena, (size_t)shape->inputs * x->queues_per_input, params->input_buffer_flits);
     x->outputs = buffers_create(arena, shape->outputs, params->output_buffer_flits);
     x->message_bytes = (uint32_t)message_bytes;
-    x->messages = arena_calloc(arena, (size_t)message_limit(x), (size_t)message_bytes);
+    x->messages = arena_alloc_unset(arena, (size_t)(message_limit(x) * message_bytes)); /* written when first used */
     x->free_messages = NO_MESSAGE;
     *out = x;
     return STATUS_OK;

@@ -12,7 +12,8 @@
 
 enum sm_unit { SM_UNIT_SP, SM_UNIT_INT, SM_UNIT_DP, SM_UNIT_SFU, SM_UNIT_MEMORY, SM_UNIT_COUNT };
 enum {
-    WHEEL_SLOTS = 512,
+    WHEEL_SLOTS =
+        128, /* most events are nearer; all SMs' slots are gone through and should stay in the host's caches */
     FLIGHTS_MAX = 512,
     TIMED_REGISTERS = 24,
     UNITS_MAX = 16,

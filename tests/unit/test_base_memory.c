@@ -96,8 +96,9 @@ static void arena_reset_gives_zeroed_memory_again(void **state) {
     (void)state;
     struct arena arena = {0};
     enum { OBJECTS = 200, BYTES = 3000 };
-    for (int lifetime = 0; lifetime < 3; lifetime++) {
-        for (int i = 0; i < OBJECTS; i++) {
+    for (int lifetime = 0; lifetime < 5; lifetime++) {
+        memset(arena_alloc_unset(&arena, BYTES), 0xff, BYTES);
+        for (int i = 0; i < (lifetime % 2 ? 3 : OBJECTS); i++) { /* what one leaves alone the next finds as it was */
             unsigned char *data = arena_alloc(&arena, BYTES + (size_t)lifetime * 100);
             for (size_t k = 0; k < BYTES; k++)
                 assert_int_equal(data[k], 0);
