@@ -1,0 +1,79 @@
+/* Search of a protein database with a profile hidden Markov model (plan 7 of HMMER 2): a thread has a sequence and
+ * finds its best local path through match, insert and delete states by Viterbi's algorithm, with where that path begins
+ * and ends. It keeps one row of scores in global memory, the rows of a block's threads side by side. Transitions cost:
+ * a state whose score is no better than the best so far cannot win, and its transition need not be read. */
+#define LOWEST (-987654321)
+
+enum { BEGIN_MATCH, MATCH_MATCH, INSERT_MATCH, DELETE_MATCH, MATCH_INSERT, INSERT_INSERT, MATCH_DELETE, DELETE_DELETE,
+       MATCH_END };
+
+/* A path: its score, and the residue at which it begins. */
+typedef int2 path;
+
+kernel void hmmer(global const uchar *residues, global const uint *first, uint sequences, uint positions,
+                  global const int *match, global const int *insert, global const int *transition, global path *rows,
+                  global int *score, global int *begin, global int *end) {
+    const uint sequence = get_global_id(0), stride = get_local_size(0);
+    if (sequence >= sequences)
+        return;
+    global path *matches = rows + get_group_id(0) * 3 * positions * stride + get_local_id(0);
+    global path *inserts = matches + positions * stride, *deletes = inserts + positions * stride;
+    for (uint k = 0; k < positions; k++)
+        matches[k * stride] = inserts[k * stride] = deletes[k * stride] = (path)(LOWEST, 0);
+    int best = LOWEST, best_begin = 0, best_end = 0;
+    const int length = first[sequence + 1] - first[sequence];
+    for (int i = 0; i < length; i++) {
+        const uint residue = residues[first[sequence] + i];
+        path last_match = (path)(LOWEST, 0), last_insert = last_match, last_delete = last_match; /* row before, k - 1 */
+        path match_left = last_match, delete_left = last_match;                                  /* this row, k - 1 */
+        for (uint k = 0; k < positions; k++) {
+            path m = (path)(transition[BEGIN_MATCH * positions + k], i);
+            if (last_match.x > m.x) {
+                const int s = last_match.x + transition[MATCH_MATCH * positions + k];
+                if (s > m.x)
+                    m = (path)(s, last_match.y);
+            }
+            if (last_insert.x > m.x) {
+                const int s = last_insert.x + transition[INSERT_MATCH * positions + k];
+                if (s > m.x)
+                    m = (path)(s, last_insert.y);
+            }
+            if (last_delete.x > m.x) {
+                const int s = last_delete.x + transition[DELETE_MATCH * positions + k];
+                if (s > m.x)
+                    m = (path)(s, last_delete.y);
+            }
+            m.x += match[residue * positions + k];
+            if (m.x > best) {
+                const int s = m.x + transition[MATCH_END * positions + k];
+                if (s > best) {
+                    best = s;
+                    best_begin = m.y;
+                    best_end = i;
+                }
+            }
+            path d = (path)(match_left.x + transition[MATCH_DELETE * positions + k], match_left.y);
+            if (delete_left.x > d.x) {
+                const int s = delete_left.x + transition[DELETE_DELETE * positions + k];
+                if (s > d.x)
+                    d = (path)(s, delete_left.y);
+            }
+            last_match = matches[k * stride];
+            last_insert = inserts[k * stride];
+            last_delete = deletes[k * stride];
+            path n = (path)(last_match.x + transition[MATCH_INSERT * positions + k], last_match.y);
+            if (last_insert.x > n.x) {
+                const int s = last_insert.x + transition[INSERT_INSERT * positions + k];
+                if (s > n.x)
+                    n = (path)(s, last_insert.y);
+            }
+            n.x += insert[residue * positions + k];
+            matches[k * stride] = match_left = m;
+            inserts[k * stride] = n;
+            deletes[k * stride] = delete_left = d;
+        }
+    }
+    score[sequence] = best;
+    begin[sequence] = best_begin;
+    end[sequence] = best_end;
+}
