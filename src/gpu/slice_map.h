@@ -23,7 +23,8 @@ enum status slice_map_create(struct slice_map *map, const struct address_map *ad
 /* Which slice of its chip holds an address. */
 static inline uint32_t slice_map_slice(const struct address_map *map, uint32_t slices, uint64_t address) {
     const uint64_t inside = address_map_inside(map, address);
-    return (address_field_decode(&map->bank, inside) ^ (address_field_decode(&map->row, inside) & 1)) & (slices - 1);
+    const uint64_t row = inside >> map->row.shifts[0] & map->row.masks[0]; /* its lowest bit is in the first run */
+    return (address_field_decode(&map->bank, inside) ^ (uint32_t)(row & 1)) & (slices - 1);
 }
 uint64_t slice_map_inside(const struct slice_map *map, uint64_t address);
 /* The other way. */
