@@ -410,6 +410,17 @@ static void sizes(void **state) {
     OK(clReleaseProgram(program));
 }
 
+/* As headers of programs have them: there whether or not the compiler inlines them. */
+static void inline_functions(void **state) {
+    struct fixture *f = *state;
+    static const char *const options[] = {"", "-cl-opt-disable"};
+    for (unsigned i = 0; i < 2; i++)
+        OK(clReleaseProgram(fixture_build(f,
+                                          "inline int twice(int a) { return 2 * a; }\n"
+                                          "kernel void a(global int *p) { *p = twice(*p); }",
+                                          options[i])));
+}
+
 static void CL_CALLBACK on_program_released(cl_program program, void *user) { (void)program, (void)user; }
 
 /* What only programs in SPIR-V have: refused, whatever the reason. */
@@ -431,9 +442,10 @@ static void programs_have_no_constants(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sources),   cmocka_unit_test(building), cmocka_unit_test(binaries),
-        cmocka_unit_test(pieces),    cmocka_unit_test(kernels),  cmocka_unit_test(argument_queries),
-        cmocka_unit_test(arguments), cmocka_unit_test(sizes),    cmocka_unit_test(programs_have_no_constants),
+        cmocka_unit_test(sources),          cmocka_unit_test(building), cmocka_unit_test(binaries),
+        cmocka_unit_test(pieces),           cmocka_unit_test(kernels),  cmocka_unit_test(argument_queries),
+        cmocka_unit_test(arguments),        cmocka_unit_test(sizes),    cmocka_unit_test(programs_have_no_constants),
+        cmocka_unit_test(inline_functions),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }
