@@ -6,7 +6,7 @@ file(GLOB fuzz_targets CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_*
 foreach(source ${fuzz_targets})
   get_filename_component(name ${source} NAME_WE)
   add_executable(${name} ${source})
-  target_link_libraries(${name} PRIVATE heddle_core)
+  target_link_libraries(${name} PRIVATE heddle_store heddle_core)
   target_compile_definitions(${name} PRIVATE HEDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
 endforeach()

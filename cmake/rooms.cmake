@@ -1,7 +1,7 @@
 # The rooms of layers.txt: everything below cli/ is one static library, cli/ is the program.
 file(GLOB room_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/*.c ${PROJECT_SOURCE_DIR}/src/*/*/*.c)
 set(core_sources ${room_sources})
-list(FILTER core_sources EXCLUDE REGEX "/src/(cli|opencl|cuda)/")
+list(FILTER core_sources EXCLUDE REGEX "/src/(cli|opencl|cuda|store)/")
 set(cli_sources ${room_sources})
 list(FILTER cli_sources INCLUDE REGEX "/src/cli/")
 
@@ -37,7 +37,26 @@ set(share_definitions
   HEDDLE_SHARE_INSTALLED="${CMAKE_INSTALL_FULL_DATADIR}/heddle"
   HEDDLE_CONFIGS_INSTALLED="${CMAKE_INSTALL_FULL_DATADIR}/heddle/configs")
 
-add_library(heddle_core STATIC ${core_sources} ${lanes_objects})
+# What decides results: the model, and what turns programs into its launches. Stored results are kept by its hash.
+set(model_rooms base isa ptx exec divergence emulate mem sm gpu device opencl)
+set(model_patterns share/heddle/*.cl share/heddle/*.c share/heddle/*.h)
+foreach(room ${model_rooms})
+  list(APPEND model_patterns src/${room}/*.c src/${room}/*.h src/${room}/*.def)
+endforeach()
+list(TRANSFORM model_patterns PREPEND ${PROJECT_SOURCE_DIR}/)
+file(GLOB_RECURSE model_files RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${model_patterns})
+string(REPLACE ";" "\n" model_list "${model_files}")
+file(CONFIGURE OUTPUT model_files.txt CONTENT "${model_list}\n")
+list(TRANSFORM model_files PREPEND ${PROJECT_SOURCE_DIR}/)
+set(model_header ${PROJECT_BINARY_DIR}/generated/heddle_model.h)
+add_custom_command(OUTPUT ${model_header}
+  COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DLIST=${PROJECT_BINARY_DIR}/model_files.txt
+    -DOUTPUT=${model_header} -P ${PROJECT_SOURCE_DIR}/cmake/model_hash.cmake
+  DEPENDS ${model_files} ${PROJECT_BINARY_DIR}/model_files.txt cmake/model_hash.cmake
+  COMMENT "Hashing the model" VERBATIM)
+
+add_library(heddle_core STATIC ${core_sources} ${lanes_objects} ${model_header})
+target_include_directories(heddle_core PRIVATE ${PROJECT_BINARY_DIR}/generated)
 target_link_libraries(heddle_core
   PUBLIC heddle_flags PkgConfig::YAML PkgConfig::JANSSON PkgConfig::XXHASH Threads::Threads m)
 target_compile_definitions(heddle_core PRIVATE ${share_definitions})
@@ -74,11 +93,17 @@ else()
   message(STATUS "CL/cl_icd.h is not installed (opencl-c-headers): the OpenCL device is not built")
 endif()
 
+# Stored results and sweeps: apart, because only the program needs a database.
+set(store_sources ${room_sources})
+list(FILTER store_sources INCLUDE REGEX "/src/store/")
+add_library(heddle_store STATIC ${store_sources})
+target_link_libraries(heddle_store PUBLIC heddle_core PRIVATE PkgConfig::SQLITE)
+
 if(NOT cli_sources)
   return()
 endif()
 add_executable(heddle ${cli_sources})
-target_link_libraries(heddle PRIVATE heddle_core)
+target_link_libraries(heddle PRIVATE heddle_store heddle_core)
 if(not_the_program)
   target_link_options(heddle PRIVATE -flto=auto -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
 endif()

@@ -80,6 +80,9 @@ const char *arguments_lists(struct arguments *arguments);
 int finish(enum status status, struct report *report);
 /* The launch file meant by what the user typed: a file, a name without .yaml, a folder. */
 enum status find_launch_file(struct arena *arena, const char *typed, const char **path, struct report *report);
+/* The host program and the kernels of a workload of the suite. */
+enum status find_workload(struct arena *arena, const char *name, const char **program, const char **kernel,
+                          struct report *report);
 /* The launch file that is the first operand, read. */
 enum status arguments_launch_file(struct arguments *arguments, struct launch_file *out, struct report *report);
 /* Whether a file can be written there is asked before the run, not after it; "-" always can. */

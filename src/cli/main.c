@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/table.h"
+#include "device/model.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -166,7 +167,7 @@ int main(int argc, char **argv) {
         return show_help(stderr);
     const char *name = argv[1];
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
-        puts("heddle " HEDDLE_VERSION);
+        printf("heddle " HEDDLE_VERSION ", model %s\n", model_hash());
         return 0;
     }
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || (strcmp(name, "help") == 0 && argc == 2))

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/table.h"
 
@@ -91,16 +92,22 @@ static const char *find_program(struct arena *arena, const char *name) {
     return access(built, X_OK) == 0 ? built : access(installed, X_OK) == 0 ? installed : NULL;
 }
 
+/* NULL: this is no installation; the program knows where the source tree has it. */
+static const char *installed_kernel(struct arena *arena, const char *name) {
+    const char *path = file_beside_program(arena, arena_printf(arena, "/suite/%s/%s.cl", name, name));
+    return path && access(path, R_OK) == 0 ? path : NULL;
+}
+
 /* What heddle exec would do with the workload's program. */
 static int run(struct arguments *arguments, const char *name) {
     struct arena *arena = &arguments->arena;
     const char *size = arguments_value(arguments, "size");
-    const char *kernel = file_beside_program(arena, arena_printf(arena, "/suite/%s/%s.cl", name, name));
+    const char *kernel = installed_kernel(arena, name);
     const char *words[] = {find_program(arena, name), "--size", size ? size : "test", NULL, NULL, NULL};
     struct arguments program = *arguments;
     program.operands = words;
     program.operand_count = 3;
-    if (kernel && access(kernel, R_OK) == 0) { /* an installation; else the source tree's, which the program knows */
+    if (kernel) {
         words[program.operand_count++] = "--kernel";
         words[program.operand_count++] = kernel;
     }
@@ -109,15 +116,31 @@ static int run(struct arguments *arguments, const char *name) {
     return status;
 }
 
+enum status find_workload(struct arena *arena, const char *name, const char **program, const char **kernel,
+                          struct report *report) {
+    struct text_nearest nearest = {0};
+    for (const struct workload *workload = workloads; workload->name; workload++)
+        text_nearest_try(&nearest, name, workload->name);
+    if (!find(name))
+        return report_add(report, STATUS_INVALID, "there is no workload '%s'%s%s%s; 'heddle suite list' names them",
+                          name, nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "",
+                          nearest.best ? "'?)" : "");
+    *program = find_program(arena, name);
+    if (!*program)
+        return report_add(report, STATUS_SYSTEM,
+                          "workload '%s' is not built: it needs opencl-c-headers and ocl-icd-libopencl1", name);
+    *kernel = installed_kernel(arena, name);
+    if (!*kernel)
+        *kernel = arena_printf(arena, HEDDLE_SHARE_SOURCE "/suite/%s/%s.cl", name, name);
+    return STATUS_OK;
+}
+
 static enum status check_names(struct arguments *arguments, struct report *report) {
     for (unsigned i = 1; i < arguments->operand_count; i++) {
-        const char *name = arguments->operands[i];
-        if (!find(name))
-            return report_add(report, STATUS_INVALID, "there is no workload '%s'; 'heddle suite list' names them",
-                              name);
-        if (!find_program(&arguments->arena, name))
-            return report_add(report, STATUS_SYSTEM,
-                              "workload '%s' is not built: it needs opencl-c-headers and ocl-icd-libopencl1", name);
+        const char *program, *kernel;
+        const enum status status = find_workload(&arguments->arena, arguments->operands[i], &program, &kernel, report);
+        if (status)
+            return status;
     }
     if (arguments_has(arguments, "output") && arguments->operand_count > 2)
         return report_add(report, STATUS_INVALID, "-o: a result is of one workload; name one");

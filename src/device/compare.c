@@ -12,28 +12,21 @@ const struct compare_counter *compare_find(const struct comparison *comparison, 
     return NULL;
 }
 
-static void add_counter(struct comparison *out, struct arena *arena, unsigned file, const char *name,
-                        const json_t *value) {
-    struct compare_counter *counter = (struct compare_counter *)(uintptr_t)compare_find(out, name);
-    if (!counter) {
-        counter = ARENA_PUSH(arena, &out->counters);
-        *counter = (struct compare_counter){.name = arena_strdup(arena, name), .is_whole = json_is_integer(value)};
-    }
-    counter->values[file] = json_number_value(value);
-    counter->present |= (uint8_t)(1u << file);
-}
+struct counting {
+    struct comparison *out;
+    struct arena *arena;
+    unsigned file;
+};
 
-static void add_counters(struct comparison *out, struct arena *arena, unsigned file, const char *prefix,
-                         json_t *object) {
-    const char *key;
-    json_t *value;
-    json_object_foreach (object, key, value) {
-        const char *name = arena_printf(arena, "%s%s%s", prefix, *prefix ? "." : "", key);
-        if (json_is_object(value))
-            add_counters(out, arena, file, name, value);
-        else if (json_is_number(value))
-            add_counter(out, arena, file, name, value);
+static void add_counter(void *context, const char *name, const json_t *value) {
+    const struct counting *counting = context;
+    struct compare_counter *counter = (struct compare_counter *)(uintptr_t)compare_find(counting->out, name);
+    if (!counter) {
+        counter = ARENA_PUSH(counting->arena, &counting->out->counters);
+        *counter = (struct compare_counter){.name = name, .is_whole = json_is_integer(value)};
     }
+    counter->values[counting->file] = json_number_value(value);
+    counter->present |= (uint8_t)(1u << counting->file);
 }
 
 static void mark_changes(struct comparison *out) {
@@ -174,7 +167,7 @@ static enum status compare_roots(struct arena *arena, json_t *const *roots, stru
         out->same_module &= json_equal(json_object_get(json_object_get(roots[i], "module"), "hash"),
                                        json_object_get(json_object_get(roots[0], "module"), "hash")) != 0;
         out->same_memory &= json_equal(json_object_get(roots[i], "buffers"), json_object_get(roots[0], "buffers")) != 0;
-        add_counters(out, arena, i, "", json_object_get(roots[i], "total"));
+        result_counters(json_object_get(roots[i], "total"), arena, add_counter, &(struct counting){out, arena, i});
     }
     mark_changes(out);
     add_settings(out, arena, roots);

@@ -176,6 +176,8 @@ static enum status read_machine(struct machine *machine, const char *gpu, unsign
     const char *last = file_name(path);
     size_t name_length = file_ends_in(last, ".yaml") ? strlen(last) - 5 : strlen(last);
     const char *name = arena_strndup(&machine->arena, last, name_length);
+    if (depth == 0 && path == gpu)
+        machine->file = arena_strdup(&machine->arena, path);
     return read_text(machine, name, path == gpu ? gpu : last, text, length, depth, report);
 }
 

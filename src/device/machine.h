@@ -29,6 +29,7 @@ struct machine {
     _Alignas(8) unsigned char mechanisms[MACHINE_MECHANISM_BYTES]; /* values of their own keys */
     const char *name;  /* "gtx480", or the file's name without folder and ending */
     const char *about; /* one line */
+    const char *file;  /* where it is no shipped one: its path */
     struct param_set params;
     struct arena arena;
 };

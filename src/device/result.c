@@ -1,10 +1,13 @@
 #include "device/result.h"
 #include "base/file.h"
 #include "device/lines.h"
+#include "device/model.h"
 #include "device/result_layout.h"
 #include "device/result_parts.h"
 #include "device/result_timed.h"
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -300,10 +303,20 @@ json_t *result_host(double seconds, uint64_t warp_instructions, unsigned threads
     return out;
 }
 
-static json_t *host_json(const struct run *run, double seconds) {
+static void add_path(json_t *into, const char *key, const char *path, struct arena *arena) {
+    char whole[PATH_MAX];
+    if (path && realpath(path, whole))
+        json_object_set_new(into, key, result_text(arena, whole));
+}
+
+static json_t *host_json(const struct run *run, double seconds, struct arena *arena) {
     struct run_stats total;
     result_total(run, NULL, &total);
-    return result_host(seconds, total.warp_instructions, device_host_threads(run->device), device_lanes(run->device));
+    json_t *out =
+        result_host(seconds, total.warp_instructions, device_host_threads(run->device), device_lanes(run->device));
+    add_path(out, "launch_file", run->file->name, arena);
+    add_path(out, "gpu", run->machine->file, arena);
+    return out;
 }
 
 static json_t *module_json(const struct run *run, struct arena *arena) {
@@ -320,10 +333,12 @@ enum status result_write(struct run *run, bool complete, double wall_seconds, st
     json_object_set_new(root, "schema", json_string(RESULT_SCHEMA));
     json_object_set_new(root, "complete", json_boolean(complete));
     json_object_set_new(root, "heddle", json_string(HEDDLE_VERSION));
+    json_object_set_new(root, "model", json_string(model_hash()));
     json_object_set_new(root, "mode", json_string(run->options.in_time ? "timed" : "functional"));
     json_object_set_new(root, "seed", result_count(run->options.seed));
     json_object_set_new(root, "machine", result_machine(run->machine, arena));
     json_object_set_new(root, "module", module_json(run, arena));
+    json_object_set_new(root, "launch_file", result_text(arena, run->file->yaml.text));
     json_object_set_new(root, "units", result_units(run->options.in_time, run->machine));
     json_object_set_new(root, "launches", launches);
     for (unsigned i = 0; i < run->done; i++)
@@ -332,7 +347,7 @@ enum status result_write(struct run *run, bool complete, double wall_seconds, st
     json_object_set_new(root, "total", sum_json(run, NULL, "lines", lines_json, arena));
     json_object_set_new(root, "buffers", buffers_json(run, arena));
     json_object_set_new(root, "checks", checks_json(run, arena));
-    json_object_set_new(root, "host", host_json(run, wall_seconds));
+    json_object_set_new(root, "host", host_json(run, wall_seconds, arena));
     *text = result_layout(root, arena, length);
     json_decref(root);
     return *text ? STATUS_OK

@@ -27,3 +27,20 @@ enum status result_read(struct arena *arena, const char *path, json_t **out, str
         return report_add(report, STATUS_INVALID, "%s: 'total', 'machine' or 'mode' is missing", path);
     return STATUS_OK;
 }
+
+static void visit_object(json_t *object, const char *prefix, struct arena *arena, result_counter_visitor *visit,
+                         void *context) {
+    const char *key;
+    json_t *value;
+    json_object_foreach (object, key, value) {
+        const char *name = arena_printf(arena, "%s%s%s", prefix, *prefix ? "." : "", key);
+        if (json_is_object(value))
+            visit_object(value, name, arena, visit, context);
+        else if (json_is_number(value))
+            visit(context, name, value);
+    }
+}
+
+void result_counters(json_t *object, struct arena *arena, result_counter_visitor *visit, void *context) {
+    visit_object(object, "", arena, visit, context);
+}

@@ -10,4 +10,8 @@
 /* The document, with 'total', 'machine' and 'mode' in it; the caller gives it back by json_decref. */
 enum status result_read(struct arena *arena, const char *path, json_t **out, struct report *report);
 
+/* Every number of an object and of those in it, by its path in it ("memory.l1.hits"); lists are left out. */
+typedef void result_counter_visitor(void *context, const char *name, const json_t *value);
+void result_counters(json_t *object, struct arena *arena, result_counter_visitor *visit, void *context);
+
 #endif

@@ -4,16 +4,16 @@
 #include <xxhash.h>
 
 #include "base/file.h"
+#include "device/model.h"
 #include "gpu/gpu.h"
 
-#define FORM "heddle 1"
 enum { SERIES_LAUNCHES = 64 }; /* later ones go without their series, which would be most of the file */
 
 enum record { RECORD_MODULE, RECORD_LAUNCH, RECORD_UNTIMED, RECORD_FAULT };
 
 /* In front of every record. */
 struct head {
-    char form[8];
+    char model[8]; /* the beginning of its hash */
     uint32_t kind, module; /* enum record; of the module or launch */
     uint64_t bytes;        /* that follow */
 };
@@ -49,7 +49,9 @@ static void add(struct arena *arena, struct bytes *out, const void *data, size_t
 }
 
 static void begin(struct arena *arena, struct bytes *out, enum record kind, unsigned module) {
-    add(arena, out, &(struct head){.form = FORM, .kind = kind, .module = module}, sizeof(struct head));
+    struct head head = {.kind = kind, .module = module};
+    memcpy(head.model, model_hash(), sizeof head.model);
+    add(arena, out, &head, sizeof head);
 }
 
 /* One write for the whole record: a process that is killed leaves it or does not. */
@@ -313,7 +315,7 @@ enum status session_log_read(const char *path, struct session *session, struct d
             break;
         }
         struct reader one = {.at = payload, .end = payload + head.bytes};
-        status = memcmp(head.form, FORM, sizeof head.form) == 0
+        status = memcmp(head.model, model_hash(), sizeof head.model) == 0
                      ? read_record(&one, &head, session, device, &modules, report)
                      : STATUS_INVALID;
         if (status)

@@ -1,5 +1,5 @@
 /* What a process leaves of its launches for the program that started it: a file that every launch adds a record to, so
- * that all launches are there however the process ends. Writer and reader are of one build. */
+ * that all launches are there however the process ends. Writer and reader are of one model. */
 #ifndef HEDDLE_DEVICE_SESSION_LOG_H
 #define HEDDLE_DEVICE_SESSION_LOG_H
 

@@ -1,0 +1,37 @@
+#include "store/rerun.h"
+
+#include <stdio.h>
+
+#include "cli/commands.h"
+
+static const struct option options[] = {
+    {"quiet", 'q', NULL, "no word when all is equal"},
+    OPTION_END,
+};
+
+static int rerun_main(struct arguments *arguments) {
+    struct report report = {0};
+    struct rerun rerun;
+    const char *path = arguments->operands[0];
+    const enum status status = rerun_result(path, &arguments->arena, &rerun, &report);
+    if (!status && !arguments_has(arguments, "quiet"))
+        printf("%s: the same again, host apart\n", path);
+    for (unsigned i = 0; i < rerun.count && i < RERUN_SHOWN; i++)
+        printf("  %s: %s, now %s\n", rerun.shown[i].path, rerun.shown[i].before, rerun.shown[i].after);
+    if (rerun.count)
+        printf("%s: %u differences\n", path, rerun.count);
+    return finish(status, &report);
+}
+
+const struct command command_rerun = {
+    .name = "rerun",
+    .operands = "RESULT.json",
+    .summary = "Run again what a result file records, and compare",
+    .text =
+        "Takes a result of 'heddle run -o' or of a store (docs/sweeps.md). Everything but the member 'host' has to be "
+        "the same; the exit status is 1 when it is not.",
+    .options = options,
+    .operands_min = 1,
+    .operands_max = 1,
+    .main = rerun_main,
+};

@@ -1,0 +1,301 @@
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/table.h"
+#include "cli/watch.h"
+#include "device/result_read.h"
+#include "store/collect.h"
+#include "store/execute.h"
+
+static const struct option options[] = {
+    {"store", 0, "DIR", "where results are kept; default $HEDDLE_STORE, else ~/.local/share/heddle/store"},
+    {"jobs", 'j', "N", "run: points at a time; default one for each processor"},
+    {"retry", 0, NULL, "run, point: once more what was wrong or stopped"},
+    {"output", 'o', "FILE", "collect: table.csv, table.sqlite, or - for CSV on standard output"},
+    {"quiet", 'q', NULL, "no progress, no summary"},
+    OPTION_END,
+};
+
+struct session {
+    struct arguments *arguments;
+    struct arena *arena;
+    struct sweep sweep;
+    struct store store;
+    struct plan plan;
+    bool quiet;
+    double start;
+};
+
+static const struct point_finder finder = {find_workload, find_launch_file};
+
+static enum status read_sweep(struct session *s, struct report *report) {
+    const char *path = s->arguments->operands[1];
+    char *text = NULL;
+    size_t length = 0;
+    s->arena = &s->arguments->arena;
+    s->quiet = arguments_has(s->arguments, "quiet");
+    enum status status = store_open(&s->store, arguments_value(s->arguments, "store"), s->arena, report);
+    if (!status)
+        status = file_read(path, SWEEP_FILE_LIMIT_BYTES, s->arena, &text, &length, report);
+    if (status)
+        return status;
+    status = sweep_parse(s->arena, path, text, length, &s->sweep, report);
+    const enum status found = sweep_find_programs(&s->sweep, &finder, report);
+    return status ? status : found;
+}
+
+static enum status make_plan(struct session *s, struct report *report) {
+    const enum status status = read_sweep(s, report);
+    return status ? status : plan_make(&s->sweep, &s->store, &s->plan, report);
+}
+
+static const char *duration(struct arena *arena, double seconds) {
+    if (seconds < 120)
+        return arena_printf(arena, "%.0f s", seconds);
+    return seconds < 7200 ? arena_printf(arena, "%.0f min", seconds / 60)
+                          : arena_printf(arena, "%.1f h", seconds / 3600);
+}
+
+/* ---- plan, status ---- */
+
+/* A row for each program: how its points stand. */
+static void print_programs(struct session *s, bool running) {
+    static const char *const heading[] = {"program", "points", "stored", "failed", "to run", "running"};
+    const unsigned columns = running ? 6 : 5;
+    struct table table = {.arena = s->arena, .columns = columns, .left = 1, .elastic = 0};
+    for (unsigned i = 0; i < columns; i++)
+        table_add(&table, heading[i]);
+    for (unsigned i = 0; i < s->sweep.programs.count; i++) {
+        const char *label = s->sweep.programs.items[i].program.label;
+        uint64_t counts[5] = {0}; /* points, then by state, running */
+        for (uint64_t k = 0; k < s->plan.count; k++) {
+            const struct plan_point *point = &s->plan.points[k];
+            if (point->repeats || sweep_value(&s->sweep, point->number, COLUMN_PROGRAM) != label)
+                continue;
+            counts[0]++;
+            counts[1 + point->state]++;
+            counts[4] += running && point->state == STORE_MISSING && store_is_running(&s->store, point->key);
+        }
+        table_add(&table, label);
+        const uint64_t order[] = {counts[0], counts[1 + STORE_DONE], counts[1 + STORE_FAILED],
+                                  counts[1 + STORE_MISSING], counts[4]};
+        for (unsigned k = 0; k < columns - 1; k++)
+            table_add(&table, with_commas(s->arena, order[k]));
+    }
+    table_print(&table, stdout);
+}
+
+static uint64_t missing(const struct plan *plan) { return plan->distinct - plan->done - plan->failed; }
+
+static void print_sum(struct session *s) {
+    const struct plan *plan = &s->plan;
+    printf("\n%s: %s points", s->sweep.name, with_commas(s->arena, plan->distinct));
+    if (plan->count > plan->distinct)
+        printf(" (%s combinations, of which some are the same run)", with_commas(s->arena, plan->count));
+    printf(", %s stored, %s failed, %s to run", with_commas(s->arena, plan->done), with_commas(s->arena, plan->failed),
+           with_commas(s->arena, missing(plan)));
+    if (missing(plan) > plan->unknown)
+        printf("; about %s of one core, by what is stored%s", duration(s->arena, plan->seconds),
+               plan->unknown
+                   ? arena_printf(s->arena, ", and %s points nobody has timed", with_commas(s->arena, plan->unknown))
+                   : "");
+    putchar('\n');
+}
+
+static int plan_main(struct session *s, struct report *report) {
+    const enum status status = make_plan(s, report);
+    if (!status) {
+        print_programs(s, false);
+        print_sum(s);
+        printf("store %s\n", s->store.folder);
+    }
+    return finish(status, report);
+}
+
+static void print_failure(struct session *s, const struct plan_point *point) {
+    json_error_t error;
+    json_t *root = json_load_file(store_path(&s->store, s->arena, point->key, STORE_FAILED), 0, &error);
+    const char *cause = json_string_value(json_object_get(root, "cause"));
+    const char *message = json_string_value(json_object_get(root, "message"));
+    printf("\npoint %llu: %s\n  %s\n", (unsigned long long)point->number,
+           sweep_label(&s->sweep, point->number, s->arena), cause ? cause : "nobody knows why");
+    for (unsigned lines = 0; message && *message && lines < 6; lines++) {
+        const size_t length = strcspn(message, "\n");
+        printf("  | %.*s\n", (int)length, message);
+        message += length + (message[length] == '\n');
+    }
+    json_decref(root);
+}
+
+static int status_main(struct session *s, struct report *report) {
+    const enum status status = make_plan(s, report);
+    if (!status) {
+        print_programs(s, true);
+        print_sum(s);
+        for (uint64_t i = 0; i < s->plan.count; i++)
+            if (s->plan.points[i].state == STORE_FAILED && !s->plan.points[i].repeats)
+                print_failure(s, &s->plan.points[i]);
+    }
+    return finish(status, report);
+}
+
+/* ---- run, point ---- */
+
+static void show_progress(void *watcher, const struct execute_progress *progress) {
+    struct session *s = watcher;
+    struct arena arena = {0};
+    const uint64_t done = progress->kept + progress->failed + progress->lost;
+    const double elapsed = seconds_now() - s->start;
+    fprintf(stderr, "\r\033[K%s of %s points", with_commas(&arena, done), with_commas(&arena, progress->total));
+    if (progress->failed + progress->lost)
+        fprintf(stderr, ", %s failed", with_commas(&arena, progress->failed + progress->lost));
+    fprintf(stderr, ", %u running", (unsigned)progress->running);
+    if (done && done < progress->total)
+        fprintf(stderr, ", %s left", duration(&arena, elapsed / (double)done * (double)(progress->total - done)));
+    fflush(stderr);
+    arena_free(&arena);
+}
+
+static int run_main(struct session *s, struct report *report) {
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t jobs = 0;
+    struct execute_progress progress = {0};
+    enum status status =
+        arguments_number(s->arguments, "jobs", processors > 0 ? (uint64_t)processors : 1, 4096, &jobs, report);
+    if (!status && !jobs)
+        status = report_add(report, STATUS_INVALID, "--jobs: with none at a time nothing is ever done");
+    if (!status)
+        status = make_plan(s, report);
+    if (status)
+        return finish(status, report);
+    const bool shows = !s->quiet && isatty(STDERR_FILENO);
+    const struct execute_options run = {.jobs = (unsigned)jobs,
+                                        .retry = arguments_has(s->arguments, "retry"),
+                                        .sweep_path = s->arguments->operands[1],
+                                        .watch = shows ? show_progress : NULL,
+                                        .watcher = s};
+    s->start = seconds_now();
+    status = execute_plan(&s->store, &s->plan, &run, &progress, report);
+    if (shows)
+        fputs("\r\033[K", stderr);
+    const uint64_t failed = progress.failed + (run.retry ? 0 : s->plan.failed);
+    if (!s->quiet)
+        printf("%s: %s points, %s stored before, %s now, %s failed, %s left; %s\n", s->sweep.name,
+               with_commas(s->arena, s->plan.distinct), with_commas(s->arena, s->plan.done),
+               with_commas(s->arena, progress.kept), with_commas(s->arena, failed),
+               with_commas(s->arena, progress.total - progress.kept - progress.failed),
+               duration(s->arena, seconds_now() - s->start));
+    if (status == STATUS_STOPPED)
+        report_add(report, status, "stopped; the same command goes on where it was");
+    if (failed)
+        report_add(report, STATUS_WRONG, "'heddle sweep status %s' says why points failed; --retry runs them again",
+                   run.sweep_path);
+    if (progress.lost && !status)
+        status = report_add(report, STATUS_SYSTEM, "%llu points ended without a result; run it again",
+                            (unsigned long long)progress.lost);
+    return finish(status ? status : failed ? STATUS_WRONG : STATUS_OK, report);
+}
+
+static int point_main(struct session *s, struct report *report) {
+    enum status status = read_sweep(s, report);
+    bool failed = false;
+    for (unsigned i = 2; !status && i < s->arguments->operand_count; i++) {
+        uint64_t number = 0;
+        struct point point;
+        enum execute_outcome outcome = EXECUTE_KEPT;
+        if (!text_to_u64(s->arguments->operands[i], &number))
+            status = report_add(report, STATUS_INVALID, "'%s' is not the number of a point", s->arguments->operands[i]);
+        if (!status)
+            status = plan_one(&s->sweep, number, &point, report);
+        if (!status)
+            status = execute_point(&s->store, &point, arguments_has(s->arguments, "retry"), &outcome, report);
+        if (!status && outcome == EXECUTE_INTERRUPTED)
+            status = STATUS_STOPPED;
+        if (status)
+            break;
+        failed |= outcome == EXECUTE_FAILED;
+        if (!s->quiet)
+            puts(store_path(&s->store, s->arena, point.key, outcome == EXECUTE_KEPT ? STORE_DONE : STORE_FAILED));
+    }
+    return finish(status ? status : failed ? STATUS_WRONG : STATUS_OK, report);
+}
+
+/* ---- collect ---- */
+
+static enum status write_csv(struct session *s, const struct collection *collection, const char *path,
+                             struct report *report) {
+    if (strcmp(path, "-") == 0)
+        return collect_csv(collection, stdout, report);
+    const char *temporary = arena_printf(s->arena, "%s.%ld.tmp", path, (long)getpid());
+    FILE *file = fopen(temporary, "w");
+    if (!file)
+        return report_add(report, STATUS_SYSTEM, "%s: %s", path, strerror(errno));
+    enum status status = collect_csv(collection, file, report);
+    if ((fclose(file) || (!status && rename(temporary, path) != 0)) && !status)
+        status = report_add(report, STATUS_SYSTEM, "%s: %s", path, strerror(errno));
+    if (status)
+        unlink(temporary);
+    return status;
+}
+
+static int collect_main(struct session *s, struct report *report) {
+    const char *path = arguments_value(s->arguments, "output");
+    const bool csv = path && (strcmp(path, "-") == 0 || file_ends_in(path, ".csv"));
+    struct collection collection;
+    if (!csv && (!path || (!file_ends_in(path, ".sqlite") && !file_ends_in(path, ".db"))))
+        return finish(report_add(report, STATUS_INVALID,
+                                 "heddle sweep collect: -o names a file that ends in .csv, "
+                                 ".sqlite or .db, or - for CSV"),
+                      report);
+    enum status status = check_writable(&s->arguments->arena, "output", path, report);
+    if (!status)
+        status = make_plan(s, report);
+    if (!status)
+        status = collect_read(&s->sweep, &s->plan, &s->store, &collection, report);
+    if (!status)
+        status = csv ? write_csv(s, &collection, path, report) : collect_sqlite(&collection, path, report);
+    if (!status && missing(&s->plan) + s->plan.failed)
+        fprintf(stderr, "heddle sweep collect: %llu of %llu points have no result\n",
+                (unsigned long long)(missing(&s->plan) + s->plan.failed), (unsigned long long)s->plan.distinct);
+    return finish(status, report);
+}
+
+static int sweep_main(struct arguments *arguments) {
+    static const struct {
+        const char *name;
+        unsigned operands;
+        int (*main)(struct session *s, struct report *report);
+    } verbs[] = {{"plan", 2, plan_main},
+                 {"run", 2, run_main},
+                 {"status", 2, status_main},
+                 {"collect", 2, collect_main},
+                 {"point", UINT_MAX, point_main}};
+    struct session s = {.arguments = arguments};
+    struct report report = {0};
+    for (unsigned i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (strcmp(arguments->operands[0], verbs[i].name) == 0 && arguments->operand_count <= verbs[i].operands)
+            return verbs[i].main(&s, &report);
+    return finish(arguments_usage(arguments->command, &report), &report);
+}
+
+const struct command command_sweep = {
+    .name = "sweep",
+    .operands = "plan | run | status | collect FILE, or point FILE NUMBER...",
+    .summary = "Many configurations of many programs, each run once and kept",
+    .text =
+        "FILE says which workloads or launch files run on which machines with which keys; docs/sweeps.md. 'plan' "
+        "checks "
+        "it and counts the points, 'run' runs those that the store does not have, in processes of this computer, and "
+        "goes on where it was after any interruption; 'status' says how it stands and why points failed, 'collect' "
+        "makes one table of all results; 'point' runs one, by its number.",
+    .options = options,
+    .operands_min = 2,
+    .operands_max = UINT_MAX,
+    .main = sweep_main,
+};

@@ -1,0 +1,31 @@
+/* A process that is watched: it stands in a process group of its own, dies when we do, and can be ended with all it
+ * started. Signals are waited for, so there are no handlers. */
+#ifndef HEDDLE_STORE_CHILD_H
+#define HEDDLE_STORE_CHILD_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* From child_watch to child_unwatch SIGINT, SIGTERM and SIGCHLD wait until they are asked for. */
+struct child_watch {
+    sigset_t signals, before;
+};
+void child_watch(struct child_watch *watch);
+void child_unwatch(const struct child_watch *watch);
+/* The next of them within so many seconds; 0: none. */
+int child_wait(const struct child_watch *watch, double seconds);
+
+/* Starts this program, arguments[0] is its name. output: a file for standard output and error; NULL: ours.
+ * death_signal is what it gets when this process ends before it. -1: the host refused. */
+pid_t child_start(const struct child_watch *watch, const char *const *arguments, const char *output, int death_signal);
+/* Whether it has ended, with the wait status. */
+bool child_has_ended(pid_t child, int *state);
+
+enum child_end { CHILD_ENDED, CHILD_INTERRUPTED, CHILD_REFUSED };
+/* Starts one as above, to die with us, and waits for its end. SIGINT and SIGTERM end it and all that is in its group.
+ * alive, where given, is called every ten minutes. */
+enum child_end child_run(const struct child_watch *watch, const char *const *arguments, const char *output,
+                         void (*alive)(const void *context), const void *context, int *state);
+
+#endif

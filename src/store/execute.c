@@ -1,0 +1,142 @@
+#include "store/execute.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/file.h"
+#include "device/model.h"
+#include "device/result_layout.h"
+#include "device/result_parts.h"
+#include "device/result_read.h"
+#include "store/child.h"
+
+#define FAILURE_SCHEMA "heddle-failure-1"
+enum { LOG_TAIL_BYTES = 4096 };
+
+/* ---- one point ---- */
+
+struct execution {
+    const struct store *store;
+    const struct point *point;
+    struct arena arena;
+    char *scratch;
+    const char *result, *log;
+    int state; /* as wait(2) gives it */
+};
+
+static void touch(const void *scratch) { store_touch(scratch); }
+
+/* The document with "point" before "host", which comes last. */
+static json_t *with_point(const struct execution *e, json_t *root) {
+    char gpu[PATH_MAX];
+    json_t *out = json_object(), *host = json_object_get(root, "host"), *value;
+    const char *key;
+    json_object_foreach (root, key, value)
+        if (value != host)
+            json_object_set(out, key, value);
+    json_object_set_new(out, "point", point_json(e->point));
+    if (strchr(e->point->gpu, '/') && realpath(e->point->gpu, gpu))
+        json_object_set_new(host, "gpu", json_string(gpu));
+    json_object_set(out, "host", host);
+    return out;
+}
+
+static enum status keep(struct execution *e, json_t *document, enum store_state state, struct report *report) {
+    size_t length = 0;
+    char *text = result_layout(document, &e->arena, &length);
+    if (!text)
+        return report_add(report, STATUS_SYSTEM, "no memory for the result, or it is larger than 1 GiB");
+    return store_keep(e->store, e->scratch, e->point->key, state, text, length, report);
+}
+
+static const char *read_tail(struct execution *e) {
+    char *text = NULL;
+    size_t length = 0;
+    if (file_read(e->log, INT_MAX, &e->arena, &text, &length, NULL) != STATUS_OK)
+        return "";
+    return length > LOG_TAIL_BYTES ? text + length - LOG_TAIL_BYTES : text;
+}
+
+static enum status keep_failure(struct execution *e, const char *why, struct report *report) {
+    json_t *root = json_object();
+    const bool exited = WIFEXITED(e->state);
+    const char *cause = why;
+    if (!why && exited)
+        cause = WEXITSTATUS(e->state) == STATUS_WRONG     ? "the results were wrong"
+                : WEXITSTATUS(e->state) == STATUS_STOPPED ? "the run was stopped"
+                                                          : "the run was refused";
+    else if (!why)
+        cause = arena_printf(&e->arena, "killed by signal %d (%s)", WTERMSIG(e->state), strsignal(WTERMSIG(e->state)));
+    json_object_set_new(root, "schema", json_string(FAILURE_SCHEMA));
+    json_object_set_new(root, "model", json_string(model_hash()));
+    json_object_set_new(root, "point", point_json(e->point));
+    json_object_set_new(root, "status", exited ? json_integer(WEXITSTATUS(e->state)) : json_null());
+    json_object_set_new(root, "cause", json_string(cause));
+    json_object_set_new(root, "message", result_text(&e->arena, read_tail(e)));
+    const enum status status = keep(e, root, STORE_FAILED, report);
+    json_decref(root);
+    return status;
+}
+
+static enum status keep_outcome(struct execution *e, enum execute_outcome *outcome, struct report *report) {
+    json_t *root = NULL;
+    const char *why = NULL;
+    *outcome = EXECUTE_FAILED;
+    if (!WIFEXITED(e->state) || WEXITSTATUS(e->state) != 0)
+        return keep_failure(e, NULL, report);
+    if (result_read(&e->arena, e->result, &root, NULL) != STATUS_OK)
+        why = "it ended well but wrote no result";
+    else if (!json_is_true(json_object_get(root, "complete")))
+        why = "a launch was stopped";
+    else if (strcmp(json_string_value(json_object_get(root, "model")), model_hash()) != 0)
+        why = "the result is of another model";
+    enum status status;
+    if (why) {
+        status = keep_failure(e, why, report);
+    } else {
+        json_t *whole = with_point(e, root);
+        *outcome = EXECUTE_KEPT;
+        status = keep(e, whole, STORE_DONE, report);
+        json_decref(whole);
+    }
+    json_decref(root);
+    return status;
+}
+
+/* Runs it in its scratch folder. */
+static enum status execute(struct execution *e, enum store_state state, const struct child_watch *watch,
+                           enum execute_outcome *outcome, struct report *report) {
+    if (state == STORE_FAILED)
+        store_forget_failure(e->store, e->point->key);
+    e->result = arena_printf(&e->arena, "%s/result.json", e->scratch);
+    e->log = arena_printf(&e->arena, "%s/log", e->scratch);
+    switch (child_run(watch, point_command(e->point, e->result, &e->arena), e->log, touch, e->scratch, &e->state)) {
+    case CHILD_REFUSED: return report_add(report, STATUS_SYSTEM, "no process can be started: %s", strerror(errno));
+    case CHILD_INTERRUPTED: *outcome = EXECUTE_INTERRUPTED; return STATUS_OK;
+    case CHILD_ENDED: break;
+    }
+    return keep_outcome(e, outcome, report);
+}
+
+enum status execute_point(const struct store *store, const struct point *point, bool retry,
+                          enum execute_outcome *outcome, struct report *report) {
+    struct execution e = {.store = store, .point = point};
+    const enum store_state state = store_find(store, point->key);
+    *outcome = state == STORE_DONE ? EXECUTE_KEPT : EXECUTE_FAILED;
+    if (state == STORE_DONE || (state == STORE_FAILED && !retry))
+        return STATUS_OK;
+    struct child_watch watch;
+    child_watch(&watch); /* signals wait until the folder is gone again */
+    enum status status = store_scratch(store, point->key, &e.scratch, report);
+    if (!status)
+        status = execute(&e, state, &watch, outcome, report);
+    if (e.scratch)
+        store_scratch_remove(store, e.scratch);
+    child_unwatch(&watch);
+    arena_free(&e.arena);
+    return status;
+}

@@ -1,0 +1,35 @@
+/* Points run: one in this process's care, or many side by side on this computer. */
+#ifndef HEDDLE_STORE_EXECUTE_H
+#define HEDDLE_STORE_EXECUTE_H
+
+#include "store/plan.h"
+
+enum execute_outcome {
+    EXECUTE_KEPT,       /* the result is in the store, by us or by somebody else */
+    EXECUTE_FAILED,     /* wrong or stopped; the store says so */
+    EXECUTE_INTERRUPTED /* nothing is kept */
+};
+
+/* Runs `heddle run` or `heddle suite run` for the point, unless the store has it, and keeps its result or its failure.
+ * retry: failures are tried again. STATUS_SYSTEM: the store cannot be written. */
+enum status execute_point(const struct store *store, const struct point *point, bool retry,
+                          enum execute_outcome *outcome, struct report *report);
+
+struct execute_progress {
+    uint64_t total, kept, failed, lost, running;
+};
+
+struct execute_options {
+    unsigned jobs;
+    bool retry;
+    const char *sweep_path;
+    void (*watch)(void *watcher, const struct execute_progress *progress); /* after every point, and every second */
+    void *watcher;
+};
+
+/* Runs what the plan lacks in processes of this program, `heddle sweep point FILE NUMBER`, so many at a time. SIGINT and
+ * SIGTERM end them and give STATUS_STOPPED. Points that ended without leaving a result or a failure are `lost`. */
+enum status execute_plan(const struct store *store, const struct plan *plan, const struct execute_options *options,
+                         struct execute_progress *progress, struct report *report);
+
+#endif

@@ -1,0 +1,143 @@
+/* Many points side by side. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store/child.h"
+#include "store/execute.h"
+
+struct job {
+    pid_t child; /* 0: none */
+    const struct plan_point *point;
+};
+
+struct runner {
+    const struct store *store;
+    const struct execute_options *options;
+    struct execute_progress *progress;
+    struct child_watch watch;
+    struct job *jobs;
+    const struct plan_point **waiting; /* a ring: those that another process is at go to its end, once */
+    uint64_t next, end, first_end;
+    struct arena arena;
+};
+
+static bool wanted(const struct plan_point *point, bool retry) {
+    return !point->repeats && point->state != STORE_DONE && (point->state == STORE_MISSING || retry);
+}
+
+static void collect_waiting(struct runner *r, const struct plan *plan) {
+    r->waiting = ARENA_ARRAY(&r->arena, const struct plan_point *, 2 * plan->count);
+    for (uint64_t i = 0; i < plan->count; i++)
+        if (wanted(&plan->points[i], r->options->retry))
+            r->waiting[r->end++] = &plan->points[i];
+    r->first_end = r->progress->total = r->end;
+}
+
+static enum status start(struct runner *r, struct job *job, const struct plan_point *point, struct report *report) {
+    char number[24];
+    snprintf(number, sizeof number, "%llu", (unsigned long long)point->number);
+    const char *const words[] = {"heddle",
+                                 "sweep",
+                                 "point",
+                                 r->options->sweep_path,
+                                 number,
+                                 "--quiet",
+                                 "--store",
+                                 r->store->folder,
+                                 r->options->retry ? "--retry" : NULL,
+                                 NULL};
+    job->child = child_start(&r->watch, words, NULL, SIGTERM);
+    job->point = point;
+    if (job->child > 0) {
+        r->progress->running++;
+        return STATUS_OK;
+    }
+    job->child = 0;
+    return report_add(report, STATUS_SYSTEM, "no process can be started: %s", strerror(errno));
+}
+
+/* The next point to run, passing by those that somebody has finished meanwhile. NULL: none. */
+static const struct plan_point *take(struct runner *r) {
+    while (r->next < r->end) {
+        const bool again = r->next >= r->first_end;
+        const struct plan_point *point = r->waiting[r->next++];
+        const enum store_state state = store_find(r->store, point->key);
+        if (state == STORE_DONE || (state == STORE_FAILED && !r->options->retry)) {
+            *(state == STORE_DONE ? &r->progress->kept : &r->progress->failed) += 1;
+        } else if (!again && store_is_running(r->store, point->key)) {
+            r->waiting[r->end++] = point;
+        } else {
+            return point;
+        }
+    }
+    return NULL;
+}
+
+static void finish(struct runner *r, struct job *job) {
+    const enum store_state state = store_find(r->store, job->point->key);
+    r->progress->running--;
+    *(state == STORE_DONE     ? &r->progress->kept
+      : state == STORE_FAILED ? &r->progress->failed
+                              : &r->progress->lost) += 1;
+    job->child = 0;
+}
+
+/* Ends those that have ended; how many are left. */
+static unsigned reap(struct runner *r) {
+    unsigned left = 0;
+    for (unsigned i = 0; i < r->options->jobs; i++) {
+        int state;
+        if (r->jobs[i].child && child_has_ended(r->jobs[i].child, &state))
+            finish(r, &r->jobs[i]);
+        left += r->jobs[i].child != 0;
+    }
+    return left;
+}
+
+static void stop_all(struct runner *r) {
+    for (unsigned i = 0; i < r->options->jobs; i++)
+        if (r->jobs[i].child)
+            kill(r->jobs[i].child, SIGTERM); /* it ends its run and removes its folder */
+    while (reap(r))
+        child_wait(&r->watch, 1);
+}
+
+static void show(struct runner *r) {
+    if (r->options->watch)
+        r->options->watch(r->options->watcher, r->progress);
+}
+
+static enum status run_all(struct runner *r, struct report *report) {
+    enum status status = STATUS_OK;
+    for (;;) {
+        for (unsigned i = 0; !status && i < r->options->jobs; i++) {
+            const struct plan_point *point = r->jobs[i].child ? NULL : take(r);
+            if (point)
+                status = start(r, &r->jobs[i], point, report);
+        }
+        show(r);
+        if (!reap(r) && (status || r->next == r->end))
+            return status;
+        const int number = child_wait(&r->watch, 1);
+        if (number == SIGINT || number == SIGTERM) {
+            stop_all(r);
+            return STATUS_STOPPED;
+        }
+        reap(r);
+    }
+}
+
+enum status execute_plan(const struct store *store, const struct plan *plan, const struct execute_options *options,
+                         struct execute_progress *progress, struct report *report) {
+    struct runner r = {.store = store, .options = options, .progress = progress};
+    *progress = (struct execute_progress){0};
+    store_clean(store);
+    collect_waiting(&r, plan);
+    r.jobs = ARENA_ARRAY(&r.arena, struct job, options->jobs);
+    child_watch(&r.watch);
+    const enum status status = run_all(&r, report);
+    child_unwatch(&r.watch);
+    arena_free(&r.arena);
+    return status;
+}

@@ -1,0 +1,189 @@
+#include "store/plan.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The program's files, a mistake in them reported where the sweep file names it. */
+static enum status load(struct sweep *sweep, const struct point_program *program, struct report *report) {
+    for (unsigned i = 0; i < sweep->programs.count; i++) {
+        struct sweep_program *one = &sweep->programs.items[i];
+        if (&one->program != program)
+            continue;
+        struct report inner = {0};
+        const enum status status = point_program_load(&one->program, sweep->arena, &inner);
+        if (status)
+            yaml_error(&sweep->yaml, one->at, report, "'%s' cannot be run: %s", program->label, report_text(&inner));
+        report_free(&inner);
+        return status;
+    }
+    return STATUS_OK;
+}
+
+/* What the same machines are told about is said once: `told` holds all messages so far. */
+static void tell(struct sweep *sweep, uint64_t number, const struct report *inner, const char **told,
+                 struct report *report) {
+    if (strstr(*told, report_text(inner)))
+        return;
+    *told = arena_printf(sweep->arena, "%s%s", *told, report_text(inner));
+    report_add(report, STATUS_INVALID, "%s: point %s: %s", sweep->yaml.name, sweep_label(sweep, number, sweep->arena),
+               report_text(inner));
+}
+
+/* All points of one machine and mode: those whose number has the remainder `first`. */
+static enum status make_keys(struct sweep *sweep, uint64_t first, struct plan_point *points, const char **told,
+                             struct report *report) {
+    struct arena scratch = {0};
+    struct machine machine = {0};
+    struct report inner = {0};
+    struct point point;
+    const char *text = NULL;
+    enum status status = STATUS_OK;
+    for (uint64_t number = first; number < sweep->numbers && !status; number += sweep->machines) {
+        if (sweep_is_excluded(sweep, number))
+            continue;
+        sweep_point(sweep, number, &scratch, &point);
+        if (!text) {
+            status = point_machine(&point, &machine, &inner);
+            if (!status && !point.functional)
+                status = machine_check_timed(&machine, &inner);
+            if (status)
+                tell(sweep, number, &inner, told, report);
+            else
+                text = point_machine_text(&machine, &scratch);
+        }
+        if (status)
+            break;
+        point_set_key(&point, text);
+        points[number].number = number + 1; /* 0: excluded, for now */
+        memcpy(points[number].key, point.key, sizeof point.key);
+    }
+    machine_close(&machine);
+    report_free(&inner);
+    arena_free(&scratch);
+    return status;
+}
+
+static int by_key(const void *a, const void *b) {
+    const struct plan_point *one = *(struct plan_point *const *)a, *other = *(struct plan_point *const *)b;
+    const int order = memcmp(one->key, other->key, sizeof one->key);
+    return order ? order : (one->number > other->number) - (one->number < other->number);
+}
+
+static void mark_repeats(struct plan *plan, struct arena *arena) {
+    struct plan_point **sorted = ARENA_ARRAY(arena, struct plan_point *, plan->count);
+    for (uint64_t i = 0; i < plan->count; i++)
+        sorted[i] = &plan->points[i];
+    qsort(sorted, plan->count, sizeof *sorted, by_key);
+    for (uint64_t i = 1; i < plan->count; i++)
+        sorted[i]->repeats = strcmp(sorted[i]->key, sorted[i - 1]->key) == 0;
+}
+
+/* ---- estimates ---- */
+
+/* Wall seconds of a stored result. They stand at its end, and results are long. */
+static bool read_seconds(const char *path, double *seconds) {
+    static const char name[] = "\"wall_seconds\": ";
+    char tail[2049];
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    const off_t end = lseek(fd, 0, SEEK_END), from = end > 2048 ? end - 2048 : 0;
+    const ssize_t got = pread(fd, tail, sizeof tail - 1, from);
+    close(fd);
+    if (got <= 0)
+        return false;
+    tail[got] = 0;
+    const char *at = strstr(tail, name);
+    *seconds = at ? strtod(at + strlen(name), NULL) : 0;
+    return at != NULL;
+}
+
+struct timing {
+    double seconds;
+    uint64_t count;
+};
+
+/* Points of one program, size, seed and mode: machines change a run's length less than those do. */
+static struct timing *timing_of(const struct sweep *sweep, struct timing *timings, uint64_t number) {
+    const bool functional = strcmp(sweep_value(sweep, number, COLUMN_FUNCTIONAL), "true") == 0;
+    return &timings[number / sweep->machines * 2 + functional];
+}
+
+static void estimate(const struct sweep *sweep, const struct store *store, struct plan *plan) {
+    enum { SAMPLES = 16 };
+    struct arena scratch = {0};
+    struct timing *timings = ARENA_ARRAY(&scratch, struct timing, sweep->numbers / sweep->machines * 2);
+    for (uint64_t i = 0; i < plan->count; i++) {
+        const struct plan_point *point = &plan->points[i];
+        struct timing *timing = timing_of(sweep, timings, point->number);
+        double seconds;
+        if (point->state == STORE_DONE && timing->count < SAMPLES &&
+            read_seconds(store_path(store, &scratch, point->key, STORE_DONE), &seconds)) {
+            timing->seconds += seconds;
+            timing->count++;
+        }
+    }
+    for (uint64_t i = 0; i < plan->count; i++) {
+        const struct plan_point *point = &plan->points[i];
+        const struct timing *timing = timing_of(sweep, timings, point->number);
+        if (point->state != STORE_MISSING || point->repeats)
+            continue;
+        if (timing->count)
+            plan->seconds += timing->seconds / (double)timing->count;
+        else
+            plan->unknown++;
+    }
+    arena_free(&scratch);
+}
+
+/* ---- the whole ---- */
+
+enum status plan_make(struct sweep *sweep, const struct store *store, struct plan *out, struct report *report) {
+    *out = (struct plan){.points = ARENA_ARRAY(sweep->arena, struct plan_point, sweep->numbers)};
+    const char *told = "";
+    enum status status = STATUS_OK;
+    for (unsigned i = 0; i < sweep->programs.count; i++) {
+        const enum status one = load(sweep, &sweep->programs.items[i].program, report);
+        status = status ? status : one;
+    }
+    for (uint64_t first = 0; first < sweep->machines; first++) {
+        const enum status one = make_keys(sweep, first, out->points, &told, report);
+        status = status ? status : one;
+    }
+    if (status)
+        return status;
+    for (uint64_t i = 0; i < sweep->numbers; i++)
+        if (out->points[i].number) {
+            out->points[out->count] = out->points[i];
+            out->points[out->count++].number--;
+        }
+    if (!out->count)
+        return report_add(report, STATUS_INVALID, "%s: everything is excluded", sweep->yaml.name);
+    mark_repeats(out, sweep->arena);
+    for (uint64_t i = 0; i < out->count; i++) {
+        struct plan_point *point = &out->points[i];
+        point->state = (uint8_t)store_find(store, point->key);
+        out->distinct += !point->repeats;
+        out->done += !point->repeats && point->state == STORE_DONE;
+        out->failed += !point->repeats && point->state == STORE_FAILED;
+    }
+    estimate(sweep, store, out);
+    return STATUS_OK;
+}
+
+enum status plan_one(struct sweep *sweep, uint64_t number, struct point *out, struct report *report) {
+    if (number >= sweep->numbers || sweep_is_excluded(sweep, number))
+        return report_add(report, STATUS_INVALID, "%s: there is no point %llu", sweep->yaml.name,
+                          (unsigned long long)number);
+    struct machine machine = {0};
+    sweep_point(sweep, number, sweep->arena, out);
+    enum status status = load(sweep, out->program, report);
+    if (!status)
+        status = point_machine(out, &machine, report);
+    if (!status)
+        point_set_key(out, point_machine_text(&machine, sweep->arena));
+    machine_close(&machine);
+    return status;
+}

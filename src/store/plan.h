@@ -1,0 +1,27 @@
+/* The points of a sweep beside what a store has of them. */
+#ifndef HEDDLE_STORE_PLAN_H
+#define HEDDLE_STORE_PLAN_H
+
+#include "store/sweep.h"
+
+struct plan_point {
+    uint64_t number;
+    char key[STORE_KEY_BYTES];
+    uint8_t state; /* enum store_state */
+    bool repeats;  /* the same run as a point before it: keys that its mechanism has no use for differ */
+};
+
+struct plan {
+    struct plan_point *points; /* by number */
+    uint64_t count;
+    uint64_t distinct, done, failed; /* repeats left out */
+    double seconds;                  /* what is missing would take, by points of the same program that are done */
+    uint64_t unknown;                /* missing points for which nobody knows */
+};
+
+/* Checks every configuration and makes every key; all that is wrong is reported, one message for each kind of it. */
+enum status plan_make(struct sweep *sweep, const struct store *store, struct plan *out, struct report *report);
+/* One point with its key, for whoever runs it; its machine is checked too. */
+enum status plan_one(struct sweep *sweep, uint64_t number, struct point *out, struct report *report);
+
+#endif

@@ -1,0 +1,190 @@
+#include "store/point.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/file.h"
+#include "device/compile.h"
+#include "device/model.h"
+#include "device/run.h"
+
+#define POINT_SCHEMA "heddle-point-1"
+enum { FILE_LIMIT_BYTES = 1 << 30 };
+
+static void hash_text(const void *data, size_t bytes, char out[STORE_KEY_BYTES]) {
+    const XXH128_hash_t hash = XXH3_128bits(data, bytes);
+    snprintf(out, STORE_KEY_BYTES, "%016llx%016llx", (unsigned long long)hash.high64, (unsigned long long)hash.low64);
+}
+
+/* ---- programs ---- */
+
+static void add_file(struct point_program *program, struct arena *arena, const char *name, const void *data,
+                     size_t bytes) {
+    struct point_file *file = ARENA_PUSH(arena, &program->files);
+    file->name = arena_strdup(arena, name);
+    hash_text(data, bytes, file->hash);
+}
+
+static enum status read_file(struct point_program *program, struct arena *arena, const char *name, const char *path,
+                             struct report *report) {
+    struct arena scratch = {0};
+    char *data = NULL;
+    size_t bytes = 0;
+    const enum status status = file_read(path, FILE_LIMIT_BYTES, &scratch, &data, &bytes, report);
+    if (!status)
+        add_file(program, arena, name, data, bytes);
+    arena_free(&scratch);
+    return status;
+}
+
+static enum status load_workload(struct point_program *program, struct arena *arena, struct report *report) {
+    struct compile_tools tools;
+    compile_find_tools(arena, &tools);
+    program->compiler = tools.clang_version ? tools.clang_version : "none";
+    enum status status = read_file(program, arena, program->label, program->path, report);
+    if (!status)
+        status = read_file(program, arena, file_name(program->kernel_path), program->kernel_path, report);
+    return status;
+}
+
+static enum status add_fill(struct point_program *program, struct arena *arena, const struct launch_file *file,
+                            const struct fill *fill, struct report *report) {
+    if (fill->kind != FILL_FILE)
+        return STATUS_OK;
+    return read_file(program, arena, fill->path, file_join(arena, file->folder, fill->path), report);
+}
+
+static enum status load_launch(struct point_program *program, struct arena *arena, struct report *report) {
+    struct arena scratch = {0};
+    struct launch_file file;
+    struct compiled compiled;
+    bool is_compiled;
+    const char *module = NULL;
+    char *text = NULL;
+    size_t length = 0, module_bytes = 0;
+    uint64_t source_hash;
+    enum status status = file_read(program->path, LAUNCH_FILE_LIMIT_BYTES, &scratch, &text, &length, report);
+    if (!status)
+        status = launch_file_parse(&scratch, program->path, text, length, &file, report);
+    if (!status) /* what a module includes is in its PTX */
+        status = run_load_text(&file, &scratch, &compiled, &is_compiled, &module, &module_bytes, &source_hash, report);
+    if (!status) {
+        add_file(program, arena, "launch file", text, length);
+        add_file(program, arena, "PTX", module, module_bytes);
+        status = read_file(program, arena, file.module, file_join(&scratch, file.folder, file.module), report);
+    }
+    for (unsigned i = 0; !status && i < file.buffer_count; i++)
+        status = add_fill(program, arena, &file, &file.buffers[i].fill, report);
+    for (unsigned i = 0; !status && i < file.check_count; i++)
+        if (file.checks[i].kind == LAUNCH_CHECK_EQUALS)
+            status = add_fill(program, arena, &file, &file.checks[i].equals, report);
+    arena_free(&scratch);
+    return status;
+}
+
+enum status point_program_load(struct point_program *program, struct arena *arena, struct report *report) {
+    if (program->loaded)
+        return STATUS_OK;
+    const enum status status =
+        program->is_launch ? load_launch(program, arena, report) : load_workload(program, arena, report);
+    program->loaded = !status;
+    return status;
+}
+
+/* ---- keys ---- */
+
+const char *point_machine_text(const struct machine *machine, struct arena *arena) {
+    struct {
+        char *items;
+        unsigned count, capacity;
+    } text = {0};
+    for (const struct param_description *param = machine->params.table; param->key; param++) {
+        if (machine_is_idle_key(machine, param))
+            continue;
+        const char *const parts[] = {param->key, "=", param_text(&machine->params, param), "\n"};
+        for (unsigned i = 0; i < 4; i++)
+            for (const char *c = parts[i]; *c; c++)
+                *ARENA_PUSH(arena, &text) = *c;
+    }
+    *ARENA_PUSH(arena, &text) = 0;
+    return text.items;
+}
+
+const char *point_text(const struct point *point, const char *machine_text, struct arena *arena) {
+    const struct point_program *program = point->program;
+    const char *files = "";
+    for (unsigned i = 0; i < program->files.count; i++)
+        files =
+            arena_printf(arena, "%sfile %s %s\n", files, program->files.items[i].name, program->files.items[i].hash);
+    const char *what = program->is_launch ? arena_printf(arena, "launch\nseed %llu\n", (unsigned long long)point->seed)
+                                          : arena_printf(arena, "workload %s\nsize %s\ncompiler %s\n", program->label,
+                                                         point->size, program->compiler);
+    return arena_printf(arena, POINT_SCHEMA "\nmodel %s\nmode %s\n%s%s%s", model_hash(),
+                        point->functional ? "functional" : "timed", what, files, machine_text);
+}
+
+void point_set_key(struct point *point, const char *machine_text) {
+    struct arena scratch = {0};
+    const char *text = point_text(point, machine_text, &scratch);
+    hash_text(text, strlen(text), point->key);
+    arena_free(&scratch);
+}
+
+enum status point_machine(const struct point *point, struct machine *machine, struct report *report) {
+    enum status status = machine_open(machine, point->gpu, report);
+    for (unsigned i = 0; !status && i < point->setting_count; i++)
+        status = machine_set(machine, arena_printf(&machine->arena, "%s=%s", point->keys[i], point->values[i]), "--set",
+                             report);
+    if (!status)
+        status = machine_check(machine, report);
+    if (!status && point->functional)
+        status = machine_check_functional(machine, report);
+    return status;
+}
+
+/* ---- outside ---- */
+
+json_t *point_json(const struct point *point) {
+    json_t *out = json_object(), *settings = json_object(), *files = json_object();
+    json_object_set_new(out, "key", json_string(point->key));
+    json_object_set_new(out, point->program->is_launch ? "launch" : "workload",
+                        json_string(file_name(point->program->label)));
+    if (!point->program->is_launch)
+        json_object_set_new(out, "size", json_string(point->size));
+    json_object_set_new(out, "seed", json_integer((json_int_t)point->seed));
+    json_object_set_new(out, "gpu", json_string(file_name(point->gpu)));
+    json_object_set_new(out, "settings", settings);
+    json_object_set_new(out, "files", files);
+    for (unsigned i = 0; i < point->setting_count; i++)
+        json_object_set_new(settings, point->keys[i], json_string(point->values[i]));
+    for (unsigned i = 0; i < point->program->files.count; i++)
+        json_object_set_new(files, point->program->files.items[i].name,
+                            json_string(point->program->files.items[i].hash));
+    return out;
+}
+
+const char *const *point_command(const struct point *point, const char *result_path, struct arena *arena) {
+    struct {
+        const char **items;
+        unsigned count, capacity;
+    } words = {0};
+    const char *seed = arena_printf(arena, "%llu", (unsigned long long)point->seed);
+    const char *const launch[] = {"heddle", "run", point->program->path, "--seed", seed, "--gpu", NULL};
+    const char *const workload[] = {"heddle", "suite",     "run",   point->program->label,
+                                    "--size", point->size, "--gpu", NULL};
+    for (const char *const *word = point->program->is_launch ? launch : workload; *word; word++)
+        *ARENA_PUSH(arena, &words) = *word;
+    *ARENA_PUSH(arena, &words) = point->gpu;
+    for (unsigned i = 0; i < point->setting_count; i++) {
+        *ARENA_PUSH(arena, &words) = "--set";
+        *ARENA_PUSH(arena, &words) = arena_printf(arena, "%s=%s", point->keys[i], point->values[i]);
+    }
+    if (point->functional)
+        *ARENA_PUSH(arena, &words) = "--functional";
+    *ARENA_PUSH(arena, &words) = "--quiet";
+    *ARENA_PUSH(arena, &words) = "-o";
+    *ARENA_PUSH(arena, &words) = result_path;
+    *ARENA_PUSH(arena, &words) = NULL;
+    return words.items;
+}

@@ -1,0 +1,62 @@
+/* A point is one run: a program (a workload of the suite, or a launch file), a machine, in time or functional. Its key is
+ * the hash of everything its result depends on. */
+#ifndef HEDDLE_STORE_POINT_H
+#define HEDDLE_STORE_POINT_H
+
+#include <jansson.h>
+
+#include "device/machine.h"
+#include "store/store.h"
+
+struct point_file {
+    const char *name; /* as the program calls it, never a path of the host */
+    char hash[STORE_KEY_BYTES];
+};
+
+/* What is run. */
+struct point_program {
+    const char *label; /* as the user names it: a workload, or a launch file */
+    bool is_launch;
+    bool loaded;
+    const char *path; /* the launch file, or the workload's host program */
+    const char *kernel_path;
+    const char *compiler; /* of workloads; launch files have their PTX among the files */
+    struct {
+        struct point_file *items;
+        unsigned count, capacity;
+    } files; /* all that the program reads */
+};
+
+/* Where programs are: the command line knows. Both fail with a message. */
+struct point_finder {
+    enum status (*workload)(struct arena *arena, const char *name, const char **program, const char **kernel,
+                            struct report *report);
+    enum status (*launch)(struct arena *arena, const char *typed, const char **path, struct report *report);
+};
+
+struct point {
+    const struct point_program *program;
+    const char *size; /* of workloads */
+    bool functional;
+    uint64_t seed;
+    const char *gpu; /* as machine_open takes it */
+    const char *const *keys, *const *values;
+    unsigned setting_count;
+    char key[STORE_KEY_BYTES];
+};
+
+/* Reads and hashes all files of the program, and compiles the module of a launch file. Once. */
+enum status point_program_load(struct point_program *program, struct arena *arena, struct report *report);
+/* All that the machine adds to the key: every key and value that can change a result. */
+const char *point_machine_text(const struct machine *machine, struct arena *arena);
+/* The text that the key is the hash of. */
+const char *point_text(const struct point *point, const char *machine_text, struct arena *arena);
+void point_set_key(struct point *point, const char *machine_text);
+/* The machine of the point, checked for its mode. */
+enum status point_machine(const struct point *point, struct machine *machine, struct report *report);
+/* For the result's member "point". */
+json_t *point_json(const struct point *point);
+/* The command line that runs it, NULL at its end; the result goes to a file. */
+const char *const *point_command(const struct point *point, const char *result_path, struct arena *arena);
+
+#endif

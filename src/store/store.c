@@ -1,0 +1,192 @@
+#include "store/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "device/compile_process.h"
+
+/* A process on another computer cannot be asked: its folder is left behind when it was not touched for so long. */
+enum { STALE_SECONDS = 24 * 3600 };
+
+enum status store_open(struct store *store, const char *folder, struct arena *arena, struct report *report) {
+    const char *chosen = getenv("HEDDLE_STORE"), *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    *store = (struct store){.arena = arena, .folder = folder};
+    if (gethostname(store->host, sizeof store->host - 1) != 0 || !store->host[0])
+        strcpy(store->host, "host");
+    for (char *c = store->host; *c; c++)
+        *c = *c == '/' ? '-' : *c;
+    if (folder)
+        return STATUS_OK;
+    if (chosen && *chosen)
+        store->folder = arena_strdup(arena, chosen);
+    else if (data && data[0] == '/')
+        store->folder = arena_printf(arena, "%s/heddle/store", data);
+    else if (home && home[0] == '/')
+        store->folder = arena_printf(arena, "%s/.local/share/heddle/store", home);
+    else
+        return report_add(report, STATUS_INVALID, "there is no folder to keep results in: give --store DIR");
+    return STATUS_OK;
+}
+
+static const char *ending(enum store_state state) { return state == STORE_DONE ? ".json" : ".failed.json"; }
+
+char *store_path(const struct store *store, struct arena *arena, const char *key, enum store_state state) {
+    return arena_printf(arena, "%s/%.2s/%s%s", store->folder, key, key, ending(state));
+}
+
+static bool is_there(const struct store *store, const char *key, enum store_state state) {
+    char path[PATH_MAX];
+    const int length = snprintf(path, sizeof path, "%s/%.2s/%s%s", store->folder, key, key, ending(state));
+    return length > 0 && (size_t)length < sizeof path && access(path, F_OK) == 0;
+}
+
+enum store_state store_find(const struct store *store, const char *key) {
+    if (is_there(store, key, STORE_DONE))
+        return STORE_DONE;
+    return is_there(store, key, STORE_FAILED) ? STORE_FAILED : STORE_MISSING;
+}
+
+static enum status refuse(const char *path, const char *what, struct report *report) {
+    return report_add(report, STATUS_SYSTEM, "%s: %s: %s", path, what, strerror(errno));
+}
+
+enum status store_scratch(const struct store *store, const char *key, char **out, struct report *report) {
+    *out = arena_printf(store->arena, "%s/tmp/%s.%s.%ld", store->folder, key, store->host, (long)getpid());
+    if (!folder_make(store->arena, *out))
+        return refuse(*out, "the store cannot be written", report);
+    return STATUS_OK;
+}
+
+void store_touch(const char *scratch) { utimensat(AT_FDCWD, scratch, NULL, 0); }
+
+void store_scratch_remove(const struct store *store, const char *scratch) { folder_remove(store->arena, scratch); }
+
+static bool write_through(const char *path, const char *text, size_t length) {
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    bool good = fd >= 0;
+    for (size_t done = 0; good && done < length;) {
+        const ssize_t put = write(fd, text + done, length - done);
+        good = put >= 0 || errno == EINTR;
+        done += put > 0 ? (size_t)put : 0;
+    }
+    good = good && fsync(fd) == 0;
+    if (fd >= 0)
+        good = close(fd) == 0 && good;
+    return good;
+}
+
+/* A name lasts when its folder is written. */
+static void sync_folder(const char *path) {
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+}
+
+/* Gives the file its name unless somebody has it. 0: ours, 1: there was one, -1: refused. link(2) is atomic on NFS too,
+ * where a lost reply makes it say EEXIST of what it did itself: then our file has two names. */
+static int publish(const char *temporary, const char *path) {
+    struct stat about;
+    if (link(temporary, path) == 0 || (errno == EEXIST && stat(temporary, &about) == 0 && about.st_nlink == 2))
+        return 0;
+    if (errno == EEXIST)
+        return 1;
+    if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)
+        return -1;
+    /* a file system without hard links */
+    if (renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+        return 0;
+    return errno == EEXIST ? 1 : -1;
+}
+
+enum status store_keep(const struct store *store, const char *scratch, const char *key, enum store_state state,
+                       const char *text, size_t length, struct report *report) {
+    const char *path = store_path(store, store->arena, key, state), *folder = file_dir(store->arena, path);
+    const char *temporary = arena_printf(store->arena, "%s/document", scratch);
+    if (!folder_make(store->arena, folder))
+        return refuse(folder, "the store cannot be written", report);
+    const bool good = write_through(temporary, text, length) && publish(temporary, path) >= 0;
+    const enum status status = good ? STATUS_OK : refuse(path, "the result cannot be kept", report);
+    unlink(temporary); /* or whoever writes there next would write into the result */
+    sync_folder(folder);
+    return status;
+}
+
+void store_forget_failure(const struct store *store, const char *key) {
+    unlink(store_path(store, store->arena, key, STORE_FAILED));
+}
+
+/* Not one that is dead but that nobody has buried, as happens where the first process of a container does not. */
+static bool process_lives(long pid) {
+    char path[64], text[512];
+    if (pid <= 0 || (kill((pid_t)pid, 0) != 0 && errno != EPERM))
+        return false;
+    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t got = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[got > 0 ? got : 0] = 0;
+    const char *state = strrchr(text, ')'); /* the name before it may hold anything */
+    return !state || (strncmp(state, ") Z", 3) != 0 && strncmp(state, ") X", 3) != 0);
+}
+
+/* Of "KEY.HOST.PID" in tmp/: whether its process lives. */
+static bool is_alive(const struct store *store, const char *name) {
+    const char *host = name + STORE_KEY_BYTES, *dot = strrchr(name, '.');
+    const size_t host_length = strlen(store->host);
+    if (host + host_length == dot && strncmp(host, store->host, host_length) == 0)
+        return process_lives(strtol(dot + 1, NULL, 10));
+    char path[PATH_MAX];
+    struct stat about;
+    const int length = snprintf(path, sizeof path, "%s/tmp/%s", store->folder, name);
+    if (length < 0 || (size_t)length >= sizeof path || stat(path, &about) != 0)
+        return false;
+    return about.st_mtime + STALE_SECONDS > time(NULL);
+}
+
+static bool is_scratch(const char *name) {
+    return strspn(name, "0123456789abcdef") == STORE_KEY_BYTES - 1 && name[STORE_KEY_BYTES - 1] == '.' &&
+           strrchr(name, '.') > name + STORE_KEY_BYTES;
+}
+
+static DIR *open_tmp(const struct store *store) {
+    char path[PATH_MAX];
+    const int length = snprintf(path, sizeof path, "%s/tmp", store->folder);
+    return length > 0 && (size_t)length < sizeof path ? opendir(path) : NULL;
+}
+
+bool store_is_running(const struct store *store, const char *key) {
+    DIR *tmp = open_tmp(store);
+    bool found = false;
+    for (struct dirent *entry; tmp && !found && (entry = readdir(tmp));)
+        found = is_scratch(entry->d_name) && strncmp(entry->d_name, key, STORE_KEY_BYTES - 1) == 0 &&
+                is_alive(store, entry->d_name);
+    if (tmp)
+        closedir(tmp);
+    return found;
+}
+
+unsigned store_clean(const struct store *store) {
+    DIR *tmp = open_tmp(store);
+    unsigned removed = 0;
+    for (struct dirent *entry; tmp && (entry = readdir(tmp));)
+        if (is_scratch(entry->d_name) && !is_alive(store, entry->d_name)) {
+            folder_remove(store->arena, arena_printf(store->arena, "%s/tmp/%s", store->folder, entry->d_name));
+            removed++;
+        }
+    if (tmp)
+        closedir(tmp);
+    return removed;
+}

@@ -1,0 +1,43 @@
+/* A folder of results, each kept by the key of what was run, written once and never again. There are no locks: a result
+ * appears under its name in one step or not at all, so processes may die at any moment, on any computer that shares
+ * the folder.
+ *   ab/KEY.json         a result
+ *   ab/KEY.failed.json  a point that was wrong or stopped, with what it said
+ *   tmp/KEY.HOST.PID/   what a running point works in; left behind by those that died, and removed */
+#ifndef HEDDLE_STORE_STORE_H
+#define HEDDLE_STORE_STORE_H
+
+#include "base/arena.h"
+#include "base/status.h"
+
+enum { STORE_KEY_BYTES = 33 }; /* 32 hexadecimal digits and the NUL */
+
+enum store_state { STORE_MISSING, STORE_DONE, STORE_FAILED };
+
+struct store {
+    const char *folder;
+    struct arena *arena;
+    char host[65];
+};
+
+/* `folder` NULL: $HEDDLE_STORE, else $XDG_DATA_HOME/heddle/store, else ~/.local/share/heddle/store. Nothing is made
+ * before something is kept. */
+enum status store_open(struct store *store, const char *folder, struct arena *arena, struct report *report);
+enum store_state store_find(const struct store *store, const char *key);
+char *store_path(const struct store *store, struct arena *arena, const char *key, enum store_state state);
+/* A folder for this process to run the point in. It also tells others that somebody is at it. */
+enum status store_scratch(const struct store *store, const char *key, char **out, struct report *report);
+/* The point takes long: its scratch folder is not a leftover. */
+void store_touch(const char *scratch);
+void store_scratch_remove(const struct store *store, const char *scratch);
+/* Keeps a document for good, unless there is one: then that stays, which is no error. */
+enum status store_keep(const struct store *store, const char *scratch, const char *key, enum store_state state,
+                       const char *text, size_t length, struct report *report);
+/* The failed point may be run again. */
+void store_forget_failure(const struct store *store, const char *key);
+/* A living process runs this point, as far as can be known. */
+bool store_is_running(const struct store *store, const char *key);
+/* Removes what dead processes left. */
+unsigned store_clean(const struct store *store);
+
+#endif

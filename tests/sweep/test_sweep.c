@@ -1,0 +1,131 @@
+/* Sweep files: which points they mean, and that what is wrong is refused at its place. */
+#include "store/sweep.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "unit/arena_fixture.h"
+
+static struct sweep accepted(const char *text) {
+    struct sweep sweep;
+    if (sweep_parse(&arena, "dir/s.yaml", text, strlen(text), &sweep, &report))
+        fail_msg("refused: %s", report_text(&report));
+    return sweep;
+}
+
+static void refused(const char *text, const char *place, const char *words) {
+    struct sweep sweep;
+    report_free(&report);
+    report = (struct report){0};
+    assert_int_equal(sweep_parse(&arena, "s.yaml", text, strlen(text), &sweep, &report), STATUS_INVALID);
+    const char *said = report_text(&report);
+    if (!strstr(said, place) || !strstr(said, words))
+        fail_msg("expected '%s' and '%s' in:\n%s", place, words, said);
+}
+
+/* The values of a column over all points that are not excluded, separated by blanks. */
+static const char *values(const struct sweep *sweep, const char *column) {
+    const char *all = "";
+    unsigned c = 0;
+    while (c < sweep->columns.count && strcmp(sweep->columns.items[c], column) != 0)
+        c++;
+    assert_true(c < sweep->columns.count);
+    for (uint64_t i = 0; i < sweep->numbers; i++)
+        if (!sweep_is_excluded(sweep, i))
+            all = arena_printf(&arena, "%s%s%s", all, *all ? " " : "", sweep_value(sweep, i, c));
+    return all;
+}
+
+static void a_sweep_is_the_product_of_its_axes(void **state) {
+    (void)state;
+    struct sweep s = accepted("workloads: [bfs, x]\nlaunches: k\ngpu: [gtx480, fung-8800]\nfunctional: [false, true]\n"
+                              "set: {sm.scheduler: [rr, gto]}\n");
+    assert_int_equal(s.numbers, 3 * 2 * 2 * 2);
+    assert_int_equal(s.machines, 2 * 2 * 2);
+    assert_string_equal(s.name, "s");
+    assert_string_equal(values(&s, "sm.scheduler"),
+                        "rr gto rr gto rr gto rr gto rr gto rr gto rr gto rr gto rr gto rr gto rr gto rr gto");
+    assert_string_equal(sweep_value(&s, 8 + 4 + 2 + 1, COLUMN_PROGRAM), "x");
+    assert_string_equal(sweep_label(&s, 8 + 4 + 2 + 1, &arena), "x, functional=true, gpu=fung-8800, sm.scheduler=gto");
+    struct point point;
+    sweep_point(&s, 16, &arena, &point);
+    assert_true(point.program->is_launch && !point.functional && point.seed == 1);
+    assert_string_equal(point.size, "test");
+    assert_int_equal(point.setting_count, 1);
+    assert_string_equal(point.values[0], "rr");
+}
+
+static void ranges_include_their_ends(void **state) {
+    (void)state;
+    struct sweep s = accepted("workloads: bfs\nset:\n"
+                              "  l1.size_bytes: {from: 16KiB, to: 64KiB, times: 2}\n");
+    assert_string_equal(values(&s, "l1.size_bytes"), "16384 32768 65536");
+    s = accepted("workloads: bfs\nset: {l1.size_bytes: {from: 16KiB, to: 50KiB, step: 16KiB}}\n");
+    assert_string_equal(values(&s, "l1.size_bytes"), "16384 32768 49152");
+    s = accepted("workloads: bfs\nset: {l1.ways: {from: 1, to: 7, step: 3}}\n");
+    assert_string_equal(values(&s, "l1.ways"), "1 4 7");
+    s = accepted("workloads: bfs\nset: {l1.ways: {from: 3, to: 3, step: 1}}\n");
+    assert_string_equal(values(&s, "l1.ways"), "3");
+}
+
+static void what_is_zipped_goes_together(void **state) {
+    (void)state;
+    struct sweep s = accepted("workloads: bfs\nset: {sm.scheduler: [rr, gto]}\n"
+                              "zip:\n  - {l1.ways: [4, 6], l1.size_bytes: [16KiB, 48KiB]}\n");
+    assert_int_equal(s.numbers, 4);
+    assert_string_equal(values(&s, "l1.ways"), "4 6 4 6");
+    assert_string_equal(values(&s, "l1.size_bytes"), "16384 49152 16384 49152");
+}
+
+static void exclusions_leave_gaps(void **state) {
+    (void)state;
+    struct sweep s = accepted("workloads: [bfs, x]\ngpu: [gtx480, qv100]\nset: {l1.size_bytes: [16KiB, 32KiB]}\n"
+                              "exclude:\n  - {workload: bfs, l1.size_bytes: 32KiB}\n"
+                              "  - {gpu: qv100, l1.size_bytes: [16384, 32768], workload: x}\n");
+    assert_int_equal(s.numbers, 8);
+    assert_string_equal(values(&s, "program"), "bfs bfs x x");
+    assert_string_equal(values(&s, "l1.size_bytes"), "16384 16384 16384 32768");
+    assert_string_equal(values(&s, "gpu"), "gtx480 qv100 gtx480 gtx480");
+}
+
+static void mistakes_are_refused_at_their_place(void **state) {
+    (void)state;
+    refused("workload: bfs\n", "s.yaml:1:1", "did you mean 'workloads'?");
+    refused("gpu: gtx480\n", "s.yaml:1:1", "workloads or launches");
+    refused("workloads: []\n", "s.yaml:1:12", "the list is empty");
+    refused("workloads: bfs\nsize: [test, large]\n", "s.yaml:2:14", "test, medium, paper");
+    refused("workloads: bfs\nfunctional: maybe\n", "s.yaml:2:13", "true or false");
+    refused("workloads: bfs\nseed: -1\n", "s.yaml:2:7", "seed");
+    refused("workloads: bfs\ngpu: 'a,b'\n", "s.yaml:2:6", "[a, b]");
+    refused("workloads: bfs\nset: {l1.size_byte: 1}\n", "s.yaml:2:7", "did you mean 'l1.size_bytes'?");
+    refused("workloads: bfs\nset: {l1.ways: [1, none]}\n", "s.yaml:2:20", "l1.ways");
+    refused("workloads: bfs\nset: {host.threads: [1, 2]}\n", "s.yaml:2:7", "change no result");
+    refused("workloads: bfs\nset: {l1.ways: {from: 4, to: 1, step: 1}}\n", "s.yaml:2:16", "not below");
+    refused("workloads: bfs\nset: {l1.ways: {from: 1, to: 4}}\n", "s.yaml:2:16", "one of step and times");
+    refused("workloads: bfs\nset: {l1.ways: {from: 1, to: 4, times: 1}}\n", "s.yaml:2:16", "times is above 1");
+    refused("workloads: bfs\nset: {l1.ways: {from: 1, to: 2, step: 0.5}}\n", "s.yaml:2:23", "whole number");
+    refused("workloads: bfs\nset: {sm.scheduler: {from: rr, to: gto, step: 1}}\n", "s.yaml:2", "goes over numbers");
+    refused("workloads: bfs\nset: {l1.ways: 1}\nzip: [{l1.ways: [2, 3]}]\n", "s.yaml:3:8", "varied twice");
+    refused("workloads: bfs\nzip: [{l1.ways: [2, 3], l2.ways: [1]}]\n", "s.yaml:2:34", "'l1.ways' has 2");
+    refused("workloads: bfs\nexclude: [{gpu: qv100}]\n", "s.yaml:2:17", "no point has gpu qv100");
+    refused("workloads: bfs\nset: {l1.ways: 4}\nexclude: [{l1.way: 4}]\n", "s.yaml:3:12", "did you mean 'l1.ways'?");
+    refused("workloads: bfs\nset: {l1.ways: {from: 1, to: 1024, step: 1}, l2.ways: {from: 1, to: 1024, step: 1}, "
+            "l1.mshr_entries: {from: 1, to: 64, step: 1}}\n",
+            "s.yaml", "more than 10000000 points");
+    /* all at once */
+    refused("workloads: bfs\nsize: huge\nset: {l1.wayz: 1}\n", "s.yaml:2:7", "l1.wayz");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_sweep_is_the_product_of_its_axes, start, stop),
+        cmocka_unit_test_setup_teardown(ranges_include_their_ends, start, stop),
+        cmocka_unit_test_setup_teardown(what_is_zipped_goes_together, start, stop),
+        cmocka_unit_test_setup_teardown(exclusions_leave_gaps, start, stop),
+        cmocka_unit_test_setup_teardown(mistakes_are_refused_at_their_place, start, stop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
