@@ -260,9 +260,9 @@ static int collect_main(struct session *s, struct report *report) {
         status = collect_read(&s->sweep, &s->plan, &s->store, &collection, report);
     if (!status)
         status = csv ? write_csv(s, &collection, path, report) : collect_sqlite(&collection, path, report);
-    if (!status && missing(&s->plan) + s->plan.failed)
-        fprintf(stderr, "heddle sweep collect: %llu of %llu points have no result\n",
-                (unsigned long long)(missing(&s->plan) + s->plan.failed), (unsigned long long)s->plan.distinct);
+    if (!status && s->plan.done < s->plan.distinct)
+        fprintf(stderr, "heddle sweep collect: %s of %s points have no result\n",
+                with_commas(s->arena, s->plan.distinct - s->plan.done), with_commas(s->arena, s->plan.distinct));
     return finish(status, report);
 }
 

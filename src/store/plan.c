@@ -21,46 +21,81 @@ static enum status load(struct sweep *sweep, const struct point_program *program
     return STATUS_OK;
 }
 
-/* What the same machines are told about is said once: `told` holds all messages so far. */
-static void tell(struct sweep *sweep, uint64_t number, const struct report *inner, const char **told,
-                 struct report *report) {
-    if (strstr(*told, report_text(inner)))
+struct planning {
+    struct sweep *sweep;
+    struct plan_point *points;
+    struct machine machine; /* of the point before: the next differs only in keys that are set for every point */
+    const char *gpu;        /* NULL: none is open */
+    unsigned uses;
+    const char *told; /* all messages so far, for each to be said once */
+    struct report *report;
+};
+
+static enum status open_machine(struct planning *p, const struct point *point, struct report *report) {
+    enum { USES_MAX = 1000 }; /* a machine keeps every value it ever had */
+    if (p->gpu && strcmp(p->gpu, point->gpu) == 0 && p->uses++ < USES_MAX)
+        return STATUS_OK;
+    if (p->gpu)
+        machine_close(&p->machine);
+    const enum status status = machine_open(&p->machine, point->gpu, report);
+    p->gpu = arena_strdup(&p->machine.arena, status ? "" : point->gpu);
+    p->uses = 0;
+    return status;
+}
+
+static void tell(struct planning *p, uint64_t number, const struct report *inner) {
+    struct sweep *sweep = p->sweep;
+    if (strstr(p->told, report_text(inner)))
         return;
-    *told = arena_printf(sweep->arena, "%s%s", *told, report_text(inner));
-    report_add(report, STATUS_INVALID, "%s: point %s: %s", sweep->yaml.name, sweep_label(sweep, number, sweep->arena),
-               report_text(inner));
+    p->told = arena_printf(sweep->arena, "%s%s", p->told, report_text(inner));
+    report_add(p->report, STATUS_INVALID, "%s: point %s: %s", sweep->yaml.name,
+               sweep_label(sweep, number, sweep->arena), report_text(inner));
+}
+
+/* What the point's machine adds to its key, once it is checked; NULL: something is wrong with it. */
+static const char *machine_text(struct planning *p, const struct point *point, uint64_t number, struct arena *arena) {
+    struct report inner = {0};
+    enum status status = open_machine(p, point, &inner);
+    if (!status)
+        status = point_set_machine(point, &p->machine, &inner);
+    if (!status && !point->functional)
+        status = machine_check_timed(&p->machine, &inner);
+    if (status)
+        tell(p, number, &inner);
+    report_free(&inner);
+    return status ? NULL : point_machine_text(&p->machine, arena);
 }
 
 /* All points of one machine and mode: those whose number has the remainder `first`. */
-static enum status make_keys(struct sweep *sweep, uint64_t first, struct plan_point *points, const char **told,
-                             struct report *report) {
-    struct arena scratch = {0};
-    struct machine machine = {0};
-    struct report inner = {0};
-    struct point point;
+static enum status make_keys(struct planning *p, uint64_t first, struct arena *arena) {
+    const struct sweep *sweep = p->sweep;
     const char *text = NULL;
-    enum status status = STATUS_OK;
-    for (uint64_t number = first; number < sweep->numbers && !status; number += sweep->machines) {
+    for (uint64_t number = first; number < sweep->numbers; number += sweep->machines) {
+        struct point point;
         if (sweep_is_excluded(sweep, number))
             continue;
-        sweep_point(sweep, number, &scratch, &point);
-        if (!text) {
-            status = point_machine(&point, &machine, &inner);
-            if (!status && !point.functional)
-                status = machine_check_timed(&machine, &inner);
-            if (status)
-                tell(sweep, number, &inner, told, report);
-            else
-                text = point_machine_text(&machine, &scratch);
-        }
-        if (status)
-            break;
+        sweep_point(sweep, number, arena, &point);
+        text = text ? text : machine_text(p, &point, number, arena);
+        if (!text)
+            return STATUS_INVALID;
         point_set_key(&point, text);
-        points[number].number = number + 1; /* 0: excluded, for now */
-        memcpy(points[number].key, point.key, sizeof point.key);
+        p->points[number].number = number + 1; /* 0: excluded, for now */
+        memcpy(p->points[number].key, point.key, sizeof point.key);
     }
-    machine_close(&machine);
-    report_free(&inner);
+    return STATUS_OK;
+}
+
+static enum status make_all_keys(struct sweep *sweep, struct plan_point *points, struct report *report) {
+    struct planning p = {.sweep = sweep, .points = points, .told = "", .report = report};
+    struct arena scratch = {0};
+    enum status status = STATUS_OK;
+    for (uint64_t first = 0; first < sweep->machines && !report->truncated; first++) {
+        const enum status one = make_keys(&p, first, &scratch);
+        arena_reset(&scratch);
+        status = status ? status : one;
+    }
+    if (p.gpu)
+        machine_close(&p.machine);
     arena_free(&scratch);
     return status;
 }
@@ -142,18 +177,14 @@ static void estimate(const struct sweep *sweep, const struct store *store, struc
 
 enum status plan_make(struct sweep *sweep, const struct store *store, struct plan *out, struct report *report) {
     *out = (struct plan){.points = ARENA_ARRAY(sweep->arena, struct plan_point, sweep->numbers)};
-    const char *told = "";
     enum status status = STATUS_OK;
     for (unsigned i = 0; i < sweep->programs.count; i++) {
         const enum status one = load(sweep, &sweep->programs.items[i].program, report);
         status = status ? status : one;
     }
-    for (uint64_t first = 0; first < sweep->machines; first++) {
-        const enum status one = make_keys(sweep, first, out->points, &told, report);
-        status = status ? status : one;
-    }
-    if (status)
-        return status;
+    const enum status keys = make_all_keys(sweep, out->points, report);
+    if (status || keys)
+        return status ? status : keys;
     for (uint64_t i = 0; i < sweep->numbers; i++)
         if (out->points[i].number) {
             out->points[out->count] = out->points[i];

@@ -132,7 +132,12 @@ void point_set_key(struct point *point, const char *machine_text) {
 }
 
 enum status point_machine(const struct point *point, struct machine *machine, struct report *report) {
-    enum status status = machine_open(machine, point->gpu, report);
+    const enum status status = machine_open(machine, point->gpu, report);
+    return status ? status : point_set_machine(point, machine, report);
+}
+
+enum status point_set_machine(const struct point *point, struct machine *machine, struct report *report) {
+    enum status status = STATUS_OK;
     for (unsigned i = 0; !status && i < point->setting_count; i++)
         status = machine_set(machine, arena_printf(&machine->arena, "%s=%s", point->keys[i], point->values[i]), "--set",
                              report);

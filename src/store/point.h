@@ -54,6 +54,8 @@ const char *point_text(const struct point *point, const char *machine_text, stru
 void point_set_key(struct point *point, const char *machine_text);
 /* The machine of the point, checked for its mode. */
 enum status point_machine(const struct point *point, struct machine *machine, struct report *report);
+/* The same on a machine that is open: for one point after another with the same gpu and keys. */
+enum status point_set_machine(const struct point *point, struct machine *machine, struct report *report);
 /* For the result's member "point". */
 json_t *point_json(const struct point *point);
 /* The command line that runs it, NULL at its end; the result goes to a file. */
