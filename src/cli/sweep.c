@@ -41,6 +41,8 @@ static enum status read_sweep(struct session *s, struct report *report) {
     s->arena = &s->arguments->arena;
     s->quiet = arguments_has(s->arguments, "quiet");
     enum status status = store_open(&s->store, arguments_value(s->arguments, "store"), s->arena, report);
+    if (strcmp(path, "-") == 0) /* points read it too */
+        return report_add(report, STATUS_INVALID, "a sweep is a file, not standard input");
     if (!status)
         status = file_read(path, SWEEP_FILE_LIMIT_BYTES, s->arena, &text, &length, report);
     if (status)

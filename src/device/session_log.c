@@ -13,7 +13,7 @@ enum record { RECORD_MODULE, RECORD_LAUNCH, RECORD_UNTIMED, RECORD_FAULT };
 
 /* In front of every record. */
 struct head {
-    char model[8]; /* the beginning of its hash */
+    char model[8];         /* the beginning of its hash */
     uint32_t kind, module; /* enum record; of the module or launch */
     uint64_t bytes;        /* that follow */
 };

@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -26,7 +28,7 @@ int child_wait(const struct child_watch *watch, double seconds) {
 }
 
 /* In the child. The program is the one that runs, also where its file was replaced meanwhile. */
-static void become(const struct child_watch *watch, const char *const *arguments, const char *output, int death_signal,
+static void become(const struct child_watch *watch, const char *const *arguments, const char *folder, int death_signal,
                    pid_t parent) {
     const int none = open("/dev/null", O_RDONLY);
     setpgid(0, 0);
@@ -35,9 +37,12 @@ static void become(const struct child_watch *watch, const char *const *arguments
         _exit(127);
     if (none >= 0)
         dup2(none, STDIN_FILENO);
-    if (output) {
-        const int file = open(output, O_WRONLY | O_CREAT | O_APPEND, 0666);
-        if (file < 0 || dup2(file, STDOUT_FILENO) < 0 || dup2(file, STDERR_FILENO) < 0)
+    if (folder) {
+        char path[PATH_MAX];
+        const int at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        const int file = openat(at, "log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+        if (!realpath(folder, path) || setenv("TMPDIR", path, 1) != 0 || file < 0 || dup2(file, STDOUT_FILENO) < 0 ||
+            dup2(file, STDERR_FILENO) < 0)
             _exit(127);
     }
     sigprocmask(SIG_SETMASK, &watch->before, NULL);
@@ -45,10 +50,10 @@ static void become(const struct child_watch *watch, const char *const *arguments
     _exit(127);
 }
 
-pid_t child_start(const struct child_watch *watch, const char *const *arguments, const char *output, int death_signal) {
+pid_t child_start(const struct child_watch *watch, const char *const *arguments, const char *folder, int death_signal) {
     const pid_t parent = getpid(), child = fork();
     if (child == 0)
-        become(watch, arguments, output, death_signal, parent);
+        become(watch, arguments, folder, death_signal, parent);
     if (child > 0)
         setpgid(child, child); /* whoever of the two comes first */
     return child;
@@ -69,11 +74,11 @@ static bool was_killed_with_us(const struct child_watch *watch, int state) {
     return number == SIGINT || number == SIGTERM;
 }
 
-enum child_end child_run(const struct child_watch *watch, const char *const *arguments, const char *output,
+enum child_end child_run(const struct child_watch *watch, const char *const *arguments, const char *folder,
                          void (*alive)(const void *context), const void *context, int *state) {
     enum { ALIVE_SECONDS = 600 };
     enum child_end end = CHILD_ENDED;
-    const pid_t child = child_start(watch, arguments, output, SIGKILL);
+    const pid_t child = child_start(watch, arguments, folder, SIGKILL);
     if (child < 0)
         end = CHILD_REFUSED;
     while (end == CHILD_ENDED) {

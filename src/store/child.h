@@ -16,16 +16,16 @@ void child_unwatch(const struct child_watch *watch);
 /* The next of them within so many seconds; 0: none. */
 int child_wait(const struct child_watch *watch, double seconds);
 
-/* Starts this program, arguments[0] is its name. output: a file for standard output and error; NULL: ours.
- * death_signal is what it gets when this process ends before it. -1: the host refused. */
-pid_t child_start(const struct child_watch *watch, const char *const *arguments, const char *output, int death_signal);
+/* Starts this program, arguments[0] is its name. folder: where its temporary files go, and what it says, as "log"; so whoever
+ * removes the folder removes all that is left of it. NULL: it does as we do. death_signal is what it gets when this process ends before it. -1: the host refused. */
+pid_t child_start(const struct child_watch *watch, const char *const *arguments, const char *folder, int death_signal);
 /* Whether it has ended, with the wait status. */
 bool child_has_ended(pid_t child, int *state);
 
 enum child_end { CHILD_ENDED, CHILD_INTERRUPTED, CHILD_REFUSED };
 /* Starts one as above, to die with us, and waits for its end. SIGINT and SIGTERM end it and all that is in its group.
  * alive, where given, is called every ten minutes. */
-enum child_end child_run(const struct child_watch *watch, const char *const *arguments, const char *output,
+enum child_end child_run(const struct child_watch *watch, const char *const *arguments, const char *folder,
                          void (*alive)(const void *context), const void *context, int *state);
 
 #endif

@@ -36,7 +36,8 @@ static void add_measure(void *context, const char *name, const json_t *value) {
     if (measure >= r->row->count) { /* room for a few more, which a mechanism may have */
         const unsigned count = r->out->measures.count + 64;
         struct collect_value *values = ARENA_ARRAY(r->arena, struct collect_value, count);
-        memcpy(values, r->row->values, r->row->count * sizeof *values);
+        if (r->row->count)
+            memcpy(values, r->row->values, r->row->count * sizeof *values);
         r->row->values = values;
         r->row->count = count;
     }

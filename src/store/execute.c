@@ -114,7 +114,7 @@ static enum status execute(struct execution *e, enum store_state state, const st
         store_forget_failure(e->store, e->point->key);
     e->result = arena_printf(&e->arena, "%s/result.json", e->scratch);
     e->log = arena_printf(&e->arena, "%s/log", e->scratch);
-    switch (child_run(watch, point_command(e->point, e->result, &e->arena), e->log, touch, e->scratch, &e->state)) {
+    switch (child_run(watch, point_command(e->point, e->result, &e->arena), e->scratch, touch, e->scratch, &e->state)) {
     case CHILD_REFUSED: return report_add(report, STATUS_SYSTEM, "no process can be started: %s", strerror(errno));
     case CHILD_INTERRUPTED: *outcome = EXECUTE_INTERRUPTED; return STATUS_OK;
     case CHILD_ENDED: break;

@@ -123,7 +123,7 @@ static enum status run_again(const struct point *point, struct arena *arena, con
     size_t length = 0;
     struct child_watch watch;
     child_watch(&watch);
-    const enum child_end end = child_run(&watch, point_command(point, result, arena), log, NULL, NULL, &state);
+    const enum child_end end = child_run(&watch, point_command(point, result, arena), folder, NULL, NULL, &state);
     child_unwatch(&watch);
     switch (end) {
     case CHILD_REFUSED: return report_add(report, STATUS_SYSTEM, "no process can be started: %s", strerror(errno));
