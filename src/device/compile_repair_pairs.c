@@ -50,8 +50,9 @@ static const char *argument_value(const char *at, const char *end) {
     while (at < end) {
         at += strspn(at, " ");
         const size_t length = strcspn(at, " ,)");
-        if (*at == '%' || *at == '<' || strncmp(at, "zeroinitializer", length) == 0 ||
-            strncmp(at, "poison", length) == 0 || strncmp(at, "undef", length) == 0)
+        const bool is_word = length > 0 && (strncmp(at, "zeroinitializer", length) == 0 ||
+                                            strncmp(at, "poison", length) == 0 || strncmp(at, "undef", length) == 0);
+        if (*at == '%' || *at == '<' || is_word)
             break;
         at += length ? length : 1;
     }
@@ -117,6 +118,15 @@ static const char *name_find(const char *from, bool *is_pair) {
     return at && strncmp(at, "@llvm.", 6) != 0 ? at : NULL;
 }
 
+/* What stands in front of a pair that is returned, without the range of its elements, which is none of an i16's. */
+static const char *head_rewrite(struct pairs *p, const char *from, const char *to) {
+    static const char word[] = "range(";
+    const char *head = arena_strndup(p->arena, from, (size_t)(to - from)), *range = strstr(head, word);
+    const char *close = range ? closing(range + sizeof word - 2) : NULL;
+    return close ? arena_printf(p->arena, "%.*s%s", (int)(range - head), head, close + 1 + strspn(close + 1, " "))
+                 : head;
+}
+
 static const char *header_rewrite(struct pairs *p, const char *line) {
     bool is_pair;
     const char *name = name_find(line, &is_pair), *open = name ? strchr(name, '(') : NULL;
@@ -130,9 +140,10 @@ static const char *header_rewrite(struct pairs *p, const char *line) {
     const char *list = list_rewrite(p, is_definition ? LIST_DEFINITION : LIST_DECLARATION, open, close, &entry);
     if (*entry)
         p->entry = entry;
-    const int head = (int)(name - line) - (is_pair ? PAIR_LENGTH + 1 : 0);
-    return arena_printf(p->arena, "%.*s%s%.*s(%s%s", head, line, is_pair ? "i16 " : "", (int)(open - name), name, list,
-                        close);
+    if (!is_pair)
+        return arena_printf(p->arena, "%.*s(%s%s", (int)(open - line), line, list, close);
+    return arena_printf(p->arena, "%si16 %.*s(%s%s", head_rewrite(p, line, name - PAIR_LENGTH - 1), (int)(open - name),
+                        name, list, close);
 }
 
 static const char *call_rewrite(struct pairs *p, const char *line) {
@@ -148,8 +159,8 @@ static const char *call_rewrite(struct pairs *p, const char *line) {
     if (!is_pair || !equal || equal > call)
         return arena_printf(p->arena, "%s%.*s(%s%s", before, (int)(open - line), line, list, close);
     const char *got = arena_printf(p->arena, "%%heddle.p%u", p->number++);
-    return arena_printf(p->arena, "%s  %s%.*si16 %.*s(%s%s\n%.*s = bitcast i16 %s to " PAIR, before, got,
-                        (int)(name - PAIR_LENGTH - 1 - equal), equal, (int)(open - name), name, list, close,
+    return arena_printf(p->arena, "%s  %s%si16 %.*s(%s%s\n%.*s = bitcast i16 %s to " PAIR, before, got,
+                        head_rewrite(p, equal, name - PAIR_LENGTH - 1), (int)(open - name), name, list, close,
                         (int)(equal - line), line, got);
 }
 

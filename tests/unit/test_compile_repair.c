@@ -143,6 +143,22 @@ static void two_bytes_go_through_calls_as_one_number(void **state) {
                   "}\n");
 }
 
+static void the_range_of_a_char2_is_none_of_the_word_that_goes_in_its_place(void **state) {
+    (void)state;
+    expect_repair("define internal range(i8 0, 3) <2 x i8> @few(<2 x i8> range(i8 1, 2) %0) {\n"
+                  "  %2 = call range(i8 0, 3) <2 x i8> @few(<2 x i8> %0)\n"
+                  "  ret <2 x i8> %2\n"
+                  "}\n",
+                  "define internal i16 @few( i16 %heddle.p0) {\n"
+                  "  %heddle.p0.pair = bitcast i16 %heddle.p0 to <2 x i8>\n"
+                  "  %heddle.p1 = bitcast <2 x i8> %heddle.p0.pair to i16\n"
+                  "  %heddle.p2 = call i16 @few( i16 %heddle.p1)\n"
+                  "  %2 = bitcast i16 %heddle.p2 to <2 x i8>\n"
+                  "  %heddle.p3 = bitcast <2 x i8> %2 to i16\n"
+                  "  ret i16 %heddle.p3\n"
+                  "}\n");
+}
+
 static void a_parameter_of_two_bytes_is_read_behind_the_label(void **state) {
     (void)state;
     expect_repair(
@@ -154,6 +170,7 @@ static void a_parameter_of_two_bytes_is_read_behind_the_label(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_bytes_go_through_calls_as_one_number),
+        cmocka_unit_test(the_range_of_a_char2_is_none_of_the_word_that_goes_in_its_place),
         cmocka_unit_test(a_parameter_of_two_bytes_is_read_behind_the_label),
         cmocka_unit_test(a_comparison_of_short2_is_taken_apart),
         cmocka_unit_test(a_short_line_is_read_to_its_end),
