@@ -159,6 +159,20 @@ static const char *bytes_split(struct arena *arena, const char *line, size_t len
                         copy, name, name, mask);
 }
 
+/* LLVM 19 makes of "trunc <2 x i64> (sext <2 x i1> (icmp <2 x i64> a, b))" to <2 x i16> a comparison of <2 x i16>, the node
+ * of above. A freeze between the two keeps them apart. The lines that stand for it, or NULL when this is none. */
+static const char *narrowing_split(struct arena *arena, const char *line, size_t length, unsigned number) {
+    const char *copy = arena_strndup(arena, line, length), *equal = strstr(copy, " = trunc ");
+    const char *from = equal ? strchr(equal, '<') : NULL;
+    char operand[64];
+    unsigned bits;
+    int used = 0;
+    if (!from || sscanf(from, "<2 x i%u> %63s to <2 x i16>%n", &bits, operand, &used) != 2 || !used)
+        return NULL;
+    return arena_printf(arena, "  %%heddle.%u = freeze <2 x i%u> %s\n%.*s<2 x i%u> %%heddle.%u to <2 x i16>%s\n",
+                        number, bits, operand, (int)(from - copy), copy, bits, number, from + used);
+}
+
 void repair_text_add(struct arena *arena, struct repair_text *text, const char *more, size_t length) {
     for (size_t i = 0; i < length; i++)
         *ARENA_PUSH(arena, text) = more[i];
@@ -181,6 +195,8 @@ const char *repair_ir(struct arena *arena, const char *ir) {
         else if (choice_read(function, line, length, &c))
             split = choice_split(arena, &c, line, length, number++);
         else if (memmem(line, length, " = sitofp ", 10) && (split = sign_rewrite(arena, line, length)))
+            number++;
+        else if (memmem(line, length, " = trunc ", 9) && (split = narrowing_split(arena, line, length, number)))
             number++;
         else if (memmem(line, length, "<16 x i8>, ", 11) && (split = bytes_split(arena, line, length, number)))
             number++;

@@ -12,6 +12,8 @@ struct pairs {
     struct arena *arena;
     unsigned number;   /* keeps names apart */
     const char *entry; /* lines for the start of the function that is being read; NULL: they are written */
+    unsigned unnamed;  /* parameters of it that have numbers; the block at its start has the next */
+    bool is_labelled;  /* it has a label in the text */
     struct {
         struct parameter {
             const char *before, *after; /* names: "%0", "%heddle.p3" */
@@ -68,6 +70,8 @@ static const char *list_rewrite(struct pairs *p, enum list kind, const char *ope
     for (const char *at = open + 1; at < close;) {
         const char *end = argument_end(at, close);
         const char *start = at + strspn(at, " "), *comma = end < close ? "," : "";
+        const char *last = memrchr(at, '%', (size_t)(end - at));
+        p->unnamed += last && last[1] >= '0' && last[1] <= '9';
         if (strncmp(start, PAIR, PAIR_LENGTH) != 0) {
             out = arena_printf(p->arena, "%s%.*s%s", out, (int)(end - at), at, comma);
         } else if (kind == LIST_DECLARATION) {
@@ -131,8 +135,8 @@ static const char *header_rewrite(struct pairs *p, const char *line) {
     bool is_pair;
     const char *name = name_find(line, &is_pair), *open = name ? strchr(name, '(') : NULL;
     const char *close = open ? closing(open) : NULL;
-    p->parameters.count = 0;
-    p->entry = NULL;
+    p->parameters.count = 0, p->unnamed = 0;
+    p->entry = NULL, p->is_labelled = false;
     if (!close)
         return line;
     const bool is_definition = strncmp(line, "define ", 7) == 0;
@@ -178,10 +182,11 @@ static const char *line_rewrite(struct pairs *p, const char *line) {
     if (strncmp(line, "define ", 7) == 0 || strncmp(line, "declare ", 8) == 0)
         return header_rewrite(p, line);
     const char *entry = "";
-    if (p->entry && strncmp(line, "  ", 2) == 0) { /* behind a label, where there is one */
-        entry = p->entry;
+    if (p->entry && strncmp(line, "  ", 2) == 0) { /* behind a label; without one its number would be another now */
+        entry = p->is_labelled ? p->entry : arena_printf(p->arena, "%u:\n%s", p->unnamed, p->entry);
         p->entry = NULL;
     }
+    p->is_labelled = true;
     const char *renamed = names_rewrite(p, line);
     const char *out = strstr(renamed, PAIR) ? return_rewrite(p, call_rewrite(p, renamed)) : renamed;
     return *entry ? arena_printf(p->arena, "%s%s", entry, out) : out;

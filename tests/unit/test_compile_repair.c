@@ -33,6 +33,24 @@ static void a_comparison_of_short2_is_taken_apart(void **state) {
                   "}\n");
 }
 
+static void a_narrowed_pair_of_words_is_kept_apart_from_what_it_comes_from(void **state) {
+    (void)state;
+    expect_repair("define void @k() {\n"
+                  "  %3 = sext <2 x i1> %1 to <2 x i64>\n"
+                  "  %4 = trunc <2 x i64> %3 to <2 x i16>, !dbg !7\n"
+                  "  %5 = trunc <2 x i64> %3 to <2 x i32>\n"
+                  "  %6 = trunc nuw <2 x i32> %5 to <2 x i16>\n"
+                  "}\n",
+                  "define void @k() {\n"
+                  "  %3 = sext <2 x i1> %1 to <2 x i64>\n"
+                  "  %heddle.0 = freeze <2 x i64> %3\n"
+                  "  %4 = trunc <2 x i64> %heddle.0 to <2 x i16>, !dbg !7\n"
+                  "  %5 = trunc <2 x i64> %3 to <2 x i32>\n"
+                  "  %heddle.1 = freeze <2 x i32> %5\n"
+                  "  %6 = trunc nuw <2 x i32> %heddle.1 to <2 x i16>\n"
+                  "}\n");
+}
+
 static void a_short_line_is_read_to_its_end(void **state) {
     (void)state;
     struct arena arena = {0};
@@ -126,6 +144,7 @@ static void two_bytes_go_through_calls_as_one_number(void **state) {
                   "}\n",
                   "declare i16 @other( i16, i32)\n"
                   "define internal i16 @turn(i8 %0, i16 %heddle.p0) #3 !dbg !5 {\n"
+                  "2:\n"
                   "  %heddle.p0.pair = bitcast i16 %heddle.p0 to <2 x i8>\n"
                   "  %3 = add <2 x i8> %heddle.p0.pair, %10\n"
                   "  %heddle.p1 = bitcast <2 x i8> %3 to i16\n"
@@ -150,6 +169,7 @@ static void the_range_of_a_char2_is_none_of_the_word_that_goes_in_its_place(void
                   "  ret <2 x i8> %2\n"
                   "}\n",
                   "define internal i16 @few( i16 %heddle.p0) {\n"
+                  "1:\n"
                   "  %heddle.p0.pair = bitcast i16 %heddle.p0 to <2 x i8>\n"
                   "  %heddle.p1 = bitcast <2 x i8> %heddle.p0.pair to i16\n"
                   "  %heddle.p2 = call i16 @few( i16 %heddle.p1)\n"
@@ -173,6 +193,7 @@ int main(void) {
         cmocka_unit_test(the_range_of_a_char2_is_none_of_the_word_that_goes_in_its_place),
         cmocka_unit_test(a_parameter_of_two_bytes_is_read_behind_the_label),
         cmocka_unit_test(a_comparison_of_short2_is_taken_apart),
+        cmocka_unit_test(a_narrowed_pair_of_words_is_kept_apart_from_what_it_comes_from),
         cmocka_unit_test(a_short_line_is_read_to_its_end),
         cmocka_unit_test(an_element_of_a_private_vector_keeps_its_load),
         cmocka_unit_test(a_bit_with_a_sign_becomes_minus_one),
