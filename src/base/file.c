@@ -121,6 +121,14 @@ enum status file_write(const char *path, const void *data, size_t bytes, struct 
     return status;
 }
 
+bool file_create(const char *path, const void *data, size_t bytes) {
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return false;
+    const bool good = write_all(fd, data, bytes) && fsync(fd) == 0;
+    return close(fd) == 0 && good;
+}
+
 bool file_append(const char *path, const void *data, size_t bytes) {
     const int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0)
@@ -152,11 +160,16 @@ bool file_ends_in(const char *name, const char *ending) {
     return length > ending_length && strcmp(name + length - ending_length, ending) == 0;
 }
 
-char *file_beside_program(struct arena *arena, const char *rest) {
+char *file_program_folder(struct arena *arena) {
     char path[4096];
     const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     if (length <= 0)
         return NULL;
     path[length] = '\0';
-    return arena_printf(arena, "%s/share/heddle%s", file_dir(arena, file_dir(arena, path)), rest);
+    return file_dir(arena, path);
+}
+
+char *file_beside_program(struct arena *arena, const char *rest) {
+    const char *folder = file_program_folder(arena);
+    return folder ? arena_printf(arena, "%s/share/heddle%s", file_dir(arena, folder), rest) : NULL;
 }

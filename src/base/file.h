@@ -13,6 +13,8 @@ enum status file_read(const char *path, size_t limit_bytes, struct arena *arena,
 /* Writes a neighbour and renames it, so that readers see the old file or the new one and never a part. What is not a
  * regular file (/dev/stdout, a pipe) is written directly. STATUS_SYSTEM when the host refuses. */
 enum status file_write(const char *path, const void *data, size_t bytes, struct report *report);
+/* A file that must not be there yet, on the disk when this returns. */
+bool file_create(const char *path, const void *data, size_t bytes);
 /* Adds to the end of a file, which is made when it is not there, in one write where the host does not part it. Opens and
  * closes it: whatever the process does to its descriptors in between does not matter. */
 bool file_append(const char *path, const void *data, size_t bytes);
@@ -24,8 +26,10 @@ char *file_dir(struct arena *arena, const char *path);
 const char *file_name(const char *path);
 /* The name has something in front of the ending. */
 bool file_ends_in(const char *name, const char *ending);
+/* Where this program is; NULL: the host does not say. */
+char *file_program_folder(struct arena *arena);
 /* Installed programs find their files wherever the whole was moved: share/heddle beside the folder of this program, and
- * `rest` ("" or "/configs") behind it. NULL: the host does not say where the program is. */
+ * `rest` ("" or "/configs") behind it. NULL: the host does not say. */
 char *file_beside_program(struct arena *arena, const char *rest);
 
 #endif

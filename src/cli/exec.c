@@ -16,9 +16,6 @@
 #include "cli/watch.h"
 #include "device/result_layout.h"
 
-#ifndef HEDDLE_LIBRARY_FOLDER
-#define HEDDLE_LIBRARY_FOLDER "lib"
-#endif
 #define LIBRARY "libheddle_opencl.so"
 
 extern char **environ;
@@ -52,10 +49,8 @@ struct execution {
 /* Beside the program where it was built, in the library folder where it was installed. */
 static const char *find_library(struct arena *arena) {
     const char *chosen = getenv("HEDDLE_OPENCL");
+    const char *folder = file_program_folder(arena), *here = folder ? folder : "";
     char path[PATH_MAX];
-    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    path[length > 0 ? length : 0] = '\0';
-    const char *here = file_dir(arena, path);
     const char *const candidates[] = {chosen && *chosen ? chosen : NULL, file_join(arena, here, LIBRARY),
                                       arena_printf(arena, "%s/../" HEDDLE_LIBRARY_FOLDER "/" LIBRARY, here)};
     for (unsigned i = 0; i < sizeof candidates / sizeof *candidates; i++) {

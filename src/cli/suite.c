@@ -7,6 +7,8 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/table.h"
+#include "device/words.h"
+#include "store/point.h"
 
 static const struct option options[] = {
     {"size", 0, "SIZE", "test (well under a second), medium or paper; default test"},
@@ -74,19 +76,25 @@ static void list(struct arena *arena) {
         0, stdout);
 }
 
-static const struct workload *find(const char *name) {
+static bool is_known(const char *name) {
     const struct workload *workload = workloads;
     while (workload->name && strcmp(workload->name, name) != 0)
         workload++;
-    return workload->name ? workload : NULL;
+    return workload->name;
+}
+
+static enum status refuse(const char *name, struct report *report) {
+    struct text_nearest nearest = {0};
+    for (const struct workload *workload = workloads; workload->name; workload++)
+        text_nearest_try(&nearest, name, workload->name);
+    return report_add(report, STATUS_INVALID, "there is no workload '%s'%s%s%s; 'heddle suite list' names them", name,
+                      nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "",
+                      nearest.best ? "'?)" : "");
 }
 
 /* Beside this program where it was built, in libexec where it was installed. */
 static const char *find_program(struct arena *arena, const char *name) {
-    char path[PATH_MAX];
-    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    path[length > 0 ? length : 0] = '\0';
-    const char *here = file_dir(arena, path);
+    const char *folder = file_program_folder(arena), *here = folder ? folder : "";
     const char *built = arena_printf(arena, "%s/suite/%s", here, name);
     const char *installed = arena_printf(arena, "%s/../libexec/heddle/%s", here, name);
     return access(built, X_OK) == 0 ? built : access(installed, X_OK) == 0 ? installed : NULL;
@@ -118,13 +126,8 @@ static int run(struct arguments *arguments, const char *name) {
 
 enum status find_workload(struct arena *arena, const char *name, const char **program, const char **kernel,
                           struct report *report) {
-    struct text_nearest nearest = {0};
-    for (const struct workload *workload = workloads; workload->name; workload++)
-        text_nearest_try(&nearest, name, workload->name);
-    if (!find(name))
-        return report_add(report, STATUS_INVALID, "there is no workload '%s'%s%s%s; 'heddle suite list' names them",
-                          name, nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "",
-                          nearest.best ? "'?)" : "");
+    if (!is_known(name))
+        return refuse(name, report);
     *program = find_program(arena, name);
     if (!*program)
         return report_add(report, STATUS_SYSTEM,
@@ -135,13 +138,17 @@ enum status find_workload(struct arena *arena, const char *name, const char **pr
     return STATUS_OK;
 }
 
-static enum status check_names(struct arguments *arguments, struct report *report) {
+static enum status check_run(struct arguments *arguments, struct report *report) {
+    const char *size = arguments_value(arguments, "size");
     for (unsigned i = 1; i < arguments->operand_count; i++) {
         const char *program, *kernel;
         const enum status status = find_workload(&arguments->arena, arguments->operands[i], &program, &kernel, report);
         if (status)
             return status;
     }
+    if (size && !point_is_size(size))
+        return report_add(report, STATUS_INVALID, "--size: a size is %s, not '%s'",
+                          words_join(&arguments->arena, point_sizes), size);
     if (arguments_has(arguments, "output") && arguments->operand_count > 2)
         return report_add(report, STATUS_INVALID, "-o: a result is of one workload; name one");
     return STATUS_OK;
@@ -154,7 +161,7 @@ static int suite_main(struct arguments *arguments) {
     if (strcmp(verb, "list") == 0 && arguments->operand_count == 1)
         list(&arguments->arena);
     else if (strcmp(verb, "run") == 0 && arguments->operand_count > 1)
-        status = check_names(arguments, &report);
+        status = check_run(arguments, &report);
     else
         status = arguments_usage(arguments->command, &report);
     int code = finish(status, &report);

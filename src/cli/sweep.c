@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/team.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/table.h"
@@ -165,11 +166,9 @@ static void show_progress(void *watcher, const struct execute_progress *progress
 }
 
 static int run_main(struct session *s, struct report *report) {
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     uint64_t jobs = 0;
     struct execute_progress progress = {0};
-    enum status status =
-        arguments_number(s->arguments, "jobs", processors > 0 ? (uint64_t)processors : 1, 4096, &jobs, report);
+    enum status status = arguments_number(s->arguments, "jobs", team_processors(), 4096, &jobs, report);
     if (!status && !jobs)
         status = report_add(report, STATUS_INVALID, "--jobs: with none at a time nothing is ever done");
     if (!status)

@@ -17,6 +17,15 @@ static void hash_text(const void *data, size_t bytes, char out[STORE_KEY_BYTES])
     snprintf(out, STORE_KEY_BYTES, "%016llx%016llx", (unsigned long long)hash.high64, (unsigned long long)hash.low64);
 }
 
+const char *const point_sizes[] = {"test", "medium", "paper", NULL};
+
+bool point_is_size(const char *text) {
+    unsigned i = 0;
+    while (point_sizes[i] && strcmp(point_sizes[i], text) != 0)
+        i++;
+    return point_sizes[i];
+}
+
 /* ---- programs ---- */
 
 static void add_file(struct point_program *program, struct arena *arena, const char *name, const void *data,

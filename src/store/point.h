@@ -56,6 +56,9 @@ void point_set_key(struct point *point, const char *machine_text);
 enum status point_machine(const struct point *point, struct machine *machine, struct report *report);
 /* The same on a machine that is open: for one point after another with the same gpu and keys. */
 enum status point_set_machine(const struct point *point, struct machine *machine, struct report *report);
+/* Of workloads: "test", "medium", "paper", NULL. */
+extern const char *const point_sizes[];
+bool point_is_size(const char *text);
 /* For the result's member "point". */
 json_t *point_json(const struct point *point);
 /* The command line that runs it, NULL at its end; the result goes to a file. */

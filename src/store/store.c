@@ -71,20 +71,6 @@ void store_touch(const char *scratch) { utimensat(AT_FDCWD, scratch, NULL, 0); }
 
 void store_scratch_remove(const struct store *store, const char *scratch) { folder_remove(store->arena, scratch); }
 
-static bool write_through(const char *path, const char *text, size_t length) {
-    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    bool good = fd >= 0;
-    for (size_t done = 0; good && done < length;) {
-        const ssize_t put = write(fd, text + done, length - done);
-        good = put >= 0 || errno == EINTR;
-        done += put > 0 ? (size_t)put : 0;
-    }
-    good = good && fsync(fd) == 0;
-    if (fd >= 0)
-        good = close(fd) == 0 && good;
-    return good;
-}
-
 /* A name lasts when its folder is written. */
 static void sync_folder(const char *path) {
     const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -116,7 +102,7 @@ enum status store_keep(const struct store *store, const char *scratch, const cha
     const char *temporary = arena_printf(store->arena, "%s/document", scratch);
     if (!folder_make(store->arena, folder))
         return refuse(folder, "the store cannot be written", report);
-    const bool good = write_through(temporary, text, length) && publish(temporary, path) >= 0;
+    const bool good = file_create(temporary, text, length) && publish(temporary, path) >= 0;
     const enum status status = good ? STATUS_OK : refuse(path, "the result cannot be kept", report);
     unlink(temporary); /* or whoever writes there next would write into the result */
     sync_folder(folder);

@@ -64,7 +64,6 @@ static enum status spell_key(struct parser *p, const char *key, const struct yam
 
 /* The value of a column that is no key. */
 static enum status spell_word(struct parser *p, unsigned column, const struct yaml_node *node, const char **out) {
-    static const char *const sizes[] = {"test", "medium", "paper", NULL};
     uint64_t number = 0;
     if (node->kind != YAML_SCALAR || !node->text[0])
         return error(p, node, "this has to be one word, or a list of words");
@@ -79,10 +78,9 @@ static enum status spell_word(struct parser *p, unsigned column, const struct ya
     }
     if (column == COLUMN_FUNCTIONAL && strcmp(node->text, "true") != 0 && strcmp(node->text, "false") != 0)
         return error(p, node, "functional is true or false");
-    for (unsigned i = 0; column == COLUMN_SIZE && strcmp(node->text, sizes[i]) != 0; i++)
-        if (!sizes[i + 1])
-            return yaml_error(&p->sweep->yaml, node, p->report, "a size is %s, not '%s'",
-                              words_join(p->sweep->arena, sizes), node->text);
+    if (column == COLUMN_SIZE && !point_is_size(node->text))
+        return yaml_error(&p->sweep->yaml, node, p->report, "a size is %s, not '%s'",
+                          words_join(p->sweep->arena, point_sizes), node->text);
     return STATUS_OK;
 }
 

@@ -138,7 +138,7 @@ static void align(struct workload *w, const uint8_t *genome, cl_mem tree, cl_mem
     cl_mem bases = workload_buffer(w, (size_t)count * length, snippets);
     cl_mem lengths_found = workload_buffer(w, count * sizeof *matched, NULL);
     cl_mem positions_found = workload_buffer(w, count * sizeof *positions, NULL);
-    const size_t global = ((size_t)count + BLOCK - 1) / BLOCK * BLOCK, local = BLOCK;
+    const size_t global = workload_round_up(count, BLOCK), local = BLOCK;
     workload_launch(w, "match", 1, &global, &local, ARGUMENT(tree), ARGUMENT(text), ARGUMENT(bases), ARGUMENT(count),
                     ARGUMENT(length), ARGUMENT(lengths_found), ARGUMENT(positions_found));
     workload_read(w, lengths_found, count * sizeof *matched, matched);

@@ -57,7 +57,7 @@ static void bfs(struct workload *w) {
     for (uint32_t level = 0; found; level++) {
         found = 0;
         workload_write(w, flag, sizeof found, &found);
-        workload_launch(w, "bfs_level", 1, ((size_t[]){(g.nodes + BLOCK - 1) / BLOCK * BLOCK}), (size_t[]){BLOCK},
+        workload_launch(w, "bfs_level", 1, ((size_t[]){workload_round_up(g.nodes, BLOCK)}), (size_t[]){BLOCK},
                         ARGUMENT(first), ARGUMENT(edges), ARGUMENT(distances), ARGUMENT(g.nodes), ARGUMENT(level),
                         ARGUMENT(flag));
         workload_read(w, flag, sizeof found, &found);

@@ -80,7 +80,7 @@ static void kmeans_features(struct workload *w) {
     cl_mem cluster_buffer = workload_buffer(w, count * sizeof *cluster_of, NULL);
     cl_mem sum_buffer = workload_buffer(w, sizeof sums, NULL), member_buffer = workload_buffer(w, sizeof members, NULL);
     cl_mem moved_buffer = workload_buffer(w, sizeof moved, NULL);
-    const size_t global = ((size_t)count + BLOCK - 1) / BLOCK * BLOCK, local = BLOCK;
+    const size_t global = workload_round_up(count, BLOCK), local = BLOCK;
     for (uint32_t round = 0; round < sizes[w->size].rounds && moved > count / 1000; round++) {
         memset(sums, 0, sizeof sums);
         memset(members, 0, sizeof members);

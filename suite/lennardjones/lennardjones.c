@@ -49,7 +49,7 @@ static void lennardjones(struct workload *w) {
     cl_mem list_counts = workload_buffer(w, l.count * sizeof *counts, counts);
     cl_mem list_entries = workload_buffer(w, room * sizeof *lists, lists);
     cl_mem result = workload_buffer(w, l.count * sizeof *got, NULL);
-    const size_t global = ((size_t)l.count + BLOCK - 1) / BLOCK * BLOCK, local = BLOCK;
+    const size_t global = workload_round_up(l.count, BLOCK), local = BLOCK;
     workload_launch(w, "forces", 1, &global, &local, ARGUMENT(positions), ARGUMENT(list_counts), ARGUMENT(list_entries),
                     ARGUMENT(l.count), ARGUMENT(l.edge), ARGUMENT(cutoff_squared), ARGUMENT(result));
     workload_read(w, result, l.count * sizeof *got, got);

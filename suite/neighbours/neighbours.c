@@ -46,7 +46,7 @@ static void neighbours(struct workload *w) {
     cl_mem bin_entries = workload_buffer(w, bins * BIN_ROOM * sizeof *l.bins, l.bins);
     cl_mem list_counts = workload_buffer(w, l.count * sizeof *counts, NULL);
     cl_mem list_entries = workload_buffer(w, room * sizeof *lists, NULL);
-    const size_t global = ((size_t)l.count + BLOCK - 1) / BLOCK * BLOCK, local = BLOCK;
+    const size_t global = workload_round_up(l.count, BLOCK), local = BLOCK;
     workload_launch(w, "build_lists", 1, &global, &local, ARGUMENT(positions), ARGUMENT(bin_counts),
                     ARGUMENT(bin_entries), ARGUMENT(l.count), ARGUMENT(bins_per_edge), ARGUMENT(l.bin_edge),
                     ARGUMENT(l.edge), ARGUMENT(cutoff_squared), ARGUMENT(list_counts), ARGUMENT(list_entries));

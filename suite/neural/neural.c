@@ -128,7 +128,7 @@ static void neural(struct workload *w) {
                     ARGUMENT(weights[2]), ARGUMENT(three), ARGUMENT(size2), ARGUMENT(size3));
     workload_launch(w, "full", 1, ((size_t[]){(size_t)count * 32}), (size_t[]){32}, ARGUMENT(three),
                     ARGUMENT(weights[3]), ARGUMENT(four), ARGUMENT(size3), ARGUMENT(size4));
-    workload_launch(w, "classify", 1, ((size_t[]){(count + 31) / 32 * 32}), (size_t[]){32}, ARGUMENT(four),
+    workload_launch(w, "classify", 1, ((size_t[]){workload_round_up(count, 32)}), (size_t[]){32}, ARGUMENT(four),
                     ARGUMENT(count), ARGUMENT(digits));
     float *got = WORKLOAD_NEW(w, float, count *DIGITS), *expected = WORKLOAD_NEW(w, float, count *DIGITS);
     uint32_t *classes = WORKLOAD_NEW(w, uint32_t, count);

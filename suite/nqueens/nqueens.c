@@ -26,15 +26,19 @@ static void begin(struct beginnings *b, uint32_t board, uint32_t rows, uint32_t 
     }
 }
 
+static bool is_attacked(const uint32_t *column_of, uint32_t row, uint32_t column) {
+    for (uint32_t i = 0; i < row; i++)
+        if (column_of[i] == column || column_of[i] + row - i == column || column_of[i] + i == column + row)
+            return true;
+    return false;
+}
+
 /* Square by square, every queen looked at. */
 static uint32_t count(uint32_t queens, uint32_t row, uint32_t *column_of) {
     uint32_t sum = row == queens;
     for (uint32_t column = 0; row < queens && column < queens; column++) {
-        bool attacked = false;
-        for (uint32_t i = 0; i < row && !attacked; i++)
-            attacked = column_of[i] == column || column_of[i] + row - i == column || column_of[i] + i == column + row;
         column_of[row] = column;
-        sum += attacked ? 0 : count(queens, row + 1, column_of);
+        sum += is_attacked(column_of, row, column) ? 0 : count(queens, row + 1, column_of);
     }
     return sum;
 }
@@ -46,11 +50,8 @@ static void count_all(uint32_t queens, uint32_t rows, uint32_t row, uint32_t *co
         return;
     }
     for (uint32_t column = 0; column < queens; column++) {
-        bool attacked = false;
-        for (uint32_t i = 0; i < row && !attacked; i++)
-            attacked = column_of[i] == column || column_of[i] + row - i == column || column_of[i] + i == column + row;
         column_of[row] = column;
-        if (!attacked)
+        if (!is_attacked(column_of, row, column))
             count_all(queens, rows, row + 1, column_of, expected);
     }
 }
@@ -68,7 +69,7 @@ static void nqueens(struct workload *w) {
     cl_mem rising = workload_buffer(w, b.count * sizeof *b.rising, b.rising);
     cl_mem solutions = workload_buffer(w, b.count * sizeof *got, NULL);
     const cl_int rows_left = (cl_int)(queens - rows);
-    const size_t global = ((size_t)b.count + BLOCK - 1) / BLOCK * BLOCK, local = BLOCK;
+    const size_t global = workload_round_up(b.count, BLOCK), local = BLOCK;
     workload_launch(w, "count_solutions", 1, &global, &local, ARGUMENT(columns), ARGUMENT(falling), ARGUMENT(rising),
                     ARGUMENT(b.count), ARGUMENT(rows_left), ARGUMENT(board), ARGUMENT(solutions));
     workload_read(w, solutions, b.count * sizeof *got, got);

@@ -172,18 +172,10 @@ class Step(unittest.TestCase):
             seen = b""
 
         wait_for(b"issue 1 of")
-        os.write(screen, b"\x1b[C")
-        wait_for(b"issue 2 of")
-        os.write(screen, b"d")
-        wait_for(b"they part")
-        os.write(screen, b"p8\r")
-        wait_for(b"PC 8 ")
-        os.write(screen, b"c0\r")
-        wait_for(b"issue 1 of")
-        os.write(screen, b"w1\r")
-        wait_for(b"warp 1")
-        os.write(screen, b"d")
-        wait_for(b"others:")
+        for keys, shown in ((b"\x1b[C", b"issue 2 of"), (b"d", b"they part"), (b"p8\r", b"PC 8 "), (b"c0\r", b"issue 1 of"),
+                            (b"w1\r", b"warp 1"), (b"d", b"others:")):
+            os.write(screen, keys)
+            wait_for(shown)
         os.write(screen, b"q")
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
 
