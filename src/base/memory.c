@@ -1,6 +1,7 @@
 #include "base/memory.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -27,12 +28,54 @@ bool memory_commit(void *start, size_t bytes) {
 void memory_clear(void *start, size_t bytes) {
     const uintptr_t page = memory_page_bytes(), begin = (uintptr_t)start, end = begin + bytes;
     const uintptr_t first = bits_round_up(begin, page), last = end / page * page;
-    if (first >= last || madvise((char *)start + (first - begin), last - first, MADV_DONTNEED) != 0) {
+    char *const pages = (char *)start + (first - begin);
+    /* with a file behind them it is the file that must forget them */
+    if (first >= last || (madvise(pages, last - first, MADV_REMOVE) && madvise(pages, last - first, MADV_DONTNEED))) {
         memset(start, 0, bytes);
         return;
     }
     memset(start, 0, first - begin);
     memset((char *)start + (last - begin), 0, end - last);
+}
+
+static bool is_zero(const char *bytes, size_t count) {
+    return count == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, count - 1) == 0);
+}
+
+/* Pages that were never touched stay so. */
+static bool copy_pages(int file, const char *start, size_t bytes) {
+    const size_t page = memory_page_bytes();
+    for (size_t at = 0; at < bytes; at += page) {
+        const size_t count = bytes - at < page ? bytes - at : page;
+        if (!is_zero(start + at, count) && pwrite(file, start + at, count, (off_t)at) != (ssize_t)count)
+            return false;
+    }
+    return true;
+}
+
+int memory_share(void *start, size_t bytes, size_t used) {
+    const int file = memfd_create("heddle", MFD_CLOEXEC);
+    if (file < 0)
+        return -1;
+    if (ftruncate(file, (off_t)bytes) || !copy_pages(file, start, used) ||
+        mmap(start, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, 0) == MAP_FAILED) {
+        close(file);
+        return -1;
+    }
+    if (!memory_commit(start, used)) /* it was usable a moment ago */
+        abort();
+    return file;
+}
+
+void *memory_view(int file, size_t bytes) {
+    void *view = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file, 0);
+    return view == MAP_FAILED ? NULL : view;
+}
+
+void memory_view_reset(void *view, size_t bytes) {
+    const size_t whole = bits_round_up(bytes, memory_page_bytes());
+    if (whole && madvise(view, whole, MADV_DONTNEED))
+        abort(); /* what one launch wrote would be what the next reads */
 }
 
 void memory_release(void *start, size_t bytes) {

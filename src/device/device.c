@@ -5,9 +5,10 @@
 #include <xmmintrin.h>
 
 #include "base/bits.h"
+#include "base/team.h"
 #include "device/machine.h"
 #include "device/replay.h"
-#include "emulate/emulate.h"
+#include "emulate/parallel.h"
 #include "exec/print.h"
 #include "exec/timed.h"
 #include "isa/analysis.h"
@@ -30,6 +31,7 @@ struct device {
     struct program *programs;
     struct gpu *gpu; /* made for the first launch in time */
     struct gpu_config gpu_config;
+    struct parallel *parallel; /* made for the first functional launch on several host threads */
     struct arena launch_arena; /* of one launch after the other */
     struct arena *sm_arenas;   /* where SMs run on several host threads: of each SM, the same */
     uint64_t launches;
@@ -89,6 +91,7 @@ void device_destroy(struct device *device) {
     if (!device)
         return;
     gpu_destroy(device->gpu);
+    parallel_destroy(device->parallel);
     end_launch(device, arena_free);
     for (struct program *program = device->programs; program; program = program->next)
         module_free(program->module);
@@ -99,7 +102,15 @@ void device_destroy(struct device *device) {
 
 const char *device_lanes(const struct device *device) { return lanes_name(device->lanes); }
 
-unsigned device_host_threads(const struct device *device) { return device->gpu ? gpu_host_threads(device->gpu) : 1; }
+unsigned device_host_threads(const struct device *device) {
+    if (device->gpu)
+        return gpu_host_threads(device->gpu);
+    return device->parallel ? parallel_threads(device->parallel) : 1;
+}
+
+uint64_t device_parallel_launches(const struct device *device) {
+    return device->parallel ? parallel_launches(device->parallel) : 0;
+}
 
 /* ---- programs ---- */
 
@@ -357,21 +368,6 @@ static enum status run_first(const struct device *device, struct arena *arena, s
     return status ? status : recording_check(recording, report);
 }
 
-static struct exec_counts create_counts(struct arena *arena, uint32_t code_count) {
-    arena_alloc_aligned(arena, 0, 64); /* host threads share no line */
-    return (struct exec_counts){.issues = ARENA_ARRAY(arena, int64_t, code_count + 1u),
-                                .lanes = ARENA_ARRAY(arena, int64_t, code_count + 1u),
-                                .threads = ARENA_ARRAY(arena, uint64_t, code_count)};
-}
-
-static void add_counts(struct exec_counts *into, const struct exec_counts *from, uint32_t code_count) {
-    for (uint32_t pc = 0; pc < code_count; pc++) {
-        into->issues[pc] += from->issues[pc];
-        into->lanes[pc] += from->lanes[pc];
-        into->threads[pc] += from->threads[pc];
-    }
-}
-
 /* The same launch on the machine in time: an executor per SM; those that a host thread runs count in one place. */
 static enum status run_in_time(struct device *device, const struct launch *launch, struct arena *arena,
                                const struct linked *linked, const struct exec_launch *description,
@@ -392,7 +388,7 @@ static enum status run_in_time(struct device *device, const struct launch *launc
         arena_alloc_aligned(arena, threads * sizeof *thread_counts, alignof(struct exec_counts));
     const uint64_t **progress = ARENA_ARRAY(arena, const uint64_t *, threads);
     for (unsigned i = 0; i < threads; i++) {
-        thread_counts[i] = i ? create_counts(arena, code_count) : *counts;
+        thread_counts[i] = i ? exec_counts_create(arena, code_count) : *counts;
         progress[i] = &thread_counts[i].progress;
     }
     struct core **cores = ARENA_ARRAY(arena, struct core *, machine->sm_count);
@@ -433,7 +429,7 @@ static enum status run_in_time(struct device *device, const struct launch *launc
     if (fault.found)
         exec_report_fault(core_exec(cores[fault.sm], fault.warp), fault.pcs, report);
     for (unsigned i = 1; i < threads; i++)
-        add_counts(counts, &thread_counts[i], code_count);
+        exec_counts_add(counts, &thread_counts[i], code_count);
     for (uint32_t i = 0; i < machine->sm_count; i++)
         output_add(output, core_output(cores[i]));
     emulated->full_groups = result->timed->histograms.active_lanes[LANES_MAX];
@@ -464,6 +460,22 @@ static enum status check_mechanism(const struct device *device, const struct lau
                             machine_mechanism_params(device->machine, device->mechanism), report);
 }
 
+/* ---- functionally ---- */
+
+static enum status run_functionally(struct device *device, struct arena *arena, struct linked *linked,
+                                    const struct emulation *emulation, struct report *report) {
+    /* Threads wake, views are made and footprints compared: that pays for launches of a fifth of a millisecond. */
+    enum { ALONE_TIMES = 20 };
+    const struct gpu_params *params = &device->machine->gpu;
+    const unsigned threads = params->host_threads ? params->host_threads : team_processors();
+    if (threads == 1)
+        return emulate(arena, emulation, report);
+    if (!device->parallel)
+        device->parallel =
+            parallel_create(&device->arena, &device->memory, threads, ALONE_TIMES * params->host_alone_ns);
+    return parallel_emulate(device->parallel, arena, linked, emulation, report);
+}
+
 /* Everything of one launch lives in `arena`. */
 static enum status run_launch(struct device *device, const struct launch *launch, struct arena *arena,
                               struct launch_result *result, struct report *report) {
@@ -478,7 +490,7 @@ static enum status run_launch(struct device *device, const struct launch *launch
     const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     const struct machine *machine = device->machine;
     const struct exec_launch description = describe(device, launch);
-    struct exec_counts counts = create_counts(arena, module->code_count);
+    struct exec_counts counts = exec_counts_create(arena, module->code_count);
     struct exec_output output = {.arena = arena};
     const struct emulate_options options = {.mechanism = device->mechanism,
                                             .mechanism_params = machine_mechanism_params(machine, device->mechanism),
@@ -490,6 +502,14 @@ static enum status run_launch(struct device *device, const struct launch *launch
                                             .resident_blocks = resident_blocks(device, launch, blocks),
                                             .listener = launch->listener};
     struct emulate_stats emulated = {.divergent = ARENA_ARRAY(arena, uint64_t, module->code_count)};
+    const struct emulation emulation = {.linked = *linked,
+                                        .launch = &description,
+                                        .end_block = blocks,
+                                        .memory = &device->memory,
+                                        .counts = &counts,
+                                        .output = &output,
+                                        .options = &options,
+                                        .stats = &emulated};
     result->kernel = launch->kernel->name;
     result->instructions = ARENA_ARRAY(&result->arena, struct inst_stats, module->code_count);
     /* The process we live in may flush denormals or round otherwise. */
@@ -497,8 +517,7 @@ static enum status run_launch(struct device *device, const struct launch *launch
     _mm_setcsr(0x1f80);
     const enum status status = launch->in_time ? run_in_time(device, launch, arena, *linked, &description, &counts,
                                                              &output, &emulated, result, report)
-                                               : emulate(arena, *linked, &description, blocks, &device->memory, &counts,
-                                                         &output, &options, &emulated, report);
+                                               : run_functionally(device, arena, *linked, &emulation, report);
     _mm_setcsr(before);
     collect(module, &counts, &emulated, machine->warp_size, result);
     gather_output(&output, result);

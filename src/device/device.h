@@ -20,6 +20,8 @@ void device_destroy(struct device *device);
 const char *device_lanes(const struct device *device);
 /* Host threads that its launches in time are spread over; 1 before the first of them. */
 unsigned device_host_threads(const struct device *device);
+/* Functional launches of which blocks ran side by side on several host threads. */
+uint64_t device_parallel_launches(const struct device *device);
 
 /* Parses, analyses, places the module's variables. `name` is what messages and results call it.
  * Lives until the device is destroyed. */

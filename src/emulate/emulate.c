@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/team.h"
 #include "isa/threads.h"
 #include "isa/waits.h"
 #include "exec/step.h"
@@ -29,6 +30,7 @@ struct resident {
 
 struct run {
     struct arena *arena;
+    const struct emulation *emulation;
     const struct linked *linked;
     const struct exec_launch *launch;
     struct memory *memory;
@@ -39,6 +41,9 @@ struct run {
     struct report *report;
     unsigned warp_count, warps_per_frame;
     uint64_t issued;
+    uint64_t next_block, end_block; /* that this run has taken and not begun */
+    uint64_t idle_turns;
+    unsigned busy; /* places */
 };
 
 static const uint64_t no_time = 0;
@@ -429,48 +434,74 @@ static enum status run_turn(struct run *run, struct resident *resident) {
     return STATUS_OK;
 }
 
-enum status emulate(struct arena *arena, const struct linked *linked, const struct exec_launch *launch, uint64_t blocks,
-                    struct memory *memory, struct exec_counts *counts, struct exec_output *output,
-                    const struct emulate_options *options, struct emulate_stats *stats, struct report *report) {
+/* The next block to start; false: there is none. */
+static bool take_block(struct run *run, uint64_t *block) {
+    struct block_supply *supply = run->emulation->supply;
+    if (run->next_block == run->end_block && supply && !atomic_load(&supply->closed)) {
+        const uint64_t from = atomic_fetch_add(&supply->next, supply->piece);
+        run->next_block = from < supply->end ? from : supply->end;
+        run->end_block = supply->end - run->next_block < supply->piece ? supply->end : run->next_block + supply->piece;
+    }
+    if (run->next_block == run->end_block)
+        return false;
+    *block = run->next_block++;
+    return true;
+}
+
+/* Runs what is in the place, and blocks after it as long as each ends within its turn. */
+static enum status run_place(struct run *run, struct resident *resident, uint64_t until_ns) {
+    for (uint64_t block;;) {
+        if (!resident->busy) {
+            if ((run->busy == 0 && until_ns && team_clock_ns() >= until_ns) || !take_block(run, &block))
+                return STATUS_OK;
+            if (!resident->exec)
+                create_resident(run, resident);
+            start_block(run, resident, block);
+            run->busy++;
+        }
+        const uint64_t progress = run->counts->progress;
+        const enum status status = run_turn(run, resident);
+        if (status != STATUS_OK)
+            return status;
+        run->idle_turns = run->counts->progress == progress ? run->idle_turns + 1 : 0;
+        if (run->idle_turns >= run->options->livelock_turns)
+            return report_livelock(run, resident);
+        if (resident->warps_left)
+            return STATUS_OK;
+        resident->busy = false;
+        run->busy--;
+        run->stats->blocks++;
+    }
+}
+
+enum status emulate(struct arena *arena, const struct emulation *emulation, struct report *report) {
+    const struct emulate_options *options = emulation->options;
     struct run run = {.arena = arena,
-                      .linked = linked,
-                      .launch = launch,
-                      .memory = memory,
-                      .counts = counts,
-                      .output = output,
+                      .emulation = emulation,
+                      .linked = emulation->linked,
+                      .launch = emulation->launch,
+                      .memory = emulation->memory,
+                      .counts = emulation->counts,
+                      .output = emulation->output,
                       .options = options,
-                      .stats = stats,
+                      .stats = emulation->stats,
                       .report = report,
+                      .issued = emulation->stats->issued,
+                      .next_block = emulation->first_block,
+                      .end_block = emulation->supply ? emulation->first_block : emulation->end_block,
                       .warps_per_frame = LANES_MAX / options->warp_size};
-    const uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
+    const uint32_t *block = emulation->launch->block, threads = block[0] * block[1] * block[2];
     run.warp_count = (threads + LANES_MAX - 1) / LANES_MAX * run.warps_per_frame;
     struct resident *residents = ARENA_ARRAY(arena, struct resident, options->resident_blocks);
-    uint64_t next_block = 0, idle_turns = 0;
+    const uint64_t until_ns = emulation->alone_ns ? team_clock_ns() + emulation->alone_ns : 0;
+    unsigned place = 0;
     /* A block that ends within its turn makes room at once, so only long blocks need more than one place. */
-    for (unsigned place = 0, busy = 0; next_block < blocks || busy; place = (place + 1) % options->resident_blocks) {
-        struct resident *resident = &residents[place];
-        for (;;) {
-            if (!resident->busy) {
-                if (next_block == blocks)
-                    break;
-                if (!resident->exec)
-                    create_resident(&run, resident);
-                start_block(&run, resident, next_block++);
-                busy++;
-            }
-            const uint64_t progress = counts->progress;
-            const enum status status = run_turn(&run, resident);
-            if (status != STATUS_OK)
-                return status;
-            idle_turns = counts->progress == progress ? idle_turns + 1 : 0;
-            if (idle_turns >= options->livelock_turns)
-                return report_livelock(&run, resident);
-            if (resident->warps_left)
-                break;
-            resident->busy = false;
-            busy--;
-            stats->blocks++;
-        }
-    }
+    do {
+        const enum status status = run_place(&run, &residents[place], until_ns);
+        if (status != STATUS_OK)
+            return status;
+        place = (place + 1) % options->resident_blocks;
+    } while (run.busy);
+    run.stats->issued = run.issued;
     return STATUS_OK;
 }

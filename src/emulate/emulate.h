@@ -4,6 +4,8 @@
 #ifndef HEDDLE_EMULATE_EMULATE_H
 #define HEDDLE_EMULATE_EMULATE_H
 
+#include <stdatomic.h>
+
 #include "divergence/divergence.h"
 #include "exec/exec.h"
 
@@ -33,15 +35,35 @@ struct emulate_options {
     const struct issue_listener *listener; /* NULL: nobody */
 };
 
+/* Blocks for several host threads, so many at a time. */
+struct block_supply {
+    atomic_uint_least64_t next;
+    uint64_t end, piece;
+    atomic_bool closed; /* there are no more, because what was begun is of no use */
+};
+
 struct emulate_stats {
     uint64_t full_groups, branches_parted, threads, blocks;
+    uint64_t issued;     /* functionally: warp instructions, for the limit */
     uint64_t bundled;    /* in time: groups issued beside another in the same slot */
     uint64_t *divergent; /* per PC: issues after which lanes parted */
 };
 
-/* Blocks 0 to `blocks` - 1 run to their end, or STATUS_STOPPED with the reason in the report. */
-enum status emulate(struct arena *arena, const struct linked *linked, const struct exec_launch *launch, uint64_t blocks,
-                    struct memory *memory, struct exec_counts *counts, struct exec_output *output,
-                    const struct emulate_options *options, struct emulate_stats *stats, struct report *report);
+/* A launch, or the part of one that a host thread runs. */
+struct emulation {
+    const struct linked *linked;
+    const struct exec_launch *launch;
+    uint64_t first_block, end_block; /* [first, end) */
+    struct block_supply *supply;     /* whoever comes takes blocks here; NULL: they are all ours */
+    uint64_t alone_ns;               /* after that long and between two blocks it may end early; 0: it does not */
+    struct memory *memory;
+    struct exec_counts *counts;
+    struct exec_output *output;
+    const struct emulate_options *options;
+    struct emulate_stats *stats; /* `blocks` says how many have run */
+};
+
+/* Blocks run to their end, or STATUS_STOPPED with the reason in the report. */
+enum status emulate(struct arena *arena, const struct emulation *emulation, struct report *report);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "exec/footprint.h"
 #include "exec/scalar.h"
 #include "exec/state.h"
 
@@ -71,6 +72,9 @@ static uint8_t *translate_global(struct exec *exec, unsigned warp, unsigned lane
                                  uint64_t address, uint32_t bytes) {
     const struct allocation *found = memory_find(exec->memory, address);
     if (found && bytes <= found->end - address) {
+        struct footprint *footprint = exec->memory->footprint;
+        if (footprint)
+            footprint_note(step->inst->op == OP_LD ? footprint->loaded : footprint->stored, address, bytes);
         exec->sites[step - exec->linked->steps] = (struct site){found->start, found->end};
         return memory_host(exec->memory, address);
     }

@@ -139,6 +139,21 @@ struct exec *exec_create_like(struct arena *arena, const struct linked *linked, 
     return exec;
 }
 
+struct exec_counts exec_counts_create(struct arena *arena, uint32_t code_count) {
+    arena_alloc_aligned(arena, 0, 64); /* host threads share no line */
+    return (struct exec_counts){.issues = ARENA_ARRAY(arena, int64_t, code_count + 1u),
+                                .lanes = ARENA_ARRAY(arena, int64_t, code_count + 1u),
+                                .threads = ARENA_ARRAY(arena, uint64_t, code_count)};
+}
+
+void exec_counts_add(struct exec_counts *into, const struct exec_counts *from, uint32_t code_count) {
+    for (uint32_t pc = 0; pc < code_count; pc++) {
+        into->issues[pc] += from->issues[pc];
+        into->lanes[pc] += from->lanes[pc];
+        into->threads[pc] += from->threads[pc];
+    }
+}
+
 unsigned exec_warps(const struct exec *exec) { return exec->warps; }
 
 uint32_t exec_warp_lanes(const struct exec *exec, unsigned warp) { return bits_low(exec->threads - LANES_MAX * warp); }

@@ -43,6 +43,9 @@ struct exec_counts {
     uint64_t progress;                   /* global stores and atomics issued, threads ended */
 };
 
+struct exec_counts exec_counts_create(struct arena *arena, uint32_t code_count);
+void exec_counts_add(struct exec_counts *into, const struct exec_counts *from, uint32_t code_count);
+
 struct exec_output; /* printf records of a launch, exec/print.h */
 
 /* Runs the warps of one block at a time. `counts` and `output` are shared by all executors of a launch. */

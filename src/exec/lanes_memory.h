@@ -9,6 +9,7 @@
 
 #include "base/bits.h"
 #include "exec/core.h"
+#include "exec/footprint.h"
 #include "exec/lanes_rows.h"
 #include "exec/state.h"
 
@@ -102,6 +103,25 @@ static inline void scatter_rows(uint8_t *const *bases, const struct step *step, 
     }
 }
 
+/* Does each lane's access lie right behind that of the lane before? */
+static inline bool are_packed(const uint64_t *addresses, uint32_t bytes) {
+    uint64_t wrong = 0, expected = addresses[0];
+    for (unsigned i = 0; i < LANES_MAX; i++)
+        wrong |= addresses[i] ^ (expected + (uint64_t)i * bytes);
+    return !wrong;
+}
+
+/* What the lanes access, for those who ask. */
+__attribute__((noinline)) static void note_sectors(uint64_t *sectors, const uint64_t *addresses, uint32_t lanes,
+                                                   uint32_t bytes) {
+    if (lanes == UINT32_MAX && are_packed(addresses, bytes)) {
+        footprint_note(sectors, addresses[0], LANES_MAX * bytes);
+        return;
+    }
+    for (BITS_EACH(lane, lanes))
+        footprint_note(sectors, addresses[lane], bytes);
+}
+
 /* The general fast path, kept apart so that the common one needs few registers. */
 __attribute__((noinline)) static bool load_any(struct exec *exec, unsigned warp, uint8_t *const *bases,
                                                const struct step *step, uint32_t lanes) {
@@ -111,6 +131,8 @@ __attribute__((noinline)) static bool load_any(struct exec *exec, unsigned warp,
     const uint32_t size = step->access_bytes * (uint32_t)step->dst_count;
     if (!window || !lane_addresses(addresses, step, a_row, lanes, low, high, size))
         return exec_load_step(exec, warp, step, lanes);
+    if (exec->memory->footprint && step->address.space != SPACE_SHARED)
+        note_sectors(exec->memory->footprint->loaded, addresses, lanes, size);
     gather_rows(bases, step, lanes, window, addresses);
     return true;
 }
@@ -148,7 +170,7 @@ static bool run_load(struct exec *exec, unsigned warp, uint8_t *const *bases, co
 #if LANES_LEVEL >= 3
     const struct address *address = &step->address;
     if (lanes == UINT32_MAX && step->access_bytes == 4 && step->dst_count == 1 && address->row.present &&
-        address->row.bytes == 8) {
+        address->row.bytes == 8 && !exec->memory->footprint) {
         uint64_t low, high;
         const uint8_t *window = fast_window(exec, step, &low, &high);
         const uint8_t *a_row = bases[address->row.base] + address->row.offset;
@@ -171,6 +193,8 @@ static bool run_store(struct exec *exec, unsigned warp, uint8_t *const *bases, c
     const unsigned count = step->src_count - 1u;
     if (!window || !lane_addresses(addresses, step, a_row, lanes, low, high, step->access_bytes * count))
         return exec_store_step(exec, warp, step, lanes);
+    if (exec->memory->footprint && step->address.space != SPACE_SHARED)
+        note_sectors(exec->memory->footprint->stored, addresses, lanes, step->access_bytes * count);
     scatter_rows(bases, step, lanes, window, addresses);
     return true;
 }
@@ -192,14 +216,6 @@ static inline bool any_logged(const struct core *core, const struct access *acce
         if (core_may_be_logged(core, access->address[bits_first(rest)]))
             return true;
     return false;
-}
-
-/* Does each lane's access lie right behind that of the lane before? */
-static inline bool are_packed(const uint64_t *addresses, uint32_t bytes) {
-    uint64_t wrong = 0, expected = addresses[0];
-    for (unsigned i = 0; i < LANES_MAX; i++)
-        wrong |= addresses[i] ^ (expected + (uint64_t)i * bytes);
-    return !wrong;
 }
 
 /* Addresses go where whoever models memory reads them. NULL: the way lane by lane must be gone. */

@@ -409,6 +409,14 @@ static enum intrinsic intrinsic_of(const struct inst *inst) {
 
 static bool is_memory(enum op op) { return op == OP_LD || op == OP_ST || op == OP_ATOM || op == OP_RED; }
 
+static bool depends_on_order(const struct inst *inst) {
+    if (inst->op == OP_ATOM || inst->op == OP_RED)
+        return inst->space != SPACE_SHARED;
+    if (is_memory(inst->op))
+        return inst->order != ORDER_WEAK && inst->space != SPACE_SHARED;
+    return inst->src_count && inst->src[0].kind == OPERAND_SPECIAL && is_clock(inst->src[0].reg);
+}
+
 static void link_step(struct linker *linker, const struct function *function, uint32_t pc) {
     struct linked *linked = linker->linked;
     const struct function_layout *layout = &linked->layouts[function->index];
@@ -422,6 +430,7 @@ static void link_step(struct linker *linker, const struct function *function, ui
                           .carry = linker->carry,
                           .intrinsic = (uint8_t)intrinsic_of(inst)};
     linked->prints |= step->intrinsic == INTRINSIC_PRINTF;
+    linked->in_order |= depends_on_order(inst) || linked->prints;
     if (inst->guard >= 0) {
         step->guarded = true;
         step->guard_offset = layout->registers[inst->guard].offset;

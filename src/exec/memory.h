@@ -11,6 +11,8 @@ struct allocation {
     const char *name;
 };
 
+struct footprint; /* exec/footprint.h */
+
 struct memory {
     uint8_t *host;                       /* of address GLOBAL_BASE */
     uint64_t capacity_bytes, used_bytes; /* used: up to the end of the highest allocation there has been */
@@ -19,7 +21,8 @@ struct memory {
     struct {
         struct allocation *items;
         unsigned count, capacity;
-    } allocations; /* by address */
+    } allocations;               /* by address */
+    struct footprint *footprint; /* what is accessed is noted there; NULL: nobody asks */
     struct arena *arena;
 };
 

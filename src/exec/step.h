@@ -111,6 +111,7 @@ struct linked {
     uint32_t local_bytes;  /* per thread: the kernel's own frame and, without recursion, all that calls add */
     uint32_t local_align;  /* of every frame in local memory: what the variables of all reachable functions need */
     bool prints, has_calls;
+    bool in_order; /* what blocks do depends on blocks before them: atomics, accesses with an order, printf, clocks */
     bool has_recursion;  /* or calls through pointers: depth is not known, the launch's stack_bytes limit it */
     uint32_t call_depth; /* without recursion: the deepest chain of calls */
 };

@@ -1,0 +1,112 @@
+/* Functional launches on several host threads: the same as on one, side by side where blocks do not depend on each other. */
+#include "device_fixture.h"
+
+enum { WORDS = 1 << 16 };
+
+#define KERNEL(code)                                                                                                   \
+    ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<8>;\n.reg .b32 %r<16>;\n.reg .b64 %rd<16>;\n"                  \
+    "ld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\n"                   \
+    "mad.lo.u32 %r4, %r2, %r3, %r1;\nmul.wide.u32 %rd2, %r4, 4;\nadd.s64 %rd3, %rd1, %rd2;\nmov.u32 %r15, 0;\n"        \
+    "W: add.u32 %r15, %r15, 1;\nsetp.lt.u32 %p7, %r15, 300;\n@%p7 bra W;\n" code                                       \
+    "\nret;\n}\n" /* others have time to come */
+
+/* Runs it on so many threads, twice, and keeps what is in memory. */
+static enum status run_on(unsigned threads, const char *kernel, uint32_t blocks, uint32_t *memory, struct fixture *f) {
+    char settings[128];
+    snprintf(settings, sizeof settings, "host.threads: %u\nhost.alone_ns: 0\n", threads);
+    fixture_open(f, settings, WORDS);
+    for (uint32_t i = 0; i < WORDS; i++)
+        f->memory[i] = i * 2654435761u;
+    load(f, kernel);
+    enum status status = launch(f, blocks, 64, false);
+    if (status == STATUS_OK)
+        status = launch(f, blocks, 64, false);
+    memcpy(memory, f->memory, WORDS * sizeof *memory);
+    return status;
+}
+
+/* Both runs agree in memory, counts and messages. `tried`: side by side, as far as threads come in time, which is not said. */
+static void expect_same(const char *kernel, uint32_t blocks, enum status expected, bool tried) {
+    static uint32_t one[WORDS], many[WORDS];
+    struct fixture alone, together;
+    assert_int_equal(run_on(1, kernel, blocks, one, &alone), expected);
+    assert_int_equal(run_on(4, kernel, blocks, many, &together), expected);
+    assert_memory_equal(one, many, sizeof one);
+    assert_memory_equal(&alone.result.stats, &together.result.stats, sizeof alone.result.stats);
+    assert_string_equal(report_text(&alone.report), report_text(&together.report));
+    assert_int_equal(device_parallel_launches(alone.device), 0);
+    if (!tried)
+        assert_int_equal(device_parallel_launches(together.device), 0);
+    finish(&alone);
+    finish(&together);
+}
+
+static void blocks_on_their_own_run_side_by_side(void **state) {
+    (void)state;
+    static uint32_t memory[WORDS];
+    struct fixture f;
+    assert_int_equal(run_on(4, KERNEL("st.global.u32 [%rd3], %r4;"), 1024, memory, &f), STATUS_OK);
+    assert_int_equal(device_parallel_launches(f.device), 2);
+    for (uint32_t i = 0; i < WORDS; i++)
+        assert_int_equal(memory[i], i);
+    finish(&f);
+    /* in place, so that a block loads what it stores itself */
+    expect_same(KERNEL("ld.global.u32 %r5, [%rd3];\nadd.u32 %r5, %r5, 3;\nst.global.u32 [%rd3], %r5;\n"
+                       "ld.global.u32 %r6, [%rd3];\nmul.lo.u32 %r6, %r6, %r6;\nst.global.u32 [%rd3], %r6;"),
+                1024, STATUS_OK, true);
+    /* in shared memory, one lane at a time, by vectors */
+    expect_same(".shared .align 4 .b32 s[64];\n" KERNEL(
+                    "mov.u64 %rd4, s;\nmul.wide.u32 %rd5, %r1, 4;\nadd.s64 %rd6, %rd4, %rd5;\n"
+                    "cvt.u32.u64 %r7, %rd6;\nst.shared.u32 [%r7], %r4;\nbar.sync 0;\nxor.b32 %r8, %r7, 4;\n"
+                    "ld.shared.u32 %r5, [%r8];\nsetp.ge.u32 %p1, %r1, 32;\n@%p1 bra E;\n"
+                    "mul.wide.u32 %rd7, %r4, 8;\nand.b64 %rd7, %rd7, 262136;\nmul.wide.u32 %rd8, %r2, 256;\n"
+                    "mul.wide.u32 %rd9, %r1, 8;\nadd.s64 %rd8, %rd8, %rd9;\nadd.s64 %rd8, %rd1, %rd8;\n"
+                    "st.global.v2.u32 [%rd8], {%r5, %r7};\nE:"),
+                1024, STATUS_OK, true);
+}
+
+static void a_block_that_loads_what_another_stored_makes_all_run_one_by_one(void **state) {
+    (void)state;
+    /* block b reads the last word of block b - 1, which that has changed */
+    expect_same(KERNEL("max.u32 %r5, %r4, 64;\nsub.u32 %r5, %r5, 64;\nmul.wide.u32 %rd4, %r5, 4;\n"
+                       "add.s64 %rd5, %rd1, %rd4;\nld.global.u32 %r6, [%rd5];\nadd.u32 %r6, %r6, 1;\n"
+                       "st.global.u32 [%rd3], %r6;"),
+                1024, STATUS_OK, true);
+    /* the other way round: it reads what the next will change, which one thread after another sees as it was */
+    expect_same(KERNEL("min.u32 %r5, %r4, 65471;\nadd.u32 %r5, %r5, 64;\nmul.wide.u32 %rd4, %r5, 4;\n"
+                       "add.s64 %rd5, %rd1, %rd4;\nld.global.u32 %r6, [%rd5];\nadd.u32 %r6, %r6, 1;\n"
+                       "st.global.u32 [%rd3], %r6;"),
+                1024, STATUS_OK, true);
+}
+
+static void blocks_that_store_to_the_same_words_keep_their_order(void **state) {
+    (void)state;
+    expect_same(KERNEL("st.global.u32 [%rd1], %r4;\nst.global.u32 [%rd1+8], %r2;"), 1024, STATUS_OK, true);
+}
+
+static void atomics_and_volatile_accesses_are_not_tried(void **state) {
+    (void)state;
+    expect_same(KERNEL("atom.global.add.u32 %r5, [%rd1], 1;\nmul.wide.u32 %rd4, %r4, 4;\n"
+                       "add.s64 %rd5, %rd1, %rd4;\nst.global.u32 [%rd5], %r5;"),
+                1023, STATUS_OK, false);
+    expect_same(KERNEL("ld.volatile.global.u32 %r5, [%rd3];\nst.global.u32 [%rd3], %r2;"), 1024, STATUS_OK, false);
+}
+
+static void a_fault_is_that_of_the_first_block_that_has_one(void **state) {
+    (void)state;
+    /* from block 700 on threads store behind the buffer, and what was stored before is there */
+    expect_same(KERNEL("setp.lt.u32 %p1, %r2, 700;\n@%p1 bra G;\nadd.s64 %rd3, %rd3, 1048576;\nG: st.global.u32 "
+                       "[%rd3], %r2;"),
+                1024, STATUS_STOPPED, true);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_on_their_own_run_side_by_side),
+        cmocka_unit_test(a_block_that_loads_what_another_stored_makes_all_run_one_by_one),
+        cmocka_unit_test(blocks_that_store_to_the_same_words_keep_their_order),
+        cmocka_unit_test(atomics_and_volatile_accesses_are_not_tried),
+        cmocka_unit_test(a_fault_is_that_of_the_first_block_that_has_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
