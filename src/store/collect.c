@@ -86,6 +86,8 @@ static struct collect_value value_of(const struct collect_row *row, unsigned mea
 /* ---- CSV ---- */
 
 static void put_text(FILE *to, const char *text) {
+    if (!text)
+        return;
     if (!strpbrk(text, ",\"\n")) {
         fputs(text, to);
         return;
@@ -155,6 +157,8 @@ static char *table_statement(const struct collection *c, bool creates) {
 static void bind_text(sqlite3_stmt *insert, int at, const char *text) {
     int64_t whole;
     double real;
+    if (!text)
+        return;
     if (text_to_i64(text, &whole))
         sqlite3_bind_int64(insert, at, whole);
     else if (text[0] <= '9' && text_to_f64(text, &real))

@@ -26,19 +26,22 @@ struct planning {
     struct plan_point *points;
     struct machine machine; /* of the point before: the next differs only in keys that are set for every point */
     const char *gpu;        /* NULL: none is open */
+    const char *variant;    /* of the open one: each sets keys of its own */
     unsigned uses;
     const char *told; /* all messages so far, for each to be said once */
     struct report *report;
 };
 
-static enum status open_machine(struct planning *p, const struct point *point, struct report *report) {
+static enum status open_machine(struct planning *p, const struct point *point, uint64_t number, struct report *report) {
     enum { USES_MAX = 1000 }; /* a machine keeps every value it ever had */
-    if (p->gpu && strcmp(p->gpu, point->gpu) == 0 && p->uses++ < USES_MAX)
+    const char *variant = sweep_value(p->sweep, number, COLUMN_VARIANT);
+    if (p->gpu && strcmp(p->gpu, point->gpu) == 0 && p->variant == variant && p->uses++ < USES_MAX)
         return STATUS_OK;
     if (p->gpu)
         machine_close(&p->machine);
     const enum status status = machine_open(&p->machine, point->gpu, report);
     p->gpu = arena_strdup(&p->machine.arena, status ? "" : point->gpu);
+    p->variant = variant;
     p->uses = 0;
     return status;
 }
@@ -55,7 +58,7 @@ static void tell(struct planning *p, uint64_t number, const struct report *inner
 /* What the point's machine adds to its key, once it is checked; NULL: something is wrong with it. */
 static const char *machine_text(struct planning *p, const struct point *point, uint64_t number, struct arena *arena) {
     struct report inner = {0};
-    enum status status = open_machine(p, point, &inner);
+    enum status status = open_machine(p, point, number, &inner);
     if (!status)
         status = point_set_machine(point, &p->machine, &inner);
     if (!status && !point->functional)

@@ -43,13 +43,13 @@ const char *sweep_value(const struct sweep *sweep, uint64_t number, unsigned col
 }
 
 bool sweep_varies(const struct sweep *sweep, unsigned column) {
-    unsigned value;
+    unsigned value = 0;
     return locate(sweep, 0, column, &value)->value_count > 1;
 }
 
 static bool matches(const struct sweep *sweep, uint64_t number, const struct sweep_match *match) {
     const char *value = sweep_value(sweep, number, match->column);
-    for (unsigned i = 0; i < match->value_count; i++)
+    for (unsigned i = 0; value && i < match->value_count; i++)
         if (strcmp(match->values[i], value) == 0)
             return true;
     return false;
@@ -69,26 +69,30 @@ bool sweep_is_excluded(const struct sweep *sweep, uint64_t number) {
 
 const char *sweep_label(const struct sweep *sweep, uint64_t number, struct arena *arena) {
     const char *label = sweep_value(sweep, number, COLUMN_PROGRAM);
+    const struct sweep_axis *variants = &sweep->axes.items[COLUMN_VARIANT]; /* their keys are told by their name */
     for (unsigned i = COLUMN_SIZE; i < sweep->columns.count; i++)
-        if (sweep_varies(sweep, i))
+        if (sweep_varies(sweep, i) && (i < COLUMN_KEYS || i >= variants->first_column + variants->column_count))
             label = arena_printf(arena, "%s, %s=%s", label, sweep->columns.items[i], sweep_value(sweep, number, i));
     return label;
 }
 
 void sweep_point(const struct sweep *sweep, uint64_t number, struct arena *arena, struct point *out) {
-    unsigned program = 0;
-    const unsigned count = sweep->columns.count - COLUMN_KEYS;
-    const char **values = ARENA_ARRAY(arena, const char *, count);
+    unsigned program = 0, count = 0;
+    const char **keys = ARENA_ARRAY(arena, const char *, sweep->columns.count);
+    const char **values = ARENA_ARRAY(arena, const char *, sweep->columns.count);
     const char *gpu = sweep_value(sweep, number, COLUMN_GPU);
     locate(sweep, number, COLUMN_PROGRAM, &program);
-    for (unsigned i = 0; i < count; i++)
-        values[i] = sweep_value(sweep, number, COLUMN_KEYS + i);
+    for (unsigned i = COLUMN_KEYS; i < sweep->columns.count; i++) {
+        keys[count] = sweep->columns.items[i];
+        values[count] = sweep_value(sweep, number, i);
+        count += values[count] != NULL;
+    }
     *out = (struct point){.program = &sweep->programs.items[program].program,
                           .size = sweep_value(sweep, number, COLUMN_SIZE),
                           .functional = strcmp(sweep_value(sweep, number, COLUMN_FUNCTIONAL), "true") == 0,
                           .gpu = strchr(gpu, '/') || file_ends_in(gpu, ".yaml") ? file_join(arena, sweep->folder, gpu)
                                                                                 : gpu,
-                          .keys = sweep->columns.items + COLUMN_KEYS,
+                          .keys = keys,
                           .values = values,
                           .setting_count = count};
     text_to_u64(sweep_value(sweep, number, COLUMN_SEED), &out->seed);

@@ -8,7 +8,7 @@
 #include "store/point.h"
 
 /* Columns that every sweep has; keys of the machine follow. */
-enum { COLUMN_PROGRAM, COLUMN_SIZE, COLUMN_SEED, COLUMN_FUNCTIONAL, COLUMN_GPU, COLUMN_KEYS };
+enum { COLUMN_PROGRAM, COLUMN_SIZE, COLUMN_SEED, COLUMN_FUNCTIONAL, COLUMN_GPU, COLUMN_VARIANT, COLUMN_KEYS };
 enum { SWEEP_POINTS_MAX = 10000000, SWEEP_FILE_LIMIT_BYTES = 16 << 20 };
 
 /* Columns that change together. */
@@ -59,7 +59,7 @@ enum status sweep_parse(struct arena *arena, const char *path, const char *text,
 /* Where the programs are, before points are asked for. */
 enum status sweep_find_programs(struct sweep *sweep, const struct point_finder *finder, struct report *report);
 
-/* The value of a column at a number. */
+/* The value of a column at a number; NULL: its variant leaves the key as the machine has it. */
 const char *sweep_value(const struct sweep *sweep, uint64_t number, unsigned column);
 /* Whether a column has more than one value. */
 bool sweep_varies(const struct sweep *sweep, unsigned column);

@@ -173,11 +173,8 @@ static enum status read_range(struct parser *p, unsigned column, const struct ya
 
 /* ---- keys of the machine ---- */
 
-static enum status add_key(struct parser *p, const struct yaml_node *key, const struct yaml_node *node,
-                           unsigned *column, struct values *out) {
+static enum status add_key_column(struct parser *p, const struct yaml_node *key, unsigned *column) {
     struct sweep *sweep = p->sweep;
-    if (find_column(sweep, key->text) < sweep->columns.count)
-        return error(p, key, "this key is varied twice");
     if (strncmp(key->text, "host.", 5) == 0)
         return error(p, key, "keys of the host change no result: there is nothing to vary");
     if (!param_find(&p->keys.params, key->text)) {
@@ -185,6 +182,16 @@ static enum status add_key(struct parser *p, const struct yaml_node *key, const 
         return param_assign(&p->keys.params, key->text, "", "sweep", where, p->report);
     }
     *column = add_column(sweep, key->text);
+    return STATUS_OK;
+}
+
+static enum status add_key(struct parser *p, const struct yaml_node *key, const struct yaml_node *node,
+                           unsigned *column, struct values *out) {
+    if (find_column(p->sweep, key->text) < p->sweep->columns.count)
+        return error(p, key, "this key is varied twice");
+    const enum status status = add_key_column(p, key, column);
+    if (status)
+        return status;
     return node->kind == YAML_MAP ? read_range(p, *column, node, out) : read_values(p, *column, node, out);
 }
 
@@ -228,6 +235,45 @@ static enum status read_zip(struct parser *p, const struct yaml_node *node) {
     return status;
 }
 
+/* Columns of all keys that some variant has. */
+static enum status add_variant_columns(struct parser *p, const struct yaml_node *variants) {
+    enum status status = STATUS_OK;
+    for (unsigned i = 0; i < variants->count; i++) {
+        const struct yaml_node *keys = variants->items[i];
+        if (keys->kind != YAML_MAP)
+            return error(p, keys, "a variant is a map of keys of the machine, with one value each; {} has none");
+        for (unsigned k = 0; k < keys->count; k++) {
+            unsigned column;
+            if (find_column(p->sweep, keys->keys[k]->text) < p->sweep->columns.count)
+                continue;
+            const enum status one = add_key_column(p, keys->keys[k], &column);
+            status = status ? status : one;
+        }
+    }
+    return status;
+}
+
+/* Named sets of keys: a name and all their keys are one axis; a key that a variant does not have stays as it is. */
+static enum status read_variants(struct parser *p, const struct yaml_node *variants) {
+    struct sweep *sweep = p->sweep;
+    if (variants->kind != YAML_MAP || !variants->count)
+        return error(p, variants, "variants is a map: a name, and the keys of the machine that it stands for");
+    enum status status = add_variant_columns(p, variants);
+    struct sweep_axis axis = {COLUMN_VARIANT, sweep->columns.count - COLUMN_VARIANT, variants->count, NULL};
+    axis.values = ARENA_ARRAY(sweep->arena, const char *, (size_t)axis.value_count *axis.column_count);
+    for (unsigned i = 0; !status && i < axis.value_count; i++) {
+        const struct yaml_node *keys = variants->items[i];
+        const char **values = &axis.values[(size_t)i * axis.column_count];
+        status = spell(p, COLUMN_VARIANT, variants->keys[i], &values[0]);
+        for (unsigned k = 0; !status && k < keys->count; k++) {
+            const unsigned column = find_column(sweep, keys->keys[k]->text);
+            status = spell(p, column, keys->items[k], &values[column - COLUMN_VARIANT]);
+        }
+    }
+    sweep->axes.items[COLUMN_VARIANT] = axis;
+    return status;
+}
+
 static enum status read_zips(struct parser *p, const struct yaml_node *zips) {
     enum status status = STATUS_OK;
     if (zips->kind == YAML_MAP)
@@ -259,8 +305,8 @@ static enum status read_programs(struct parser *p, const struct yaml_node *node,
 }
 
 static enum status read_fixed(struct parser *p) {
-    static const char *const names[] = {"program", "size", "seed", "functional", "gpu"};
-    static const char *const fallbacks[] = {NULL, "test", "1", "false", MACHINE_DEFAULT};
+    static const char *const names[] = {"program", "size", "seed", "functional", "gpu", "variant"};
+    static const char *const fallbacks[] = {NULL, "test", "1", "false", MACHINE_DEFAULT, ""};
     const struct yaml_node *root = p->sweep->yaml.root;
     enum status status = STATUS_OK;
     for (unsigned i = 0; i < COLUMN_KEYS; i++) {
@@ -306,6 +352,8 @@ static enum status unknown_column(struct parser *p, const struct yaml_node *key)
                       nearest.best ? "'?" : "");
 }
 
+static bool same(const char *one, const char *other) { return one && strcmp(one, other) == 0; }
+
 /* A value that no point has excludes nothing, and is a mistake. */
 static enum status check_used(struct parser *p, unsigned column, const char *value, const struct yaml_node *at) {
     for (unsigned a = 0; a < p->sweep->axes.count; a++) {
@@ -313,7 +361,7 @@ static enum status check_used(struct parser *p, unsigned column, const char *val
         if (column < axis->first_column || column >= axis->first_column + axis->column_count)
             continue;
         for (unsigned i = 0; i < axis->value_count; i++)
-            if (strcmp(axis->values[i * axis->column_count + column - axis->first_column], value) == 0)
+            if (same(axis->values[i * axis->column_count + column - axis->first_column], value))
                 return STATUS_OK;
     }
     return yaml_error(&p->sweep->yaml, at, p->report, "no point has %s %s", p->sweep->columns.items[column], value);
@@ -368,14 +416,15 @@ static enum status count_points(struct parser *p) {
 }
 
 static enum status read_all(struct parser *p) {
-    static const char *const known[] = {"name", "workloads", "launches", "size",    "seed", "functional",
-                                        "gpu",  "set",       "zip",      "exclude", NULL};
+    static const char *const known[] = {"name", "workloads", "launches", "size", "seed",    "functional",
+                                        "gpu",  "variants",  "set",      "zip",  "exclude", NULL};
     struct sweep *sweep = p->sweep;
     const struct yaml_node *root = sweep->yaml.root;
     enum status status = yaml_known_keys(&sweep->yaml, root, "a sweep", known, p->report);
     if (root->kind != YAML_MAP)
         return status;
     const struct yaml_node *name = yaml_get(root, "name"), *set = yaml_get(root, "set");
+    const struct yaml_node *variants = yaml_get(root, "variants");
     const struct yaml_node *zips = yaml_get(root, "zip"), *exclude = yaml_get(root, "exclude");
     enum status parts[5] = {STATUS_OK};
     if (name && name->kind != YAML_SCALAR)
@@ -383,11 +432,13 @@ static enum status read_all(struct parser *p) {
     else if (name)
         sweep->name = name->text;
     parts[1] = read_fixed(p);
+    if (variants) /* first: its keys stand beside its column */
+        parts[2] = read_variants(p, variants);
     if (set)
-        parts[2] = read_set(p, set);
+        parts[3] = read_set(p, set);
     if (zips)
-        parts[3] = read_zips(p, zips);
-    for (unsigned i = 0; i < 4; i++)
+        parts[4] = read_zips(p, zips);
+    for (unsigned i = 0; i < 5; i++)
         status = status ? status : parts[i];
     if (!status && exclude) /* which speaks of the others */
         status = read_exclusions(p, exclude);

@@ -80,6 +80,34 @@ static void what_is_zipped_goes_together(void **state) {
     assert_string_equal(values(&s, "l1.size_bytes"), "16384 49152 16384 49152");
 }
 
+static void variants_set_keys_of_their_own(void **state) {
+    (void)state;
+    struct sweep s =
+        accepted("workloads: bfs\nset: {l2.ways: [4, 8]}\n"
+                 "variants:\n  plain: {}\n  small: {l1.ways: 4, l1.size_bytes: 16KiB}\n  gto: {sm.scheduler: "
+                 "gto}\nexclude: [{variant: gto, l2.ways: 8}]\n");
+    assert_int_equal(s.numbers, 6);
+    assert_int_equal(s.machines, 6);
+    assert_string_equal(values(&s, "variant"), "plain plain small small gto");
+    assert_string_equal(values(&s, "l2.ways"), "4 8 4 8 4");
+    assert_string_equal(sweep_label(&s, 3, &arena), "bfs, variant=small, l2.ways=8");
+    static const struct {
+        unsigned number, count;
+        const char *first, *last;
+    } points[] = {{1, 1, "8", "8"}, {2, 3, "4", "4"}, {4, 2, "gto", "4"}};
+    for (unsigned i = 0; i < 3; i++) {
+        struct point point;
+        sweep_point(&s, points[i].number, &arena, &point);
+        assert_int_equal(point.setting_count, points[i].count);
+        assert_string_equal(point.values[0], points[i].first);
+        assert_string_equal(point.keys[points[i].count - 1], "l2.ways");
+        assert_string_equal(point.values[points[i].count - 1], points[i].last);
+    }
+    assert_null(sweep_value(&s, 0, COLUMN_KEYS));
+    s = accepted("workloads: bfs\nset: {l2.ways: [4, 8]}\n");
+    assert_string_equal(sweep_value(&s, 0, COLUMN_VARIANT), "");
+}
+
 static void exclusions_leave_gaps(void **state) {
     (void)state;
     struct sweep s = accepted("workloads: [bfs, x]\ngpu: [gtx480, qv100]\nset: {l1.size_bytes: [16KiB, 32KiB]}\n"
@@ -110,6 +138,13 @@ static void mistakes_are_refused_at_their_place(void **state) {
     refused("workloads: bfs\nset: {sm.scheduler: {from: rr, to: gto, step: 1}}\n", "s.yaml:2", "goes over numbers");
     refused("workloads: bfs\nset: {l1.ways: 1}\nzip: [{l1.ways: [2, 3]}]\n", "s.yaml:3:8", "varied twice");
     refused("workloads: bfs\nzip: [{l1.ways: [2, 3], l2.ways: [1]}]\n", "s.yaml:2:34", "'l1.ways' has 2");
+    refused("workloads: bfs\nvariants: [a]\n", "s.yaml:2:11", "variants is a map");
+    refused("workloads: bfs\nvariants: {a: 4}\n", "s.yaml:2:15", "a map of keys");
+    refused("workloads: bfs\nvariants: {a: {l1.wayz: 4}}\n", "s.yaml:2:16", "did you mean 'l1.ways'?");
+    refused("workloads: bfs\nvariants: {a: {l1.ways: [4, 8]}}\n", "s.yaml:2:25", "one value of a key");
+    refused("workloads: bfs\nvariants: {a: {l1.ways: 4}}\nset: {l1.ways: 8}\n", "s.yaml:3:7", "varied twice");
+    refused("workloads: bfs\nvariants: {a: {l1.ways: 4}, b: {}}\nexclude: [{l1.ways: 5}]\n", "s.yaml:3:21",
+            "no point has l1.ways 5");
     refused("workloads: bfs\nexclude: [{gpu: qv100}]\n", "s.yaml:2:17", "no point has gpu qv100");
     refused("workloads: bfs\nset: {l1.ways: 4}\nexclude: [{l1.way: 4}]\n", "s.yaml:3:12", "did you mean 'l1.ways'?");
     refused("workloads: bfs\nset: {l1.ways: {from: 1, to: 1024, step: 1}, l2.ways: {from: 1, to: 1024, step: 1}, "
@@ -124,6 +159,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_sweep_is_the_product_of_its_axes, start, stop),
         cmocka_unit_test_setup_teardown(ranges_include_their_ends, start, stop),
         cmocka_unit_test_setup_teardown(what_is_zipped_goes_together, start, stop),
+        cmocka_unit_test_setup_teardown(variants_set_keys_of_their_own, start, stop),
         cmocka_unit_test_setup_teardown(exclusions_leave_gaps, start, stop),
         cmocka_unit_test_setup_teardown(mistakes_are_refused_at_their_place, start, stop),
     };
