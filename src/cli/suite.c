@@ -6,9 +6,8 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/points.h"
 #include "cli/table.h"
-#include "device/words.h"
-#include "store/point.h"
 
 static const struct option options[] = {
     {"size", 0, "SIZE", "test (well under a second), medium or paper; default test"},
@@ -139,19 +138,16 @@ enum status find_workload(struct arena *arena, const char *name, const char **pr
 }
 
 static enum status check_run(struct arguments *arguments, struct report *report) {
-    const char *size = arguments_value(arguments, "size");
+    const char *size;
     for (unsigned i = 1; i < arguments->operand_count; i++) {
         const char *program, *kernel;
         const enum status status = find_workload(&arguments->arena, arguments->operands[i], &program, &kernel, report);
         if (status)
             return status;
     }
-    if (size && !point_is_size(size))
-        return report_add(report, STATUS_INVALID, "--size: a size is %s, not '%s'",
-                          words_join(&arguments->arena, point_sizes), size);
     if (arguments_has(arguments, "output") && arguments->operand_count > 2)
         return report_add(report, STATUS_INVALID, "-o: a result is of one workload; name one");
-    return STATUS_OK;
+    return points_size(arguments, &size, report);
 }
 
 static int suite_main(struct arguments *arguments) {

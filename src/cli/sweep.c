@@ -5,19 +5,19 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/team.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/points.h"
 #include "cli/table.h"
-#include "cli/watch.h"
 #include "device/result_read.h"
 #include "store/collect.h"
-#include "store/execute.h"
 
 static const struct option options[] = {
-    {"store", 0, "DIR", "where results are kept; default $HEDDLE_STORE, else ~/.local/share/heddle/store"},
+    OPTION_STORE,
     {"jobs", 'j', "N", "run: points at a time; default one for each processor"},
     {"retry", 0, NULL, "run, point: once more what was wrong or stopped"},
+    {"size", 0, "SIZE", "test, medium or paper, whatever the file says"},
+    {"part", 0, "N", "FILE is an experiment of 'heddle repro': the N-th sweep of its list 'run'"},
     {"output", 'o', "FILE", "collect: table.csv, table.sqlite, or - for CSV on standard output"},
     {"quiet", 'q', NULL, "no progress, no summary"},
     OPTION_END,
@@ -30,13 +30,12 @@ struct session {
     struct store store;
     struct plan plan;
     bool quiet;
-    double start;
 };
-
-static const struct point_finder finder = {find_workload, find_launch_file};
 
 static enum status read_sweep(struct session *s, struct report *report) {
     const char *path = s->arguments->operands[1];
+    struct sweep_source source = {.path = path};
+    uint64_t part = 0;
     char *text = NULL;
     size_t length = 0;
     s->arena = &s->arguments->arena;
@@ -45,24 +44,22 @@ static enum status read_sweep(struct session *s, struct report *report) {
     if (strcmp(path, "-") == 0) /* points read it too */
         return report_add(report, STATUS_INVALID, "a sweep is a file, not standard input");
     if (!status)
+        status = points_size(s->arguments, &source.size, report);
+    if (!status)
+        status = arguments_number(s->arguments, "part", 0, UINT_MAX, &part, report);
+    source.part = (unsigned)part;
+    if (!status)
         status = file_read(path, SWEEP_FILE_LIMIT_BYTES, s->arena, &text, &length, report);
     if (status)
         return status;
-    status = sweep_parse(s->arena, path, text, length, &s->sweep, report);
-    const enum status found = sweep_find_programs(&s->sweep, &finder, report);
+    status = sweep_parse(s->arena, &source, text, length, &s->sweep, report);
+    const enum status found = sweep_find_programs(&s->sweep, &points_finder, report);
     return status ? status : found;
 }
 
 static enum status make_plan(struct session *s, struct report *report) {
     const enum status status = read_sweep(s, report);
     return status ? status : plan_make(&s->sweep, &s->store, &s->plan, report);
-}
-
-static const char *duration(struct arena *arena, double seconds) {
-    if (seconds < 120)
-        return arena_printf(arena, "%.0f s", seconds);
-    return seconds < 7200 ? arena_printf(arena, "%.0f min", seconds / 60)
-                          : arena_printf(arena, "%.1f h", seconds / 3600);
 }
 
 /* ---- plan, status ---- */
@@ -104,7 +101,7 @@ static void print_sum(struct session *s) {
     printf(", %s stored, %s failed, %s to run", with_commas(s->arena, plan->done), with_commas(s->arena, plan->failed),
            with_commas(s->arena, missing(plan)));
     if (missing(plan) > plan->unknown)
-        printf("; about %s of one core, by what is stored%s", duration(s->arena, plan->seconds),
+        printf("; about %s of one core, by what is stored%s", points_duration(s->arena, plan->seconds),
                plan->unknown
                    ? arena_printf(s->arena, ", and %s points nobody has timed", with_commas(s->arena, plan->unknown))
                    : "");
@@ -150,57 +147,16 @@ static int status_main(struct session *s, struct report *report) {
 
 /* ---- run, point ---- */
 
-static void show_progress(void *watcher, const struct execute_progress *progress) {
-    struct session *s = watcher;
-    struct arena arena = {0};
-    const uint64_t done = progress->kept + progress->failed + progress->lost;
-    const double elapsed = seconds_now() - s->start;
-    fprintf(stderr, "\r\033[K%s of %s points", with_commas(&arena, done), with_commas(&arena, progress->total));
-    if (progress->failed + progress->lost)
-        fprintf(stderr, ", %s failed", with_commas(&arena, progress->failed + progress->lost));
-    fprintf(stderr, ", %u running", (unsigned)progress->running);
-    if (done && done < progress->total)
-        fprintf(stderr, ", %s left", duration(&arena, elapsed / (double)done * (double)(progress->total - done)));
-    fflush(stderr);
-    arena_free(&arena);
-}
-
 static int run_main(struct session *s, struct report *report) {
-    uint64_t jobs = 0;
-    struct execute_progress progress = {0};
-    enum status status = arguments_number(s->arguments, "jobs", team_processors(), 4096, &jobs, report);
-    if (!status && !jobs)
-        status = report_add(report, STATUS_INVALID, "--jobs: with none at a time nothing is ever done");
+    enum status status = make_plan(s, report);
     if (!status)
-        status = make_plan(s, report);
-    if (status)
-        return finish(status, report);
-    const bool shows = !s->quiet && isatty(STDERR_FILENO);
-    const struct execute_options run = {.jobs = (unsigned)jobs,
-                                        .retry = arguments_has(s->arguments, "retry"),
-                                        .sweep_path = s->arguments->operands[1],
-                                        .watch = shows ? show_progress : NULL,
-                                        .watcher = s};
-    s->start = seconds_now();
-    status = execute_plan(&s->store, &s->plan, &run, &progress, report);
-    if (shows)
-        fputs("\r\033[K", stderr);
-    const uint64_t failed = progress.failed + (run.retry ? 0 : s->plan.failed);
-    if (!s->quiet)
-        printf("%s: %s points, %s stored before, %s now, %s failed, %s left; %s\n", s->sweep.name,
-               with_commas(s->arena, s->plan.distinct), with_commas(s->arena, s->plan.done),
-               with_commas(s->arena, progress.kept), with_commas(s->arena, failed),
-               with_commas(s->arena, progress.total - progress.kept - progress.failed),
-               duration(s->arena, seconds_now() - s->start));
-    if (status == STATUS_STOPPED)
-        report_add(report, status, "stopped; the same command goes on where it was");
-    if (failed)
+        status = points_run(s->arguments, &s->store, s->sweep.name, &s->plan, 1, report);
+    if (s->plan.failed) {
         report_add(report, STATUS_WRONG, "'heddle sweep status %s' says why points failed; --retry runs them again",
-                   run.sweep_path);
-    if (progress.lost && !status)
-        status = report_add(report, STATUS_SYSTEM, "%llu points ended without a result; run it again",
-                            (unsigned long long)progress.lost);
-    return finish(status ? status : failed ? STATUS_WRONG : STATUS_OK, report);
+                   s->arguments->operands[1]);
+        status = status ? status : STATUS_WRONG;
+    }
+    return finish(status, report);
 }
 
 static int point_main(struct session *s, struct report *report) {

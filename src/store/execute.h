@@ -22,14 +22,14 @@ struct execute_progress {
 struct execute_options {
     unsigned jobs;
     bool retry;
-    const char *sweep_path;
     void (*watch)(void *watcher, const struct execute_progress *progress); /* after every point, and every second */
     void *watcher;
 };
 
-/* Runs what the plan lacks in processes of this program, `heddle sweep point FILE NUMBER`, so many at a time. SIGINT and
+/* Runs what the plans lack in processes of this program, `heddle sweep point FILE NUMBER`, so many at a time. SIGINT and
  * SIGTERM end them and give STATUS_STOPPED. Points that ended without leaving a result or a failure are `lost`. */
-enum status execute_plan(const struct store *store, const struct plan *plan, const struct execute_options *options,
-                         struct execute_progress *progress, struct report *report);
+enum status execute_plans(const struct store *store, const struct plan *plans, unsigned count,
+                          const struct execute_options *options, struct execute_progress *progress,
+                          struct report *report);
 
 #endif

@@ -6,6 +6,11 @@
 #include "store/child.h"
 #include "store/execute.h"
 
+struct wanted {
+    const struct sweep *sweep;
+    const struct plan_point *point;
+};
+
 struct job {
     pid_t child; /* 0: none */
     const struct plan_point *point;
@@ -17,38 +22,41 @@ struct runner {
     struct execute_progress *progress;
     struct child_watch watch;
     struct job *jobs;
-    const struct plan_point **waiting; /* a ring: those that another process is at go to its end, once */
+    struct wanted *waiting; /* a ring: those that another process is at go to its end, once */
     uint64_t next, end, first_end;
     struct arena arena;
 };
 
-static bool wanted(const struct plan_point *point, bool retry) {
+static bool is_wanted(const struct plan_point *point, bool retry) {
     return !point->repeats && point->state != STORE_DONE && (point->state == STORE_MISSING || retry);
 }
 
-static void collect_waiting(struct runner *r, const struct plan *plan) {
-    r->waiting = ARENA_ARRAY(&r->arena, const struct plan_point *, 2 * plan->count);
-    for (uint64_t i = 0; i < plan->count; i++)
-        if (wanted(&plan->points[i], r->options->retry))
-            r->waiting[r->end++] = &plan->points[i];
+static void collect_waiting(struct runner *r, const struct plan *plans, unsigned count) {
+    uint64_t total = 0;
+    for (unsigned i = 0; i < count; i++)
+        total += plans[i].count;
+    r->waiting = ARENA_ARRAY(&r->arena, struct wanted, 2 * total);
+    for (unsigned i = 0; i < count; i++)
+        for (uint64_t k = 0; k < plans[i].count; k++)
+            if (is_wanted(&plans[i].points[k], r->options->retry))
+                r->waiting[r->end++] = (struct wanted){plans[i].sweep, &plans[i].points[k]};
     r->first_end = r->progress->total = r->end;
 }
 
-static enum status start(struct runner *r, struct job *job, const struct plan_point *point, struct report *report) {
-    char number[24];
-    snprintf(number, sizeof number, "%llu", (unsigned long long)point->number);
-    const char *const words[] = {"heddle",
-                                 "sweep",
-                                 "point",
-                                 r->options->sweep_path,
-                                 number,
-                                 "--quiet",
-                                 "--store",
-                                 r->store->folder,
-                                 r->options->retry ? "--retry" : NULL,
-                                 NULL};
+static enum status start(struct runner *r, struct job *job, const struct wanted *wanted, struct report *report) {
+    char number[24], part[24];
+    const struct sweep_source *source = &wanted->sweep->source;
+    snprintf(number, sizeof number, "%llu", (unsigned long long)wanted->point->number);
+    snprintf(part, sizeof part, "%u", source->part);
+    const char *words[16] = {"heddle",  "sweep",   "point",          source->path, number,
+                             "--quiet", "--store", r->store->folder, "--part",     part};
+    unsigned count = 10;
+    if (r->options->retry)
+        words[count++] = "--retry";
+    if (source->size)
+        words[count++] = "--size", words[count++] = source->size;
     job->child = child_start(&r->watch, words, NULL, SIGTERM);
-    job->point = point;
+    job->point = wanted->point;
     if (job->child > 0) {
         r->progress->running++;
         return STATUS_OK;
@@ -58,17 +66,17 @@ static enum status start(struct runner *r, struct job *job, const struct plan_po
 }
 
 /* The next point to run, passing by those that somebody has finished meanwhile. NULL: none. */
-static const struct plan_point *take(struct runner *r) {
+static const struct wanted *take(struct runner *r) {
     while (r->next < r->end) {
         const bool again = r->next >= r->first_end;
-        const struct plan_point *point = r->waiting[r->next++];
-        const enum store_state state = store_find(r->store, point->key);
+        const struct wanted *wanted = &r->waiting[r->next++];
+        const enum store_state state = store_find(r->store, wanted->point->key);
         if (state == STORE_DONE || (state == STORE_FAILED && !r->options->retry)) {
             *(state == STORE_DONE ? &r->progress->kept : &r->progress->failed) += 1;
-        } else if (!again && store_is_running(r->store, point->key)) {
-            r->waiting[r->end++] = point;
+        } else if (!again && store_is_running(r->store, wanted->point->key)) {
+            r->waiting[r->end++] = *wanted;
         } else {
-            return point;
+            return wanted;
         }
     }
     return NULL;
@@ -112,9 +120,9 @@ static enum status run_all(struct runner *r, struct report *report) {
     enum status status = STATUS_OK;
     for (;;) {
         for (unsigned i = 0; !status && i < r->options->jobs; i++) {
-            const struct plan_point *point = r->jobs[i].child ? NULL : take(r);
-            if (point)
-                status = start(r, &r->jobs[i], point, report);
+            const struct wanted *wanted = r->jobs[i].child ? NULL : take(r);
+            if (wanted)
+                status = start(r, &r->jobs[i], wanted, report);
         }
         show(r);
         if (!reap(r) && (status || r->next == r->end))
@@ -128,12 +136,13 @@ static enum status run_all(struct runner *r, struct report *report) {
     }
 }
 
-enum status execute_plan(const struct store *store, const struct plan *plan, const struct execute_options *options,
-                         struct execute_progress *progress, struct report *report) {
+enum status execute_plans(const struct store *store, const struct plan *plans, unsigned count,
+                          const struct execute_options *options, struct execute_progress *progress,
+                          struct report *report) {
     struct runner r = {.store = store, .options = options, .progress = progress};
     *progress = (struct execute_progress){0};
     store_clean(store);
-    collect_waiting(&r, plan);
+    collect_waiting(&r, plans, count);
     r.jobs = ARENA_ARRAY(&r.arena, struct job, options->jobs);
     child_watch(&r.watch);
     const enum status status = run_all(&r, report);

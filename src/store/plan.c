@@ -106,16 +106,33 @@ static enum status make_all_keys(struct sweep *sweep, struct plan_point *points,
 static int by_key(const void *a, const void *b) {
     const struct plan_point *one = *(struct plan_point *const *)a, *other = *(struct plan_point *const *)b;
     const int order = memcmp(one->key, other->key, sizeof one->key);
-    return order ? order : (one->number > other->number) - (one->number < other->number);
+    return order ? order : ((uintptr_t)one > (uintptr_t)other) - ((uintptr_t)one < (uintptr_t)other);
 }
 
-static void mark_repeats(struct plan *plan, struct arena *arena) {
-    struct plan_point **sorted = ARENA_ARRAY(arena, struct plan_point *, plan->count);
-    for (uint64_t i = 0; i < plan->count; i++)
-        sorted[i] = &plan->points[i];
-    qsort(sorted, plan->count, sizeof *sorted, by_key);
-    for (uint64_t i = 1; i < plan->count; i++)
-        sorted[i]->repeats = strcmp(sorted[i]->key, sorted[i - 1]->key) == 0;
+void plan_mark_repeats(const struct plan *plans, unsigned count) {
+    struct arena scratch = {0};
+    uint64_t total = 0, at = 0;
+    for (unsigned i = 0; i < count; i++)
+        total += plans[i].count;
+    struct plan_point **sorted = ARENA_ARRAY(&scratch, struct plan_point *, total);
+    for (unsigned i = 0; i < count; i++)
+        for (uint64_t k = 0; k < plans[i].count; k++)
+            sorted[at++] = &plans[i].points[k];
+    qsort(sorted, total, sizeof *sorted, by_key);
+    for (uint64_t i = 0; i < total; i++)
+        sorted[i]->repeats = i && strcmp(sorted[i]->key, sorted[i - 1]->key) == 0;
+    arena_free(&scratch);
+}
+
+void plan_look(struct plan *plan, const struct store *store) {
+    plan->distinct = plan->done = plan->failed = 0;
+    for (uint64_t i = 0; i < plan->count; i++) {
+        struct plan_point *point = &plan->points[i];
+        point->state = (uint8_t)store_find(store, point->key);
+        plan->distinct += !point->repeats;
+        plan->done += !point->repeats && point->state == STORE_DONE;
+        plan->failed += !point->repeats && point->state == STORE_FAILED;
+    }
 }
 
 /* ---- estimates ---- */
@@ -179,7 +196,7 @@ static void estimate(const struct sweep *sweep, const struct store *store, struc
 /* ---- the whole ---- */
 
 enum status plan_make(struct sweep *sweep, const struct store *store, struct plan *out, struct report *report) {
-    *out = (struct plan){.points = ARENA_ARRAY(sweep->arena, struct plan_point, sweep->numbers)};
+    *out = (struct plan){.sweep = sweep, .points = ARENA_ARRAY(sweep->arena, struct plan_point, sweep->numbers)};
     enum status status = STATUS_OK;
     for (unsigned i = 0; i < sweep->programs.count; i++) {
         const enum status one = load(sweep, &sweep->programs.items[i].program, report);
@@ -195,14 +212,8 @@ enum status plan_make(struct sweep *sweep, const struct store *store, struct pla
         }
     if (!out->count)
         return report_add(report, STATUS_INVALID, "%s: everything is excluded", sweep->yaml.name);
-    mark_repeats(out, sweep->arena);
-    for (uint64_t i = 0; i < out->count; i++) {
-        struct plan_point *point = &out->points[i];
-        point->state = (uint8_t)store_find(store, point->key);
-        out->distinct += !point->repeats;
-        out->done += !point->repeats && point->state == STORE_DONE;
-        out->failed += !point->repeats && point->state == STORE_FAILED;
-    }
+    plan_mark_repeats(out, 1);
+    plan_look(out, store);
     estimate(sweep, store, out);
     return STATUS_OK;
 }

@@ -8,10 +8,11 @@ struct plan_point {
     uint64_t number;
     char key[STORE_KEY_BYTES];
     uint8_t state; /* enum store_state */
-    bool repeats;  /* the same run as a point before it: keys that its mechanism has no use for differ */
+    bool repeats;  /* the same run as a point before it: keys that its mechanism has no use for differ, or the plan */
 };
 
 struct plan {
+    struct sweep *sweep;
     struct plan_point *points; /* by number */
     uint64_t count;
     uint64_t distinct, done, failed; /* repeats left out */
@@ -21,6 +22,10 @@ struct plan {
 
 /* Checks every configuration and makes every key; all that is wrong is reported, one message for each kind of it. */
 enum status plan_make(struct sweep *sweep, const struct store *store, struct plan *out, struct report *report);
+/* Among all these plans: each run that several points mean is left to one of them. */
+void plan_mark_repeats(const struct plan *plans, unsigned count);
+/* How the points stand now. */
+void plan_look(struct plan *plan, const struct store *store);
 /* One point with its key, for whoever runs it; its machine is checked too. */
 enum status plan_one(struct sweep *sweep, uint64_t number, struct point *out, struct report *report);
 

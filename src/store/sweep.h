@@ -26,9 +26,17 @@ struct sweep_exclusion {
     unsigned count, capacity;
 };
 
+/* What a sweep is known by: a file, or one of a list of them in a file. */
+struct sweep_source {
+    const char *path;
+    unsigned part;    /* of the file's list `run`, from 1; 0: the file is the sweep */
+    const char *size; /* of workloads, in place of the sweep's own; NULL: that */
+};
+
 struct sweep {
     struct arena *arena;
-    struct yaml yaml;
+    struct sweep_source source;
+    struct yaml yaml; /* its root is the sweep's */
     const char *folder, *name;
     struct {
         const char **items;
@@ -54,8 +62,11 @@ struct sweep {
 };
 
 /* Everything lives in the arena; the text is kept. All errors are reported. Reads no other file. */
-enum status sweep_parse(struct arena *arena, const char *path, const char *text, size_t length, struct sweep *out,
-                        struct report *report);
+enum status sweep_parse(struct arena *arena, const struct sweep_source *source, const char *text, size_t length,
+                        struct sweep *out, struct report *report);
+/* The same of a file that is read. */
+enum status sweep_read(struct arena *arena, const struct sweep_source *source, const struct yaml *file,
+                       struct sweep *out, struct report *report);
 /* Where the programs are, before points are asked for. */
 enum status sweep_find_programs(struct sweep *sweep, const struct point_finder *finder, struct report *report);
 

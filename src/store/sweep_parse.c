@@ -314,16 +314,17 @@ static enum status read_fixed(struct parser *p) {
         enum status one;
         add_column(p->sweep, names[i]);
         const struct yaml_node *node = yaml_get(root, names[i]);
+        const char *fallback = i == COLUMN_SIZE && p->sweep->source.size ? p->sweep->source.size : fallbacks[i];
         if (i == COLUMN_PROGRAM) {
             one = read_programs(p, yaml_get(root, "workloads"), false, &values);
             const enum status other = read_programs(p, yaml_get(root, "launches"), true, &values);
             one = one ? one : other;
             if (!one && !values.count)
                 one = error(p, root, "a sweep needs workloads or launches: what is run");
-        } else if (node) {
+        } else if (node && fallback == fallbacks[i]) {
             one = read_values(p, i, node, &values);
         } else {
-            *ARENA_PUSH(p->sweep->arena, &values) = fallbacks[i];
+            *ARENA_PUSH(p->sweep->arena, &values) = fallback;
             one = STATUS_OK;
         }
         add_axis(p->sweep, i, &values);
@@ -445,19 +446,38 @@ static enum status read_all(struct parser *p) {
     return status ? status : count_points(p);
 }
 
-enum status sweep_parse(struct arena *arena, const char *path, const char *text, size_t length, struct sweep *out,
-                        struct report *report) {
+/* The map that is the sweep; NULL: there is none, which is said. */
+static const struct yaml_node *find_part(const struct yaml *file, unsigned part, struct report *report) {
+    const struct yaml_node *run = yaml_get(file->root, "run");
+    if (!part)
+        return file->root;
+    if (run && run->kind == YAML_LIST && part <= run->count)
+        return run->items[part - 1];
+    yaml_error(file, run ? run : file->root, report, "there is no sweep %u here: 'run' is a list of %u", part,
+               run && run->kind == YAML_LIST ? run->count : 0);
+    return NULL;
+}
+
+enum status sweep_read(struct arena *arena, const struct sweep_source *source, const struct yaml *file,
+                       struct sweep *out, struct report *report) {
     static const char no_keys[] = "about: every key";
-    *out = (struct sweep){.arena = arena, .folder = file_dir(arena, path)};
-    const char *last = file_name(path);
+    *out = (struct sweep){.arena = arena, .source = *source, .yaml = *file, .folder = file_dir(arena, source->path)};
+    const char *last = file_name(source->path);
     out->name = arena_strndup(arena, last, file_ends_in(last, ".yaml") ? strlen(last) - 5 : strlen(last));
     struct parser parser = {.sweep = out, .report = report};
-    enum status status = yaml_parse(arena, path, text, length, &out->yaml, report);
-    if (!status) {
-        status = machine_open_text(&parser.keys, "keys", no_keys, strlen(no_keys), report);
-        if (!status)
-            status = read_all(&parser);
-        machine_close(&parser.keys);
-    }
+    out->yaml.root = find_part(file, source->part, report);
+    if (!out->yaml.root)
+        return STATUS_INVALID;
+    enum status status = machine_open_text(&parser.keys, "keys", no_keys, strlen(no_keys), report);
+    if (!status)
+        status = read_all(&parser);
+    machine_close(&parser.keys);
     return status;
+}
+
+enum status sweep_parse(struct arena *arena, const struct sweep_source *source, const char *text, size_t length,
+                        struct sweep *out, struct report *report) {
+    struct yaml file;
+    const enum status status = yaml_parse(arena, source->path, text, length, &file, report);
+    return status ? status : sweep_read(arena, source, &file, out, report);
 }

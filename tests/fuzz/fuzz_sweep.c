@@ -10,7 +10,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct arena arena = {0};
     struct report report = {0};
     struct sweep sweep;
-    if (sweep_parse(&arena, "fuzz.yaml", (const char *)data, size, &sweep, &report) == STATUS_OK) {
+    const struct sweep_source source = {"fuzz.yaml", 0, NULL};
+    if (sweep_parse(&arena, &source, (const char *)data, size, &sweep, &report) == STATUS_OK) {
         const uint64_t step = sweep.numbers / 64 + 1;
         for (uint64_t number = 0; number < sweep.numbers; number += step) {
             struct point point;

@@ -11,7 +11,7 @@
 
 static struct sweep accepted(const char *text) {
     struct sweep sweep;
-    if (sweep_parse(&arena, "dir/s.yaml", text, strlen(text), &sweep, &report))
+    if (sweep_parse(&arena, &(struct sweep_source){"dir/s.yaml", 0, NULL}, text, strlen(text), &sweep, &report))
         fail_msg("refused: %s", report_text(&report));
     return sweep;
 }
@@ -20,7 +20,9 @@ static void refused(const char *text, const char *place, const char *words) {
     struct sweep sweep;
     report_free(&report);
     report = (struct report){0};
-    assert_int_equal(sweep_parse(&arena, "s.yaml", text, strlen(text), &sweep, &report), STATUS_INVALID);
+    assert_int_equal(sweep_parse(&arena, &(struct sweep_source){"s.yaml", 0, NULL}, text, strlen(text), &sweep,
+                                 &report),
+                     STATUS_INVALID);
     const char *said = report_text(&report);
     if (!strstr(said, place) || !strstr(said, words))
         fail_msg("expected '%s' and '%s' in:\n%s", place, words, said);
