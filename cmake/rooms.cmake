@@ -1,7 +1,7 @@
 # The rooms of layers.txt: everything below cli/ is one static library, cli/ is the program.
 file(GLOB room_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/*.c ${PROJECT_SOURCE_DIR}/src/*/*/*.c)
 set(core_sources ${room_sources})
-list(FILTER core_sources EXCLUDE REGEX "/src/(cli|opencl|cuda|store)/")
+list(FILTER core_sources EXCLUDE REGEX "/src/(cli|opencl|cuda|store|repro)/")
 set(cli_sources ${room_sources})
 list(FILTER cli_sources INCLUDE REGEX "/src/cli/")
 
@@ -94,9 +94,9 @@ else()
   message(STATUS "CL/cl_icd.h is not installed (opencl-c-headers): the OpenCL device is not built")
 endif()
 
-# Stored results and sweeps: apart, because only the program needs a database.
+# Stored results, sweeps and experiments: apart, because only the program needs a database.
 set(store_sources ${room_sources})
-list(FILTER store_sources INCLUDE REGEX "/src/store/")
+list(FILTER store_sources INCLUDE REGEX "/src/(store|repro)/")
 add_library(heddle_store STATIC ${store_sources})
 target_link_libraries(heddle_store PUBLIC heddle_core PRIVATE PkgConfig::SQLITE)
 

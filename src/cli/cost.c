@@ -13,17 +13,6 @@ static const struct option options[] = {
     OPTION_END,
 };
 
-static const char *ports(struct arena *arena, const struct cost_structure *structure) {
-    const struct cost_array *first = &structure->arrays[0], *second = &structure->arrays[1];
-    if (structure->kind == COST_REGISTERS)
-        return "registers";
-    const char *all = arena_printf(arena, "%uR %uW", first->reads, first->writes);
-    if (first->banks > 1)
-        all = arena_printf(arena, "%u x %s", first->banks, all);
-    return second->banks ? arena_printf(arena, "%s, %u x %uR %uW", all, second->banks, second->reads, second->writes)
-                         : all;
-}
-
 static const char *area(struct arena *arena, double mm2) { return mm2 > 0 ? arena_printf(arena, "%.4f", mm2) : ""; }
 
 /* Of all structures together; in print only if every one is that has any. */
@@ -42,7 +31,7 @@ static void add_structure(struct table *table, const struct cost_structure *stru
     table_add(table, structure->fields);
     table_add(table, structure->kind == COST_SPLIT ? "" : with_commas(table->arena, structure->entries));
     table_add(table, bits ? with_commas(table->arena, bits) : "");
-    table_add(table, ports(table->arena, structure));
+    table_add(table, cost_ports(structure, table->arena));
     table_add(table, area(table->arena, mm2));
     table_add(table, printed ? with_commas(table->arena, printed) : "");
     table_add(table, area(table->arena, printed_mm2));

@@ -214,7 +214,7 @@ static int collect_main(struct session *s, struct report *report) {
     if (!status)
         status = make_plan(s, report);
     if (!status)
-        status = collect_read(&s->sweep, &s->plan, &s->store, &collection, report);
+        status = collect_read(&s->plan, &s->store, &(struct collect_options){0}, &collection, report);
     if (!status)
         status = csv ? write_csv(s, &collection, path, report) : collect_sqlite(&collection, path, report);
     if (!status && s->plan.done < s->plan.distinct)

@@ -25,6 +25,17 @@ unsigned cost_count_bits(uint64_t count) {
     return bits;
 }
 
+const char *cost_ports(const struct cost_structure *structure, struct arena *arena) {
+    const struct cost_array *first = &structure->arrays[0], *second = &structure->arrays[1];
+    if (structure->kind == COST_REGISTERS)
+        return "registers";
+    const char *all = arena_printf(arena, "%uR %uW", first->reads, first->writes);
+    if (first->banks > 1)
+        all = arena_printf(arena, "%u x %s", first->banks, all);
+    return second->banks ? arena_printf(arena, "%s, %u x %uR %uW", all, second->banks, second->reads, second->writes)
+                         : all;
+}
+
 unsigned cost_index_bits(uint64_t count) { return count > 1 ? cost_count_bits(count - 1) : 1; }
 
 /* Twice the warp size holds every way its threads can part. Ports are ours: one update of a warp at a time. */

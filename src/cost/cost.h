@@ -48,6 +48,8 @@ void cost_add(struct cost *cost, enum cost_kind kind, const char *name, const ch
 /* Bits of one entry over all its banks, and of the structure. */
 unsigned cost_entry_bits(const struct cost_structure *structure);
 uint64_t cost_bits(const struct cost_structure *structure);
+/* "2R 1W", "32 x 1R 2W, 1 x 1R 1W", "registers". */
+const char *cost_ports(const struct cost_structure *structure, struct arena *arena);
 /* Bits that number `count` things, and that hold a count of up to `count` things. */
 unsigned cost_index_bits(uint64_t count);
 unsigned cost_count_bits(uint64_t count);

@@ -48,12 +48,13 @@ static void add_measure(void *context, const char *name, const json_t *value) {
         *out = (struct collect_value){.kind = COLLECT_REAL, .real = json_real_value(value)};
 }
 
-enum status collect_read(const struct sweep *sweep, const struct plan *plan, const struct store *store,
+enum status collect_read(const struct plan *plan, const struct store *store, const struct collect_options *options,
                          struct collection *out, struct report *report) {
+    const struct sweep *sweep = plan->sweep;
     *out = (struct collection){.sweep = sweep, .plan = plan};
     out->columns = ARENA_ARRAY(sweep->arena, unsigned, sweep->columns.count);
     for (unsigned i = 0; i < sweep->columns.count; i++)
-        if (i == COLUMN_PROGRAM || i == COLUMN_GPU || sweep_varies(sweep, i))
+        if (options->every_column || i == COLUMN_PROGRAM || i == COLUMN_GPU || sweep_varies(sweep, i))
             out->columns[out->column_count++] = i;
     out->rows = ARENA_ARRAY(sweep->arena, struct collect_row, plan->count);
     enum status status = STATUS_OK;
@@ -67,6 +68,8 @@ enum status collect_read(const struct sweep *sweep, const struct plan *plan, con
         struct reading reading = {out, &out->rows[i], sweep->arena, 0};
         if (!one)
             result_counters(json_object_get(root, "total"), &scratch, add_measure, &reading);
+        if (!one && options->visit)
+            options->visit(options->visitor, plan->points[i].number, root);
         json_decref(root);
         arena_free(&scratch);
         status = status ? status : one;
@@ -132,29 +135,53 @@ enum status collect_csv(const struct collection *c, FILE *to, struct report *rep
 
 /* ---- SQLite ---- */
 
-/* The statement that makes the table, or the one that fills a row of it. Names may have any character. */
-static char *table_statement(const struct collection *c, bool creates) {
-    sqlite3_str *text = sqlite3_str_new(NULL);
-    if (creates)
-        sqlite3_str_appendall(text, "CREATE TABLE points (point INTEGER PRIMARY KEY, key TEXT, state TEXT");
-    else
-        sqlite3_str_appendall(text, "INSERT INTO points VALUES (?, ?, ?");
-    for (unsigned i = 0; i < c->column_count; i++)
-        if (creates)
-            sqlite3_str_appendf(text, ", \"%w\"", c->sweep->columns.items[c->columns[i]]);
-        else
-            sqlite3_str_appendall(text, ", ?");
-    for (unsigned i = 0; i < c->measures.count; i++)
-        if (creates)
-            sqlite3_str_appendf(text, ", \"%w\"", c->measures.items[i]);
-        else
-            sqlite3_str_appendall(text, ", ?");
-    sqlite3_str_appendall(text, ")");
-    return sqlite3_str_finish(text);
+/* A column of the table behind the first three: of the sweep, then of the results. */
+static const char *column_name(const struct collection *c, unsigned i) {
+    return i < c->column_count ? c->sweep->columns.items[c->columns[i]] : c->measures.items[i - c->column_count];
 }
 
-/* A value of a key is a number where it looks like one, so that WHERE and ORDER BY take it as one. */
-static void bind_text(sqlite3_stmt *insert, int at, const char *text) {
+static unsigned column_count(const struct collection *c) { return c->column_count + c->measures.count; }
+
+static int run_statement(sqlite3 *database, sqlite3_str *text) {
+    char *statement = sqlite3_str_finish(text);
+    const int code = sqlite3_exec(database, statement, NULL, NULL, NULL);
+    sqlite3_free(statement);
+    return code;
+}
+
+/* The table with all columns, or those that it lacks. Names may have any character. */
+static int make_table(const struct collection *c, sqlite3 *database) {
+    const bool creates = sqlite3_table_column_metadata(database, NULL, "points", NULL, NULL, NULL, NULL, NULL, NULL);
+    sqlite3_str *text = sqlite3_str_new(database);
+    if (creates)
+        sqlite3_str_appendall(text, "CREATE TABLE points (point INTEGER PRIMARY KEY, key TEXT, state TEXT");
+    for (unsigned i = 0; i < column_count(c); i++)
+        if (creates)
+            sqlite3_str_appendf(text, ", \"%w\"", column_name(c, i));
+        else if (sqlite3_table_column_metadata(database, NULL, "points", column_name(c, i), NULL, NULL, NULL, NULL,
+                                               NULL))
+            sqlite3_str_appendf(text, "ALTER TABLE points ADD COLUMN \"%w\";", column_name(c, i));
+    if (creates)
+        sqlite3_str_appendall(text, ")");
+    return run_statement(database, text);
+}
+
+static int prepare_insert(const struct collection *c, sqlite3 *database, sqlite3_stmt **insert) {
+    sqlite3_str *text = sqlite3_str_new(database);
+    sqlite3_str_appendall(text, "INSERT INTO points (point, key, state");
+    for (unsigned i = 0; i < column_count(c); i++)
+        sqlite3_str_appendf(text, ", \"%w\"", column_name(c, i));
+    sqlite3_str_appendall(text, ") VALUES (?, ?, ?");
+    for (unsigned i = 0; i < column_count(c); i++)
+        sqlite3_str_appendall(text, ", ?");
+    sqlite3_str_appendall(text, ")");
+    char *statement = sqlite3_str_finish(text);
+    const int code = sqlite3_prepare_v2(database, statement, -1, insert, NULL);
+    sqlite3_free(statement);
+    return code;
+}
+
+void collect_bind(sqlite3_stmt *insert, int at, const char *text) {
     int64_t whole;
     double real;
     if (!text)
@@ -167,16 +194,16 @@ static void bind_text(sqlite3_stmt *insert, int at, const char *text) {
         sqlite3_bind_text(insert, at, text, -1, SQLITE_TRANSIENT);
 }
 
-static int insert_row(const struct collection *c, uint64_t row, sqlite3_stmt *insert) {
+static int insert_row(const struct collection *c, uint64_t row, uint64_t first, sqlite3_stmt *insert) {
     const struct plan_point *point = &c->plan->points[row];
     int at = 1;
     sqlite3_reset(insert);
     sqlite3_clear_bindings(insert);
-    sqlite3_bind_int64(insert, at++, (sqlite3_int64)point->number);
+    sqlite3_bind_int64(insert, at++, (sqlite3_int64)(first + point->number));
     sqlite3_bind_text(insert, at++, point->key, -1, SQLITE_STATIC);
     sqlite3_bind_text(insert, at++, state_name(point), -1, SQLITE_STATIC);
     for (unsigned i = 0; i < c->column_count; i++)
-        bind_text(insert, at++, sweep_value(c->sweep, point->number, c->columns[i]));
+        collect_bind(insert, at++, sweep_value(c->sweep, point->number, c->columns[i]));
     for (unsigned i = 0; i < c->measures.count; i++, at++) {
         const struct collect_value value = value_of(&c->rows[row], i);
         if (value.kind == COLLECT_WHOLE)
@@ -187,21 +214,18 @@ static int insert_row(const struct collection *c, uint64_t row, sqlite3_stmt *in
     return sqlite3_step(insert) == SQLITE_DONE ? SQLITE_OK : SQLITE_ERROR;
 }
 
-static int fill_database(const struct collection *c, sqlite3 *database) {
-    char *create = table_statement(c, true), *values = table_statement(c, false);
+int collect_into(const struct collection *c, uint64_t first, sqlite3 *database) {
     sqlite3_stmt *insert = NULL;
     int code = sqlite3_exec(database, "BEGIN", NULL, NULL, NULL);
     if (code == SQLITE_OK)
-        code = sqlite3_exec(database, create, NULL, NULL, NULL);
+        code = make_table(c, database);
     if (code == SQLITE_OK)
-        code = sqlite3_prepare_v2(database, values, -1, &insert, NULL);
+        code = prepare_insert(c, database, &insert);
     for (uint64_t row = 0; code == SQLITE_OK && row < c->plan->count; row++)
-        code = insert_row(c, row, insert);
+        code = insert_row(c, row, first, insert);
     if (code == SQLITE_OK)
         code = sqlite3_exec(database, "COMMIT", NULL, NULL, NULL);
     sqlite3_finalize(insert);
-    sqlite3_free(create);
-    sqlite3_free(values);
     return code;
 }
 
@@ -211,7 +235,7 @@ enum status collect_sqlite(const struct collection *collection, const char *path
     sqlite3 *database = NULL;
     unlink(temporary);
     enum status status = STATUS_OK;
-    if (sqlite3_open(temporary, &database) != SQLITE_OK || fill_database(collection, database) != SQLITE_OK)
+    if (sqlite3_open(temporary, &database) != SQLITE_OK || collect_into(collection, 0, database) != SQLITE_OK)
         status = report_add(report, STATUS_SYSTEM, "%s: %s", path, sqlite3_errmsg(database));
     if (sqlite3_close(database) != SQLITE_OK && !status)
         status = report_add(report, STATUS_SYSTEM, "%s: the database could not be closed", path);

@@ -2,6 +2,7 @@
 #ifndef HEDDLE_STORE_COLLECT_H
 #define HEDDLE_STORE_COLLECT_H
 
+#include <jansson.h>
 #include <stdio.h>
 
 #include "store/plan.h"
@@ -17,7 +18,7 @@ struct collect_value {
 struct collection {
     const struct sweep *sweep;
     const struct plan *plan;
-    unsigned *columns; /* of the sweep: the program, the machine, and what varies */
+    unsigned *columns; /* of the sweep */
     unsigned column_count;
     struct {
         const char **items;
@@ -29,12 +30,26 @@ struct collection {
     } * rows; /* by point of the plan */
 };
 
+struct collect_options {
+    bool every_column; /* of the sweep; otherwise the program, the machine, and what varies */
+    void (*visit)(void *visitor, uint64_t number, json_t *result); /* called with each result; may be NULL */
+    void *visitor;
+};
+
 /* Reads every result there is. */
-enum status collect_read(const struct sweep *sweep, const struct plan *plan, const struct store *store,
+enum status collect_read(const struct plan *plan, const struct store *store, const struct collect_options *options,
                          struct collection *out, struct report *report);
 /* A heading, then lines; what is not there is empty. STATUS_SYSTEM: it could not be written. */
 enum status collect_csv(const struct collection *collection, FILE *to, struct report *report);
 /* A database with the table `points`; a file that is there is replaced, in one step. */
 enum status collect_sqlite(const struct collection *collection, const char *path, struct report *report);
+
+/* Adds the rows to the table `points` of a database, which is made and gets columns as they are needed; `first` is added to
+ * the points' numbers. SQLite's code. */
+struct sqlite3;
+int collect_into(const struct collection *collection, uint64_t first, struct sqlite3 *database);
+/* A text as a value of a statement: a number where it looks like one, so that WHERE and ORDER BY take it as one. */
+struct sqlite3_stmt;
+void collect_bind(struct sqlite3_stmt *insert, int at, const char *text);
 
 #endif

@@ -1,0 +1,242 @@
+#include <ctype.h>
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/points.h"
+#include "cli/table.h"
+#include "repro/judge.h"
+
+static const struct option options[] = {
+    {"list", 0, NULL, "what experiments there are, and nothing else"},
+    {"all", 0, NULL, "all of them"},
+    {"size", 0, "SIZE", "of workloads: test, medium or paper; default test"},
+    {"jobs", 'j', "N", "points at a time; default one for each processor"},
+    {"retry", 0, NULL, "run once more what was wrong or stopped"},
+    OPTION_STORE,
+    {"quiet", 'q', NULL, "no progress, no tables"},
+    OPTION_END,
+};
+
+struct session {
+    struct arguments *arguments;
+    struct arena *arena;
+    struct store store;
+    const char *size;
+    struct experiment *experiments;
+    struct plan *plans; /* of all of them */
+    unsigned count, plan_count;
+};
+
+/* ---- files ---- */
+
+static const char *experiments_folder(struct arena *arena) {
+    const char *const candidates[] = {file_beside_program(arena, "/repro"), HEDDLE_SHARE_SOURCE "/repro",
+                                      HEDDLE_SHARE_INSTALLED "/repro"};
+    unsigned i = 0;
+    while (i < 2 && (!candidates[i] || access(candidates[i], R_OK | X_OK) != 0))
+        i++;
+    return candidates[i];
+}
+
+/* F2 before F10. */
+static int by_name(const void *a, const void *b) {
+    const char *one = *(const char *const *)a, *other = *(const char *const *)b;
+    const size_t letters = strcspn(one, "0123456789");
+    const int order = strncmp(one, other, letters);
+    if (order || !isdigit((unsigned char)one[letters]) || !isdigit((unsigned char)other[letters]))
+        return order ? order : strcmp(one, other);
+    const long left = strtol(one + letters, NULL, 10), right = strtol(other + letters, NULL, 10);
+    return left != right ? (left > right) - (left < right) : strcmp(one, other);
+}
+
+/* The names of all that are shipped, NULL at their end. */
+static const char **list_names(struct arena *arena, unsigned *count) {
+    struct {
+        const char **items;
+        unsigned count, capacity;
+    } names = {0};
+    DIR *folder = opendir(experiments_folder(arena));
+    for (struct dirent *entry; folder && (entry = readdir(folder));)
+        if (entry->d_name[0] != '.' && file_ends_in(entry->d_name, ".yaml"))
+            *ARENA_PUSH(arena, &names) = arena_strndup(arena, entry->d_name, strlen(entry->d_name) - 5);
+    if (folder)
+        closedir(folder);
+    if (names.count)
+        qsort(names.items, names.count, sizeof *names.items, by_name);
+    *count = names.count;
+    *ARENA_PUSH(arena, &names) = NULL;
+    return names.items;
+}
+
+/* A shipped one by its name, in small letters too, or a file. */
+static enum status find(struct arena *arena, const char *typed, const char **path, struct report *report) {
+    unsigned count;
+    const char **names = list_names(arena, &count);
+    struct text_nearest nearest = {0};
+    if (strchr(typed, '/') || file_ends_in(typed, ".yaml")) {
+        *path = typed;
+        return STATUS_OK;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        text_nearest_try(&nearest, typed, names[i]);
+        if (strcasecmp(typed, names[i]) == 0) {
+            *path = arena_printf(arena, "%s/%s.yaml", experiments_folder(arena), names[i]);
+            return STATUS_OK;
+        }
+    }
+    return report_add(report, STATUS_INVALID, "there is no experiment '%s'%s%s%s; 'heddle repro --list' names them",
+                      typed, nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "",
+                      nearest.best ? "'?)" : "");
+}
+
+static enum status read_one(struct session *s, const char *typed, struct experiment *out, struct report *report) {
+    const char *path = NULL;
+    char *text = NULL;
+    size_t length = 0;
+    enum status status = find(s->arena, typed, &path, report);
+    if (!status)
+        status = file_read(path, EXPERIMENT_FILE_LIMIT_BYTES, s->arena, &text, &length, report);
+    return status ? status : experiment_parse(s->arena, path, text, length, s->size, out, report);
+}
+
+/* What was asked for; all where nothing was. Every file is read, so that all that is wrong is said at once. */
+static enum status read_all(struct session *s, struct report *report) {
+    const char **names = s->arguments->operands;
+    s->count = s->arguments->operand_count;
+    enum status status = STATUS_OK;
+    if (!s->count)
+        names = list_names(s->arena, &s->count);
+    s->experiments = ARENA_ARRAY(s->arena, struct experiment, s->count);
+    for (unsigned i = 0; i < s->count; i++) {
+        const enum status one = read_one(s, names[i], &s->experiments[i], report);
+        status = status ? status : one;
+        s->plan_count += s->experiments[i].sweep_count;
+    }
+    return status;
+}
+
+/* ---- running ---- */
+
+static enum status make_plans(struct session *s, struct report *report) {
+    enum status status = STATUS_OK;
+    unsigned at = 0;
+    s->plans = ARENA_ARRAY(s->arena, struct plan, s->plan_count);
+    for (unsigned i = 0; i < s->count; i++) {
+        struct experiment *e = &s->experiments[i];
+        e->plans = s->plans + at;
+        at += e->sweep_count;
+        for (unsigned k = 0; k < e->sweep_count; k++) {
+            enum status one = sweep_find_programs(&e->sweeps[k], &points_finder, report);
+            if (!one)
+                one = plan_make(&e->sweeps[k], &s->store, &e->plans[k], report);
+            status = status ? status : one;
+        }
+    }
+    return status;
+}
+
+/* ---- what came out ---- */
+
+static void print_values(struct session *s, const struct experiment *e) {
+    static const char *const heading[] = {"", "ours", "published", "deviation", ""};
+    struct table table = {.arena = s->arena, .columns = 5, .left = 1 | 16, .elastic = 0};
+    for (unsigned i = 0; i < table.columns; i++)
+        table_add(&table, heading[i]);
+    for (unsigned i = 0; i < e->value_count; i++) {
+        const struct experiment_value *value = &e->values[i];
+        table_add(&table, value->name);
+        table_add(&table, experiment_number(s->arena, value->ours, value->unit));
+        table_add(&table, value->is_published ? experiment_number(s->arena, value->published, value->unit) : "");
+        table_add(&table, experiment_deviation(s->arena, value));
+        table_add(&table, value->kind == TOLERANCE_NONE ? "" : value->is_within ? "within" : "outside");
+    }
+    for (unsigned i = 0; i < e->check_count; i++) {
+        table_add(&table, e->checks[i].name);
+        table_add(&table, e->checks[i].holds ? "yes" : "no");
+        for (unsigned k = 2; k < table.columns; k++)
+            table_add(&table, "");
+    }
+    if (e->value_count + e->check_count)
+        table_print(&table, stdout);
+}
+
+static void print_experiment(struct session *s, const struct experiment *e) {
+    printf("\n%s: %s (%s)\n", e->id, e->title, e->source);
+    if (e->verdict == VERDICT_INCOMPLETE)
+        printf("  incomplete: %s\n", e->reason);
+    else
+        print_values(s, e);
+    if (e->verdict != VERDICT_INCOMPLETE)
+        printf("  %s at size %s\n", experiment_verdict(e), s->size);
+}
+
+static int run(struct session *s, struct report *report) {
+    enum status status = points_size(s->arguments, &s->size, report);
+    s->size = s->size ? s->size : "test";
+    if (!status)
+        status = store_open(&s->store, arguments_value(s->arguments, "store"), s->arena, report);
+    if (!status)
+        status = read_all(s, report);
+    if (!status)
+        status = make_plans(s, report);
+    if (!status)
+        status = points_run(s->arguments, &s->store, "repro", s->plans, s->plan_count, report);
+    for (unsigned i = 0; (!status || status == STATUS_SYSTEM) && i < s->count; i++) {
+        judge(&s->experiments[i], &s->store);
+        if (!arguments_has(s->arguments, "quiet"))
+            print_experiment(s, &s->experiments[i]);
+    }
+    for (unsigned i = 0; !status && i < s->count; i++)
+        if (s->experiments[i].verdict == VERDICT_INCOMPLETE)
+            status = STATUS_WRONG;
+    return finish(status, report);
+}
+
+static int list(struct session *s, struct report *report) {
+    static const char *const heading[] = {"id", "source", "experiment"};
+    struct table table = {.arena = s->arena, .columns = 3, .left = 7, .elastic = 2};
+    s->size = "test";
+    const enum status status = read_all(s, report);
+    for (unsigned i = 0; i < 3; i++)
+        table_add(&table, heading[i]);
+    for (unsigned i = 0; !status && i < s->count; i++) {
+        const struct experiment *e = &s->experiments[i];
+        table_add(&table, e->id);
+        table_add(&table, e->source);
+        table_add(&table, e->title);
+    }
+    if (!status)
+        table_print(&table, stdout);
+    return finish(status, report);
+}
+
+static int repro_main(struct arguments *arguments) {
+    struct report report = {0};
+    struct session s = {.arguments = arguments, .arena = &arguments->arena};
+    if (arguments_has(arguments, "all") && arguments->operand_count)
+        return finish(report_add(&report, STATUS_INVALID, "--all are all: name some, or none"), &report);
+    if (arguments_has(arguments, "list") || (!arguments_has(arguments, "all") && !arguments->operand_count))
+        return list(&s, &report);
+    return run(&s, &report);
+}
+
+const struct command command_repro = {
+    .name = "repro",
+    .operands = "[ID...]",
+    .summary = "Published results beside Heddle's own: runs, tables, plots, verdicts",
+    .text = "ID is a shipped experiment, or a file; docs/adding-an-experiment.md. Runs what the store does not have, "
+            "and goes on "
+            "where it was after any interruption. An experiment is reproduced when its checks hold and its values are "
+            "within their tolerance, 'order only' when only its checks hold. The exit status is 1 when points failed.",
+    .options = options,
+    .operands_min = 0,
+    .operands_max = UINT_MAX,
+    .main = repro_main,
+};

@@ -1,0 +1,10 @@
+/* Means that SQLite lacks. */
+#ifndef HEDDLE_REPRO_AGGREGATE_H
+#define HEDDLE_REPRO_AGGREGATE_H
+
+#include <sqlite3.h>
+
+/* hmean(x), gmean(x), median(x): NULLs are left out; of no value they are NULL. SQLite's code. */
+int aggregate_add(sqlite3 *database);
+
+#endif

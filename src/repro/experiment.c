@@ -1,0 +1,264 @@
+#include "repro/experiment.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "device/words.h"
+
+struct parser {
+    struct experiment *e;
+    const char *size;
+    struct report *report;
+    enum status status; /* of all so far: parsing goes on, so that all mistakes are said at once */
+};
+
+static void fail(struct parser *p, const struct yaml_node *at, const char *message) {
+    p->status = yaml_error(&p->e->yaml, at, p->report, "%s", message);
+}
+
+static void check_keys(struct parser *p, const struct yaml_node *map, const char *what, const char *const *known) {
+    const enum status status = yaml_known_keys(&p->e->yaml, map, what, known, p->report);
+    p->status = p->status ? p->status : status;
+}
+
+/* A text that the map has; missing ones are said, unless there is a fallback. */
+static const struct yaml_node *scalar(struct parser *p, const struct yaml_node *map, const char *key, bool needed) {
+    const struct yaml_node *node = yaml_get(map, key);
+    if (!node && needed && map->kind == YAML_MAP)
+        p->status = yaml_error(&p->e->yaml, map, p->report, "'%s' is missing", key);
+    if (node && node->kind == YAML_SCALAR && *node->text)
+        return node;
+    if (node)
+        p->status = yaml_error(&p->e->yaml, node, p->report, "'%s' is a text", key);
+    return NULL;
+}
+
+static const char *text(struct parser *p, const struct yaml_node *map, const char *key, const char *fallback) {
+    const struct yaml_node *node = scalar(p, map, key, fallback == NULL);
+    return node ? node->text : fallback;
+}
+
+/* The items of a list or a map under a key; none where there is no such key. */
+static const struct yaml_node *items(struct parser *p, const char *key, enum yaml_kind kind) {
+    static const struct yaml_node none = {.kind = YAML_LIST};
+    const struct yaml_node *node = yaml_get(p->e->yaml.root, key);
+    if (node && node->kind == kind)
+        return node;
+    if (node)
+        p->status =
+            yaml_error(&p->e->yaml, node, p->report,
+                       kind == YAML_LIST ? "'%s' is a list" : "'%s' is a map: a name, and what it stands for", key);
+    return &none;
+}
+
+static bool number(struct parser *p, const struct yaml_node *node, const char *what, double *out) {
+    if (text_to_f64(node->text, out) && *out - *out == 0)
+        return true;
+    p->status = yaml_error(&p->e->yaml, node, p->report, "%s, not '%.60s'", what, node->text);
+    return false;
+}
+
+/* ---- questions ---- */
+
+/* 20 is in the value's unit, "30 %" is of what was published. */
+static void read_tolerance(struct parser *p, const struct yaml_node *node, struct experiment_value *value) {
+    struct yaml_node plain = *node;
+    size_t length = strlen(node->text);
+    value->kind = TOLERANCE_ABSOLUTE;
+    if (length && node->text[length - 1] == '%') {
+        value->kind = TOLERANCE_PERCENT;
+        for (length--; length && node->text[length - 1] == ' '; length--)
+            ;
+        plain.text = arena_strndup(p->e->arena, node->text, length);
+    }
+    if (!value->is_published)
+        fail(p, node, "a tolerance is around a published value, which is missing");
+    if (number(p, &plain, "a tolerance is a number, or one with % of the published value", &value->tolerance) &&
+        value->tolerance < 0)
+        fail(p, node, "a tolerance is not below 0");
+}
+
+static void read_values(struct parser *p) {
+    static const char *const known[] = {"name", "unit", "sql", "published", "tolerance", NULL};
+    const struct yaml_node *list = items(p, "values", YAML_LIST);
+    p->e->value_count = list->count;
+    p->e->values = ARENA_ARRAY(p->e->arena, struct experiment_value, list->count);
+    for (unsigned i = 0; i < list->count; i++) {
+        const struct yaml_node *map = list->items[i];
+        struct experiment_value *value = &p->e->values[i];
+        check_keys(p, map, "a value", known);
+        value->name = text(p, map, "name", NULL);
+        value->unit = text(p, map, "unit", "");
+        value->sql = scalar(p, map, "sql", true);
+        const struct yaml_node *published = scalar(p, map, "published", false);
+        const struct yaml_node *tolerance = scalar(p, map, "tolerance", false);
+        if (published)
+            value->is_published = number(p, published, "what was published is a number", &value->published);
+        if (tolerance)
+            read_tolerance(p, tolerance, value);
+    }
+}
+
+static void read_checks(struct parser *p) {
+    static const char *const known[] = {"name", "sql", NULL};
+    const struct yaml_node *list = items(p, "checks", YAML_LIST);
+    p->e->check_count = list->count;
+    p->e->checks = ARENA_ARRAY(p->e->arena, struct experiment_check, list->count);
+    for (unsigned i = 0; i < list->count; i++) {
+        check_keys(p, list->items[i], "a check", known);
+        p->e->checks[i].name = text(p, list->items[i], "name", NULL);
+        p->e->checks[i].sql = scalar(p, list->items[i], "sql", true);
+    }
+}
+
+static void read_figures(struct parser *p) {
+    static const char *const known[] = {"title", "kind", "unit", "x", "sql", NULL};
+    static const char *const kinds[] = {"bars", "stacked", "lines", "heat", NULL};
+    const struct yaml_node *list = items(p, "figures", YAML_LIST);
+    p->e->figure_count = list->count;
+    p->e->figures = ARENA_ARRAY(p->e->arena, struct experiment_figure, list->count);
+    for (unsigned i = 0; i < list->count; i++) {
+        const struct yaml_node *map = list->items[i], *kind = scalar(p, map, "kind", true);
+        struct experiment_figure *figure = &p->e->figures[i];
+        unsigned k = 0;
+        check_keys(p, map, "a figure", known);
+        figure->title = text(p, map, "title", NULL);
+        figure->unit = text(p, map, "unit", "");
+        figure->x_title = text(p, map, "x", "");
+        figure->sql = scalar(p, map, "sql", true);
+        while (kind && kinds[k] && strcmp(kinds[k], kind->text) != 0)
+            k++;
+        figure->kind = k;
+        if (kind && !kinds[k])
+            p->status = yaml_error(&p->e->yaml, kind, p->report, "a figure's kind is %s, not '%.60s'",
+                                   words_join(p->e->arena, kinds), kind->text);
+    }
+}
+
+/* ---- what is run, and what is counted ---- */
+
+static void read_sweeps(struct parser *p) {
+    const struct yaml_node *list = items(p, "run", YAML_LIST);
+    struct experiment *e = p->e;
+    e->sweep_count = list->count;
+    e->sweeps = ARENA_ARRAY(e->arena, struct sweep, list->count);
+    for (unsigned i = 0; i < list->count; i++) {
+        const struct sweep_source source = {e->yaml.name, i + 1, p->size};
+        const struct yaml_node *size = yaml_get(list->items[i], "size");
+        const enum status status = sweep_read(e->arena, &source, &e->yaml, &e->sweeps[i], p->report);
+        p->status = p->status ? p->status : status;
+        if (size)
+            fail(p, size, "--size says how large workloads are, for all experiments alike");
+    }
+}
+
+static void read_machine(struct parser *p, const struct yaml_node *map, struct experiment_machine *out) {
+    static const char *const known[] = {"gpu", "set", NULL};
+    const struct yaml_node *set = yaml_get(map, "set");
+    check_keys(p, map, "a machine whose cost is computed", known);
+    const unsigned count = set && set->kind == YAML_MAP ? set->count : 0;
+    const char **words = ARENA_ARRAY(p->e->arena, const char *, 2 * (size_t)count);
+    out->point = (struct point){
+        .gpu = text(p, map, "gpu", MACHINE_DEFAULT), .keys = words, .values = words + count, .setting_count = count};
+    if (set && set->kind != YAML_MAP)
+        fail(p, set, "'set' is a map: keys of the machine, and a value each");
+    for (unsigned i = 0; i < count; i++) {
+        if (set->items[i]->kind != YAML_SCALAR)
+            fail(p, set->items[i], "this is one value of a key, not a list or a map");
+        words[i] = set->keys[i]->text;
+        words[count + i] = set->items[i]->text;
+    }
+}
+
+static void read_machines(struct parser *p) {
+    const struct yaml_node *map = items(p, "costs", YAML_MAP);
+    p->e->machine_count = map->count;
+    p->e->machines = ARENA_ARRAY(p->e->arena, struct experiment_machine, map->count);
+    for (unsigned i = 0; i < map->count; i++) {
+        p->e->machines[i].name = map->keys[i]->text;
+        p->e->machines[i].at = map->items[i];
+        read_machine(p, map->items[i], &p->e->machines[i]);
+    }
+}
+
+/* ---- the whole ---- */
+
+/* That there is something to judge, and something to judge it by. */
+static void check_sense(struct parser *p) {
+    const struct experiment *e = p->e;
+    bool judged = e->check_count != 0;
+    for (unsigned i = 0; i < e->value_count; i++) {
+        judged |= e->values[i].kind != TOLERANCE_NONE;
+        if (e->values[i].is_published && !e->published)
+            fail(p, e->values[i].sql, "a value was published: 'published' at the top says what is claimed");
+    }
+    if (!e->sweep_count && !e->machine_count)
+        fail(p, e->yaml.root, "an experiment needs 'run' or 'costs': where its numbers come from");
+    if (e->published && !judged)
+        fail(p, e->yaml.root,
+             "nothing is judged: it needs checks, or values with a tolerance; without 'published' it is a study");
+    for (unsigned i = 0; e->tables && i < e->tables->count; i++)
+        if (e->tables->items[i]->kind != YAML_SCALAR)
+            fail(p, e->tables->items[i], "a table is one SELECT");
+}
+
+static void read_all(struct parser *p) {
+    static const char *const known[] = {"id",     "title",  "source",  "published", "run",        "print", "tables",
+                                        "values", "checks", "figures", "costs",     "discussion", NULL};
+    struct experiment *e = p->e;
+    const struct yaml_node *root = e->yaml.root;
+    check_keys(p, root, "an experiment", known);
+    if (root->kind != YAML_MAP)
+        return;
+    const char *last = file_name(e->yaml.name);
+    const char *named = arena_strndup(e->arena, last, file_ends_in(last, ".yaml") ? strlen(last) - 5 : strlen(last));
+    e->id = text(p, root, "id", NULL);
+    if (e->id && strcmp(e->id, named) != 0)
+        p->status = yaml_error(&e->yaml, yaml_get(root, "id"), p->report, "the id is the file's name, '%s'", named);
+    e->title = text(p, root, "title", NULL);
+    e->source = text(p, root, "source", "");
+    e->published = yaml_get(root, "published") ? text(p, root, "published", NULL) : NULL;
+    e->discussion = text(p, root, "discussion", "");
+    e->print = scalar(p, root, "print", false);
+    e->tables = items(p, "tables", YAML_MAP);
+    read_sweeps(p);
+    read_machines(p);
+    read_values(p);
+    read_checks(p);
+    read_figures(p);
+    if (!p->status)
+        check_sense(p);
+}
+
+enum status experiment_parse(struct arena *arena, const char *path, const char *data, size_t length, const char *size,
+                             struct experiment *out, struct report *report) {
+    *out = (struct experiment){.arena = arena, .verdict = VERDICT_INCOMPLETE, .reason = "it was not run"};
+    struct parser parser = {.e = out, .size = size, .report = report};
+    parser.status = yaml_parse(arena, path, data, length, &out->yaml, report);
+    if (!parser.status)
+        read_all(&parser);
+    return parser.status;
+}
+
+const char *experiment_number(struct arena *arena, double number, const char *unit) {
+    const char *text = arena_printf(arena, fabs(number) < 1e4 ? "%.4g" : "%.0f", number);
+    return *unit ? arena_printf(arena, "%s %s", text, unit) : text;
+}
+
+const char *experiment_deviation(struct arena *arena, const struct experiment_value *value) {
+    const double difference = value->ours - value->published;
+    if (!value->is_published)
+        return "";
+    if (strcmp(value->unit, "%") == 0)
+        return arena_printf(arena, "%+.1f points", difference);
+    if (value->published == 0)
+        return arena_printf(arena, "%+.4g", difference);
+    return arena_printf(arena, "%+.1f %%", 100 * difference / fabs(value->published));
+}
+
+const char *experiment_verdict(const struct experiment *experiment) {
+    static const char *const names[] = {"reproduced", "order only", "not reproduced", "study", "incomplete"};
+    return names[experiment->verdict];
+}
