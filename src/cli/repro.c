@@ -12,6 +12,7 @@
 #include "cli/points.h"
 #include "cli/table.h"
 #include "repro/judge.h"
+#include "repro/page.h"
 
 static const struct option options[] = {
     {"list", 0, NULL, "what experiments there are, and nothing else"},
@@ -20,6 +21,8 @@ static const struct option options[] = {
     {"jobs", 'j', "N", "points at a time; default one for each processor"},
     {"retry", 0, NULL, "run once more what was wrong or stopped"},
     OPTION_STORE,
+    {"output", 'o', "FOLDER",
+     "where plots go, into its folder reproduction, and the page reproduction.md and .html; default ."},
     {"quiet", 'q', NULL, "no progress, no tables"},
     OPTION_END,
 };
@@ -177,6 +180,19 @@ static void print_experiment(struct session *s, const struct experiment *e) {
         printf("  %s at size %s\n", experiment_verdict(e), s->size);
 }
 
+/* Plots always, the page where all experiments or a folder were asked for. */
+static enum status write_all(struct session *s, struct report *report) {
+    const char *given = arguments_value(s->arguments, "output"), *folder = given ? given : ".";
+    const bool page = given || arguments_has(s->arguments, "all");
+    enum status status = page_write_figures(s->experiments, s->count, folder, s->arena, report);
+    if (!status && page)
+        status = page_write(s->experiments, s->count, s->size, folder, s->arena, report);
+    if (!status && !arguments_has(s->arguments, "quiet"))
+        printf("\nplots in %s%s\n", file_join(s->arena, folder, PAGE_FIGURES),
+               page ? ", the page beside it in reproduction.md and reproduction.html" : "");
+    return status;
+}
+
 static int run(struct session *s, struct report *report) {
     enum status status = points_size(s->arguments, &s->size, report);
     s->size = s->size ? s->size : "test";
@@ -193,6 +209,8 @@ static int run(struct session *s, struct report *report) {
         if (!arguments_has(s->arguments, "quiet"))
             print_experiment(s, &s->experiments[i]);
     }
+    if (!status)
+        status = write_all(s, report);
     for (unsigned i = 0; !status && i < s->count; i++)
         if (s->experiments[i].verdict == VERDICT_INCOMPLETE)
             status = STATUS_WRONG;

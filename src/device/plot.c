@@ -17,6 +17,7 @@
 #define AXIS 22      /* for the numbers below it */
 #define LETTER 7     /* about as wide as one is */
 #define LINE 20
+#define HEAT_ROW 22 /* of a map */
 
 struct text {
     struct arena *arena;
@@ -127,61 +128,249 @@ static void draw_x_axis(struct text *out, const struct axis *axis, double y) {
     }
 }
 
-/* ---- panels ---- */
+/* ---- ranges ---- */
 
 /* The smallest box that holds 0 and every point of these panels. */
 struct range {
     double x_low, x_high, y_low, y_high;
 };
 
+static void widen_by(struct range *range, double x, double y) {
+    range->x_low = fmin(range->x_low, x), range->x_high = fmax(range->x_high, x);
+    range->y_low = fmin(range->y_low, y), range->y_high = fmax(range->y_high, y);
+}
+
 static void widen(struct range *range, const struct plot *plot, const struct plot_panel *panel) {
+    for (unsigned s = 0; s < plot->series_count; s++) {
+        const struct plot_series *series = &panel->series[s];
+        for (unsigned i = 0; i < series->count; i++)
+            widen_by(range, series->points[i].x, series->points[i].y);
+        for (unsigned i = 0; i < series->printed_count; i++)
+            widen_by(range, series->printed[i].x, series->printed[i].y);
+    }
+}
+
+static bool has_printed(const struct plot *plot, const struct plot_panel *panel) {
     for (unsigned s = 0; s < plot->series_count; s++)
-        for (unsigned i = 0; i < panel->series[s].count; i++) {
-            const struct plot_point *point = &panel->series[s].points[i];
-            range->x_low = fmin(range->x_low, point->x), range->x_high = fmax(range->x_high, point->x);
-            range->y_low = fmin(range->y_low, point->y), range->y_high = fmax(range->y_high, point->y);
-        }
+        if (panel->series[s].printed_count)
+            return true;
+    return false;
+}
+
+static unsigned categories(const struct plot_panel *panel) { return panel->category_count ? panel->category_count : 1; }
+
+/* Of one category, what a series has there, or NULL. */
+static const struct plot_point *find_point(const struct plot_point *points, unsigned count, unsigned category) {
+    for (unsigned i = 0; i < count; i++)
+        if (points[i].x == category)
+            return &points[i];
+    return NULL;
+}
+
+/* ---- lines ---- */
+
+static void draw_line(struct text *out, const struct plot_point *points, unsigned count, const char *style, unsigned s,
+                      const struct axis *x, const struct axis *y) {
+    enum { MARKED_MAX = 40 };
+    if (!count)
+        return;
+    add(out, "<polyline class=\"line%s c%u\" points=\"", style, s);
+    for (unsigned i = 0; i < count; i++)
+        add(out, "%s%.1f,%.1f", i ? " " : "", place(x, points[i].x), place(y, points[i].y));
+    add(out, "\"/>\n");
+    for (unsigned i = 0; i < count && count <= MARKED_MAX; i++)
+        add(out, "<circle class=\"%s c%u\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>\n", *style ? "outline" : "bar", s,
+            place(x, points[i].x), place(y, points[i].y));
 }
 
 static void draw_lines(struct text *out, const struct plot *plot, const struct plot_panel *panel, const struct axis *x,
                        const struct axis *y) {
     for (unsigned s = 0; s < plot->series_count; s++) {
-        if (!panel->series[s].count)
-            continue;
-        add(out, "<polyline class=\"line c%u\" points=\"", s);
-        for (unsigned i = 0; i < panel->series[s].count; i++)
-            add(out, "%s%.1f,%.1f", i ? " " : "", place(x, panel->series[s].points[i].x),
-                place(y, panel->series[s].points[i].y));
-        add(out, "\"/>\n");
+        const struct plot_series *series = &panel->series[s];
+        draw_line(out, series->printed, series->printed_count, " dashed", s, x, y);
+        draw_line(out, series->points, series->count, "", s, x, y);
     }
 }
 
-static void draw_bars(struct text *out, const struct plot *plot, const struct plot_panel *panel, const struct axis *y) {
-    const double share = (double)FRAME_WIDTH / plot->series_count, width = fmin(share * 0.6, 90);
-    const double zero = place(y, 0);
+/* ---- bars ---- */
+
+static void draw_bar(struct text *out, const char *style, unsigned s, double x, double width, double from, double to) {
+    add(out, "<rect class=\"%s c%u\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n", style, s, x,
+        fmin(from, to), width, fabs(from - to));
+}
+
+static void draw_bar_number(struct text *out, double value, double x, double y) {
     char label[32];
+    if (value == floor(value))
+        number(label, value, 1);
+    else
+        snprintf(label, sizeof label, "%.4g", value);
+    add_text(out, x, y - 5, "text-anchor=\"middle\"", label);
+}
+
+/* Groups of bars, one for each category; what was printed stands at the right of ours, as wide. */
+static void draw_bars(struct text *out, const struct plot *plot, const struct plot_panel *panel, const struct axis *y) {
+    const unsigned groups = categories(panel);
+    const double group = (double)FRAME_WIDTH / groups, inner = groups > 1 ? group * 0.84 : group;
+    const double share = inner / plot->series_count, width = groups > 1 ? share * 0.94 : fmin(share * 0.6, 90);
+    const double zero = place(y, 0), part = has_printed(plot, panel) ? width / 2 : width;
+    const bool numbered = part >= 4 * LETTER;
+    for (unsigned g = 0; g < groups; g++)
+        for (unsigned s = 0; s < plot->series_count; s++) {
+            const struct plot_series *series = &panel->series[s];
+            const struct plot_point *ours = find_point(series->points, series->count, g);
+            const struct plot_point *printed = find_point(series->printed, series->printed_count, g);
+            const double left = LEFT + group * g + (group - inner) / 2 + share * (s + 0.5) - width / 2;
+            if (ours)
+                draw_bar(out, "bar", s, left, part, place(y, ours->y), zero);
+            if (ours && numbered)
+                draw_bar_number(out, ours->y, left + part / 2, fmin(place(y, ours->y), zero));
+            if (printed)
+                draw_bar(out, "outline", s, left + part + 0.5, part - 1, place(y, printed->y), zero);
+            if (printed && numbered)
+                draw_bar_number(out, printed->y, left + part * 1.5, fmin(place(y, printed->y), zero));
+        }
+}
+
+/* The series of a category one upon another. */
+static void draw_stack(struct text *out, const struct plot *plot, const struct plot_panel *panel, unsigned category,
+                       bool printed, double x, double width, const struct axis *y) {
+    double sum = 0;
     for (unsigned s = 0; s < plot->series_count; s++) {
-        if (!panel->series[s].count)
+        const struct plot_series *series = &panel->series[s];
+        const struct plot_point *point = printed ? find_point(series->printed, series->printed_count, category)
+                                                 : find_point(series->points, series->count, category);
+        if (!point)
             continue;
-        const double value = panel->series[s].points[0].y, top = place(y, value), middle = LEFT + share * (s + 0.5);
-        add(out, "<rect class=\"bar c%u\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n", s,
-            middle - width / 2, fmin(top, zero), width, fabs(zero - top));
-        if (value == floor(value))
-            number(label, value, 1);
-        else
-            snprintf(label, sizeof label, "%.4g", value);
-        add_text(out, middle, fmin(top, zero) - 5, "text-anchor=\"middle\"", label);
+        draw_bar(out, printed ? "outline" : "bar", s, x, width, place(y, sum), place(y, sum + point->y));
+        sum += point->y;
     }
+}
+
+static void draw_stacks(struct text *out, const struct plot *plot, const struct plot_panel *panel,
+                        const struct axis *y) {
+    const unsigned groups = categories(panel);
+    const double group = (double)FRAME_WIDTH / groups, width = fmin(group * 0.8, 60);
+    const double part = has_printed(plot, panel) ? width / 2 : width;
+    for (unsigned g = 0; g < groups; g++) {
+        const double left = LEFT + group * (g + 0.5) - width / 2;
+        draw_stack(out, plot, panel, g, false, left, part, y);
+        if (part < width)
+            draw_stack(out, plot, panel, g, true, left + part + 0.5, part - 1, y);
+    }
+}
+
+/* How high stacks are. */
+static void widen_by_stacks(struct range *range, const struct plot *plot, const struct plot_panel *panel) {
+    for (unsigned g = 0; g < categories(panel); g++) {
+        double ours = 0, printed = 0;
+        for (unsigned s = 0; s < plot->series_count; s++) {
+            const struct plot_series *series = &panel->series[s];
+            const struct plot_point *one = find_point(series->points, series->count, g);
+            const struct plot_point *other = find_point(series->printed, series->printed_count, g);
+            ours += one ? one->y : 0;
+            printed += other ? other->y : 0;
+        }
+        widen_by(range, 0, fmax(ours, printed));
+    }
+}
+
+static unsigned longest(const char *const *names, unsigned count) {
+    size_t most = 0;
+    for (unsigned i = 0; i < count; i++)
+        most = strlen(names[i]) > most ? strlen(names[i]) : most;
+    return (unsigned)most;
+}
+
+/* Names below the groups; slanted where they would run into each other. */
+static bool is_slanted(const struct plot_panel *panel) {
+    return panel->category_count &&
+           (longest(panel->categories, panel->category_count) + 1) * LETTER > FRAME_WIDTH / panel->category_count;
+}
+
+static void draw_categories(struct text *out, const struct plot_panel *panel, double y) {
+    const double group = (double)FRAME_WIDTH / categories(panel);
+    for (unsigned g = 0; g < panel->category_count; g++) {
+        const double x = LEFT + group * (g + 0.5);
+        char attributes[96] = "text-anchor=\"middle\"";
+        if (is_slanted(panel))
+            snprintf(attributes, sizeof attributes, "text-anchor=\"end\" transform=\"rotate(-40 %.1f %.1f)\"", x,
+                     y + 14);
+        add_text(out, x, y + 16, attributes, panel->categories[g]);
+    }
+}
+
+/* ---- maps ---- */
+
+static double heat_left(const struct plot_panel *panel) {
+    return fmax(LEFT, 16 + LETTER * (double)longest(panel->categories, panel->category_count));
+}
+
+/* The darker a field the higher its value; both ends of the range are those of the data. */
+static void draw_heat(struct text *out, const struct plot *plot, const struct plot_panel *panel, double top) {
+    const double left = heat_left(panel), width = (WIDTH - RIGHT - left) / plot->series_count;
+    double low = DBL_MAX, high = -DBL_MAX;
+    for (unsigned s = 0; s < plot->series_count; s++)
+        for (unsigned i = 0; i < panel->series[s].count; i++) {
+            low = fmin(low, panel->series[s].points[i].y);
+            high = fmax(high, panel->series[s].points[i].y);
+        }
+    for (unsigned s = 0; s < plot->series_count; s++) {
+        add_text(out, left + width * (s + 0.5), top - 6, "text-anchor=\"middle\"", plot->names[s]);
+        for (unsigned i = 0; i < panel->series[s].count; i++) {
+            const struct plot_point *point = &panel->series[s].points[i];
+            const double share = high > low ? (point->y - low) / (high - low) : 1, y = top + HEAT_ROW * point->x;
+            char label[32];
+            add(out,
+                "<rect class=\"bar c0\" fill-opacity=\"%.2f\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\"/>\n",
+                0.04 + 0.96 * share, left + width * s + 0.5, y + 0.5, width - 1, HEAT_ROW - 1);
+            snprintf(label, sizeof label, "%.3g", point->y);
+            add_text(out, left + width * (s + 0.5), y + HEAT_ROW - 6.0,
+                     share > 0.55 ? "class=\"on\" text-anchor=\"middle\"" : "text-anchor=\"middle\"", label);
+        }
+    }
+    for (unsigned g = 0; g < panel->category_count; g++)
+        add_text(out, left - 8, top + HEAT_ROW * (g + 1) - 6.0, "text-anchor=\"end\"", panel->categories[g]);
+}
+
+/* ---- panels ---- */
+
+/* What stands between this panel's top and the next one's. */
+static double panel_height(const struct plot_panel *panel) {
+    if (panel->kind == PLOT_HEAT)
+        return PANEL_TOP + LINE + HEAT_ROW * panel->category_count;
+    const double names = is_slanted(panel) ? 16 + 0.65 * LETTER * longest(panel->categories, panel->category_count)
+                         : panel->category_count ? AXIS
+                                                 : 0;
+    return PANEL_TOP + FRAME_HEIGHT + (panel->kind == PLOT_LINES ? AXIS : names);
+}
+
+static void draw_frame(struct text *out, const struct plot *plot, const struct plot_panel *panel, struct axis x,
+                       double top) {
+    struct range range = {0};
+    if (panel->kind == PLOT_STACKED)
+        widen_by_stacks(&range, plot, panel);
+    else
+        widen(&range, plot, panel);
+    /* the number above the highest bar needs room */
+    struct axis y = make_axis(range.y_low, range.y_high * (panel->kind == PLOT_BARS ? 1.08 : 1), 5);
+    y.pixel = top + FRAME_HEIGHT, y.pixels = -FRAME_HEIGHT;
+    draw_y_axis(out, &y);
+    if (panel->kind == PLOT_BARS)
+        draw_bars(out, plot, panel, &y);
+    else if (panel->kind == PLOT_STACKED)
+        draw_stacks(out, plot, panel, &y);
+    else {
+        draw_lines(out, plot, panel, &x, &y);
+        draw_x_axis(out, &x, top + FRAME_HEIGHT);
+    }
+    draw_categories(out, panel, top + FRAME_HEIGHT);
+    add(out, "<path class=\"axis\" d=\"M%d %.1fV%.1fH%d\"/>\n", LEFT, top, top + FRAME_HEIGHT, LEFT + FRAME_WIDTH);
 }
 
 /* Its frame begins at `top`. */
 static void draw_panel(struct text *out, const struct plot *plot, const struct plot_panel *panel, struct axis x,
                        double top) {
-    struct range range = {0};
-    widen(&range, plot, panel);
-    /* the number above the highest bar needs room */
-    struct axis y = make_axis(range.y_low, range.y_high * (panel->kind == PLOT_BARS ? 1.08 : 1), 5);
-    y.pixel = top + FRAME_HEIGHT, y.pixels = -FRAME_HEIGHT;
     add(out, "<text class=\"title\" x=\"%d\" y=\"%.1f\">", LEFT, top - 10);
     add_escaped(out, panel->title);
     if (*panel->unit) {
@@ -190,52 +379,63 @@ static void draw_panel(struct text *out, const struct plot *plot, const struct p
         add(out, "</tspan>");
     }
     add(out, "</text>\n");
-    draw_y_axis(out, &y);
-    if (panel->kind == PLOT_BARS)
-        draw_bars(out, plot, panel, &y);
-    else {
-        draw_lines(out, plot, panel, &x, &y);
-        draw_x_axis(out, &x, top + FRAME_HEIGHT);
-    }
-    add(out, "<path class=\"axis\" d=\"M%d %.1fV%.1fH%d\"/>\n", LEFT, top, top + FRAME_HEIGHT, LEFT + FRAME_WIDTH);
+    if (panel->kind == PLOT_HEAT)
+        draw_heat(out, plot, panel, top + LINE);
+    else
+        draw_frame(out, plot, panel, x, top);
 }
 
 /* ---- the whole ---- */
 
-/* Where the legend ends; draws it unless `out` is NULL. */
+static double legend_entry(struct text *out, const char *style, unsigned s, const char *name, double *x, double y) {
+    const double width = 36 + LETTER * (double)strlen(name);
+    if (*x > LEFT && *x + width > WIDTH - RIGHT)
+        *x = LEFT, y += LINE;
+    if (out) {
+        add(out, "<rect class=\"%s c%u\" x=\"%.1f\" y=\"%.1f\" width=\"14\" height=\"%d\"/>\n", style, s, *x, y - 6, 4);
+        add_text(out, *x + 19, y, "", name);
+    }
+    *x += width;
+    return y;
+}
+
+/* Where the legend ends; draws it unless `out` is NULL. Maps name their columns themselves. */
 static double legend(struct text *out, const struct plot *plot, double y) {
     double x = LEFT;
-    for (unsigned s = 0; s < plot->series_count; s++) {
-        const double width = 36 + LETTER * (double)strlen(plot->names[s]);
-        if (x > LEFT && x + width > WIDTH - RIGHT)
-            x = LEFT, y += LINE;
-        if (out) {
-            add(out, "<rect class=\"bar c%u\" x=\"%.1f\" y=\"%.1f\" width=\"14\" height=\"4\"/>\n", s, x, y - 6);
-            add_text(out, x + 19, y, "", plot->names[s]);
-        }
-        x += width;
-    }
-    return y;
+    bool printed = false;
+    if (plot->panels.count && plot->panels.items[0].kind == PLOT_HEAT)
+        return y - LINE;
+    for (unsigned s = 0; s < plot->series_count; s++)
+        y = legend_entry(out, "bar", s, plot->names[s], &x, y);
+    for (unsigned i = 0; i < plot->panels.count; i++)
+        printed |= has_printed(plot, &plot->panels.items[i]);
+    return printed ? legend_entry(out, "outline", PLOT_SERIES_MAX, "in outline: published", &x, y) : y;
+}
+
+static void add_colour(struct text *out, unsigned s, const char *colour) {
+    add(out, ".line.c%u,.outline.c%u{stroke:%s}.bar.c%u{fill:%s}\n", s, s, colour, s, colour);
 }
 
 static void add_head(struct text *out, double height) {
     /* Okabe and Ito's colours, which all eyes can tell apart; lighter ones where the ground is dark */
     static const char *const light[PLOT_SERIES_MAX] = {"#0072b2", "#d55e00", "#009e73", "#b5478f",
-                                                       "#b07d00", "#3a96c9", "#444444", "#8a6d3b"};
-    static const char *const dark[PLOT_SERIES_MAX] = {"#56b4e9", "#ff8c42", "#2fd0a0", "#e38cc3",
-                                                      "#f0c24b", "#9ad4f5", "#d0d0d0", "#c9a66b"};
+                                                       "#b07d00", "#3a96c9", "#444444", "#8a6d3b",
+                                                       "#5b2a86", "#7a9a01", "#e07b91", "#6b8e9f"};
+    static const char *const dark[PLOT_SERIES_MAX] = {"#56b4e9", "#ff8c42", "#2fd0a0", "#e38cc3", "#f0c24b", "#9ad4f5",
+                                                      "#d0d0d0", "#c9a66b", "#a98be0", "#b8d24a", "#ffb3c1", "#a9c4d0"};
     add(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" width=\"%d\" height=\"%.0f\">\n", WIDTH,
         height, WIDTH, height);
     add(out, "<style>\nsvg{color-scheme:light dark}\ntext{font:12px system-ui,sans-serif;fill:#333}\n"
              ".heading{font-size:15px;font-weight:600}\n.title{font-weight:600}\n.unit{font-weight:400}\n"
              ".ground{fill:#fff}\n.grid{stroke:#e4e4e4;fill:none}\n.axis{stroke:#888;fill:none}\n"
-             ".line{fill:none;stroke-width:1.8;stroke-linejoin:round}\n");
+             ".line{fill:none;stroke-width:1.8;stroke-linejoin:round}\n.dashed{stroke-dasharray:5 4}\n"
+             ".outline{fill:none;stroke:#888;stroke-width:1.2}\n.on{fill:#fff}\n");
     for (unsigned s = 0; s < PLOT_SERIES_MAX; s++)
-        add(out, ".line.c%u{stroke:%s}.bar.c%u{fill:%s}\n", s, light[s], s, light[s]);
+        add_colour(out, s, light[s]);
     add(out, "@media (prefers-color-scheme:dark){\ntext{fill:#ddd}\n.ground{fill:#16181c}\n.grid{stroke:#32353b}\n"
-             ".axis{stroke:#8a8d93}\n");
+             ".axis{stroke:#8a8d93}\n.on{fill:#16181c}\n");
     for (unsigned s = 0; s < PLOT_SERIES_MAX; s++)
-        add(out, ".line.c%u{stroke:%s}.bar.c%u{fill:%s}\n", s, dark[s], s, dark[s]);
+        add_colour(out, s, dark[s]);
     add(out, "}\n</style>\n<rect class=\"ground\" width=\"%d\" height=\"%.0f\"/>\n", WIDTH, height);
 }
 
@@ -247,7 +447,7 @@ char *plot_svg(const struct plot *plot, struct arena *arena, size_t *length) {
     unsigned last_lines = UINT32_MAX;
     for (unsigned i = 0; i < plot->panels.count; i++) {
         const struct plot_panel *panel = &plot->panels.items[i];
-        height += PANEL_TOP + FRAME_HEIGHT + (panel->kind == PLOT_LINES ? AXIS : 0);
+        height += panel_height(panel);
         if (panel->kind == PLOT_LINES)
             widen(&range, plot, panel), last_lines = i;
     }
@@ -261,9 +461,8 @@ char *plot_svg(const struct plot *plot, struct arena *arena, size_t *length) {
     double top = first;
     for (unsigned i = 0; i < plot->panels.count; i++) {
         const struct plot_panel *panel = &plot->panels.items[i];
-        top += PANEL_TOP;
-        draw_panel(&out, plot, panel, x, top);
-        top += FRAME_HEIGHT + (panel->kind == PLOT_LINES ? AXIS : 0);
+        draw_panel(&out, plot, panel, x, top + PANEL_TOP);
+        top += panel_height(panel);
         if (i == last_lines) {
             add_text(&out, LEFT + FRAME_WIDTH / 2.0, top + 12, "text-anchor=\"middle\"", plot->x_title);
             top += LINE;

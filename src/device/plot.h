@@ -1,31 +1,36 @@
-/* Plots as SVG: panels one below another, each with lines over a common axis or with bars. Nothing but the one file is
+/* Plots as SVG: panels one below another, each with lines over a common axis, with bars or with a map. Nothing but the one file is
  * needed to look at it; its colours follow the reader's light or dark. */
 #ifndef HEDDLE_DEVICE_PLOT_H
 #define HEDDLE_DEVICE_PLOT_H
 
 #include "base/arena.h"
 
-enum { PLOT_SERIES_MAX = 8 }; /* as many colours as can be told apart */
+enum { PLOT_SERIES_MAX = 12, PLOT_COLUMNS_MAX = 64 }; /* about as many colours as can be told apart; columns of a map */
 
 struct plot_point {
     double x, y;
 };
 
-/* What the plot says of one thing: the same place in every panel has the same colour and name. A bar is one point. */
+/* What the plot says of one thing: the same place in every panel has the same colour and name; in a map it is a column. A
+ * point of bars and maps is one bar or field, its x the number of its category. */
 struct plot_series {
     const struct plot_point *points;
-    unsigned count; /* 0: nothing in this panel */
+    unsigned count;                   /* 0: nothing in this panel */
+    const struct plot_point *printed; /* to compare with: bars in outline, a dashed line; not in maps */
+    unsigned printed_count;
 };
 
 struct plot_panel {
     const char *title, *unit; /* unit: of y; "": none */
-    enum { PLOT_LINES, PLOT_BARS } kind;
-    struct plot_series series[PLOT_SERIES_MAX];
+    enum { PLOT_LINES, PLOT_BARS, PLOT_STACKED, PLOT_HEAT } kind;
+    const char *const *categories; /* of bars: what stands below each group; of a map: of its rows */
+    unsigned category_count;       /* 0: there is one, without a name */
+    struct plot_series series[PLOT_COLUMNS_MAX];
 };
 
 struct plot {
     const char *title, *x_title; /* x_title: of panels with lines, with its unit */
-    const char *names[PLOT_SERIES_MAX];
+    const char *names[PLOT_COLUMNS_MAX];
     unsigned series_count;
     struct {
         struct plot_panel *items;

@@ -7,7 +7,7 @@
 #include "device/result_read.h"
 #include "gpu/series.h"
 
-_Static_assert((int)PLOT_SERIES_MAX == (int)COMPARE_MAX, "a colour for every file");
+_Static_assert((int)PLOT_SERIES_MAX >= (int)COMPARE_MAX, "a colour for every file");
 
 static const struct series_description *find_series(const char *name) {
     for (unsigned i = 0; i < SERIES_COUNT; i++)
@@ -39,7 +39,7 @@ static struct plot_series read_series(struct arena *arena, json_t *root, const s
         }
         begin += cycles;
     }
-    return (struct plot_series){points.items, points.count};
+    return (struct plot_series){.points = points.items, .count = points.count};
 }
 
 static enum status add_lines(struct arena *arena, json_t *const *roots, const char *const *paths, unsigned count,
@@ -83,7 +83,7 @@ static enum status add_bars(struct arena *arena, const struct comparison *all, j
         if (counter->present >> i & 1) {
             struct plot_point *point = ARENA_NEW(arena, struct plot_point);
             point->y = counter->values[i];
-            panel->series[i] = (struct plot_series){point, 1};
+            panel->series[i] = (struct plot_series){.points = point, .count = 1};
         }
     return STATUS_OK;
 }

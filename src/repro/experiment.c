@@ -128,6 +128,8 @@ static void read_figures(struct parser *p) {
         figure->unit = text(p, map, "unit", "");
         figure->x_title = text(p, map, "x", "");
         figure->sql = scalar(p, map, "sql", true);
+        figure->file =
+            i ? arena_printf(p->e->arena, "%s-%u.svg", p->e->id, i + 1) : arena_printf(p->e->arena, "%s.svg", p->e->id);
         while (kind && kinds[k] && strcmp(kinds[k], kind->text) != 0)
             k++;
         figure->kind = k;

@@ -33,7 +33,8 @@ struct experiment_figure {
     const char *title, *unit, *x_title;
     enum { FIGURE_BARS, FIGURE_STACKED, FIGURE_LINES, FIGURE_HEAT } kind;
     const struct yaml_node *sql;
-    const char *svg;
+    const char *file; /* "F1-2.svg" */
+    const char *svg;  /* NULL: it could not be drawn */
     size_t svg_length;
 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "repro/database.h"
+#include "repro/figure.h"
 
 /* What points the store lacks; NULL: none. */
 static const char *missing(const struct experiment *e) {
@@ -40,6 +41,8 @@ static enum status ask(struct experiment *e, sqlite3 *database, struct report *r
         status = database_number(database, e, e->checks[i].sql, &holds, report);
         e->checks[i].holds = holds != 0;
     }
+    for (unsigned i = 0; !status && i < e->figure_count; i++)
+        status = figure_draw(e, &e->figures[i], database, report);
     return status;
 }
 
