@@ -80,7 +80,7 @@ enum status points_run(struct arguments *arguments, const struct store *store, c
     if (shows)
         fputs("\r\033[K", stderr);
     const struct plan all = look(plans, count, store);
-    if (!quiet)
+    if (!quiet && all.distinct)
         print_summary(&arguments->arena, name, before, &all, &progress, seconds_now() - start);
     if (status == STATUS_STOPPED)
         report_add(report, status, "stopped; the same command goes on where it was");

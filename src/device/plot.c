@@ -199,12 +199,12 @@ static void draw_bar(struct text *out, const char *style, unsigned s, double x, 
         fmin(from, to), width, fabs(from - to));
 }
 
-static void draw_bar_number(struct text *out, double value, double x, double y) {
+static void draw_bar_number(struct text *out, double value, int digits, double x, double y) {
     char label[32];
     if (value == floor(value))
         number(label, value, 1);
     else
-        snprintf(label, sizeof label, "%.4g", value);
+        snprintf(label, sizeof label, "%.*g", digits, value);
     add_text(out, x, y - 5, "text-anchor=\"middle\"", label);
 }
 
@@ -214,7 +214,8 @@ static void draw_bars(struct text *out, const struct plot *plot, const struct pl
     const double group = (double)FRAME_WIDTH / groups, inner = groups > 1 ? group * 0.84 : group;
     const double share = inner / plot->series_count, width = groups > 1 ? share * 0.94 : fmin(share * 0.6, 90);
     const double zero = place(y, 0), part = has_printed(plot, panel) ? width / 2 : width;
-    const bool numbered = part >= 4 * LETTER;
+    const int digits = groups > 1 ? 3 : 4;
+    const bool numbered = part >= (groups > 1 ? 5 : 1) * LETTER;
     for (unsigned g = 0; g < groups; g++)
         for (unsigned s = 0; s < plot->series_count; s++) {
             const struct plot_series *series = &panel->series[s];
@@ -224,11 +225,11 @@ static void draw_bars(struct text *out, const struct plot *plot, const struct pl
             if (ours)
                 draw_bar(out, "bar", s, left, part, place(y, ours->y), zero);
             if (ours && numbered)
-                draw_bar_number(out, ours->y, left + part / 2, fmin(place(y, ours->y), zero));
+                draw_bar_number(out, ours->y, digits, left + part / 2, fmin(place(y, ours->y), zero));
             if (printed)
                 draw_bar(out, "outline", s, left + part + 0.5, part - 1, place(y, printed->y), zero);
             if (printed && numbered)
-                draw_bar_number(out, printed->y, left + part * 1.5, fmin(place(y, printed->y), zero));
+                draw_bar_number(out, printed->y, digits, left + part * 1.5, fmin(place(y, printed->y), zero));
         }
 }
 
@@ -402,14 +403,18 @@ static double legend_entry(struct text *out, const char *style, unsigned s, cons
 /* Where the legend ends; draws it unless `out` is NULL. Maps name their columns themselves. */
 static double legend(struct text *out, const struct plot *plot, double y) {
     double x = LEFT;
-    bool printed = false;
+    bool printed = false, lines = false;
     if (plot->panels.count && plot->panels.items[0].kind == PLOT_HEAT)
         return y - LINE;
     for (unsigned s = 0; s < plot->series_count; s++)
         y = legend_entry(out, "bar", s, plot->names[s], &x, y);
-    for (unsigned i = 0; i < plot->panels.count; i++)
+    for (unsigned i = 0; i < plot->panels.count; i++) {
         printed |= has_printed(plot, &plot->panels.items[i]);
-    return printed ? legend_entry(out, "outline", PLOT_SERIES_MAX, "in outline: published", &x, y) : y;
+        lines |= plot->panels.items[i].kind == PLOT_LINES;
+    }
+    return printed ? legend_entry(out, "outline", PLOT_SERIES_MAX,
+                                  lines ? "dashed: published" : "in outline: published", &x, y)
+                   : y;
 }
 
 static void add_colour(struct text *out, unsigned s, const char *colour) {

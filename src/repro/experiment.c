@@ -253,6 +253,8 @@ const char *experiment_deviation(struct arena *arena, const struct experiment_va
     const double difference = value->ours - value->published;
     if (!value->is_published)
         return "";
+    if (difference == 0)
+        return "none";
     if (strcmp(value->unit, "%") == 0)
         return arena_printf(arena, "%+.1f points", difference);
     if (value->published == 0)

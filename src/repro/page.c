@@ -204,6 +204,10 @@ static const char head[] =
     "@media (prefers-color-scheme:dark){body{color:#ddd;background:#16181c}h2{border-color:#444}a{color:#6cb6ee}"
     "td{border-color:#333}}\n</style>\n</head>\n<body>\n";
 
+static const char *more(struct page *page, unsigned count, const char *what) {
+    return count ? arena_printf(page->arena, ", %u %s", count, what) : "";
+}
+
 static void put_introduction(struct page *page, const struct experiment *experiments, unsigned count,
                              const char *size) {
     unsigned counts[VERDICT_INCOMPLETE + 1] = {0};
@@ -218,12 +222,10 @@ static void put_introduction(struct page *page, const struct experiment *experim
                            "Reproduced: every check holds, and every value with a tolerance is within it. Order only: "
                            "every check holds, some value is outside. Study: nothing was published. Kernels "
                            "and inputs are not the authors'.\n\n"
-                           "%u reproduced, %u order only, %u not reproduced, %u studies%s.",
+                           "%u reproduced, %u order only, %u not reproduced%s%s.",
                            size, model_hash(), size, counts[VERDICT_REPRODUCED], counts[VERDICT_ORDER_ONLY],
-                           counts[VERDICT_NOT_REPRODUCED], counts[VERDICT_STUDY],
-                           counts[VERDICT_INCOMPLETE]
-                               ? arena_printf(page->arena, ", %u incomplete", counts[VERDICT_INCOMPLETE])
-                               : ""));
+                           counts[VERDICT_NOT_REPRODUCED], more(page, counts[VERDICT_STUDY], "of our own"),
+                           more(page, counts[VERDICT_INCOMPLETE], "incomplete")));
 }
 
 const char *page_make(enum page_kind kind, const struct experiment *experiments, unsigned count, const char *size,
