@@ -215,7 +215,7 @@ static void draw_bars(struct text *out, const struct plot *plot, const struct pl
     const double share = inner / plot->series_count, width = groups > 1 ? share * 0.94 : fmin(share * 0.6, 90);
     const double zero = place(y, 0), part = has_printed(plot, panel) ? width / 2 : width;
     const int digits = groups > 1 ? 3 : 4;
-    const bool numbered = part >= (groups > 1 ? 5 : 1) * LETTER;
+    const bool numbered = part >= (groups > 1 ? 6 : 1) * LETTER;
     for (unsigned g = 0; g < groups; g++)
         for (unsigned s = 0; s < plot->series_count; s++) {
             const struct plot_series *series = &panel->series[s];

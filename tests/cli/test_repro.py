@@ -1,0 +1,188 @@
+"""Experiments as a user types them: what runs, tables, plots, the page, what is said of mistakes.
+
+usage: test_repro.py HEDDLE SOURCE_FOLDER
+"""
+import html.parser
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+HEDDLE = SOURCE = None
+SVG = "{http://www.w3.org/2000/svg}"
+
+SUMS = """id: sums
+title: Sums <&> "of" all kinds | and more
+source: nobody 1999, figure 1
+published: It takes 100 cycles, or `so`.
+run:
+  - launches: %(source)s/examples/warp_sum.yaml
+    variants:
+      stack: {}
+      formed: {divergence.mechanism: dwf, dwf.policy: majority}
+print: |
+  variant,cycles
+  stack,100
+  formed,"200"
+tables:
+  both: SELECT variant, points.cycles AS ours, printed.cycles AS theirs FROM points JOIN printed USING (variant)
+values:
+  - {name: cycles of the stack, unit: cycles, sql: SELECT ours FROM both WHERE variant = 'stack', published: 100, tolerance: 10}
+  - {name: lanes of the series, sql: SELECT sum(s.active_lanes) FROM series AS s WHERE point = 0}
+checks:
+  - {name: both ran, sql: SELECT count(*) = 2 AND min(size = 'test' AND state = 'done') FROM points}
+figures:
+  - {title: Bars <&>, kind: bars, unit: cycles, sql: "SELECT '<' || variant AS x, variant AS series, ours AS y, theirs AS printed FROM both"}
+  - {title: Stacked, kind: stacked, sql: "SELECT 'all' AS x, variant AS series, ours AS y, theirs AS printed FROM both"}
+  - {title: Lines, kind: lines, x: cycles, sql: "SELECT column1 AS x, 'line' AS series, column2 AS y, column3 AS printed FROM (VALUES (1, 2, 2.5), (2, 4, NULL), (4, 8, 8))"}
+  - {title: Map, kind: heat, sql: "SELECT variant AS x, column1 AS series, ours * column1 AS y FROM both, (VALUES (1), (2), (3))"}
+discussion: |
+  First.
+
+  Second.
+"""
+
+STUDY = """id: study
+title: A study
+run:
+  - {launches: %(source)s/examples/warp_sum.yaml, gpu: [gtx480, rtx3070]}
+values:
+  - {name: cycles, sql: SELECT sum(cycles) FROM points}
+"""
+
+
+class Tags(html.parser.HTMLParser):
+    """Every tag is closed in order."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.count = [], 0
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in ("meta",):
+            self.open.append(tag)
+        self.count += 1
+
+    def handle_startendtag(self, tag, attrs):
+        pass
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, tag
+
+
+class Experiments(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.scratch.name)
+        for name, text in (("sums", SUMS), ("study", STUDY)):
+            (cls.folder / f"{name}.yaml").write_text(text % {"source": SOURCE})
+        cls.first = cls.call("repro", "sums.yaml", "study.yaml", "--store", "store", "-o", "out", "--jobs", "2")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.scratch.cleanup()
+
+    @classmethod
+    def call(cls, *words):
+        return subprocess.run([HEDDLE, *map(str, words)], capture_output=True, text=True, cwd=cls.folder)
+
+    def refused(self, *words):
+        done = self.call(*words)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        return done.stderr
+
+    def cycles(self):
+        for path in (self.folder / "store").glob("??/*.json"):
+            result = json.loads(path.read_text())
+            if result["point"]["gpu"] == "gtx480" and not result["point"]["settings"]:
+                return result["total"]
+        return None
+
+    def test_points_in_common_are_run_once(self):
+        self.assertEqual(self.first.returncode, 0, self.first.stderr)
+        self.assertIn("repro: 3 points, 0 stored before, 3 now, 0 failed, 0 left", self.first.stdout)
+        again = self.call("repro", "sums.yaml", "--store", "store", "-o", "other")
+        self.assertIn("repro: 2 points, 2 stored before, 0 now", again.stdout)
+
+    def test_tables_say_what_results_do(self):
+        total = self.cycles()
+        lines = {line[2:22].strip(): line.split() for line in self.first.stdout.splitlines()}
+        row = lines["cycles of the stack"]
+        self.assertEqual(row[4:8], [f"{total['cycles']:.4g}", "cycles", "100", "cycles"])
+        self.assertEqual(row[-1], "within" if abs(total["cycles"] - 100) <= 10 else "outside")
+        self.assertEqual(int(lines["lanes of the series"][-1]), total["active_lanes"])
+        self.assertEqual(lines["both ran"][-1], "yes")
+        self.assertIn("  order only at size test", self.first.stdout)
+        self.assertIn("  study at size test", self.first.stdout)
+
+    def test_plots_are_xml_and_show_what_was_printed(self):
+        for name, bars, outlines, lines in (("sums", 4, 3, 0), ("sums-2", 4, 3, 0), ("sums-3", 1, 1, 2), ("sums-4", 6, 0, 0)):
+            root = xml.etree.ElementTree.parse(self.folder / f"out/reproduction/{name}.svg").getroot()
+            shapes = [rect.get("class").split()[0] for rect in root.iter(SVG + "rect")]
+            self.assertEqual((shapes.count("bar"), shapes.count("outline")), (bars, outlines), name)
+            self.assertEqual(len(list(root.iter(SVG + "polyline"))), lines, name)
+            for rect in root.iter(SVG + "rect"):
+                self.assertGreaterEqual(float(rect.get("height")), 0)
+                self.assertLessEqual(float(rect.get("x", 0)) + float(rect.get("width")), 760)
+        self.assertIn("<formed", [text.text for text in
+                                  xml.etree.ElementTree.parse(self.folder / "out/reproduction/sums.svg").iter(SVG + "text")])
+
+    def test_the_page_has_a_row_for_each_and_ends_it_with_the_verdict(self):
+        page = (self.folder / "out/reproduction.md").read_text()
+        rows = [line for line in page.splitlines() if line.startswith("| [")]
+        self.assertEqual(len(rows), 2)
+        self.assertTrue(rows[0].startswith('| [sums](#sums) | Sums &lt;&> "of" all kinds \\| and more | 100 cycles | '))
+        self.assertTrue(rows[0].endswith("| order only |"))
+        self.assertTrue(rows[1].endswith("| study |"))
+        for i in ("", "-2", "-3", "-4"):
+            self.assertIn(f"](reproduction/sums{i}.svg)", page)
+        self.assertTrue(page.index("## sums") < page.index("First.\n\nSecond.\n") < page.index("## study"))
+
+    def test_the_html_page_stands_alone(self):
+        page = (self.folder / "out/reproduction.html").read_text()
+        tags = Tags()
+        tags.feed(page)
+        self.assertEqual(tags.open, [])
+        self.assertEqual(page.count("<svg "), 4)
+        self.assertNotIn(" src=", page)
+        self.assertIn("It takes 100 cycles, or <code>so</code>.", page)
+
+    def test_what_is_missing_makes_it_incomplete(self):
+        text = STUDY.replace("id: study", "id: bad").replace("sum(cycles)", "sum(circles)") % {"source": SOURCE}
+        (self.folder / "bad.yaml").write_text(text)
+        done = self.call("repro", "bad.yaml", "--store", "store")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("incomplete: bad.yaml:6: no such column: circles", done.stdout)
+
+    def test_mistakes_are_said_before_anything_runs(self):
+        (self.folder / "worse.yaml").write_text(STUDY % {"source": SOURCE} + "figurs: []\n")
+        said = self.refused("repro", "worse.yaml", "--store", "never")
+        self.assertIn("worse.yaml:1:5: the id is the file's name, 'worse'", said)
+        self.assertIn("worse.yaml:7:1: an experiment has no key 'figurs'; did you mean 'figures'?", said)
+        self.assertFalse((self.folder / "never").exists())
+        self.assertIn("no experiment 'F99'", self.refused("repro", "F99"))
+        self.assertIn("--size: a size is test, medium, paper", self.refused("repro", "F15", "--size", "big"))
+        self.assertIn("--all", self.refused("repro", "F15", "--all"))
+        self.assertIn("there is no sweep 2 here", self.refused("sweep", "plan", "study.yaml", "--part", "2"))
+
+    def test_sweeps_of_an_experiment_can_be_asked_for(self):
+        done = self.call("sweep", "status", "study.yaml", "--part", "1", "--size", "test", "--store", "store")
+        self.assertIn("study: 2 points, 2 stored, 0 failed, 0 to run", done.stdout)
+
+    def test_shipped_ones_are_listed_by_their_numbers(self):
+        names = [line.split()[0] for line in self.call("repro", "--list").stdout.splitlines()[1:]]
+        self.assertEqual(sorted(names), sorted(path.stem for path in pathlib.Path(SOURCE, "repro").glob("*.yaml")))
+        self.assertLess(names.index("F1"), names.index("F15"))
+        for letter in "FTN":
+            numbers = [int(name[1:]) for name in names if name[0] == letter and name[1:].isdigit()]
+            self.assertEqual(numbers, sorted(numbers))
+
+
+if __name__ == "__main__":
+    HEDDLE, SOURCE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+    unittest.main(argv=sys.argv[:1])

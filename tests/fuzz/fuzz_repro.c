@@ -1,0 +1,18 @@
+/* libFuzzer over experiment files: any bytes are read or refused with a message. Nothing is read from the disk. */
+#include <stdlib.h>
+
+#include "repro/experiment.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct arena arena = {0};
+    struct report report = {0};
+    struct experiment experiment;
+    if (experiment_parse(&arena, "F1.yaml", (const char *)data, size, "test", &experiment, &report) != STATUS_OK &&
+        !report.messages)
+        abort(); /* refused without a word */
+    report_free(&report);
+    arena_free(&arena);
+    return 0;
+}
