@@ -7,6 +7,8 @@
 
 enum { PLOT_SERIES_MAX = 12, PLOT_COLUMNS_MAX = 64 }; /* about as many colours as can be told apart; columns of a map */
 
+enum plot_kind { PLOT_LINES, PLOT_BARS, PLOT_STACKED, PLOT_HEAT };
+
 struct plot_point {
     double x, y;
 };
@@ -22,7 +24,7 @@ struct plot_series {
 
 struct plot_panel {
     const char *title, *unit; /* unit: of y; "": none */
-    enum { PLOT_LINES, PLOT_BARS, PLOT_STACKED, PLOT_HEAT } kind;
+    enum plot_kind kind;
     const char *const *categories; /* of bars: what stands below each group; of a map: of its rows */
     unsigned category_count;       /* 0: there is one, without a name */
     struct plot_series series[PLOT_COLUMNS_MAX];

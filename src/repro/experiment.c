@@ -115,7 +115,7 @@ static void read_checks(struct parser *p) {
 
 static void read_figures(struct parser *p) {
     static const char *const known[] = {"title", "kind", "unit", "x", "sql", NULL};
-    static const char *const kinds[] = {"bars", "stacked", "lines", "heat", NULL};
+    static const char *const kinds[] = {"lines", "bars", "stacked", "heat", NULL}; /* as enum plot_kind */
     const struct yaml_node *list = items(p, "figures", YAML_LIST);
     p->e->figure_count = list->count;
     p->e->figures = ARENA_ARRAY(p->e->arena, struct experiment_figure, list->count);

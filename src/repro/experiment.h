@@ -3,6 +3,7 @@
 #ifndef HEDDLE_REPRO_EXPERIMENT_H
 #define HEDDLE_REPRO_EXPERIMENT_H
 
+#include "device/plot.h"
 #include "store/plan.h"
 
 enum { EXPERIMENT_FILE_LIMIT_BYTES = 1 << 20 };
@@ -31,7 +32,7 @@ struct experiment_check {
 
 struct experiment_figure {
     const char *title, *unit, *x_title;
-    enum { FIGURE_BARS, FIGURE_STACKED, FIGURE_LINES, FIGURE_HEAT } kind;
+    enum plot_kind kind;
     const struct yaml_node *sql;
     const char *file; /* "F1-2.svg" */
     const char *svg;  /* NULL: it could not be drawn */

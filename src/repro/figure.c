@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "device/plot.h"
-
 enum role { ROLE_X, ROLE_SERIES, ROLE_Y, ROLE_PRINTED, ROLES };
 
 struct names {
@@ -58,15 +56,15 @@ static const char *text_of(sqlite3_stmt *query, int column) {
 }
 
 static enum status add_row(struct drawing *d, sqlite3_stmt *query) {
-    const unsigned most = d->figure->kind == FIGURE_HEAT ? PLOT_COLUMNS_MAX : PLOT_SERIES_MAX;
+    const unsigned most = d->figure->kind == PLOT_HEAT ? PLOT_COLUMNS_MAX : PLOT_SERIES_MAX;
     const unsigned series = find_name(d->e->arena, &d->series, text_of(query, d->columns[ROLE_SERIES]));
     const int at = d->columns[ROLE_X], y = d->columns[ROLE_Y], printed = d->columns[ROLE_PRINTED];
     if (series >= most)
         return refuse(d, arena_printf(d->e->arena, "a figure has at most %u series", most));
-    if (d->figure->kind == FIGURE_LINES && sqlite3_column_type(query, at) == SQLITE_TEXT)
+    if (d->figure->kind == PLOT_LINES && sqlite3_column_type(query, at) == SQLITE_TEXT)
         return refuse(d, "x of lines is a number; bars have names");
-    const double x = d->figure->kind == FIGURE_LINES ? sqlite3_column_double(query, at)
-                                                     : find_name(d->e->arena, &d->categories, text_of(query, at));
+    const double x = d->figure->kind == PLOT_LINES ? sqlite3_column_double(query, at)
+                                                   : find_name(d->e->arena, &d->categories, text_of(query, at));
     if (sqlite3_column_type(query, y) != SQLITE_NULL)
         *ARENA_PUSH(d->e->arena, &d->ours[series]) = (struct plot_point){x, sqlite3_column_double(query, y)};
     if (printed >= 0 && sqlite3_column_type(query, printed) != SQLITE_NULL)
@@ -75,15 +73,11 @@ static enum status add_row(struct drawing *d, sqlite3_stmt *query) {
 }
 
 static void finish(struct drawing *d) {
-    static const int kinds[] = {[FIGURE_BARS] = PLOT_BARS,
-                                [FIGURE_STACKED] = PLOT_STACKED,
-                                [FIGURE_LINES] = PLOT_LINES,
-                                [FIGURE_HEAT] = PLOT_HEAT};
     struct plot plot = {.title = "", .x_title = d->figure->x_title, .series_count = d->series.count};
     struct plot_panel *panel = ARENA_PUSH(d->e->arena, &plot.panels);
     panel->title = d->figure->title;
     panel->unit = d->figure->unit;
-    panel->kind = kinds[d->figure->kind];
+    panel->kind = d->figure->kind;
     panel->categories = d->categories.items;
     panel->category_count = d->categories.count;
     for (unsigned s = 0; s < d->series.count; s++) {

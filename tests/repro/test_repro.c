@@ -55,7 +55,7 @@ static void a_file_is_read(void **state) {
     assert_true(e.values[2].kind == TOLERANCE_NONE && !e.values[2].is_published);
     assert_string_equal(e.figures[0].file, "e.svg");
     assert_string_equal(e.figures[1].file, "e-2.svg");
-    assert_int_equal(e.figures[1].kind, FIGURE_HEAT);
+    assert_int_equal(e.figures[1].kind, PLOT_HEAT);
     assert_string_equal(e.machines[0].point.gpu, "fung-8800");
     assert_string_equal(e.machines[0].point.values[0], "dwf");
 }
@@ -80,7 +80,7 @@ static void mistakes_are_refused_at_their_place(void **state) {
     refused(HEAD "values: [{name: v, sql: s, published: 1, tolerance: -1}]\n", "dir/e.yaml:11:53", "not below 0");
     refused(HEAD "values: [{name: v, sql: s, published: many}]\n", "dir/e.yaml:11:39", "not 'many'");
     refused(HEAD "checks: [{name: c, sgl: s}]\n", "dir/e.yaml:11:20", "did you mean 'sql'?");
-    refused(HEAD "figures: [{title: f, kind: pie, sql: s}]\n", "dir/e.yaml:11:28", "bars, stacked, lines, heat");
+    refused(HEAD "figures: [{title: f, kind: pie, sql: s}]\n", "dir/e.yaml:11:28", "lines, bars, stacked, heat");
     refused(HEAD "checks: [{name: c, sql: s}]\ntables: {a: [b]}\n", "dir/e.yaml:12:13", "one SELECT");
     refused("id: e\ntitle: t\ncosts: {m: {}}\nvalues: [{name: v, sql: s, published: 1}]\n", "dir/e.yaml:4:25",
             "'published' at the top");
