@@ -63,28 +63,55 @@ enum status database_number(sqlite3 *database, const struct experiment *experime
     return status;
 }
 
+/* ---- tables ---- */
+
+struct columns {
+    const char **items;
+    unsigned count, capacity;
+};
+
+/* A table with these columns, and the statement that fills a row of it. */
+static int make_table(struct filling *f, const char *name, const struct columns *columns, sqlite3_stmt **insert) {
+    sqlite3_str *create = sqlite3_str_new(f->database), *fill = sqlite3_str_new(f->database);
+    sqlite3_str_appendf(create, "CREATE TABLE %s ", name);
+    sqlite3_str_appendf(fill, "INSERT INTO %s VALUES ", name);
+    for (unsigned i = 0; i < columns->count; i++) {
+        sqlite3_str_appendf(create, "%s\"%w\"", i ? ", " : "(", columns->items[i]);
+        sqlite3_str_appendall(fill, i ? ", ?" : "(?");
+    }
+    sqlite3_str_appendall(create, ")");
+    sqlite3_str_appendall(fill, ")");
+    char *create_text = sqlite3_str_finish(create), *fill_text = sqlite3_str_finish(fill);
+    int code = sqlite3_exec(f->database, create_text, NULL, NULL, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_prepare_v2(f->database, fill_text, -1, insert, NULL);
+    sqlite3_free(create_text);
+    sqlite3_free(fill_text);
+    return code;
+}
+
+/* Ends the row whose values are bound; the next begins with NULLs. */
+static bool add_row(sqlite3_stmt *insert) {
+    const bool done = sqlite3_step(insert) == SQLITE_DONE;
+    sqlite3_reset(insert);
+    sqlite3_clear_bindings(insert);
+    return done;
+}
+
 /* ---- series ---- */
 
-/* The table, and the statement that fills a row of it, with the columns that this result has. */
-static void make_series(struct filling *f, json_t *series) {
-    sqlite3_str *create = sqlite3_str_new(f->database), *insert = sqlite3_str_new(f->database);
+/* With the columns that this result has, as all results do. */
+static int make_series(struct filling *f, json_t *series) {
+    static const char *const first[] = {"point", "launch", "cycle", "cycles"};
+    struct columns columns = {0};
     const char *name;
     json_t *value;
-    sqlite3_str_appendall(create, "CREATE TABLE series (point INTEGER, launch INTEGER, cycle INTEGER, cycles INTEGER");
-    sqlite3_str_appendall(insert, "INSERT INTO series VALUES (?, ?, ?, ?");
+    for (unsigned i = 0; i < 4; i++)
+        *ARENA_PUSH(f->e->arena, &columns) = first[i];
     json_object_foreach (series, name, value)
-        if (json_is_array(value)) {
-            sqlite3_str_appendf(create, ", \"%w\"", name);
-            sqlite3_str_appendall(insert, ", ?");
-        }
-    sqlite3_str_appendall(create, ")");
-    sqlite3_str_appendall(insert, ")");
-    char *create_text = sqlite3_str_finish(create), *insert_text = sqlite3_str_finish(insert);
-    f->code = sqlite3_exec(f->database, create_text, NULL, NULL, NULL);
-    if (f->code == SQLITE_OK)
-        f->code = sqlite3_prepare_v2(f->database, insert_text, -1, &f->series, NULL);
-    sqlite3_free(create_text);
-    sqlite3_free(insert_text);
+        if (json_is_array(value))
+            *ARENA_PUSH(f->e->arena, &columns) = arena_strdup(f->e->arena, name);
+    return make_table(f, "series", &columns, &f->series);
 }
 
 static void add_interval(struct filling *f, json_t *series, size_t interval) {
@@ -94,9 +121,8 @@ static void add_interval(struct filling *f, json_t *series, size_t interval) {
     json_object_foreach (series, name, value)
         if (json_is_array(value))
             sqlite3_bind_int64(f->series, at++, json_integer_value(json_array_get(value, interval)));
-    if (sqlite3_step(f->series) != SQLITE_DONE)
+    if (!add_row(f->series))
         f->code = SQLITE_ERROR;
-    sqlite3_reset(f->series);
 }
 
 /* Launches follow one another; the last interval of each may be shorter. */
@@ -111,7 +137,7 @@ static void add_series(void *filling, uint64_t number, json_t *result) {
         const int64_t interval = json_integer_value(json_object_get(series, "interval"));
         const int64_t count = json_integer_value(json_object_get(series, "intervals"));
         if (count && !f->series && f->code == SQLITE_OK)
-            make_series(f, series);
+            f->code = make_series(f, series);
         for (int64_t i = 0; i < count && f->code == SQLITE_OK; i++) {
             const int64_t left = cycles - i * interval;
             sqlite3_bind_int64(f->series, 1, (int64_t)(f->first + number));
@@ -176,53 +202,36 @@ static const char *next_cell(struct arena *arena, const char **at) {
     return cell.items + strspn(cell.items, " ");
 }
 
-static int make_printed(struct filling *f, const char *line, int *columns, sqlite3_stmt **insert) {
-    sqlite3_str *create = sqlite3_str_new(f->database), *fill = sqlite3_str_new(f->database);
-    *columns = 0;
-    for (const char *cell; (cell = next_cell(f->e->arena, &line)); ++*columns) {
-        sqlite3_str_appendf(create, "%s\"%w\"", *columns ? ", " : "CREATE TABLE printed (", cell);
-        sqlite3_str_appendall(fill, *columns ? ", ?" : "INSERT INTO printed VALUES (?");
-    }
-    sqlite3_str_appendall(create, ")");
-    sqlite3_str_appendall(fill, ")");
-    char *create_text = sqlite3_str_finish(create), *fill_text = sqlite3_str_finish(fill);
-    int code = sqlite3_exec(f->database, create_text, NULL, NULL, NULL);
-    if (code == SQLITE_OK)
-        code = sqlite3_prepare_v2(f->database, fill_text, -1, insert, NULL);
-    sqlite3_free(create_text);
-    sqlite3_free(fill_text);
-    return code;
-}
-
-/* One line of it: NULL where a cell is empty. */
-static enum status add_printed_line(struct filling *f, const char *line, int columns, sqlite3_stmt *insert,
+/* A line of it: NULL where a cell is empty. */
+static enum status add_printed_line(struct filling *f, const char *line, unsigned columns, sqlite3_stmt *insert,
                                     const struct yaml_node *at) {
-    int count = 0;
+    unsigned count = 0;
     for (const char *cell; (cell = next_cell(f->e->arena, &line)); count++)
         if (count < columns)
-            collect_bind(insert, count + 1, *cell ? cell : NULL);
+            collect_bind(insert, (int)count + 1, *cell ? cell : NULL);
     if (count != columns)
         return error_at(f->e, at, f->report, "this line of 'print' has not as many cells as its heading");
-    if (sqlite3_step(insert) != SQLITE_DONE)
-        return database_error(f->database, f->e, at, f->report);
-    sqlite3_reset(insert);
-    sqlite3_clear_bindings(insert);
-    return STATUS_OK;
+    return add_row(insert) ? STATUS_OK : database_error(f->database, f->e, at, f->report);
 }
 
 static enum status add_printed(struct filling *f) {
     enum status status = STATUS_OK;
     sqlite3_stmt *insert = NULL;
-    int columns = 0;
+    struct columns columns = {0};
     struct yaml_node at = *f->e->print;
     for (const char *line = at.text; !status && line && *line; line = strchr(line, '\n')) {
         line += *line == '\n';
         at.line++; /* the text begins below its key */
-        if (!line[strspn(line, " \r\n")] || *line == '\n')
+        if (strspn(line, " \r") == strcspn(line, "\n"))
             continue;
-        if (insert)
-            status = add_printed_line(f, line, columns, insert, &at);
-        else if (make_printed(f, line, &columns, &insert) != SQLITE_OK)
+        if (insert) {
+            status = add_printed_line(f, line, columns.count, insert, &at);
+            continue;
+        }
+        const char *rest = line;
+        for (const char *cell; (cell = next_cell(f->e->arena, &rest));)
+            *ARENA_PUSH(f->e->arena, &columns) = cell;
+        if (make_table(f, "printed", &columns, &insert) != SQLITE_OK)
             status = database_error(f->database, f->e, &at, f->report);
     }
     sqlite3_finalize(insert);
@@ -245,10 +254,7 @@ static enum status add_structure(struct filling *f, const char *machine, const s
         sqlite3_bind_int64(insert, 6, (int64_t)published->printed_bits);
     if (published && published->area_mm2 > 0)
         sqlite3_bind_double(insert, 8, published->area_mm2);
-    const bool done = sqlite3_step(insert) == SQLITE_DONE;
-    sqlite3_reset(insert);
-    sqlite3_clear_bindings(insert);
-    return done ? STATUS_OK : STATUS_SYSTEM;
+    return add_row(insert) ? STATUS_OK : database_error(f->database, f->e, f->e->yaml.root, f->report);
 }
 
 static enum status add_machine(struct filling *f, const struct experiment_machine *of, const struct cost_model *model,
@@ -269,15 +275,15 @@ static enum status add_machine(struct filling *f, const struct experiment_machin
 }
 
 static enum status add_costs(struct filling *f) {
-    static const char create[] = "CREATE TABLE costs (machine TEXT, structure TEXT, fields TEXT, entries INTEGER, bits "
-                                 "INTEGER, printed_bits INTEGER, mm2 REAL, printed_mm2 REAL, ports TEXT)";
+    const char *names[] = {"machine",      "structure", "fields",      "entries", "bits",
+                           "printed_bits", "mm2",       "printed_mm2", "ports"};
+    const struct columns columns = {names, 9, 9};
     struct cost_model model;
     struct cost_point points[COST_POINTS];
     sqlite3_stmt *insert = NULL;
     enum status status = STATUS_OK;
     cost_fit(&model, points);
-    if (sqlite3_exec(f->database, create, NULL, NULL, NULL) != SQLITE_OK ||
-        sqlite3_prepare_v2(f->database, "INSERT INTO costs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", -1, &insert, NULL))
+    if (make_table(f, "costs", &columns, &insert) != SQLITE_OK)
         status = database_error(f->database, f->e, f->e->yaml.root, f->report);
     for (unsigned i = 0; !status && i < f->e->machine_count; i++)
         status = add_machine(f, &f->e->machines[i], &model, insert);

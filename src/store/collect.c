@@ -199,7 +199,7 @@ static int insert_row(const struct collection *c, uint64_t row, uint64_t first, 
     int at = 1;
     sqlite3_reset(insert);
     sqlite3_clear_bindings(insert);
-    sqlite3_bind_int64(insert, at++, (sqlite3_int64)(first + point->number));
+    sqlite3_bind_int64(insert, at++, (int64_t)first + (int64_t)point->number);
     sqlite3_bind_text(insert, at++, point->key, -1, SQLITE_STATIC);
     sqlite3_bind_text(insert, at++, state_name(point), -1, SQLITE_STATIC);
     for (unsigned i = 0; i < c->column_count; i++)
