@@ -171,7 +171,7 @@ static void print_values(struct session *s, const struct experiment *e) {
 }
 
 static void print_experiment(struct session *s, const struct experiment *e) {
-    printf("\n%s: %s (%s)\n", e->id, e->title, e->source);
+    printf("\n%s: %s%s%s%s\n", e->id, e->title, *e->source ? " (" : "", e->source, *e->source ? ")" : "");
     if (e->verdict == VERDICT_INCOMPLETE)
         printf("  incomplete: %s\n", e->reason);
     else

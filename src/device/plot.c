@@ -283,22 +283,33 @@ static unsigned longest(const char *const *names, unsigned count) {
     return (unsigned)most;
 }
 
-/* Names below the groups; slanted where they would run into each other. */
-static bool is_slanted(const struct plot_panel *panel) {
-    return panel->category_count &&
-           (longest(panel->categories, panel->category_count) + 1) * LETTER > FRAME_WIDTH / panel->category_count;
+/* Names side by side, each with so much room: how many degrees they are turned so as not to run into each other. */
+static int slant(const char *const *names, unsigned count, double room) {
+    return (longest(names, count) + 1) * LETTER <= room ? 0 : room >= 18 ? 40 : 70;
 }
 
+/* How high they are then. */
+static double slanted_height(const char *const *names, unsigned count, double room) {
+    const int angle = slant(names, count, room);
+    return angle ? 14 + (angle == 40 ? 0.65 : 0.94) * LETTER * longest(names, count) : AXIS;
+}
+
+/* Below or above a point: slanted names end or begin there. */
+static void draw_name(struct text *out, const char *name, double x, double y, int angle, const char *anchor) {
+    char attributes[96] = "text-anchor=\"middle\"";
+    if (angle)
+        snprintf(attributes, sizeof attributes, "text-anchor=\"%s\" transform=\"rotate(-%d %.1f %.1f)\"", anchor, angle,
+                 x, y);
+    add_text(out, x, y, attributes, name);
+}
+
+static double category_width(const struct plot_panel *panel) { return (double)FRAME_WIDTH / categories(panel); }
+
 static void draw_categories(struct text *out, const struct plot_panel *panel, double y) {
-    const double group = (double)FRAME_WIDTH / categories(panel);
-    for (unsigned g = 0; g < panel->category_count; g++) {
-        const double x = LEFT + group * (g + 0.5);
-        char attributes[96] = "text-anchor=\"middle\"";
-        if (is_slanted(panel))
-            snprintf(attributes, sizeof attributes, "text-anchor=\"end\" transform=\"rotate(-40 %.1f %.1f)\"", x,
-                     y + 14);
-        add_text(out, x, y + 16, attributes, panel->categories[g]);
-    }
+    const double width = category_width(panel);
+    for (unsigned g = 0; g < panel->category_count; g++)
+        draw_name(out, panel->categories[g], LEFT + width * (g + 0.5), y + 16,
+                  slant(panel->categories, panel->category_count, width), "end");
 }
 
 /* ---- maps ---- */
@@ -307,9 +318,19 @@ static double heat_left(const struct plot_panel *panel) {
     return fmax(LEFT, 16 + LETTER * (double)longest(panel->categories, panel->category_count));
 }
 
+static double heat_width(const struct plot *plot, const struct plot_panel *panel) {
+    return (WIDTH - RIGHT - heat_left(panel)) / plot->series_count;
+}
+
+/* What the names of the columns take. */
+static double heat_top(const struct plot *plot, const struct plot_panel *panel) {
+    return slanted_height(plot->names, plot->series_count, heat_width(plot, panel));
+}
+
 /* The darker a field the higher its value; both ends of the range are those of the data. */
 static void draw_heat(struct text *out, const struct plot *plot, const struct plot_panel *panel, double top) {
-    const double left = heat_left(panel), width = (WIDTH - RIGHT - left) / plot->series_count;
+    const double left = heat_left(panel), width = heat_width(plot, panel);
+    const int angle = slant(plot->names, plot->series_count, width);
     double low = DBL_MAX, high = -DBL_MAX;
     for (unsigned s = 0; s < plot->series_count; s++)
         for (unsigned i = 0; i < panel->series[s].count; i++) {
@@ -317,7 +338,7 @@ static void draw_heat(struct text *out, const struct plot *plot, const struct pl
             high = fmax(high, panel->series[s].points[i].y);
         }
     for (unsigned s = 0; s < plot->series_count; s++) {
-        add_text(out, left + width * (s + 0.5), top - 6, "text-anchor=\"middle\"", plot->names[s]);
+        draw_name(out, plot->names[s], left + width * (s + 0.5), top - 6, angle, "start");
         for (unsigned i = 0; i < panel->series[s].count; i++) {
             const struct plot_point *point = &panel->series[s].points[i];
             const double share = high > low ? (point->y - low) / (high - low) : 1, y = top + HEAT_ROW * point->x;
@@ -337,12 +358,11 @@ static void draw_heat(struct text *out, const struct plot *plot, const struct pl
 /* ---- panels ---- */
 
 /* What stands between this panel's top and the next one's. */
-static double panel_height(const struct plot_panel *panel) {
+static double panel_height(const struct plot *plot, const struct plot_panel *panel) {
     if (panel->kind == PLOT_HEAT)
-        return PANEL_TOP + LINE + HEAT_ROW * panel->category_count;
-    const double names = is_slanted(panel) ? 16 + 0.65 * LETTER * longest(panel->categories, panel->category_count)
-                         : panel->category_count ? AXIS
-                                                 : 0;
+        return PANEL_TOP + heat_top(plot, panel) + HEAT_ROW * panel->category_count;
+    const double names =
+        panel->category_count ? slanted_height(panel->categories, panel->category_count, category_width(panel)) : 0;
     return PANEL_TOP + FRAME_HEIGHT + (panel->kind == PLOT_LINES ? AXIS : names);
 }
 
@@ -381,7 +401,7 @@ static void draw_panel(struct text *out, const struct plot *plot, const struct p
     }
     add(out, "</text>\n");
     if (panel->kind == PLOT_HEAT)
-        draw_heat(out, plot, panel, top + LINE);
+        draw_heat(out, plot, panel, top + heat_top(plot, panel));
     else
         draw_frame(out, plot, panel, x, top);
 }
@@ -452,7 +472,7 @@ char *plot_svg(const struct plot *plot, struct arena *arena, size_t *length) {
     unsigned last_lines = UINT32_MAX;
     for (unsigned i = 0; i < plot->panels.count; i++) {
         const struct plot_panel *panel = &plot->panels.items[i];
-        height += panel_height(panel);
+        height += panel_height(plot, panel);
         if (panel->kind == PLOT_LINES)
             widen(&range, plot, panel), last_lines = i;
     }
@@ -467,7 +487,7 @@ char *plot_svg(const struct plot *plot, struct arena *arena, size_t *length) {
     for (unsigned i = 0; i < plot->panels.count; i++) {
         const struct plot_panel *panel = &plot->panels.items[i];
         draw_panel(&out, plot, panel, x, top + PANEL_TOP);
-        top += panel_height(panel);
+        top += panel_height(plot, panel);
         if (i == last_lines) {
             add_text(&out, LEFT + FRAME_WIDTH / 2.0, top + 12, "text-anchor=\"middle\"", plot->x_title);
             top += LINE;

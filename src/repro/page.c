@@ -104,17 +104,17 @@ static const char *held(const struct experiment *e, struct arena *arena) {
     return e->check_count ? arena_printf(arena, "%u of %u checks hold", holds, e->check_count) : "–";
 }
 
-/* By the first value that was published; by its checks where none was. */
+/* By the first value that was published, of a study by its first; by its checks where there is none. */
 static void put_overview(struct page *page, const struct experiment *e) {
     const bool complete = e->verdict != VERDICT_INCOMPLETE;
     const struct experiment_value *value = NULL;
     for (unsigned i = 0; !value && i < e->value_count; i++)
-        value = e->values[i].is_published ? &e->values[i] : NULL;
+        value = e->values[i].is_published || !e->published ? &e->values[i] : NULL;
     const char *cells[] = {e->id,
                            e->title,
-                           value          ? experiment_number(page->arena, value->published, value->unit)
-                           : e->published ? e->published
-                                          : "–",
+                           value && e->published ? experiment_number(page->arena, value->published, value->unit)
+                           : e->published        ? e->published
+                                                 : "–",
                            !complete ? "–"
                            : value   ? experiment_number(page->arena, value->ours, value->unit)
                                      : held(e, page->arena),
@@ -205,7 +205,7 @@ static const char head[] =
     "td{border-color:#333}}\n</style>\n</head>\n<body>\n";
 
 static const char *more(struct page *page, unsigned count, const char *what) {
-    return count ? arena_printf(page->arena, ", %u %s", count, what) : "";
+    return count ? arena_printf(page->arena, "; %s: %u", what, count) : "";
 }
 
 static void put_introduction(struct page *page, const struct experiment *experiments, unsigned count,
@@ -224,7 +224,7 @@ static void put_introduction(struct page *page, const struct experiment *experim
                            "and inputs are not the authors'.\n\n"
                            "%u reproduced, %u order only, %u not reproduced%s%s.",
                            size, model_hash(), size, counts[VERDICT_REPRODUCED], counts[VERDICT_ORDER_ONLY],
-                           counts[VERDICT_NOT_REPRODUCED], more(page, counts[VERDICT_STUDY], "of our own"),
+                           counts[VERDICT_NOT_REPRODUCED], more(page, counts[VERDICT_STUDY], "studies of our own"),
                            more(page, counts[VERDICT_INCOMPLETE], "incomplete")));
 }
 
