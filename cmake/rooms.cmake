@@ -27,6 +27,17 @@ if(EXISTS ${lanes_file})
   endforeach()
 endif()
 
+# What knows sets of issue slots is compiled once more for SMs of more than 64 warps (src/sm/slot_set.h). Not across files:
+# struct sm is another one there.
+set(many_file ${PROJECT_SOURCE_DIR}/src/sm/many.c)
+list(REMOVE_ITEM core_sources ${many_file})
+set(scheduler_sources ${core_sources})
+list(FILTER scheduler_sources INCLUDE REGEX "/src/sm/scheduler/")
+add_library(heddle_sm_many OBJECT ${many_file} ${scheduler_sources})
+target_link_libraries(heddle_sm_many PRIVATE heddle_flags)
+target_compile_definitions(heddle_sm_many PRIVATE SM_MANY)
+target_compile_options(heddle_sm_many PRIVATE -fPIC -fvisibility=hidden)
+
 # Where the program finds builtins.cl and configs/: the installed folder, else the source tree. Only the look-up
 # sees these names, so that no path enters a result.
 set(share_definitions
@@ -56,7 +67,7 @@ add_custom_command(OUTPUT ${model_header}
   DEPENDS ${model_files} ${PROJECT_BINARY_DIR}/model_files.txt cmake/model_hash.cmake
   COMMENT "Hashing the model" VERBATIM)
 
-add_library(heddle_core STATIC ${core_sources} ${lanes_objects} ${model_header})
+add_library(heddle_core STATIC ${core_sources} ${lanes_objects} $<TARGET_OBJECTS:heddle_sm_many> ${model_header})
 target_include_directories(heddle_core PRIVATE ${PROJECT_BINARY_DIR}/generated)
 target_link_libraries(heddle_core
   PUBLIC heddle_flags PkgConfig::YAML PkgConfig::JANSSON PkgConfig::XXHASH Threads::Threads m)

@@ -64,7 +64,7 @@ static void draw(struct screen *screen) {
     line(screen, arena_printf(view->arena, "PC %-5u %s   %s", (unsigned)step->pc, step_where(view, step->pc),
                               step_instruction(view, step->pc)));
     line(screen, arena_printf(view->arena, "lanes    %s   %u of %u", step_lanes(view, step->lanes, step->threads),
-                              bits_count(step->lanes), (unsigned)LANES_MAX));
+                              bits_count(step->lanes), (unsigned)step->warp_size));
     line(screen, arena_printf(view->arena, "then     %s%s", *outcome ? outcome : "all go on with the next instruction",
                               step->parted ? ": they part" : ""));
     line(screen, "");

@@ -11,13 +11,14 @@ enum { INSTRUCTION_CHARS = 160 };
 const char *step_lanes(const struct step_view *view, uint32_t lanes, const uint16_t *threads) {
     static const char digits[] = "0123456789abcdefghijklmnopqrstuv";
     char *text = arena_alloc(view->arena, LANES_MAX * 3 + 1), *at = text;
+    const unsigned warp_size = view->steps->items[0].warp_size;
     unsigned warps = 0;
     for (BITS_EACH(lane, lanes))
-        warps |= 1u << threads[lane] / LANES_MAX % 32;
-    for (unsigned lane = 0; lane < LANES_MAX; lane++) {
+        warps |= 1u << threads[lane] / warp_size % 32;
+    for (unsigned lane = 0; lane < warp_size; lane++) {
         const bool here = lanes >> lane & 1;
         if (here && warps & (warps - 1)) /* of several warps: which */
-            *at++ = digits[threads[lane] / LANES_MAX % 32];
+            *at++ = digits[threads[lane] / warp_size % 32];
         else {
             const char *sign = !view->unicode ? (here ? "#" : ".") : here ? "\u2588" : "\u00b7";
             memcpy(at, sign, strlen(sign));

@@ -308,6 +308,7 @@ static struct exec_launch describe(const struct device *device, const struct lau
                               .params = launch->params,
                               .sm_count = device->machine->sm_count,
                               .warps_per_sm = device->machine->max_warps,
+                              .warp_size = device->machine->warp_size,
                               .launch_index = device->launches,
                               .stack_bytes = device->machine->stack_bytes};
     for (unsigned i = 0; i < 3; i++) {
@@ -321,17 +322,11 @@ static struct exec_launch describe(const struct device *device, const struct lau
 
 /* ---- in time ---- */
 
-/* Warps of a block in 32s, and how many blocks of them an SM of the model holds. */
-static unsigned warps_of_block(const struct launch *launch) {
-    return (launch->block[0] * launch->block[1] * launch->block[2] + LANES_MAX - 1) / LANES_MAX;
-}
-
 static enum status make_gpu(struct device *device, struct report *report) {
     const struct machine *machine = device->machine;
-    if (machine->warp_size != LANES_MAX)
-        return report_add(report, STATUS_INVALID,
-                          "sm.warp_size=%u: in time only warps of 32 are modelled yet; use --functional",
-                          (unsigned)machine->warp_size);
+    if (machine->max_warps > WARPS_MAX)
+        return report_add(report, STATUS_INVALID, "sm.max_warps=%u: in time an SM holds at most %u warps",
+                          (unsigned)machine->max_warps, (unsigned)WARPS_MAX);
     device->gpu_config = machine_gpu_config(machine);
     device->gpu = gpu_create(&device->arena, &device->gpu_config, report);
     if (!device->gpu)
@@ -377,10 +372,9 @@ static enum status run_in_time(struct device *device, const struct launch *launc
     const enum status made = device->gpu ? STATUS_OK : make_gpu(device, report);
     if (made != STATUS_OK)
         return made;
-    const unsigned warps = warps_of_block(launch);
     enum { TICKETS = 1024 };
-    const uint32_t fit = SM_WARPS_MAX / warps, wanted = blocks_per_sm(device, launch);
-    struct core_shape shape = {.places = wanted < fit ? wanted : fit, .tickets = TICKETS + fit * warps * LANES_MAX};
+    const unsigned warps = exec_warps_of(description);
+    struct core_shape shape = {.places = blocks_per_sm(device, launch), .tickets = TICKETS + WARPS_MAX * LANES_MAX};
     uint8_t *uniform = exec_uniform(arena, linked, description);
     const uint32_t code_count = linked->module->code_count;
     const unsigned threads = gpu_host_threads(device->gpu);
@@ -408,6 +402,7 @@ static enum status run_in_time(struct device *device, const struct launch *launc
                                      .block_threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2],
                                      .places = shape.places,
                                      .warps_per_place = warps,
+                                     .warp_size = machine->warp_size,
                                      .l1 = &l1,
                                      .executors = executors,
                                      .mechanism = device->mechanism,
@@ -432,7 +427,7 @@ static enum status run_in_time(struct device *device, const struct launch *launc
         exec_counts_add(counts, &thread_counts[i], code_count);
     for (uint32_t i = 0; i < machine->sm_count; i++)
         output_add(output, core_output(cores[i]));
-    emulated->full_groups = result->timed->histograms.active_lanes[LANES_MAX];
+    emulated->full_groups = result->timed->histograms.active_lanes[machine->warp_size];
     emulated->bundled = result->timed->sm.bundled;
     emulated->branches_parted = result->timed->divergent_branches;
     emulated->threads = result->timed->threads;
@@ -441,14 +436,39 @@ static enum status run_in_time(struct device *device, const struct launch *launc
     return status;
 }
 
+/* PTX gives warps 32 threads: what numbers threads in their warp, or lets them look at each other, would mean something
+ * else on a machine whose warps are smaller. */
+static bool sees_warp(const struct inst *inst) {
+    for (unsigned i = 0; i < inst->src_count; i++) {
+        const uint32_t special = inst->src[i].kind == OPERAND_SPECIAL ? (uint32_t)inst->src[i].reg : SPECIAL_TID_X;
+        if ((special >= SPECIAL_LANEID && special <= SPECIAL_NWARPID) || special == SPECIAL_WARPSZ ||
+            (special >= SPECIAL_LANEMASK_EQ && special <= SPECIAL_LANEMASK_GT))
+            return true;
+    }
+    return inst_is_of_warps(inst);
+}
+
+static enum status check_warps(const struct machine *machine, const struct module *module, struct report *report) {
+    static const char why[] = "sees warps, which have 32 threads in PTX; such programs need a machine with warps of 32";
+    enum status status = STATUS_OK;
+    char where[256], text[256];
+    if (machine->warp_size == LANES_MAX)
+        return STATUS_OK;
+    if (module->warp_size_line)
+        status = report_add(report, STATUS_INVALID, "%s:%u: sm.warp_size=%u: WARP_SZ %s", module->name,
+                            (unsigned)module->warp_size_line, (unsigned)machine->warp_size, why);
+    for (uint32_t pc = 0; pc < module->code_count; pc++)
+        if (sees_warp(&module->code[pc]))
+            status = report_add(report, STATUS_INVALID, "%s: sm.warp_size=%u: '%s' %s",
+                                module_where(module, pc, where, sizeof where), (unsigned)machine->warp_size,
+                                inst_text(module, &module->code[pc], text, sizeof text), why);
+    return status;
+}
+
 static enum status check_mechanism(const struct device *device, const struct launch *launch, struct report *report) {
     const enum status status = launch->in_time ? STATUS_OK : machine_check_functional(device->machine, report);
     if (status)
         return status;
-    if (device->mechanism->regroups && device->machine->warp_size != LANES_MAX)
-        return report_add(report, STATUS_INVALID,
-                          "sm.warp_size=%u: divergence.mechanism=%s is modelled with warps of 32 only",
-                          (unsigned)device->machine->warp_size, device->mechanism->name);
     if (device->machine->ideal_barriers && launch->in_time &&
         (device->mechanism->regroups || device->mechanism->wait || device->mechanism->looked_up))
         return report_add(
@@ -484,7 +504,8 @@ static enum status run_launch(struct device *device, const struct launch *launch
     struct linked **linked = &program->linked[launch->kernel->index];
     if (!*linked)
         *linked = exec_link(&device->arena, module, launch->kernel, device->lanes, program->image_address);
-    const enum status fits = check_mechanism(device, launch, report);
+    enum status fits = check_warps(device->machine, module, report);
+    fits = fits ? fits : check_mechanism(device, launch, report);
     if (fits != STATUS_OK)
         return fits;
     const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
@@ -494,7 +515,6 @@ static enum status run_launch(struct device *device, const struct launch *launch
     struct exec_output output = {.arena = arena};
     const struct emulate_options options = {.mechanism = device->mechanism,
                                             .mechanism_params = machine_mechanism_params(machine, device->mechanism),
-                                            .warp_size = machine->warp_size,
                                             .turn_issues = machine->turn_issues,
                                             .warp_issues = machine->warp_issues,
                                             .livelock_turns = machine->livelock_turns,

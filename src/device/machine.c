@@ -357,6 +357,9 @@ enum status machine_check(const struct machine *machine, struct report *report) 
     enum status status = check_names(machine, report);
     if (!status)
         status = check_l1(machine, report);
+    if (!bits_is_power_of_two(machine->warp_size))
+        status = report_add(report, STATUS_INVALID, "machine '%s': sm.warp_size=%u: it is a power of two",
+                            machine->name, machine->warp_size);
     if ((uint64_t)machine->max_warps * machine->warp_size < machine->max_threads)
         status = report_add(report, STATUS_INVALID,
                             "machine '%s': sm.max_threads is %u, but sm.max_warps times sm.warp_size holds only %llu",
@@ -405,12 +408,13 @@ bool machine_is_idle_key(const struct machine *machine, const struct param_descr
 }
 
 struct occupancy_limits machine_occupancy_limits(const struct machine *machine) {
+    enum { IDEAL_THREADS = 2048 };
     if (machine->ideal_warps)
         return (struct occupancy_limits){
             .warp_size = machine->warp_size,
-            .threads = SM_WARPS_MAX * machine->warp_size,
-            .warps = SM_WARPS_MAX,
-            .blocks = SM_WARPS_MAX,
+            .threads = IDEAL_THREADS,
+            .warps = IDEAL_THREADS / machine->warp_size < WARPS_MAX ? IDEAL_THREADS / machine->warp_size : WARPS_MAX,
+            .blocks = IDEAL_THREADS / LANES_MAX,
             .threads_per_block = machine->max_block_threads,
             .registers = UINT32_MAX,
             .registers_per_thread = machine->max_registers_per_thread,

@@ -137,7 +137,6 @@ static void inner_publish(void *self) {
 
 struct recording *recording_create(struct arena *arena, const struct executor *executors, uint32_t sms, uint64_t blocks,
                                    unsigned warps, uint64_t *progress) {
-    enum { WARPS_MAX = ISSUE_SLOTS_MAX };
     struct recording *recording = ARENA_NEW(arena, struct recording);
     *recording = (struct recording){.arena = arena, .warps = warps, .progress = progress};
     recording->tracks = ARENA_ARRAY(arena, struct track, blocks * warps);

@@ -18,18 +18,19 @@ static bool is_wanted(const struct steps *steps, const struct sm *sm, const stru
 }
 
 /* Threads of a block, of threads of an SM. */
-static void number_threads(uint16_t *out, const uint16_t *threads, unsigned warp, uint32_t lanes, unsigned per_block) {
+static void number_threads(uint16_t *out, const uint16_t *threads, unsigned warp, uint32_t lanes,
+                           const struct sm_shape *shape) {
     for (BITS_EACH(lane, lanes))
-        out[lane] = (uint16_t)((threads ? threads[lane] : warp * LANES_MAX + lane) % per_block);
+        out[lane] = (uint16_t)sm_thread_of_block(shape, threads ? threads[lane] : warp * LANES_MAX + lane);
 }
 
-static void keep_rows(struct steps *steps, const struct sm *sm, unsigned warp, unsigned per_block, struct step *step) {
+static void keep_rows(struct steps *steps, const struct sm *sm, unsigned warp, struct step *step) {
     struct group_row rows[ROWS_MAX];
     step->row_count = sm_show_mechanism(sm, warp, rows, ROWS_MAX);
     step->rows = ARENA_ARRAY(steps->arena, struct group_row, step->row_count);
     for (unsigned i = 0; i < step->row_count; i++) {
         uint16_t *threads = ARENA_ARRAY(steps->arena, uint16_t, LANES_MAX);
-        number_threads(threads, rows[i].threads, warp, rows[i].lanes, per_block);
+        number_threads(threads, rows[i].threads, warp, rows[i].lanes, sm_shape_of(sm));
         step->rows[i] = rows[i];
         step->rows[i].threads = threads;
     }
@@ -56,21 +57,21 @@ static void keep(void *self, const struct sm *sm, const struct sm_issue *issue) 
         return;
     const struct group *group = &issue->group;
     const struct executed *executed = issue->executed;
-    const unsigned per_block = sm_shape_of(sm)->warps_per_place * LANES_MAX;
     const unsigned warp = group->threads ? group->threads[bits_first(group->lanes)] / LANES_MAX : issue->slot;
     struct step step = {.cycle = issue->cycle,
                         .block = sm_block_of(sm, warp),
                         .sm = sm_shape_of(sm)->id,
                         .pc = group->pc,
                         .lanes = group->lanes,
+                        .warp_size = sm_shape_of(sm)->warp_size,
                         .parted = executed_parts(executed)};
-    number_threads(step.threads, group->threads, warp, group->lanes, per_block);
+    number_threads(step.threads, group->threads, warp, group->lanes, sm_shape_of(sm));
     for (BITS_EACH(lane, group->lanes))
         step.next[lane] =
             executed->flow == FLOW_EXIT && executed->taken >> lane & 1 ? NO_PC : threads_next(executed, lane);
     if (!is_wanted(steps, sm, &step))
         return;
-    keep_rows(steps, sm, warp, per_block, &step);
+    keep_rows(steps, sm, warp, &step);
     keep_others(steps, sm, issue->slot, &step);
     *ARENA_PUSH(steps->arena, steps) = step;
     steps->full = steps->count >= steps->filter.most;

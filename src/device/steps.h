@@ -24,7 +24,7 @@ struct step_other {
 
 struct step {
     uint64_t cycle, block;
-    uint32_t sm, pc, lanes;
+    uint32_t sm, pc, lanes, warp_size;
     uint16_t threads[LANES_MAX]; /* of each lane, numbered within the block */
     uint32_t next[LANES_MAX];    /* PC of each lane afterwards; NO_PC: it has ended */
     bool parted;
@@ -44,6 +44,8 @@ struct steps {
 
 void steps_create(struct steps *steps, struct arena *arena, const struct steps_filter *filter);
 /* The warp of its block that a lane's thread belongs to. */
-static inline unsigned step_warp(const struct step *step, unsigned lane) { return step->threads[lane] / LANES_MAX; }
+static inline unsigned step_warp(const struct step *step, unsigned lane) {
+    return step->threads[lane] / step->warp_size;
+}
 
 #endif

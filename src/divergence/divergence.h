@@ -2,7 +2,8 @@
  * A mechanism owns the control state (PC, masks, call depth) of the threads of one SM, or of one block in the
  * functional run. Threads are numbered by slot: warp w holds thread slots w * warp_size and so on. What could issue
  * stands in issue slots; a mechanism that keeps warps together uses slot w for warp w. Calls that can change what slots
- * offer answer with the slots to be looked at again. */
+ * offer answer with the slots to be looked at again, a bit each: where warps keep their slots bit w mod 64 stands for the
+ * slot of warp w, which the call was about. */
 #ifndef HEDDLE_DIVERGENCE_DIVERGENCE_H
 #define HEDDLE_DIVERGENCE_DIVERGENCE_H
 
@@ -26,6 +27,7 @@ struct divergence_shape {
     const struct inst *code;
     uint32_t code_count;
     unsigned warps, warp_size, warps_per_block;
+    unsigned width;                       /* lanes of a group at most: threads have the first so many of their warps */
     unsigned schedulers;                  /* issue slot s belongs to scheduler s mod this */
     const void *params;                   /* values of the mechanism's own keys */
     const uint64_t *now;                  /* the present cycle; always 0 in the functional run */
@@ -57,6 +59,9 @@ struct divergence_ops {
     enum status (*check)(const void *params, struct report *report);
     /* Adds the structures that its hardware needs, by its own keys, for `heddle cost`; NULL: nobody has said. */
     void (*cost)(const void *params, const struct cost_shape *shape, struct cost *out);
+    /* regroups: issue slots that it needs, where that grows with the number of warps; an SM that would need more than
+     * ISSUE_SLOTS_MAX is refused. NULL: any number will do, and what finds none waits for one. */
+    unsigned (*slots)(const struct divergence_shape *shape);
     void *(*create)(struct arena *arena, const struct divergence_shape *shape);
     /* Threads `lanes` of warp start at pc; the warp was empty. */
     uint64_t (*start)(void *self, unsigned warp, uint32_t pc, uint32_t lanes);
@@ -116,10 +121,6 @@ static inline const char *divergence_needs_time(const struct divergence_ops *mec
     return mechanism->regroups ? "it groups threads by when they come back from the pipeline" : NULL;
 }
 
-/* Does it look at other threads of its warp? */
-static inline bool divergence_is_of_warps(const struct inst *inst) {
-    return inst->op >= OP_BAR_WARP && inst->op <= OP_ELECT;
-}
 /* Does it access memory beyond the SM, as far as its text tells? */
 static inline bool divergence_is_global(const struct inst *inst) {
     return (inst->op == OP_LD || inst->op == OP_ST || inst->op == OP_ATOM || inst->op == OP_RED) &&
@@ -134,7 +135,7 @@ static inline bool divergence_waits_for_memory(const struct inst *inst) {
  * for. */
 static inline bool divergence_returns_whole(const struct inst *inst) {
     return inst->op != OP_LD && inst->op != OP_ST && inst->op != OP_ATOM && inst->op != OP_RED && inst->op != OP_BAR &&
-           !divergence_is_of_warps(inst);
+           !inst_is_of_warps(inst);
 }
 
 /* The mechanism of that exact name, or NULL. */

@@ -98,6 +98,7 @@ struct waiting {
 struct dwf {
     struct dwf_params params;
     struct threads threads;
+    unsigned width;
     const uint8_t *home; /* [thread]: the lane where its registers are */
     struct formed_pool pool;
     /* A group that comes back as it went keeps its place while it is out, with the next PC. [thread], of its first: the place
@@ -155,7 +156,7 @@ static void *dwf_create(struct arena *arena, const struct divergence_shape *shap
     struct dwf *dwf = ARENA_NEW(arena, struct dwf);
     const struct dwf_params *params = shape->params;
     const unsigned threads = shape->warps * shape->warp_size, blocks = shape->warps / shape->warps_per_block;
-    dwf->params = *params;
+    dwf->params = *params, dwf->width = shape->width;
     threads_create(&dwf->threads, arena, shape->warps, shape->warp_size, shape->warps_per_block);
     dwf->home = find_homes(arena, shape, params->swizzle);
     formed_create(&dwf->pool, arena, threads);
@@ -309,7 +310,7 @@ static void heap_grow(struct dwf *dwf, uint32_t pc, unsigned threads) {
 static bool take_lane(const struct dwf *dwf, struct formed *formed, uint16_t thread) {
     unsigned lane = dwf->home[thread];
     if (formed->lanes >> lane & 1) {
-        const uint32_t free = bits_low(dwf->threads.warp_size) & ~formed->lanes;
+        const uint32_t free = bits_low(dwf->width) & ~formed->lanes;
         if (dwf->params.register_file == REGISTERS_LANE_AWARE || !free)
             return false;
         lane = bits_first(free);
@@ -348,7 +349,7 @@ static bool needs_place(const struct dwf *dwf, const struct arrival *arrival) {
     if (!formed)
         return true;
     if (dwf->params.register_file != REGISTERS_LANE_AWARE)
-        return bits_count(formed->lanes) + bits_count(arrival->lanes) > dwf->threads.warp_size;
+        return bits_count(formed->lanes) + bits_count(arrival->lanes) > dwf->width;
     return (arrival->lanes & formed->lanes) != 0;
 }
 

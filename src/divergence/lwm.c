@@ -12,9 +12,9 @@
 #include "divergence/divergence.h"
 #include "isa/threads.h"
 
-#define STACK_ROWS 64
+#define STACK_ROWS 128
 #include "isa/stack.h"
-_Static_assert(STACK_ROWS >= ISSUE_SLOTS_MAX, "a row for every warp");
+_Static_assert(STACK_ROWS >= WARPS_MAX, "a row for every warp");
 
 enum { REFETCH_FIRST, REFETCH_ALL };
 enum { REGISTERS_COLUMN, REGISTERS_IDEAL };
@@ -70,7 +70,7 @@ struct lwm {
     const struct inst *code;
     const struct executor *executor;
     struct lwm_params params;
-    unsigned warps_per_block, warp_size, rows_max, per_block, count;
+    unsigned warps_per_block, warp_size, width, rows_max, per_block, count;
     uint32_t *alive, *busy; /* by warp */
     /* by thread: the first thread of the sub-warp it is in; of such a first thread: how many of the sub-warp are still
      * out, and which instruction it was. `whole`: its lanes, where they come back all at once; the others need not know
@@ -91,6 +91,17 @@ static enum status lwm_check(const void *values, struct report *report) {
     return STATUS_OK;
 }
 
+/* Of a large warp at most. */
+static unsigned rows_of(const struct divergence_shape *shape) {
+    return ((const struct lwm_params *)shape->params)->size / shape->width;
+}
+
+/* A large warp keeps its slot. */
+static unsigned lwm_slots(const struct divergence_shape *shape) {
+    const unsigned rows = rows_of(shape);
+    return shape->warps / shape->warps_per_block * ((shape->warps_per_block + rows - 1) / rows);
+}
+
 static void *lwm_create(struct arena *arena, const struct divergence_shape *shape) {
     struct lwm *lwm = ARENA_NEW(arena, struct lwm);
     const unsigned threads = shape->warps * shape->warp_size;
@@ -98,9 +109,10 @@ static void *lwm_create(struct arena *arena, const struct divergence_shape *shap
     lwm->code = shape->code, lwm->executor = shape->executor;
     lwm->params = *(const struct lwm_params *)shape->params;
     lwm->warps_per_block = shape->warps_per_block, lwm->warp_size = shape->warp_size;
-    lwm->rows_max = lwm->params.size / shape->warp_size;
+    lwm->width = shape->width;
+    lwm->rows_max = rows_of(shape);
     lwm->per_block = (shape->warps_per_block + lwm->rows_max - 1) / lwm->rows_max;
-    lwm->count = shape->warps / shape->warps_per_block * lwm->per_block;
+    lwm->count = lwm_slots(shape);
     lwm->alive = ARENA_ARRAY(arena, uint32_t, shape->warps);
     lwm->busy = ARENA_ARRAY(arena, uint32_t, shape->warps);
     lwm->leader = ARENA_ARRAY(arena, uint16_t, threads);
@@ -155,7 +167,7 @@ static bool is_jump(const struct inst *inst) { return inst->op == OP_BRA && inst
 /* Where threads go is known only when all have executed it; threads that wait for others have not executed it yet when
  * others have completed; a large warp of which a part waits for memory waits as a whole (ours). */
 static bool needs_all(const struct lwm *lwm, const struct inst *inst) {
-    if (lwm->params.refetch == REFETCH_ALL || divergence_is_of_warps(inst) || divergence_waits_for_memory(inst))
+    if (lwm->params.refetch == REFETCH_ALL || inst_is_of_warps(inst) || divergence_waits_for_memory(inst))
         return true;
     if (inst->op == OP_BAR || inst->op == OP_EXIT)
         return inst->guard >= 0 || inst->dst_count;
@@ -175,7 +187,7 @@ static void pack(struct lwm *lwm, unsigned number) {
     large->packed = true;
     large->once = lwm->params.jump && is_jump(inst);
     if (inst->guard < 0 || !lwm->params.guards || !lwm->executor || op_is_control(inst->op) || inst->op == OP_BAR ||
-        divergence_is_of_warps(inst))
+        inst_is_of_warps(inst))
         return;
     uint32_t held[STACK_ROWS];
     unsigned without = 0;
@@ -217,13 +229,13 @@ static uint32_t take_columns(const struct large *large, unsigned warp_size, unsi
 }
 
 /* The first free threads that remain, wherever their columns are. */
-static uint32_t take_any(const struct large *large, unsigned warp_size, unsigned first_thread, uint16_t *threads) {
+static uint32_t take_any(const struct lwm *lwm, const struct large *large, unsigned first_thread, uint16_t *threads) {
     unsigned count = 0;
     for (unsigned row = 0; row < large->rows; row++)
         for (BITS_EACH(lane, large->remaining[row] & ~large->busy[row])) {
-            if (count == warp_size)
+            if (count == lwm->width)
                 return bits_low(count);
-            threads[count++] = (uint16_t)(first_thread + row * warp_size + lane);
+            threads[count++] = (uint16_t)(first_thread + row * lwm->warp_size + lane);
         }
     return bits_low(count);
 }
@@ -234,10 +246,10 @@ static bool may_begin(const struct large *large) {
 
 /* Makes the next sub-warp of the instruction; no lanes: none can issue now. */
 static uint32_t find_sub_warp(const struct lwm *lwm, struct large *large, const struct inst *inst, unsigned first) {
-    if (divergence_is_of_warps(inst) || (divergence_is_global(inst) && lwm->params.memory_rows))
+    if (inst_is_of_warps(inst) || (divergence_is_global(inst) && lwm->params.memory_rows))
         return take_row(large, lwm->warp_size, first, large->threads);
     if (lwm->params.registers == REGISTERS_IDEAL)
-        return take_any(large, lwm->warp_size, first, large->threads);
+        return take_any(lwm, large, first, large->threads);
     return take_columns(large, lwm->warp_size, first, large->threads);
 }
 
@@ -450,6 +462,7 @@ const struct divergence_ops divergence_lwm = {
     .statistics = lwm_statistics,
     .check = lwm_check,
     .cost = lwm_cost,
+    .slots = lwm_slots,
     .create = lwm_create,
     .start = lwm_start,
     .offer = lwm_offer,

@@ -6,7 +6,7 @@
 #include "divergence/divergence.h"
 #include "isa/threads.h"
 
-enum { WORDS = ISSUE_SLOTS_MAX * LANES_MAX / 64 };
+enum { WORDS = WARPS_MAX * LANES_MAX / 64 };
 
 struct turn {
     unsigned last; /* thread that issued last */
@@ -18,7 +18,7 @@ struct turn {
 
 struct mimd {
     struct threads threads;
-    unsigned schedulers, thread_count;
+    unsigned schedulers, thread_count, width;
     struct {
         uint64_t ready[WORDS];
         unsigned count;
@@ -29,7 +29,7 @@ struct mimd {
 static void *mimd_create(struct arena *arena, const struct divergence_shape *shape) {
     struct mimd *mimd = ARENA_NEW(arena, struct mimd);
     threads_create(&mimd->threads, arena, shape->warps, shape->warp_size, shape->warps_per_block);
-    mimd->schedulers = shape->schedulers;
+    mimd->schedulers = shape->schedulers, mimd->width = shape->width;
     mimd->thread_count = shape->warps * shape->warp_size;
     for (unsigned i = 0; i < ISSUE_SLOTS_MAX; i++)
         mimd->slots[i].turn.last = mimd->thread_count - 1;
@@ -63,11 +63,11 @@ static uint64_t mimd_start(void *self, unsigned warp, uint32_t pc, uint32_t lane
 /* The ready threads of [from, to) go to the free lanes of the turn. */
 static void take(struct mimd *mimd, unsigned slot, unsigned from, unsigned to) {
     struct turn *turn = &mimd->slots[slot].turn;
-    for (unsigned word = from / 64; word * 64 < to && turn->count < mimd->threads.warp_size; word++) {
+    for (unsigned word = from / 64; word * 64 < to && turn->count < mimd->width; word++) {
         uint64_t here = mimd->slots[slot].ready[word];
         if (word == from / 64)
             here &= UINT64_MAX << from % 64;
-        for (; here && turn->count < mimd->threads.warp_size; here &= here - 1) {
+        for (; here && turn->count < mimd->width; here &= here - 1) {
             const unsigned thread = word * 64 + bits_first64(here);
             if (thread >= to)
                 return;

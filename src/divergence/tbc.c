@@ -94,6 +94,9 @@ struct tbc {
     struct tbc_stats stats;
 };
 
+/* A warp that is formed takes the slot of one of its block's. */
+static unsigned tbc_slots(const struct divergence_shape *shape) { return shape->warps; }
+
 static void *tbc_create(struct arena *arena, const struct divergence_shape *shape) {
     struct tbc *tbc = ARENA_NEW(arena, struct tbc);
     const size_t threads = (size_t)shape->warps * shape->warp_size;
@@ -531,6 +534,7 @@ const struct divergence_ops divergence_tbc = {
     .stats_bytes = sizeof(struct tbc_stats),
     .statistics = tbc_statistics,
     .cost = tbc_cost,
+    .slots = tbc_slots,
     .create = tbc_create,
     .start = tbc_start,
     .offer = tbc_offer,

@@ -8,7 +8,6 @@
 #include "isa/waits.h"
 #include "exec/step.h"
 
-/* A warp as the mechanism knows it: `warp_size` consecutive threads. Frames hold 32. */
 struct warp {
     bool done;
     bool waits; /* for other threads: nothing of it can issue */
@@ -39,7 +38,8 @@ struct run {
     const struct emulate_options *options;
     struct emulate_stats *stats;
     struct report *report;
-    unsigned warp_count, warps_per_frame;
+    unsigned warp_count;
+    uint32_t full_lanes; /* every lane that a warp can have */
     uint64_t issued;
     uint64_t next_block, end_block; /* that this run has taken and not begun */
     uint64_t idle_turns;
@@ -47,8 +47,6 @@ struct run {
 };
 
 static const uint64_t no_time = 0;
-
-static unsigned frame_of(const struct run *run, unsigned warp) { return warp / run->warps_per_frame; }
 
 static uint32_t guard_of(const void *self, unsigned warp, uint32_t pc) { return exec_guard(self, warp, pc); }
 
@@ -61,7 +59,8 @@ static void create_resident(struct run *run, struct resident *resident) {
     const struct divergence_shape shape = {.code = run->linked->module->code,
                                            .code_count = run->linked->module->code_count,
                                            .warps = run->warp_count,
-                                           .warp_size = run->options->warp_size,
+                                           .warp_size = LANES_MAX,
+                                           .width = run->launch->warp_size,
                                            .warps_per_block = run->warp_count,
                                            .schedulers = 1,
                                            .params = run->options->mechanism_params,
@@ -70,14 +69,9 @@ static void create_resident(struct run *run, struct resident *resident) {
     resident->control = run->options->mechanism->create(run->arena, &shape);
 }
 
-/* Every lane that the warp can have. */
-static uint32_t full_lanes(const struct run *run, unsigned w) {
-    return bits_low(run->options->warp_size) << (w % run->warps_per_frame * run->options->warp_size);
-}
-
-static inline void count_issues(struct run *run, uint32_t full, const struct executed *executed) {
+static inline void count_issues(struct run *run, const struct executed *executed) {
     run->issued += executed->issues;
-    if (executed->lanes == full)
+    if (executed->lanes == run->full_lanes)
         run->stats->full_groups += executed->issues;
 }
 
@@ -90,7 +84,7 @@ static void start_block(struct run *run, struct resident *resident, uint64_t blo
     for (unsigned i = 0; i < BARRIERS; i++)
         resident->barriers[i] = (struct barrier){0};
     for (unsigned w = 0; w < run->warp_count; w++) {
-        const uint32_t lanes = exec_warp_lanes(resident->exec, frame_of(run, w)) & full_lanes(run, w);
+        const uint32_t lanes = exec_warp_lanes(resident->exec, w);
         resident->warps[w] = (struct warp){.done = lanes == 0};
         resident->waits[w].count = 0;
         resident->warps_left += lanes != 0;
@@ -124,8 +118,7 @@ static void release_barrier(struct run *run, struct resident *resident, unsigned
     const struct barrier_result result = barrier_open(&resident->barriers[id]);
     for (unsigned w = 0; w < run->warp_count; w++)
         for (struct waiting one; waits_take(&resident->waits[w], id, &one);) {
-            exec_barrier_result(resident->exec, frame_of(run, w), one.pc, one.lanes, result.true_count, result.all,
-                                result.any);
+            exec_barrier_result(resident->exec, w, one.pc, one.lanes, result.true_count, result.all, result.any);
             go_on(run, resident, w, one.lanes);
         }
 }
@@ -146,21 +139,21 @@ static void arrive(struct run *run, struct resident *resident, unsigned w, const
         release_barrier(run, resident, executed->barrier);
 }
 
-struct frame_members {
+struct warp_members {
     const struct exec *exec;
-    unsigned frame;
+    unsigned warp;
 };
 
-static uint32_t frame_members(const void *self, unsigned lane, uint32_t pc) {
-    const struct frame_members *at = self;
-    return exec_members(at->exec, at->frame, pc, lane);
+static uint32_t warp_members(const void *self, unsigned lane, uint32_t pc) {
+    const struct warp_members *at = self;
+    return exec_members(at->exec, at->warp, pc, lane);
 }
 
 static void tell(const struct run *run, const struct resident *resident, unsigned w, const struct group *group,
                  const struct executed *executed) {
     const struct issue_run issued = {.block = resident->block,
                                      .warp = w,
-                                     .first_thread = frame_of(run, w) * LANES_MAX,
+                                     .first_thread = w * run->launch->warp_size,
                                      .lanes = group->lanes,
                                      .pc = group->pc,
                                      .issues = executed->issues,
@@ -177,16 +170,16 @@ static enum status report_fault(struct run *run, const struct resident *resident
 /* Executes warp-level operations for every set of lanes that is complete. This and what follows is kept apart, so that the
  * loop of a warp needs few registers. */
 __attribute__((noinline)) static enum status meet(struct run *run, struct resident *resident, unsigned w) {
-    const struct frame_members at = {resident->exec, frame_of(run, w)};
-    const struct waits_members members = {&at, frame_members, 0};
+    const struct warp_members at = {resident->exec, w};
+    const struct waits_members members = {&at, warp_members, 0};
     const uint32_t alive = run->options->mechanism->alive(resident->control, w);
     struct group group = {.stop_pc = NO_PC};
     struct executed executed;
     while ((group.lanes = waits_meet(&resident->waits[w], &members, alive, &group.pc)) != 0) {
-        exec_run(resident->exec, at.frame, &group, alive, 1, &executed);
+        exec_run(resident->exec, at.warp, &group, alive, 1, &executed);
         if (executed.flow == FLOW_FAULT)
             return report_fault(run, resident, w);
-        count_issues(run, full_lanes(run, w), &executed);
+        count_issues(run, &executed);
         if (run->options->listener)
             tell(run, resident, w, &group, &executed);
         go_on(run, resident, w, group.lanes);
@@ -199,8 +192,8 @@ __attribute__((noinline)) static bool must_meet(const struct run *run, const str
                                                 const struct group *group) {
     if (!inst_meets(&run->linked->module->code[group->pc]))
         return false;
-    const struct frame_members at = {resident->exec, frame_of(run, w)};
-    const struct waits_members members = {&at, frame_members, 0};
+    const struct warp_members at = {resident->exec, w};
+    const struct waits_members members = {&at, warp_members, 0};
     return !waits_are_whole(&members, group->pc, group->lanes, run->options->mechanism->alive(resident->control, w));
 }
 
@@ -321,8 +314,6 @@ static void count_parting(struct run *run, const struct executed *executed) {
 static enum status run_warp(struct run *run, struct resident *resident, unsigned w) {
     const struct divergence_ops *mechanism = run->options->mechanism;
     const bool lanes_wait = mechanism->wait != NULL;
-    const uint32_t full = full_lanes(run, w);
-    const unsigned frame = frame_of(run, w);
     void *const control = resident->control;
     struct exec *const exec = resident->exec;
     struct warp *warp = &resident->warps[w];
@@ -336,9 +327,9 @@ static enum status run_warp(struct run *run, struct resident *resident, unsigned
                 return status;
             continue;
         }
-        exec_run(exec, frame, &group, mechanism->alive(control, w), left, &executed);
+        exec_run(exec, w, &group, mechanism->alive(control, w), left, &executed);
         left -= executed.issues;
-        count_issues(run, full, &executed);
+        count_issues(run, &executed);
         if (executed.flow == FLOW_FAULT)
             return report_fault(run, resident, w);
         if (run->options->listener)
@@ -388,7 +379,7 @@ static enum status run_group(struct run *run, struct resident *resident, unsigne
     exec_run_mixed(resident->exec, &group, &executed);
     if (executed.flow == FLOW_FAULT)
         return report_fault(run, resident, threads[bits_first(group.lanes)] / LANES_MAX);
-    count_issues(run, full_lanes(run, 0), &executed);
+    count_issues(run, &executed);
     mechanism->issued(resident->control, slot, &group, &executed);
     const uint32_t staying = executed.flow == FLOW_EXIT || stays(run, &executed) ? executed.taken : 0;
     if (group.lanes & ~staying)
@@ -489,9 +480,8 @@ enum status emulate(struct arena *arena, const struct emulation *emulation, stru
                       .issued = emulation->stats->issued,
                       .next_block = emulation->first_block,
                       .end_block = emulation->supply ? emulation->first_block : emulation->end_block,
-                      .warps_per_frame = LANES_MAX / options->warp_size};
-    const uint32_t *block = emulation->launch->block, threads = block[0] * block[1] * block[2];
-    run.warp_count = (threads + LANES_MAX - 1) / LANES_MAX * run.warps_per_frame;
+                      .warp_count = exec_warps_of(emulation->launch),
+                      .full_lanes = bits_low(emulation->launch->warp_size)};
     struct resident *residents = ARENA_ARRAY(arena, struct resident, options->resident_blocks);
     const uint64_t until_ns = emulation->alone_ns ? team_clock_ns() + emulation->alone_ns : 0;
     unsigned place = 0;

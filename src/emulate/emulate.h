@@ -26,7 +26,6 @@ struct issue_listener {
 struct emulate_options {
     const struct divergence_ops *mechanism;
     const void *mechanism_params;
-    unsigned warp_size;                    /* a power of two, at most 32 */
     uint64_t turn_issues;                  /* what a block issues before the next has its turn */
     uint64_t warp_issues;                  /* what a warp issues before the next of its block has its turn */
     uint64_t livelock_turns;               /* turns without progress before the run is given up */

@@ -63,7 +63,7 @@ uint8_t *exec_uniform(struct arena *arena, const struct linked *linked, const st
     fill_row(uniform, &specials[SPECIAL_DYNAMIC_SMEM_SIZE], launch->dynamic_shared_bytes);
     fill_row(uniform, &specials[SPECIAL_TOTAL_SMEM_SIZE],
              bits_round_up(linked->shared_bytes, 16) + launch->dynamic_shared_bytes);
-    fill_row(uniform, &specials[SPECIAL_WARPSZ], LANES_MAX);
+    fill_row(uniform, &specials[SPECIAL_WARPSZ], launch->warp_size);
     for (unsigned i = 0; i < 32; i++)
         fill_row(uniform, &specials[SPECIAL_ENVREG0 + i], launch->envreg[i]);
     for (unsigned i = 0; i < linked->param_row_count; i++) {
@@ -92,7 +92,7 @@ static void place_warp(struct exec *exec, unsigned warp) {
                                : i == 1 ? exec->launch->block[0]
                                         : exec->launch->block[0] * exec->launch->block[1];
         for (uint32_t lane = 0; lane < LANES_MAX; lane++) {
-            const uint32_t id = (LANES_MAX * warp + lane) / below % exec->launch->block[i];
+            const uint32_t id = (exec->launch->warp_size * warp + lane) / below % exec->launch->block[i];
             memcpy(frame + row->offset + 4u * lane, &id, 4);
         }
     }
@@ -110,7 +110,7 @@ struct exec *exec_create_like(struct arena *arena, const struct linked *linked, 
     struct exec *exec = ARENA_NEW(arena, struct exec);
     exec->linked = linked, exec->launch = launch, exec->memory = memory, exec->counts = counts, exec->output = output;
     exec->threads = launch->block[0] * launch->block[1] * launch->block[2];
-    exec->warps = (exec->threads + LANES_MAX - 1) / LANES_MAX;
+    exec->warps = exec_warps_of(launch);
     const size_t slots = (size_t)exec->warps * LANES_MAX;
     exec->uniform = uniform;
     exec->frames = arena_alloc_aligned(arena, (size_t)exec->warps * linked->frame_bytes, 64);
@@ -156,7 +156,10 @@ void exec_counts_add(struct exec_counts *into, const struct exec_counts *from, u
 
 unsigned exec_warps(const struct exec *exec) { return exec->warps; }
 
-uint32_t exec_warp_lanes(const struct exec *exec, unsigned warp) { return bits_low(exec->threads - LANES_MAX * warp); }
+uint32_t exec_warp_lanes(const struct exec *exec, unsigned warp) {
+    const uint32_t size = exec->launch->warp_size, left = exec->threads - size * warp;
+    return bits_low(left < size ? left : size);
+}
 
 static void start_warp(struct exec *exec, unsigned warp, const uint32_t block[3], uint32_t sm) {
     const struct linked *linked = exec->linked;
@@ -210,7 +213,7 @@ enum status exec_report_fault(const struct exec *exec, const uint32_t pcs[LANES_
     const struct exec_fault *fault = &exec->fault;
     const struct module *module = exec->linked->module;
     const uint32_t *grid = exec->launch->grid, *block = exec->launch->block;
-    const uint32_t thread = LANES_MAX * fault->warp + fault->lane;
+    const uint32_t thread = exec->launch->warp_size * fault->warp + fault->lane;
     char where[256], text[256];
     report_add(report, STATUS_STOPPED,
                "%s: kernel '%s' stopped: %s\n  in block (%u, %u, %u), thread (%u, %u, %u), at PC %u: %s",

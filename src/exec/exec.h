@@ -30,7 +30,7 @@ struct exec_launch {
     uint32_t dynamic_shared_bytes;
     const void *params;
     uint32_t envreg[32];
-    uint32_t sm_count, warps_per_sm;
+    uint32_t sm_count, warps_per_sm, warp_size;
     uint64_t launch_index;
     uint32_t stack_bytes; /* local memory for recursion, per thread */
 };
@@ -56,6 +56,10 @@ uint8_t *exec_uniform(struct arena *arena, const struct linked *linked, const st
 /* The block of that linear index begins: registers, shared and local memory are zero. */
 void exec_start(struct exec *exec, uint64_t block);
 unsigned exec_warps(const struct exec *exec);
+/* Of every block. */
+static inline unsigned exec_warps_of(const struct exec_launch *launch) {
+    return (launch->block[0] * launch->block[1] * launch->block[2] + launch->warp_size - 1) / launch->warp_size;
+}
 /* Lanes of that warp that hold threads. */
 uint32_t exec_warp_lanes(const struct exec *exec, unsigned warp);
 

@@ -58,7 +58,8 @@ static uint64_t local_place(const struct exec *exec, const struct core *core, un
                             uint64_t offset) {
     const uint64_t place = (uint64_t)core->number * core->place_count + exec->place;
     const uint64_t thread_bytes = exec->local_bytes, warp_index = place * core->warps_per_place + warp;
-    return (UINT64_C(1) << 40) + (warp_index * thread_bytes + offset / 4 * 4) * LANES_MAX + 4u * lane + offset % 4;
+    const uint64_t row = (warp_index * thread_bytes + offset / 4 * 4) * exec->launch->warp_size;
+    return (UINT64_C(1) << 40) + row + 4u * lane + offset % 4;
 }
 
 static void note_access(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes,
@@ -270,11 +271,10 @@ struct core *core_create(struct arena *arena, const struct linked *linked, const
                          struct memory *memory, struct exec_counts *counts, uint8_t *uniform,
                          const struct core_shape *shape) {
     struct core *core = ARENA_NEW(arena, struct core);
-    const uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
     core->arena = arena, core->linked = linked, core->launch = launch, core->memory = memory;
     core->threads = core->counts = counts, core->output.arena = arena, core->uniform = uniform;
     core->place_count = shape->places, core->number = shape->number;
-    core->warps_per_place = (threads + LANES_MAX - 1) / LANES_MAX;
+    core->warps_per_place = exec_warps_of(launch);
     core->places = ARENA_ARRAY(arena, struct exec *, shape->places);
     core->warps = ARENA_ARRAY(arena, struct core_warp, (size_t)shape->places * core->warps_per_place);
     core->free_ticket = NO_TICKET;

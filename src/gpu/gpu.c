@@ -96,6 +96,7 @@ static enum status make_sm(struct launch_state *state, uint64_t cycle, struct re
     const uint32_t number = sm_number(state, state->made_count);
     const struct sm_shape shape = {launch->places,
                                    launch->warps_per_place,
+                                   launch->warp_size,
                                    number,
                                    config->gpu->link_latency,
                                    state->crew.threads[0].instructions,
@@ -154,7 +155,7 @@ static enum status create_state(struct launch_state *state, struct arena *arena,
         status = net_create(&state->replies, arena, config, &gpu->map, gpu->slice_total, gpu->slice_out, gpu->sm_in,
                             false, report);
     state->sms = ARENA_ARRAY(arena, struct sm *, config->sm_count);
-    state->code = sm_decode(arena, launch->module, config->sm);
+    state->code = sm_decode(arena, launch->module, config->sm, launch->warp_size);
     crew_create(&state->crew, arena, launch->alone || launch->issues ? 1 : gpu_host_threads(gpu),
                 launch->module->code_count);
     for (uint32_t i = 0; i < gpu->partition_count && status == STATUS_OK; i++) {

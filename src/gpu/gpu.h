@@ -42,6 +42,7 @@ struct gpu_launch {
     uint32_t first_pc;
     uint64_t blocks, block_threads;
     unsigned places, warps_per_place; /* of an SM, by occupancy */
+    unsigned warp_size;
     const struct cache_params *l1;    /* as much as shared memory leaves; NULL: the machine's */
     const struct executor *executors; /* one per SM */
     struct arena *arenas;             /* of each SM and its executor; NULL: the launch's */

@@ -5,7 +5,9 @@
 
 #include "isa/inst.h"
 
-enum { ISSUE_SLOTS_MAX = 64 }; /* where groups stand that could issue */
+/* Slots are where groups stand that could issue; there are as many warps only where warps keep their slots. Each warp has
+ * LANES_MAX thread slots, of which the first ones hold threads: as many as the machine's warps have. */
+enum { ISSUE_SLOTS_MAX = 64, WARPS_MAX = 128 };
 
 struct group {
     uint32_t pc;

@@ -154,10 +154,10 @@ const char *special_name(enum special special); /* "%tid.x" */
 static inline bool inst_may_part(const struct inst *inst) {
     return (inst->op == OP_BRA && inst->guard >= 0) || inst->op == OP_BRX;
 }
+/* It looks at other threads of its warp. */
+static inline bool inst_is_of_warps(const struct inst *inst) { return inst->op >= OP_BAR_WARP && inst->op <= OP_ELECT; }
 /* It waits for the lanes of its warp that it names. */
-static inline bool inst_meets(const struct inst *inst) {
-    return inst->op >= OP_BAR_WARP && inst->op <= OP_ELECT && inst->flags & FLAG_SYNC;
-}
+static inline bool inst_meets(const struct inst *inst) { return inst_is_of_warps(inst) && inst->flags & FLAG_SYNC; }
 static inline bool op_is_control(enum op op) { return op >= OP_BRA && op <= OP_TRAP; }
 
 #endif

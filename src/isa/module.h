@@ -87,7 +87,8 @@ struct module {
     /* one image for .global and .const variables, laid out by the front end; the device places it */
     uint64_t image_bytes;
     uint32_t image_align;
-    uint32_t shared_bytes; /* the largest function->shared_bytes */
+    uint32_t shared_bytes;   /* the largest function->shared_bytes */
+    uint32_t warp_size_line; /* of the text: WARP_SZ is in a constant expression there; 0: nowhere */
 };
 
 /* The defined kernel or function of that name, or NULL. */

@@ -75,7 +75,10 @@ static bool parse_unary(struct parser *parser, struct constant *value) {
     case TOKEN_DOUBLE:
         *value = (struct constant){.is_float = true, .is_single = token->kind == TOKEN_SINGLE, .bits = token->value};
         return true;
-    case TOKEN_NAME: *value = (struct constant){.bits = LANES_MAX}; return true;
+    case TOKEN_NAME:
+        *value = (struct constant){.bits = LANES_MAX};
+        parser->module->warp_size_line = token->line;
+        return true;
     default: break;
     }
     if (parser->nesting >= NESTING_MAX)

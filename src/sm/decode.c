@@ -99,8 +99,7 @@ static void classify_inst(struct timed *timed, const struct inst *inst, const st
 }
 
 /* A warp wider than the back end passes a unit in several cycles. */
-static void add_width(struct timed *timed, const struct sm_params *params) {
-    const uint32_t wide = LANES_MAX / params->lanes;
+static void add_width(struct timed *timed, const struct sm_params *params, uint32_t wide) {
     timed->busy_cycles = (uint16_t)(timed->busy_cycles * wide);
     timed->done_cycles = (uint16_t)(timed->done_cycles + wide - 1 + params->pipeline_cycles);
 }
@@ -190,7 +189,8 @@ static void add_registers(struct arena *arena, struct timed *timed, const struct
     timed->more = arena_copy(arena, &touched.words[1], timed->more_count * sizeof *timed->more);
 }
 
-const struct sm_code *sm_decode(struct arena *arena, const struct module *module, const struct sm_params *params) {
+const struct sm_code *sm_decode(struct arena *arena, const struct module *module, const struct sm_params *params,
+                                unsigned warp_size) {
     struct timed *all = ARENA_ARRAY(arena, struct timed, module->code_count);
     struct numbering numbering = {.banks = params->register_banks};
     for (unsigned f = 0; f < module->function_count; f++) {
@@ -199,7 +199,7 @@ const struct sm_code *sm_decode(struct arena *arena, const struct module *module
             const struct inst *inst = &module->code[pc];
             struct timed *timed = &all[pc];
             classify_inst(timed, inst, params);
-            add_width(timed, params);
+            add_width(timed, params, sm_issue_cycles(params, warp_size));
             timed->unit = unit_at_hand(params, timed->unit);
             timed->order = (uint8_t)order_of(inst);
             timed->parameter = parameter_of(function, inst, params);

@@ -42,7 +42,8 @@ void sm_instruction_arrived(struct sm *sm, uint64_t address) {
 
 static uint64_t code_address(uint32_t pc) { return CODE_SPACE + (uint64_t)pc * SM_INSTRUCTION_BYTES; }
 
-void sm_remember_code(struct sm *sm, uint32_t first_pc) {
+/* Apart from the loop over cycles, in which blocks begin. */
+__attribute__((noinline)) void sm_remember_code(struct sm *sm, uint32_t first_pc) {
     const struct function *kernel = module_function_at(sm->module, first_pc);
     uint32_t *used = ARENA_ARRAY(sm->arena, uint32_t, cache_sets(sm->instruction));
     if (cache_atom_bytes(sm->instruction) != LINE_INSTRUCTIONS * SM_INSTRUCTION_BYTES)
@@ -76,7 +77,7 @@ static bool fetch_warp(struct sm *sm, unsigned warp) {
     if (is_here(sm, w->pc)) {
         fetched_soon(sm, warp);
         w->fetching = true;
-        sm->wants_fetch &= ~(UINT64_C(1) << warp);
+        sm->wants_fetch &= ~set_of(warp);
         sm->stats.fetches++;
         return true;
     }
@@ -104,15 +105,14 @@ static bool fetch_warp(struct sm *sm, unsigned warp) {
     case CACHE_BLOCKED: return false;
     }
     w->fetching = true;
-    sm->wants_fetch &= ~(UINT64_C(1) << warp);
+    sm->wants_fetch &= ~set_of(warp);
     sm->stats.fetches++;
     return true;
 }
 
 void sm_fetch(struct sm *sm) {
     for (unsigned n = 0; n < sm->params.fetches_per_cycle && sm->wants_fetch; n++) {
-        const uint64_t after = sm->fetch_turn >= 63 ? 0 : sm->wants_fetch & ~((UINT64_C(2) << sm->fetch_turn) - 1);
-        const unsigned warp = bits_first64(after ? after : sm->wants_fetch);
+        const unsigned warp = set_next(sm->wants_fetch, sm->fetch_turn);
         if (!fetch_warp(sm, warp))
             return;
         sm->fetch_turn = warp;

@@ -15,10 +15,10 @@ static void set_wait(struct sm *sm, unsigned w, enum sm_wait wait) {
 }
 
 /* The ready warps whose unit has no room; the others wait for their turn. */
-static void set_blocked(struct sm *sm, uint64_t blocked) {
-    for (uint64_t rest = (blocked ^ sm->unit_blocked) & sm->ready; rest; rest &= rest - 1) {
-        const unsigned w = bits_first64(rest);
-        set_wait(sm, w, blocked >> w & 1 ? WAIT_UNIT : WAIT_TURN);
+static void set_blocked(struct sm *sm, slot_set blocked) {
+    for (slot_set rest = (blocked ^ sm->unit_blocked) & sm->ready; rest; rest &= rest - 1) {
+        const unsigned w = set_first(rest);
+        set_wait(sm, w, set_has(blocked, w) ? WAIT_UNIT : WAIT_TURN);
     }
     sm->unit_blocked = blocked;
 }
@@ -59,8 +59,8 @@ static inline void clear_ready(struct sm *sm, unsigned w) {
     struct sm_warp *warp = &sm->warps[w];
     if (warp->ready_unit == SM_UNIT_COUNT)
         return;
-    sm->ready &= ~(UINT64_C(1) << w);
-    sm->ready_for[warp->ready_unit] &= ~(UINT64_C(1) << w);
+    sm->ready &= ~set_of(w);
+    sm->ready_for[warp->ready_unit] &= ~set_of(w);
     warp->ready_unit = SM_UNIT_COUNT;
 }
 
@@ -69,14 +69,14 @@ static inline void set_ready(struct sm *sm, unsigned w, unsigned unit) {
     if (warp->ready_unit == unit)
         return;
     clear_ready(sm, w);
-    sm->ready |= UINT64_C(1) << w;
-    sm->ready_for[unit] |= UINT64_C(1) << w;
+    sm->ready |= set_of(w);
+    sm->ready_for[unit] |= set_of(w);
     warp->ready_unit = (uint8_t)unit;
 }
 
 /* The sets that a warp is in while it waits so. */
 static inline void join_sets(struct sm *sm, unsigned w, enum sm_wait wait, unsigned unit) {
-    const uint64_t bit = UINT64_C(1) << w;
+    const slot_set bit = set_of(w);
     if (wait == WAIT_TURN)
         set_ready(sm, w, unit);
     else
@@ -98,7 +98,7 @@ static void consider_held(struct sm *sm, unsigned w) {
         warp->buffer_pc = warp->buffer_end = warp->pc;
     join_sets(sm, w, here ? warp->held : WAIT_FETCH, SM_UNIT_SP);
     if (warp->held != WAIT_REGISTER)
-        sm->stalled_long |= UINT64_C(1) << w;
+        sm->stalled_long |= set_of(w);
     set_wait(sm, w, here ? warp->held : WAIT_FETCH);
 }
 
@@ -125,7 +125,7 @@ static void consider_formed(struct sm *sm, unsigned slot) {
 /* Apart from a cycle's events, which are inlined in the loop over cycles. */
 __attribute__((noinline)) void sm_consider_warp(struct sm *sm, unsigned w) {
     struct sm_warp *warp = &sm->warps[w];
-    if (!(sm->used >> w & 1))
+    if (!(set_has(sm->used, w)))
         return;
     if (sm->regroup) {
         consider_formed(sm, w);
@@ -159,7 +159,7 @@ void sm_consider_fetched(struct sm *sm, unsigned w) {
     if (wait == WAIT_TURN)
         set_ready(sm, w, timed->unit);
     else if (wait == WAIT_MEMORY)
-        sm->stalled_long |= UINT64_C(1) << w;
+        sm->stalled_long |= set_of(w);
     set_wait(sm, w, wait);
 }
 
@@ -172,7 +172,7 @@ static uint8_t first_bank(const struct sm *sm, const struct sm_warp *warp) {
 /* The group in a slot of a mechanism that dissolves them: another, a grown one, or none. */
 static void update_formed(struct sm *sm, unsigned slot) {
     struct sm_warp *warp = &sm->warps[slot];
-    const uint64_t bit = UINT64_C(1) << slot;
+    const slot_set bit = set_of(slot);
     sm->wants_fetch &= ~bit;
     warp->waits = !sm->mechanism->offer(sm->control, slot, &warp->group);
     if (warp->waits) {
@@ -215,7 +215,7 @@ void sm_update_warp(struct sm *sm, unsigned w) {
         return;
     }
     struct sm_warp *warp = &sm->warps[w];
-    const uint64_t bit = UINT64_C(1) << w;
+    const slot_set bit = set_of(w);
     sm->wants_fetch &= ~bit;
     if (!(sm->used & bit) || warp->waits) {
         clear_ready(sm, w);
@@ -239,7 +239,7 @@ void sm_update_warp(struct sm *sm, unsigned w) {
     }
     if (warp->group.lanes != lanes) {
         warp->width = (uint8_t)bits_count(warp->group.lanes);
-        warp->width_class = sm_width_class(warp->width);
+        warp->width_class = sm_width_class(sm, warp->width);
     }
     warp->alive = sm->mechanism->alive(sm->control, w);
     if (warp->group.pc != warp->pc) {
@@ -253,7 +253,7 @@ void sm_update_warp(struct sm *sm, unsigned w) {
 /* The same after an issue within a straight run: the group goes on by one instruction without the mechanism's doing, and
  * the warp is in no set but the ready ones. */
 static inline void go_on(struct sm *sm, unsigned w, struct sm_warp *warp, uint32_t pc) {
-    const uint64_t bit = UINT64_C(1) << w;
+    const slot_set bit = set_of(w);
     warp->pc = warp->group.pc = pc;
     warp->stage = WAIT_FETCH;
     if (pc != warp->buffer_end) {
@@ -345,19 +345,19 @@ void sm_write_back(struct sm *sm, uint32_t number) {
     warp->in_flight--;
     flight->next = sm->free_flight;
     sm->free_flight = number;
-    if (sm->used >> w & 1)
+    if (set_has(sm->used, w))
         consider_hazard(sm, w);
     else
         sm_end_if_done(sm, w / sm->shape.warps_per_place);
 }
 
-static uint64_t end_threads(struct sm *sm, unsigned w, const struct executed *executed) {
+static slot_set end_threads(struct sm *sm, unsigned w, const struct executed *executed) {
     const unsigned number = w / sm->shape.warps_per_place;
     if (!sm->mechanism->alive(sm->control, w)) {
-        sm->used &= ~(UINT64_C(1) << w);
+        sm->used &= ~set_of(w);
         sm_update_warp(sm, w);
     }
-    const uint64_t changed = sm_end_threads(sm, number, w, NULL, executed, NULL);
+    const slot_set changed = sm_end_threads(sm, number, w, NULL, executed, NULL);
     sm_end_if_done(sm, number);
     return changed;
 }
@@ -410,8 +410,8 @@ static inline uint64_t take_unit(struct sm *sm, enum sm_unit unit, uint64_t read
 }
 
 /* An instruction of the memory unit whose operands are read at `ready`: a place in the queue, or nothing to access. */
-static inline void enqueue(struct sm *sm, uint32_t flight, const struct timed *timed, const struct access *access,
-                           uint64_t ready) {
+static inline void enqueue_memory(struct sm *sm, uint32_t flight, const struct timed *timed,
+                                  const struct access *access, uint64_t ready) {
     if (access->kind != ACCESS_NONE)
         sm_enqueue_access(sm, flight, access, ready);
     else if (timed->parameter)
@@ -431,7 +431,7 @@ static void launch_memory(struct sm *sm, unsigned w, uint32_t number, const stru
     warp->atomics_in_flight += flight->ticket != NO_TICKET;
     const bool slow = access->kind != ACCESS_NONE ? access->space != SPACE_SHARED : timed->parameter != 0;
     set_pending(warp->pending, timed, slow);
-    enqueue(sm, number, timed, access, read_operands(sm, w, timed));
+    enqueue_memory(sm, number, timed, access, read_operands(sm, w, timed));
     if (sm->slips) {
         flight->lanes = 0, flight->entire = false;
         warp->accessing = number;
@@ -492,7 +492,7 @@ void sm_book_flight(struct sm *sm, unsigned slot, uint32_t number, const struct 
     if (!bundle->ready) /* groups of a bundle are on lanes, and so in register files, of their own */
         bundle->ready = read_operands(sm, slot, timed) + (bundle->turns - 1) * sm->wide;
     if (unit == SM_UNIT_MEMORY) {
-        enqueue(sm, number, timed, access, bundle->ready);
+        enqueue_memory(sm, number, timed, access, bundle->ready);
         return;
     }
     if (sm->params.pipeline == SM_ONE_CYCLE) {
@@ -516,7 +516,7 @@ static inline void count_issue(struct sm *sm, unsigned scheduler, const struct s
 
 /* Control flow, the end of a straight run, or a barrier: the mechanism says how the warp goes on. */
 static void end_run(struct sm *sm, unsigned w, const struct executed *executed) {
-    uint64_t changed = 0;
+    slot_set changed = 0;
     sm->warps[w].since = sm->now + 1; /* the wait before it is counted; a barrier that opens looks at the warp again */
     switch (executed->flow) {
     case FLOW_BRANCH:
@@ -527,8 +527,8 @@ static void end_run(struct sm *sm, unsigned w, const struct executed *executed) 
     default: break;
     }
     if (changed)
-        sm_look_again(sm, changed & ~(UINT64_C(1) << w));
-    if (sm->used >> w & 1)
+        sm_look_again(sm, changed & ~set_of(w));
+    if (set_has(sm->used, w))
         sm_update_warp(sm, w);
 }
 
@@ -613,12 +613,12 @@ static void issue_path(struct sm *sm, unsigned scheduler, unsigned w) {
     sm->scheduler_pc[scheduler] = warp->pc;
     sm_count_issued(sm, scheduler, 1);
     warp->buffer_pc = warp->pc + 1;
-    sm_look_again(sm, sm_meet(sm, w, &warp->group, NULL) | UINT64_C(1) << w);
+    sm_look_again(sm, sm_meet(sm, w, &warp->group, NULL) | set_of(w));
 }
 
 void sm_issue(struct sm *sm) {
-    const uint64_t ready = sm->ready, blocked = sm_without_room(sm);
-    uint64_t possible = ready & ~blocked;
+    const slot_set ready = sm->ready, blocked = sm_without_room(sm);
+    slot_set possible = ready & ~blocked;
     if (blocked != sm->unit_blocked)
         set_blocked(sm, blocked);
     if (sm->books_later && !possible) {
@@ -635,7 +635,7 @@ void sm_issue(struct sm *sm) {
             sm_count_issued(sm, s, 1);
             continue;
         }
-        const uint64_t mine = sm->scheduler_warps[s];
+        const slot_set mine = sm->scheduler_warps[s];
         if (!(possible & mine)) {
             sm_book(sm, sm_empty(sm, s, ready & mine), 1);
             continue;

@@ -417,10 +417,10 @@ void sm_acknowledge(struct sm *sm, unsigned number) {
     struct place *place = &sm->places[number];
     if (--place->stores)
         return;
-    const uint64_t formed = sm->regroup ? UINT64_MAX : 0, all = bits_low64(sm->shape.warps_per_place);
-    const uint64_t slots = formed | all << number * sm->shape.warps_per_place;
-    for (uint64_t rest = slots & sm->used; rest; rest &= rest - 1) {
-        const unsigned w = bits_first64(rest);
+    const slot_set formed = sm->regroup ? ~(slot_set)0 : 0, all = set_low(sm->shape.warps_per_place);
+    const slot_set slots = formed | all << number * sm->shape.warps_per_place;
+    for (slot_set rest = slots & sm->used; rest; rest &= rest - 1) {
+        const unsigned w = set_first(rest);
         if (sm->warps[w].stage == WAIT_MEMORY)
             sm_consider_warp(sm, w); /* fences wait for this */
     }

@@ -113,18 +113,18 @@ static void return_with_flight(struct sm *sm, unsigned thread) {
         }
 }
 
-uint64_t sm_regroup_go_on(struct sm *sm, unsigned warp, uint32_t lanes) {
+slot_set sm_regroup_go_on(struct sm *sm, unsigned warp, uint32_t lanes) {
     const struct regroup *regroup = sm->regroup;
     uint16_t threads[LANES_MAX];
     uint32_t back = 0;
-    uint64_t changed = 0;
+    slot_set changed = 0;
     threads_of_warp(threads, warp, LANES_MAX);
     if (!sm->mechanism->ahead)
         return sm->mechanism->returned(sm->control, threads, lanes);
     for (BITS_EACH(lane, lanes)) {
         const unsigned thread = threads[lane], slot = regroup->barrier_slot[thread];
         if (--sm->warps[slot].at_barrier == 0)
-            changed |= UINT64_C(1) << slot;
+            changed |= set_of(slot);
         if (regroup->barrier_flight[thread])
             return_with_flight(sm, thread);
         else
@@ -133,7 +133,7 @@ uint64_t sm_regroup_go_on(struct sm *sm, unsigned warp, uint32_t lanes) {
     return back ? changed | sm->mechanism->returned(sm->control, threads, back) : changed;
 }
 
-uint64_t sm_regroup_launch(struct sm *sm, unsigned slot, unsigned warp, uint32_t pc, uint32_t lanes,
+slot_set sm_regroup_launch(struct sm *sm, unsigned slot, unsigned warp, uint32_t pc, uint32_t lanes,
                            const struct access *access, struct bundle *bundle) {
     uint16_t threads[LANES_MAX];
     threads_of_warp(threads, warp, LANES_MAX);
@@ -161,7 +161,7 @@ static bool has_room(struct sm *sm, const struct group *group) {
 }
 
 /* The slots that may have changed. */
-static uint64_t issue_group(struct sm *sm, unsigned slot, const struct group *group, struct bundle *bundle) {
+static slot_set issue_group(struct sm *sm, unsigned slot, const struct group *group, struct bundle *bundle) {
     if (inst_meets(&sm->module->code[group->pc]))
         return sm_meet(sm, slot, group, bundle);
     struct executed executed;
@@ -190,7 +190,7 @@ static uint64_t issue_group(struct sm *sm, unsigned slot, const struct group *gr
     memcpy(threads, group->threads, sizeof sm->regroup->threads[number]);
     sm->places[home].in_flight++;
     sm->regroup->at_memory += slow ? bits_count(going) : 0;
-    uint64_t changed = sm->mechanism->issued(sm->control, slot, group, &executed);
+    slot_set changed = sm->mechanism->issued(sm->control, slot, group, &executed);
     sm_tell_watcher(sm, slot,
                     &(struct group){.pc = group->pc, .lanes = group->lanes, .threads = sm->regroup->threads[number]},
                     &executed);
@@ -216,7 +216,7 @@ static uint64_t issue_group(struct sm *sm, unsigned slot, const struct group *gr
 /* Apart from the cycle loop, which would have fewer registers for warps that keep their slots. */
 __attribute__((noinline)) unsigned sm_regroup_issue(struct sm *sm, unsigned scheduler,
                                                     const struct scheduler_view *view) {
-    const unsigned slot = sm->mechanism->pick ? sm->mechanism->pick(sm->control, view->ready)
+    const unsigned slot = sm->mechanism->pick ? sm->mechanism->pick(sm->control, (uint64_t)view->ready)
                                               : sm->scheduler->pick(sm->schedulers[scheduler], view);
     if (slot == ISSUE_SLOTS_MAX) {
         sm_book(sm, sm_empty(sm, scheduler, 0), 1);
@@ -225,7 +225,7 @@ __attribute__((noinline)) unsigned sm_regroup_issue(struct sm *sm, unsigned sche
     struct sm_warp *warp = &sm->warps[slot];
     struct bundle bundle = {.turns = sm->mechanism->turns ? sm->mechanism->turns(sm->control, slot) : 1};
     struct group group = warp->group;
-    uint64_t changed = UINT64_C(1) << slot;
+    slot_set changed = set_of(slot);
     sm->scheduler_pc[scheduler] = warp->pc;
     sm->inst_stats[warp->pc].waits[warp->stage] += sm->now - warp->since;
     warp->since = sm->now + 1;
@@ -240,10 +240,10 @@ __attribute__((noinline)) unsigned sm_regroup_issue(struct sm *sm, unsigned sche
         warp->buffer_end = warp->buffer_pc;
     sm_look_again(sm, changed);
     if (!bundle.lanes) {
-        sm_book(sm, sm_stall(sm, &sm->warps[bits_first64(view->ready)], SM_UNIT_MEMORY), 1);
+        sm_book(sm, sm_stall(sm, &sm->warps[set_first(view->ready)], SM_UNIT_MEMORY), 1);
         return 0;
     }
-    sm->scheduler_class[scheduler] = sm_width_class(bits_count(bundle.lanes));
+    sm->scheduler_class[scheduler] = sm_width_class(sm, bits_count(bundle.lanes));
     sm_count_issued(sm, scheduler, 1);
     return bundle.turns;
 }

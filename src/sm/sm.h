@@ -13,7 +13,6 @@
 #include "mem/link.h"
 #include "sm/histograms.h"
 
-enum { SM_WARPS_MAX = 64 };
 enum sm_pipeline { SM_SCOREBOARD, SM_BARREL, SM_ONE_CYCLE };
 enum sm_return { SM_RETURN_OWN, SM_RETURN_THREAD, SM_RETURN_GROUP };
 
@@ -98,7 +97,7 @@ struct sm_slot_view {
 };
 
 struct sm_shape {
-    unsigned places, warps_per_place;
+    unsigned places, warps_per_place, warp_size;
     uint32_t id;
     uint64_t epoch_cycles;
     /* Counted in by all SMs that one host thread runs: per PC and one more, and distributions. */
@@ -112,7 +111,12 @@ struct sm_shape {
 
 /* What timing needs of the instructions of a module: the same for all SMs. */
 struct sm_code;
-const struct sm_code *sm_decode(struct arena *arena, const struct module *module, const struct sm_params *params);
+const struct sm_code *sm_decode(struct arena *arena, const struct module *module, const struct sm_params *params,
+                                unsigned warp_size);
+/* Cycles in which a warp of that size issues. */
+static inline uint32_t sm_issue_cycles(const struct sm_params *params, unsigned warp_size) {
+    return (warp_size + params->lanes - 1) / params->lanes;
+}
 
 /* What an SM keeps from launch to launch. */
 struct sm_caches {
@@ -148,10 +152,14 @@ bool sm_faulted(const struct sm *sm, uint64_t *cycle, unsigned *warp);
 /* Blocks resident wait for ever: nothing in flight, nothing ready. */
 bool sm_is_stuck(const struct sm *sm);
 void sm_describe(const struct sm *sm, struct report *report);
-/* For watchers. Threads are numbered through the SM; warp w holds LANES_MAX of them from w * LANES_MAX on. */
+/* For watchers. Threads are numbered through the SM; warp w has numbers from w * LANES_MAX on, as many as it has threads. */
 unsigned sm_slot_count(const struct sm *sm);
 struct sm_slot_view sm_view_slot(const struct sm *sm, unsigned slot);
 const struct sm_shape *sm_shape_of(const struct sm *sm);
+/* A thread as its block counts. */
+static inline unsigned sm_thread_of_block(const struct sm_shape *shape, unsigned thread) {
+    return thread / LANES_MAX % shape->warps_per_place * shape->warp_size + thread % LANES_MAX;
+}
 /* The block that the warp belongs to. */
 uint64_t sm_block_of(const struct sm *sm, unsigned warp);
 /* As divergence_ops.where and divergence_ops.show. */

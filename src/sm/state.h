@@ -77,7 +77,7 @@ struct flight {
 enum event_kind { EVENT_WRITE_BACK, EVENT_COLLECTOR, EVENT_FETCHED };
 /* What happens in one cycle to come. Order within it changes nothing: warps, and flights, do not meet. */
 struct slot {
-    uint64_t fetched;     /* warps */
+    slot_set fetched;     /* warps */
     uint64_t collectors;  /* to be given back, eight bits for each kind of unit */
     uint32_t write_backs; /* the first flight plus 1 */
 };
@@ -181,52 +181,40 @@ struct sm {
     struct divergence_usage usage;
     struct sm_shape shape;
     unsigned warp_count, slot_count;
+    const struct sm_entries *entries;
+    bool (*run)(struct sm *sm, uint64_t from, uint64_t to); /* the same as in entries: called most */
     struct link *requests, *replies;
     struct cache *l1, *instruction, *constant;
     struct own_l2 *l2;    /* NULL: none */
     bool l1_keeps_writes; /* write-back or perfect */
     const struct timed *timed;
     uint32_t register_words;
-    uint32_t wide;           /* cycles that a warp takes to issue */
-    bool books_later;        /* see `empty` */
-    struct pending *pending; /* [warp][word] */
+    uint32_t wide;                        /* cycles that a warp takes to issue */
+    uint8_t width_classes[LANES_MAX + 1]; /* by lanes of a group: eighths of a warp, from issued_1 on */
+    bool books_later;                     /* see `empty` */
+    struct pending *pending;              /* [warp][word] */
     uint32_t instruction_ways;
     uint32_t line_mask;      /* instructions of what a fetch takes from the instruction cache, less 1 */
     uint64_t *code_here;     /* lines of code that the instruction cache holds for good; NULL: it may lose them */
     uint64_t collector_bias; /* added to collectors_used, shows full ones in the top bits */
 
-    uint64_t now;                             /* asleep: the cycle up to which slots are counted */
-    uint64_t wake;                            /* nothing happens before this cycle but by news from outside */
-    uint64_t mechanism_wake;                  /* the cycle in which the mechanism acts by itself */
-    uint64_t used, wants_fetch, stalled_long; /* warps */
-    uint64_t ready;                           /* warps that lack nothing but a unit, a queue or their turn */
-    uint64_t ready_for[SM_UNIT_COUNT];        /* the same by the unit they need */
-    uint64_t older[SM_WARPS_MAX];
-    struct sm_warp warps[SM_WARPS_MAX];
+    uint64_t now;            /* asleep: the cycle up to which slots are counted */
+    uint64_t wake;           /* nothing happens before this cycle but by news from outside */
+    uint64_t mechanism_wake; /* the cycle in which the mechanism acts by itself */
     struct place *places;
     unsigned places_used;
     struct {
         uint64_t block;
         uint32_t first_pc;
-    } given[SM_WARPS_MAX];
+    } given[WARPS_MAX];
     unsigned given_count;
 
-    uint8_t slot_places[SM_WARPS_MAX]; /* for schedulers that tell blocks apart */
+    uint8_t slot_places[WARPS_MAX]; /* for schedulers that tell blocks apart */
     void *schedulers[SCHEDULERS_MAX];
     const struct scheduler_ops *scheduler;
-    uint64_t scheduler_warps[SCHEDULERS_MAX];
     uint64_t scheduler_busy[SCHEDULERS_MAX]; /* a wide warp is still issuing until this cycle */
     uint8_t scheduler_class[SCHEDULERS_MAX]; /* of that warp, from issued_1 on: its slots are counted as they pass */
     uint32_t scheduler_pc[SCHEDULERS_MAX];   /* of its instruction */
-
-    /* Cycles from `since` on in which no scheduler issued, while the sets of warps were these: booked when they end. Only
-     * where every issue takes one cycle and groups keep their warps. */
-    struct {
-        bool open;
-        bool no_flight;
-        uint64_t since, used, ready, stalled_long;
-        struct booking to[SCHEDULERS_MAX];
-    } empty;
 
     struct banks banks;
     uint64_t bank_free[64];
@@ -237,8 +225,6 @@ struct sm {
     unsigned unit_count[SM_UNIT_COUNT];
     uint64_t collectors_used; /* eight bits for each kind of unit; of the memory unit: its queue */
 
-    struct slot wheel[WHEEL_SLOTS];
-    uint64_t wheel_bits[WHEEL_SLOTS / 64];
     struct {
         struct far_event *items;
         unsigned count, capacity;
@@ -256,9 +242,6 @@ struct sm {
     struct cache_blocked blocked;
 
     unsigned fetch_turn;
-    uint64_t fetch_lines[SM_WARPS_MAX]; /* line a warp waits for */
-
-    uint64_t unit_blocked; /* warps that are ready but whose unit has no room, booked as waiting for it */
     bool faulted;
     uint64_t fault_cycle;
     unsigned fault_warp;
@@ -267,105 +250,149 @@ struct sm {
     struct sm_inst_stats *inst_stats;
     struct sm_histograms *histograms;
     uint64_t divergent_branches, *divergent, threads;
+
+    /* What follows is larger in sm/many.c; what stands before is the same there, and sm.c reads it of either. */
+    struct sm_warp warps[SET_SLOTS];
+    slot_set used, wants_fetch, stalled_long; /* warps */
+    slot_set ready;                           /* warps that lack nothing but a unit, a queue or their turn */
+    slot_set ready_for[SM_UNIT_COUNT];        /* the same by the unit they need */
+    slot_set unit_blocked; /* warps that are ready but whose unit has no room, booked as waiting for it */
+    slot_set older[SET_SLOTS];
+    slot_set scheduler_warps[SCHEDULERS_MAX];
+    /* Cycles from `since` on in which no scheduler issued, while the sets of warps were these: booked when they end. Only
+     * where every issue takes one cycle and groups keep their warps. */
+    struct {
+        bool open;
+        bool no_flight;
+        uint64_t since;
+        slot_set used, ready, stalled_long;
+        struct booking to[SCHEDULERS_MAX];
+    } empty;
+    struct slot wheel[WHEEL_SLOTS];
+    uint64_t wheel_bits[WHEEL_SLOTS / 64];
 };
 
-/* sm.c */
+/* What is called from outside and knows sets of slots, of cycle.c and of many.c: sm_create, sm_run of an SM that is awake,
+ * sm_settle, sm_describe, sm_view_slot. */
+struct sm_entries {
+    enum status (*create)(struct sm **out, struct arena *arena, const struct sm_params *params,
+                          const struct cache_params *l1, const struct sm_caches *caches, const struct module *module,
+                          const struct sm_code *code, const struct executor *executor,
+                          const struct divergence_ops *mechanism, const struct sm_shape *shape, struct link *requests,
+                          struct link *replies, struct report *report);
+    bool (*run)(struct sm *sm, uint64_t from, uint64_t to);
+    void (*settle)(struct sm *sm, uint64_t cycle);
+    void (*describe)(const struct sm *sm, struct report *report);
+    struct sm_slot_view (*view_slot)(const struct sm *sm, unsigned slot);
+};
+extern const struct sm_entries sm_few, sm_many;
+/* cycle.c */
 /* An event that the wheel does not reach yet. */
-void sm_far_event(struct sm *sm, uint64_t cycle, enum event_kind kind, uint32_t value);
+SM_STAGE void sm_far_event(struct sm *sm, uint64_t cycle, enum event_kind kind, uint32_t value);
 /* fetch.c */
-void sm_fetch(struct sm *sm);
+SM_STAGE void sm_fetch(struct sm *sm);
 /* With the first block: lines of code need not be looked up again once they have come, when the kernel calls nothing and
  * its lines fit the instruction cache's sets. */
-void sm_remember_code(struct sm *sm, uint32_t first_pc);
-void sm_fetched(struct sm *sm, unsigned warp);
+SM_STAGE void sm_remember_code(struct sm *sm, uint32_t first_pc);
+SM_STAGE void sm_fetched(struct sm *sm, unsigned warp);
 /* The warp goes on elsewhere than behind its last instruction, where fetch went. */
-void sm_fetched_astray(struct sm *sm, unsigned warp);
-void sm_instruction_arrived(struct sm *sm, uint64_t address);
+SM_STAGE void sm_fetched_astray(struct sm *sm, unsigned warp);
+SM_STAGE void sm_instruction_arrived(struct sm *sm, uint64_t address);
 /* issue.c */
 /* Looks at a warp anew: what it would issue and what it waits for. */
-void sm_update_warp(struct sm *sm, unsigned warp);
+SM_STAGE void sm_update_warp(struct sm *sm, unsigned warp);
 /* The same while the mechanism's offer stands: instructions or registers have come. */
-void sm_consider_warp(struct sm *sm, unsigned warp);
+SM_STAGE void sm_consider_warp(struct sm *sm, unsigned warp);
 /* The same when its instructions have come: it waited for them, and was in no set. */
-void sm_consider_fetched(struct sm *sm, unsigned warp);
-void sm_issue(struct sm *sm);
+SM_STAGE void sm_consider_fetched(struct sm *sm, unsigned warp);
+SM_STAGE void sm_issue(struct sm *sm);
 /* Nothing issues from this cycle on. */
-void sm_begin_empty(struct sm *sm);
+SM_STAGE void sm_begin_empty(struct sm *sm);
 /* What has passed so is booked. */
-void sm_end_empty(struct sm *sm);
+SM_STAGE void sm_end_empty(struct sm *sm);
 /* NO_FLIGHT: there is none. */
-uint32_t sm_take_flight(struct sm *sm);
+SM_STAGE uint32_t sm_take_flight(struct sm *sm);
 /* Operands, unit or load/store unit, and the write-back of an issued instruction. */
-void sm_book_flight(struct sm *sm, unsigned slot, uint32_t flight, const struct access *access, struct bundle *bundle);
+SM_STAGE void sm_book_flight(struct sm *sm, unsigned slot, uint32_t flight, const struct access *access,
+                             struct bundle *bundle);
 /* A warp's instruction, without a flight where none is free. */
-void sm_launch_if_room(struct sm *sm, unsigned warp, uint32_t pc, const struct access *access);
-void sm_count_parting(struct sm *sm, const struct executed *executed);
-void sm_write_back(struct sm *sm, uint32_t flight);
-void sm_end_if_done(struct sm *sm, unsigned place);
+SM_STAGE void sm_launch_if_room(struct sm *sm, unsigned warp, uint32_t pc, const struct access *access);
+SM_STAGE void sm_count_parting(struct sm *sm, const struct executed *executed);
+SM_STAGE void sm_write_back(struct sm *sm, uint32_t flight);
+SM_STAGE void sm_end_if_done(struct sm *sm, unsigned place);
 /* wait.c: calls answer with the slots to be looked at again. `threads`: of each lane of the group; NULL: the warp's of the
  * slot. `bundle`: where the mechanism dissolves groups. */
-void sm_look_again(struct sm *sm, uint64_t slots);
+SM_STAGE void sm_look_again(struct sm *sm, slot_set slots);
 /* Its `taken` lanes do not go on when the instruction is written back. */
-bool sm_stays(const struct sm *sm, const struct executed *executed);
-uint64_t sm_arrive(struct sm *sm, unsigned place, unsigned slot, const uint16_t *threads,
-                   const struct executed *executed);
+SM_STAGE bool sm_stays(const struct sm *sm, const struct executed *executed);
+SM_STAGE slot_set sm_arrive(struct sm *sm, unsigned place, unsigned slot, const uint16_t *threads,
+                            const struct executed *executed);
 /* Have all lanes come that the group's warp-level operation names? */
-bool sm_is_whole(const struct sm *sm, unsigned warp, const struct group *group);
+SM_STAGE bool sm_is_whole(const struct sm *sm, unsigned warp, const struct group *group);
 /* The group waits at its warp-level operation for those it names; sets that are complete go on. */
-uint64_t sm_meet(struct sm *sm, unsigned slot, const struct group *offered, struct bundle *bundle);
-uint64_t sm_end_threads(struct sm *sm, unsigned place, unsigned slot, const uint16_t *threads,
-                        const struct executed *executed, struct bundle *bundle);
-void sm_describe_waits(const struct sm *sm, unsigned warp, struct report *report);
+SM_STAGE slot_set sm_meet(struct sm *sm, unsigned slot, const struct group *offered, struct bundle *bundle);
+SM_STAGE slot_set sm_end_threads(struct sm *sm, unsigned place, unsigned slot, const uint16_t *threads,
+                                 const struct executed *executed, struct bundle *bundle);
+SM_STAGE void sm_describe_waits(const struct sm *sm, unsigned warp, struct report *report);
 /* regroup.c: where the mechanism dissolves groups */
-struct regroup *sm_regroup_create(struct arena *arena, unsigned warps);
-void sm_regroup_start(struct sm *sm, unsigned warp, uint32_t pc, uint32_t lanes);
+SM_STAGE struct regroup *sm_regroup_create(struct arena *arena, unsigned warps);
+SM_STAGE void sm_regroup_start(struct sm *sm, unsigned warp, uint32_t pc, uint32_t lanes);
 /* Every unfinished thread waits for memory, or for threads that do. */
-bool sm_regroup_waits_for_memory(const struct sm *sm);
+SM_STAGE bool sm_regroup_waits_for_memory(const struct sm *sm);
 /* The block of its threads. */
-unsigned sm_regroup_place(const struct sm *sm, const struct group *group);
+SM_STAGE unsigned sm_regroup_place(const struct sm *sm, const struct group *group);
 /* One of the ready slots issues in the scheduler's turn: the turns it takes; 0: none did, and the slot is booked. */
-unsigned sm_regroup_issue(struct sm *sm, unsigned scheduler, const struct scheduler_view *view);
-void sm_regroup_write_back(struct sm *sm, uint32_t flight);
+SM_STAGE unsigned sm_regroup_issue(struct sm *sm, unsigned scheduler, const struct scheduler_view *view);
+SM_STAGE void sm_regroup_write_back(struct sm *sm, uint32_t flight);
 /* The barrier of these lanes of the warp has opened: they come back, those that their slot keeps (`ahead`) when their
  * instruction is written back too. */
-uint64_t sm_regroup_go_on(struct sm *sm, unsigned warp, uint32_t lanes);
+SM_STAGE slot_set sm_regroup_go_on(struct sm *sm, unsigned warp, uint32_t lanes);
 /* The mechanism acts by itself. */
-void sm_regroup_advance(struct sm *sm);
+SM_STAGE void sm_regroup_advance(struct sm *sm);
 /* A flight of their own for lanes that may miss, or the whole; taken back when they hit. */
-uint32_t sm_regroup_split(struct sm *sm, uint32_t flight, uint32_t lanes);
-void sm_regroup_rejoin(struct sm *sm, uint32_t flight, uint32_t part);
+SM_STAGE uint32_t sm_regroup_split(struct sm *sm, uint32_t flight, uint32_t lanes);
+SM_STAGE void sm_regroup_rejoin(struct sm *sm, uint32_t flight, uint32_t part);
 /* Threads of one warp go on together, through the pipeline where it has room for one more. */
-uint64_t sm_regroup_launch(struct sm *sm, unsigned slot, unsigned warp, uint32_t pc, uint32_t lanes,
-                           const struct access *access, struct bundle *bundle);
+SM_STAGE slot_set sm_regroup_launch(struct sm *sm, unsigned slot, unsigned warp, uint32_t pc, uint32_t lanes,
+                                    const struct access *access, struct bundle *bundle);
 /* memory.c */
-void sm_enqueue_access(struct sm *sm, uint32_t flight, const struct access *access, uint64_t ready_cycle);
+SM_STAGE void sm_enqueue_access(struct sm *sm, uint32_t flight, const struct access *access, uint64_t ready_cycle);
 /* A load of one kernel parameter, which executors do not note as an access. */
-void sm_enqueue_parameter(struct sm *sm, uint32_t flight, uint32_t offset, uint64_t ready_cycle);
+SM_STAGE void sm_enqueue_parameter(struct sm *sm, uint32_t flight, uint32_t offset, uint64_t ready_cycle);
 /* sm->slips: what a load or store that has been issued found; lanes of it that go on alone. */
-void sm_looked_up(struct sm *sm, uint32_t flight, uint32_t lanes);
+SM_STAGE void sm_looked_up(struct sm *sm, uint32_t flight, uint32_t lanes);
 /* A flight that was made for lanes that wait by themselves has come. */
-void sm_arrive_apart(struct sm *sm, uint32_t flight);
+SM_STAGE void sm_arrive_apart(struct sm *sm, uint32_t flight);
 /* Something is queued, and the unit neither blocked nor busy. */
-void sm_memory(struct sm *sm);
-void sm_reply(struct sm *sm, const struct packet *packet);
+SM_STAGE void sm_memory(struct sm *sm);
+SM_STAGE void sm_reply(struct sm *sm, const struct packet *packet);
 /* A store of the block is done. */
-void sm_acknowledge(struct sm *sm, unsigned place);
+SM_STAGE void sm_acknowledge(struct sm *sm, unsigned place);
 /* A line or sector that the L1 asked for has come. */
-void sm_data_arrived(struct sm *sm, uint64_t address);
+SM_STAGE void sm_data_arrived(struct sm *sm, uint64_t address);
 /* The 32 B parts that consecutive bytes touch. */
 static inline uint8_t sm_sectors(uint64_t address, uint32_t bytes) {
     return (uint8_t)(bits_low((bytes + 31) / 32) << (address % 128 / 32));
 }
 /* l2.c */
-void sm_l2_create(struct sm *sm, const struct sm_caches *caches);
+SM_STAGE void sm_l2_create(struct sm *sm, const struct sm_caches *caches);
 /* Is there room for all that so many accesses of the L1 can send down? */
-bool sm_l2_takes(const struct own_l2 *l2, uint32_t accesses);
+SM_STAGE bool sm_l2_takes(const struct own_l2 *l2, uint32_t accesses);
 /* A read or a write of the L1. */
-void sm_l2_send(struct sm *sm, const struct packet *packet);
+SM_STAGE void sm_l2_send(struct sm *sm, const struct packet *packet);
 /* Looks up what is due. */
-void sm_l2_advance(struct sm *sm);
+SM_STAGE void sm_l2_advance(struct sm *sm);
 /* What it asked for has come. */
-void sm_l2_arrived(struct sm *sm, uint64_t address);
+SM_STAGE void sm_l2_arrived(struct sm *sm, uint64_t address);
+
+/* The first cycle at which a link brings what it waits for, as far as is known. */
+static inline uint64_t sm_next_news(const struct sm *sm) {
+    const uint64_t reply = link_next(sm->replies);
+    if (!sm->lsu_blocked || sm->blocked.cause != CACHE_NO_ROOM)
+        return reply;
+    const uint64_t credit = link_credit_next(sm->requests);
+    return credit < reply ? credit : reply;
+}
 
 /* Whoever looks on hears of an issue. */
 static inline void sm_tell_watcher(struct sm *sm, unsigned slot, const struct group *group,
@@ -376,14 +403,20 @@ static inline void sm_tell_watcher(struct sm *sm, unsigned slot, const struct gr
     sm->shape.watcher->issued(sm->shape.watcher->self, sm, &issue);
 }
 
-/* Eighths of the lanes, rounded up, less 1. */
-static inline uint8_t sm_width_class(unsigned lanes) { return (uint8_t)((lanes + 3) / 4 - 1); }
+/* Eighths of a warp, rounded up, less 1. */
+static inline uint8_t sm_width_class(const struct sm *sm, unsigned lanes) { return sm->width_classes[lanes]; }
+
+/* What a mechanism answers to a call about a warp: where warps keep their slots, of the 64 slots that the warp's is among. */
+static inline slot_set sm_answer(const struct sm *sm, unsigned warp, uint64_t slots) {
+    const unsigned before = sm->regroup ? 0 : warp / ISSUE_SLOTS_MAX * ISSUE_SLOTS_MAX;
+    return SET_SLOTS > 64 ? (slot_set)slots << before : slots;
+}
 
 /* The one that started first; where the mechanism forms groups, the first slot. */
-static inline unsigned sm_oldest(const struct sm *sm, uint64_t warps) {
-    unsigned oldest = bits_first64(warps);
+static inline unsigned sm_oldest(const struct sm *sm, slot_set warps) {
+    unsigned oldest = set_first(warps);
     while ((warps &= sm->older[oldest]) != 0)
-        oldest = bits_first64(warps);
+        oldest = set_first(warps);
     return oldest;
 }
 
@@ -399,12 +432,12 @@ static inline struct booking sm_stall(const struct sm *sm, const struct sm_warp 
 }
 
 /* The same of a slot in which a scheduler with these ready warps issues nothing. */
-static inline struct booking sm_empty(const struct sm *sm, unsigned scheduler, uint64_t ready) {
+static inline struct booking sm_empty(const struct sm *sm, unsigned scheduler, slot_set ready) {
     if (ready) {
         const struct sm_warp *warp = &sm->warps[sm_oldest(sm, ready)];
         return sm_stall(sm, warp, warp->ready_unit);
     }
-    const uint64_t mine = sm->used & sm->scheduler_warps[scheduler], soon = mine & ~sm->stalled_long;
+    const slot_set mine = sm->used & sm->scheduler_warps[scheduler], soon = mine & ~sm->stalled_long;
     const bool memory = sm->regroup ? sm_regroup_waits_for_memory(sm) : sm->used && !(sm->used & ~sm->stalled_long);
     const uint32_t pc = mine ? sm->warps[sm_oldest(sm, soon ? soon : mine)].pc : sm->module->code_count;
     return (struct booking){pc, memory ? SLOT_MEMORY : SLOT_IDLE};
@@ -430,17 +463,17 @@ enum { UNIT_BITS = 8 };
 #define UNIT_ONES UINT64_C(0x0101010101)
 
 /* Ready warps whose unit has no room. */
-static inline uint64_t sm_without_room(const struct sm *sm) {
+static inline slot_set sm_without_room(const struct sm *sm) {
     const uint64_t full = (sm->collectors_used + sm->collector_bias) & UNIT_ONES << (UNIT_BITS - 1);
     if (sm->free_flight == NO_FLIGHT)
         return sm->ready;
-    uint64_t blocked = 0;
+    slot_set blocked = 0;
     for (uint64_t rest = full; rest; rest &= rest - 1)
         blocked |= sm->ready_for[bits_first64(rest) / UNIT_BITS];
     return blocked;
 }
 /* Warps that could issue, were their scheduler free. */
-static inline uint64_t sm_issuable(const struct sm *sm) { return sm->ready ? sm->ready & ~sm_without_room(sm) : 0; }
+static inline slot_set sm_issuable(const struct sm *sm) { return sm->ready ? sm->ready & ~sm_without_room(sm) : 0; }
 
 /* The wheel's slot for a cycle within its reach. */
 static inline struct slot *sm_slot(struct sm *sm, uint64_t cycle) {
@@ -463,7 +496,7 @@ static inline void sm_fetched_at(struct sm *sm, uint64_t cycle, unsigned warp) {
     if (cycle - sm->now >= WHEEL_SLOTS)
         sm_far_event(sm, cycle, EVENT_FETCHED, warp);
     else
-        sm_slot(sm, cycle)->fetched |= UINT64_C(1) << warp;
+        sm_slot(sm, cycle)->fetched |= set_of(warp);
 }
 
 static inline void sm_collector_at(struct sm *sm, uint64_t cycle, enum sm_unit unit) {

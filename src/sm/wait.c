@@ -6,9 +6,9 @@
 #include "isa/threads.h"
 #include "sm/state.h"
 
-void sm_look_again(struct sm *sm, uint64_t slots) {
+void sm_look_again(struct sm *sm, slot_set slots) {
     for (; slots; slots &= slots - 1)
-        sm_update_warp(sm, bits_first64(slots));
+        sm_update_warp(sm, set_first(slots));
 }
 
 static void hold(struct sm *sm, unsigned warp, uint32_t pc, uint32_t at, uint32_t lanes) {
@@ -20,24 +20,24 @@ static void hold(struct sm *sm, unsigned warp, uint32_t pc, uint32_t at, uint32_
         sm->warps[warp].waits = true;
 }
 
-static uint64_t go_on(struct sm *sm, unsigned warp, uint32_t lanes) {
+static slot_set let_go(struct sm *sm, unsigned warp, uint32_t lanes) {
     if (sm->regroup)
         return sm_regroup_go_on(sm, warp, lanes);
     sm->warps[warp].waits = false;
-    return sm->mechanism->go_on ? sm->mechanism->go_on(sm->control, warp, lanes) : UINT64_C(1) << warp;
+    return sm->mechanism->go_on ? sm_answer(sm, warp, sm->mechanism->go_on(sm->control, warp, lanes)) : set_of(warp);
 }
 
 /* ---- block barriers ---- */
 
-static uint64_t release(struct sm *sm, unsigned number, unsigned id) {
+static slot_set release(struct sm *sm, unsigned number, unsigned id) {
     const struct barrier_result result = barrier_open(&sm->places[number].barriers[id]);
-    uint64_t changed = 0;
+    slot_set changed = 0;
     for (unsigned w = number * sm->shape.warps_per_place; w < (number + 1) * sm->shape.warps_per_place; w++)
         for (struct waiting one; waits_take(&sm->waits[w], id, &one);) {
             sm->at_others -= bits_count(one.lanes);
             sm->executor.barrier_result(sm->executor.self, w, one.pc, one.lanes, result.true_count, result.all,
                                         result.any);
-            changed |= go_on(sm, w, one.lanes);
+            changed |= let_go(sm, w, one.lanes);
         }
     return changed;
 }
@@ -46,7 +46,7 @@ bool sm_stays(const struct sm *sm, const struct executed *executed) {
     return executed->flow == FLOW_BARRIER && sm->module->code[executed->pc].mode != MODE_ARRIVE;
 }
 
-uint64_t sm_arrive(struct sm *sm, unsigned number, unsigned slot, const uint16_t *threads,
+slot_set sm_arrive(struct sm *sm, unsigned number, unsigned slot, const uint16_t *threads,
                    const struct executed *executed) {
     struct place *place = &sm->places[number];
     const bool met = barrier_arrive(&place->barriers[executed->barrier], executed, place->alive);
@@ -71,10 +71,10 @@ bool sm_is_whole(const struct sm *sm, unsigned warp, const struct group *group) 
 }
 
 /* Executes the operation for every set that is complete. */
-static uint64_t meet(struct sm *sm, unsigned slot, unsigned warp, struct bundle *bundle) {
+static slot_set meet(struct sm *sm, unsigned slot, unsigned warp, struct bundle *bundle) {
     const uint32_t alive = sm->mechanism->alive(sm->control, warp);
     const struct waits_members members = members_of(sm, warp);
-    uint64_t changed = 0;
+    slot_set changed = 0;
     uint32_t pc;
     for (uint32_t set; (set = waits_meet(&sm->waits[warp], &members, alive, &pc)) != 0;) {
         struct executed executed;
@@ -92,20 +92,20 @@ static uint64_t meet(struct sm *sm, unsigned slot, unsigned warp, struct bundle 
             changed |= sm_regroup_launch(sm, slot, warp, pc, set, &access, bundle);
         else {
             sm_launch_if_room(sm, warp, pc, &access);
-            changed |= go_on(sm, warp, set);
+            changed |= let_go(sm, warp, set);
         }
     }
     return changed;
 }
 
-uint64_t sm_meet(struct sm *sm, unsigned slot, const struct group *offered, struct bundle *bundle) {
+slot_set sm_meet(struct sm *sm, unsigned slot, const struct group *offered, struct bundle *bundle) {
     const struct executed passed = {.flow = FLOW_NEXT, .pc = offered->pc, .issues = 1, .lanes = offered->lanes};
     uint16_t copy[LANES_MAX];
     const uint16_t *const threads = offered->threads ? copy : NULL;
     if (threads) /* they are the mechanism's until it is told */
         memcpy(copy, offered->threads, sizeof copy);
     const struct group group = {.pc = offered->pc, .lanes = offered->lanes, .stop_pc = NO_PC, .threads = threads};
-    uint64_t changed = sm->mechanism->issued(sm->control, slot, &group, &passed);
+    slot_set changed = sm_answer(sm, slot, sm->mechanism->issued(sm->control, slot, &group, &passed));
     unsigned warp;
     sm_tell_watcher(sm, slot, &group, &passed);
     for (uint32_t rest = passed.lanes, lanes; rest && !sm->faulted;) {
@@ -116,11 +116,11 @@ uint64_t sm_meet(struct sm *sm, unsigned slot, const struct group *offered, stru
     return changed;
 }
 
-uint64_t sm_end_threads(struct sm *sm, unsigned number, unsigned slot, const uint16_t *threads,
+slot_set sm_end_threads(struct sm *sm, unsigned number, unsigned slot, const uint16_t *threads,
                         const struct executed *executed, struct bundle *bundle) {
     struct place *place = &sm->places[number];
     const unsigned ended = bits_count(executed->taken);
-    uint64_t changed = 0;
+    slot_set changed = 0;
     place->alive -= ended;
     sm->threads += ended;
     for (uint32_t rest = executed->taken; rest && sm->at_others;) {

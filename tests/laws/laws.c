@@ -89,11 +89,10 @@ static void hear_thread(struct hearer *h, uint64_t thread, unsigned lane, const 
 static void hear_issue(void *self, const struct sm *sm, const struct sm_issue *issue) {
     struct hearer *h = self;
     const struct group *group = &issue->group;
-    const unsigned per_block = sm_shape_of(sm)->warps_per_place * LANES_MAX;
     for (BITS_EACH(lane, group->lanes)) {
         const unsigned thread = group->threads ? group->threads[lane] : issue->slot * LANES_MAX + lane;
         const uint64_t block = sm_block_of(sm, thread / LANES_MAX);
-        hear_thread(h, block * h->block_threads + thread % per_block, lane, issue);
+        hear_thread(h, block * h->block_threads + sm_thread_of_block(sm_shape_of(sm), thread), lane, issue);
     }
 }
 

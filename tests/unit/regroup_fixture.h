@@ -38,6 +38,7 @@ static inline void create(struct fixture *f, const char *name, unsigned warps, u
                                            .code_count = CODE,
                                            .warps = warps,
                                            .warp_size = warp_size,
+                                           .width = warp_size,
                                            .warps_per_block = warps_per_block,
                                            .schedulers = 1,
                                            .params = values,

@@ -29,6 +29,7 @@ static inline void start(struct scripted *s, uint32_t lanes) {
                                            .code_count = CODE,
                                            .warps = 1,
                                            .warp_size = 32,
+                                           .width = 32,
                                            .warps_per_block = 1,
                                            .schedulers = 1,
                                            .params = s->params,

@@ -36,6 +36,7 @@ static void begin(struct script *s, const char *key, const char *value) {
                                            .code_count = CODE,
                                            .warps = ROWS,
                                            .warp_size = COLUMNS,
+                                           .width = COLUMNS,
                                            .warps_per_block = ROWS,
                                            .schedulers = 1,
                                            .params = values,

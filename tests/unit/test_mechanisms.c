@@ -223,11 +223,6 @@ static void what_a_mechanism_cannot_do_is_refused(void **state) {
     assert_int_equal(launch(&f, 1, 32, false), STATUS_INVALID);
     expect_text(&f, "divergence.mechanism=lwm needs time: with lwm.refetch=first-sub-warp");
     finish(&f);
-    open_with(&f, "base: gtx480\nsm.warp_size: 16\n", "nrec");
-    load(&f, programs[0].text);
-    assert_int_equal(launch(&f, 1, 32, false), STATUS_INVALID);
-    expect_text(&f, "sm.warp_size=16: divergence.mechanism=nrec is modelled with warps of 32 only");
-    finish(&f);
 }
 
 int main(void) {

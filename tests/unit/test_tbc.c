@@ -29,6 +29,7 @@ static void begin(struct script *s, const char *sync) {
                                            .code_count = CODE,
                                            .warps = WARPS,
                                            .warp_size = LANES,
+                                           .width = LANES,
                                            .warps_per_block = WARPS,
                                            .schedulers = 1,
                                            .params = params};

@@ -7,19 +7,19 @@ struct greedy {
 
 static void *gto_create(struct arena *arena, const struct scheduler_shape *shape) {
     struct greedy *self = ARENA_NEW(arena, struct greedy);
-    self->last = bits_first64(shape->mine);
+    self->last = set_first(shape->mine);
     return self;
 }
 
 static unsigned gto_pick(void *state, const struct scheduler_view *view) {
     struct greedy *self = state;
-    if (view->ready >> self->last & 1)
+    if (set_has(view->ready, self->last))
         return self->last;
-    unsigned best = bits_first64(view->ready);
-    for (uint64_t older; (older = view->ready & view->older[best]) != 0;)
-        best = bits_first64(older);
+    unsigned best = set_first(view->ready);
+    for (slot_set older; (older = view->ready & view->older[best]) != 0;)
+        best = set_first(older);
     return self->last = best;
 }
 
-const struct scheduler_ops scheduler_gto = {
+const struct scheduler_ops SCHEDULER_NAME(gto) = {
     .name = "gto", .help = "the same warp until it stalls, then the oldest", .create = gto_create, .pick = gto_pick};

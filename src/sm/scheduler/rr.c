@@ -13,8 +13,8 @@ static void *rr_create(struct arena *arena, const struct scheduler_shape *shape)
 
 static unsigned rr_pick(void *state, const struct scheduler_view *view) {
     struct round_robin *self = state;
-    return self->last = scheduler_next(view->ready, self->last);
+    return self->last = set_next(view->ready, self->last);
 }
 
-const struct scheduler_ops scheduler_rr = {
+const struct scheduler_ops SCHEDULER_NAME(rr) = {
     .name = "rr", .help = "round-robin over the ready warps", .create = rr_create, .pick = rr_pick};

@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-#define SCHEDULER(id) extern const struct scheduler_ops scheduler_##id;
+#define SCHEDULER(id) extern const struct scheduler_ops SCHEDULER_NAME(id);
 #include "sm/scheduler/schedulers.def"
 #undef SCHEDULER
 
 static const struct scheduler_ops *const schedulers[] = {
-#define SCHEDULER(id) &scheduler_##id,
+#define SCHEDULER(id) &SCHEDULER_NAME(id),
 #include "sm/scheduler/schedulers.def"
 #undef SCHEDULER
     NULL};

@@ -16,14 +16,15 @@ static void *sticky_create(struct arena *arena, const struct scheduler_shape *sh
 
 static unsigned sticky_pick(void *state, const struct scheduler_view *view) {
     struct sticky *self = state;
-    uint64_t same = 0;
-    for (uint64_t rest = view->ready; rest; rest &= rest - 1)
-        if (self->places[bits_first64(rest)] == self->places[self->last])
+    slot_set same = 0;
+    for (slot_set rest = view->ready; rest; rest &= rest - 1)
+        if (self->places[set_first(rest)] == self->places[self->last])
             same |= rest & -rest;
-    return self->last = scheduler_next(same ? same : view->ready, self->last);
+    return self->last = set_next(same ? same : view->ready, self->last);
 }
 
-const struct scheduler_ops scheduler_sticky_rr = {.name = "sticky-rr",
-                                                  .help = "round-robin that stays with a block while it can issue",
-                                                  .create = sticky_create,
-                                                  .pick = sticky_pick};
+const struct scheduler_ops SCHEDULER_NAME(sticky_rr) = {
+    .name = "sticky-rr",
+    .help = "round-robin that stays with a block while it can issue",
+    .create = sticky_create,
+    .pick = sticky_pick};

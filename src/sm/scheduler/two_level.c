@@ -3,12 +3,12 @@
  * lowest. */
 #include "sm/scheduler/scheduler.h"
 
-enum { GROUPS_MAX = 64 };
+enum { GROUPS_MAX = SET_SLOTS };
 
 struct two_level {
     unsigned group_count, current;
     uint32_t timeout, issues; /* issues of the prioritised group since it became that */
-    uint64_t members[GROUPS_MAX];
+    slot_set members[GROUPS_MAX];
     unsigned last[GROUPS_MAX]; /* a round-robin pointer per group */
 };
 
@@ -18,7 +18,7 @@ static void *two_level_create(struct arena *arena, const struct scheduler_shape 
     for (unsigned warp = 0; warp < shape->warps; warp++) {
         if (!(shape->mine >> warp & 1))
             continue;
-        self->members[filled / shape->group] |= UINT64_C(1) << warp;
+        self->members[filled / shape->group] |= (slot_set)1 << warp;
         self->last[filled / shape->group] = shape->warps - 1;
         filled++;
     }
@@ -40,16 +40,16 @@ static unsigned two_level_pick(void *state, const struct scheduler_view *view) {
         next_group(self);
     for (unsigned n = 0; n < self->group_count; n++) {
         const unsigned group = (self->current + n) % self->group_count;
-        const uint64_t ready = view->ready & self->members[group];
+        const slot_set ready = view->ready & self->members[group];
         if (!ready)
             continue;
         self->issues += n == 0;
-        return self->last[group] = scheduler_next(ready, self->last[group]);
+        return self->last[group] = set_next(ready, self->last[group]);
     }
-    return bits_first64(view->ready);
+    return set_first(view->ready);
 }
 
-const struct scheduler_ops scheduler_two_level = {
+const struct scheduler_ops SCHEDULER_NAME(two_level) = {
     .name = "two-level",
     .help = "round-robin in a fetch group until all of it waits or its time is over, then the next group",
     .create = two_level_create,

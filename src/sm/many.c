@@ -1,0 +1,9 @@
+/* The stages once more, for SMs of more than 64 warps: sets of slots are of 128 bits (sm/slot_set.h). Compiled with SM_MANY
+ * and not optimised across files: others see such an SM only through what stands first in struct sm, and its entries. */
+#include "sm/cycle.c"
+#include "sm/fetch.c"
+#include "sm/issue.c"
+#include "sm/l2.c"
+#include "sm/memory.c"
+#include "sm/regroup.c"
+#include "sm/wait.c"
