@@ -26,6 +26,8 @@ enum status address_masks_check(const struct address_masks *masks, struct report
         (masks->chip || masks->chips < 2 || masks->chips > 256 || !bits_is_power_of_two(masks->chips)))
         return report_add(report, STATUS_INVALID,
                           "dram.chip_hash needs dram.chips, a power of two from 2 to 256, and no dram.chip_mask");
+    if (masks->bank_hash && bits_count64(masks->bank) > 8)
+        return report_add(report, STATUS_INVALID, "dram.bank_hash: at most 256 banks are possible");
     return STATUS_OK;
 }
 
@@ -54,6 +56,9 @@ void address_map_create(struct address_map *map, const struct address_masks *mas
     map->hash_bits = masks->chip_hash ? bits_first(masks->chips) : 0;
     for (uint32_t v = 0; map->hash_bits && v < map->chips; v++)
         map->fold[v] = (uint8_t)set_index_fold(map->hash_bits, v);
+    map->bank_hash_bits = masks->bank_hash ? map->bank.bits : 0;
+    for (uint32_t v = 0; map->bank_hash_bits && v < UINT32_C(1) << map->bank_hash_bits; v++)
+        map->bank_fold[v] = (uint8_t)set_index_fold(map->bank_hash_bits, v);
     map->chip_shift = masks->chip == 0 && masks->chips > 1 ? bits_first(masks->chip_bytes) : 0;
 }
 
@@ -81,5 +86,7 @@ void address_map_decode(const struct address_map *map, uint64_t address, struct 
     parts->chip = address_map_chip(map, address);
     parts->row = address_field_decode(&map->row, inside);
     parts->bank = address_field_decode(&map->bank, inside);
+    if (map->bank_hash_bits)
+        parts->bank ^= address_fold(map->bank_fold, map->bank_hash_bits, bits_low(map->bank_hash_bits), parts->row);
     parts->column = address_field_decode(&map->column, inside);
 }

@@ -16,6 +16,7 @@ struct address_masks {
     uint32_t chips;      /* used when the chip mask is 0; 0 and 1: one chip */
     uint32_t chip_bytes; /* a power of two */
     bool chip_hash;      /* the piece's number modulo a polynomial is the chip, not its low bits */
+    bool bank_hash;      /* the same of row and bank for the bank */
 };
 
 /* A field as runs of adjacent address bits: value |= (address >> shift & mask) for each. */
@@ -32,6 +33,8 @@ struct address_map {
     uint32_t chips, chip_shift; /* chip_shift 0: masks say it all */
     uint32_t hash_bits;         /* of the chip's number; 0: not hashed */
     uint8_t fold[256];          /* hashed: what the digits above add to a digit */
+    uint32_t bank_hash_bits;    /* the same of banks */
+    uint8_t bank_fold[256];
 };
 
 struct address_parts {
@@ -61,19 +64,22 @@ static inline uint64_t address_map_inside(const struct address_map *map, uint64_
     return piece / map->chips << map->chip_shift | rest;
 }
 
-/* What the pieces before it, `above` of them for each chip, do to the chip's number (exclusive or); 0: not hashed. */
-static inline uint32_t address_map_hash(const struct address_map *map, uint64_t above) {
-    if (!map->hash_bits)
-        return 0;
+/* The remainder of a number in digits of so many bits. */
+static inline uint32_t address_fold(const uint8_t *fold, uint32_t bits, uint32_t digit, uint64_t above) {
     uint32_t remainder = 0;
     unsigned shift = 0;
-    while (above >> shift >> map->hash_bits)
-        shift += map->hash_bits;
-    for (;; shift -= map->hash_bits) {
-        remainder = map->fold[remainder ^ (above >> shift & (map->chips - 1))];
+    while (above >> shift >> bits)
+        shift += bits;
+    for (;; shift -= bits) {
+        remainder = fold[remainder ^ (above >> shift & digit)];
         if (!shift)
             return remainder;
     }
+}
+
+/* What the pieces before it, `above` of them for each chip, do to the chip's number (exclusive or); 0: not hashed. */
+static inline uint32_t address_map_hash(const struct address_map *map, uint64_t above) {
+    return map->hash_bits ? address_fold(map->fold, map->hash_bits, map->chips - 1, above) : 0;
 }
 
 uint32_t address_map_chips(const struct address_map *map);

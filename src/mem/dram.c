@@ -103,7 +103,8 @@ static void dispatch_bank(struct dram *dram, uint32_t b) {
     if (!pending->head)
         return;
     dram->serving |= bit(b);
-    bank_insert(dram, dram->open >> b & 1 ? list_take_row(pending, dram->bank[b].row) : list_take(pending));
+    const bool by_row = (dram->open & dram->hits_first) >> b & 1;
+    bank_insert(dram, by_row ? list_take_row(pending, dram->bank[b].row) : list_take(pending));
 }
 
 /* The bank's request is done: which requests go into service? */

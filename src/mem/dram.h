@@ -7,7 +7,7 @@
  *
  * Command order oldest-first is the rule of the reference data: the oldest request of the window whose next command is
  * legal goes; a row is closed only for the oldest request of its bank and when no request of the window hits it.
- * Order bank-rr, and scheduler fifo in either order, keep one request in service per bank until it is done. */
+ * Order bank-rr, and schedulers fifo and fcfs in either order, keep one request in service per bank until it is done. */
 #ifndef HEDDLE_MEM_DRAM_H
 #define HEDDLE_MEM_DRAM_H
 
@@ -20,7 +20,7 @@
 #include "mem/request.h"
 
 enum dram_model { DRAM_BANKS, DRAM_ROW_LATENCY, DRAM_FLAT };
-enum dram_scheduler { DRAM_FIFO, DRAM_FR_FCFS };
+enum dram_scheduler { DRAM_FIFO, DRAM_FR_FCFS, DRAM_FCFS };
 enum dram_command_order { DRAM_BANK_RR, DRAM_OLDEST_FIRST };
 
 struct dram_params {

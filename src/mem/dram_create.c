@@ -31,13 +31,16 @@ struct address_masks dram_masks(const struct dram_params *params) {
                                   .column = params->column_mask,
                                   .chips = params->chips,
                                   .chip_bytes = params->chip_bytes,
-                                  .chip_hash = params->chip_hash};
+                                  .chip_hash = params->chip_hash,
+                                  .bank_hash = params->bank_hash};
 }
 
 enum status dram_check(const struct dram_params *params, struct report *report) {
     struct address_masks masks = dram_masks(params);
     enum status status = address_masks_check(&masks, report);
     unsigned bank_bits = bits_count64(params->bank_mask);
+    if (params->bank_hash && params->model == DRAM_BANKS)
+        status = report_add(report, STATUS_INVALID, "dram.bank_hash: the model banks does not hash them");
     if (bank_bits > 6)
         return report_add(report, STATUS_INVALID,
                           "dram.bank_mask 0x%llx has %u bits; at most 6 (64 banks) are possible",
@@ -81,7 +84,7 @@ static void timing_create(struct dram_timing *timing, const struct dram_params *
         .read_precharge_group = params->rtp_group,
         .refresh_interval = params->refresh_interval,
         .refresh = params->refresh_clocks,
-        .hold = params->scheduler == DRAM_FIFO ? 0 : params->hint_hold,
+        .hold = params->scheduler == DRAM_FR_FCFS ? params->hint_hold : 0,
     };
 }
 
@@ -102,8 +105,9 @@ struct dram *dram_create(struct arena *arena, const struct dram_params *params) 
     dram->grouped[DRAM_ACTIVATE] = timing->rrd_group > timing->rrd;
     dram->grouped[DRAM_PRECHARGE] = timing->read_precharge_group > 0;
     dram->fifo = params->scheduler == DRAM_FIFO;
+    dram->hits_first = params->scheduler == DRAM_FCFS ? 0 : UINT64_MAX;
     dram->by_bank = params->command_order == DRAM_BANK_RR;
-    dram->in_service = dram->fifo || dram->by_bank;
+    dram->in_service = dram->fifo || params->scheduler == DRAM_FCFS || dram->by_bank;
     dram->two_buses = params->command_buses == 2;
     dram->window = params->window;
     dram->queue_limit = params->queue_limit ? params->queue_limit : UINT32_MAX;

@@ -57,6 +57,7 @@ struct dram {
     uint64_t chip_ready[DRAM_BANK_COMMANDS];
     bool grouped[DRAM_BANK_COMMANDS]; /* whether bank groups hold back that kind longer than the chip does */
     bool in_service, by_bank, fifo, two_buses;
+    uint64_t hits_first; /* banks that serve hits of their open row first: all, or none */
     uint64_t refresh_cycle;
     uint32_t banks, group_mask, turn; /* turn: the bank that is first in bank-rr */
     uint32_t window, window_count, queue_limit, queue_count;

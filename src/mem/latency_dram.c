@@ -18,7 +18,7 @@ struct list {
 };
 
 /* `waiting` holds the bank's requests of the window (scheduler fifo: none, they are in one list), `candidate` the one
- * that goes next: the oldest hit, else the oldest. */
+ * that goes next: the oldest hit, else the oldest; scheduler fcfs: the oldest. */
 struct bank {
     uint64_t busy_until, hold_until, candidate_cycle;
     struct list waiting;
@@ -35,7 +35,7 @@ struct latency_dram {
     uint32_t latency[2]; /* conflict, hit; flat: the first */
     uint32_t bytes_per_clock, hold, window, window_count, queue_limit, queue_count;
     uint32_t capacity, unused, free, held;
-    bool flat, fifo;
+    bool flat, fifo, hits_first;
     struct entry *entries;
     struct list queue, in_order, completed;
     struct list in_flight[2]; /* conflicts, hits: each in the order their data is ready */
@@ -90,7 +90,7 @@ static uint64_t bank_cycle(const struct bank *bank, bool hit) {
 static void bank_choose(struct latency_dram *dram, uint32_t b) {
     struct bank *bank = &dram->bank[b];
     uint32_t chosen = bank->waiting.head;
-    for (uint32_t i = chosen; i != NONE; i = dram->entries[i].next)
+    for (uint32_t i = chosen; dram->hits_first && i != NONE; i = dram->entries[i].next)
         if (is_hit(dram, i)) {
             chosen = i;
             break;
@@ -104,7 +104,7 @@ static void bank_choose(struct latency_dram *dram, uint32_t b) {
     bank->candidate_cycle = bank_cycle(bank, dram->entries[chosen].hit);
 }
 
-/* Which request starts next: the earliest; of those, hits first, then the oldest. */
+/* Which request starts next: the earliest; of those, hits first where they go first, then the oldest. */
 static void plan_start(struct latency_dram *dram) {
     dram->start_cycle = NO_CYCLE;
     if (dram->fifo) {
@@ -121,8 +121,9 @@ static void plan_start(struct latency_dram *dram) {
         const struct bank *bank = &dram->bank[bits_first64(rest)];
         const struct entry *entry = &dram->entries[bank->candidate], *best = &dram->entries[dram->start_index];
         uint64_t cycle = later(dram->next_start, bank->candidate_cycle);
+        const bool by_hit = dram->hits_first && entry->hit != best->hit;
         bool wins = cycle < dram->start_cycle ||
-                    (cycle == dram->start_cycle && (entry->hit != best->hit ? entry->hit : entry->order < best->order));
+                    (cycle == dram->start_cycle && (by_hit ? entry->hit : entry->order < best->order));
         if (!wins)
             continue;
         dram->start_cycle = cycle;
@@ -148,7 +149,7 @@ static void window_add(struct latency_dram *dram, uint32_t index) {
     uint32_t b = dram->entries[index].bank;
     list_append(dram, &dram->bank[b].waiting, index);
     uint32_t before = dram->bank[b].candidate;
-    if (before == NONE || (!dram->entries[before].hit && is_hit(dram, index)))
+    if (before == NONE || (dram->hits_first && !dram->entries[before].hit && is_hit(dram, index)))
         bank_choose(dram, b);
 }
 
@@ -216,10 +217,11 @@ struct latency_dram *latency_dram_create(struct arena *arena, const struct dram_
     address_map_create(&dram->map, &masks);
     dram->flat = params->model == DRAM_FLAT;
     dram->fifo = params->scheduler == DRAM_FIFO;
+    dram->hits_first = params->scheduler == DRAM_FR_FCFS;
     dram->latency[0] = dram->flat ? params->flat_latency : params->row_conflict_latency;
     dram->latency[1] = params->row_hit_latency;
     dram->bytes_per_clock = params->bytes_per_clock;
-    dram->hold = dram->fifo ? 0 : params->hint_hold;
+    dram->hold = dram->hits_first ? params->hint_hold : 0;
     dram->window = params->window;
     dram->queue_limit = params->queue_limit ? params->queue_limit : UINT32_MAX;
     uint32_t queue = params->queue_limit ? params->queue_limit : DRAM_UNLIMITED_REQUESTS;

@@ -281,7 +281,8 @@ static enum status create_schedulers(struct sm *sm, struct report *report) {
                                               .mine = sm->scheduler_warps[s],
                                               .group = sm->params.fetch_group,
                                               .timeout = sm->params.group_timeout,
-                                              .places = sm->slot_places};
+                                              .places = sm->slot_places,
+                                              .near = &sm->near};
         if (shape.mine)
             sm->schedulers[s] = sm->scheduler->create(sm->arena, &shape);
     }
@@ -313,6 +314,7 @@ static enum status create(struct sm **out, struct arena *arena, const struct sm_
         sm->width_classes[lanes] = (uint8_t)((8 * lanes - 1) / shape->warp_size);
     sm->books_later = sm->wide == 1 && !mechanism->regroups;
     sm->slot_count = mechanism->regroups ? ISSUE_SLOTS_MAX : sm->warp_count;
+    sm->stalled_long = ~(slot_set)0; /* whoever has not begun: a fetch group of nobody does not keep priority */
     sm->pending = ARENA_ARRAY(arena, struct pending, (size_t)sm->slot_count * sm->register_words);
     sm->regroup = mechanism->regroups ? sm_regroup_create(arena, sm->warp_count) : NULL;
     sm->whole_warps = !mechanism->regroups && !mechanism->wait;

@@ -220,6 +220,7 @@ void sm_update_warp(struct sm *sm, unsigned w) {
     if (!(sm->used & bit) || warp->waits) {
         clear_ready(sm, w);
         sm->stalled_long |= bit;
+        sm->near &= ~bit;
         if (sm->used & bit)
             set_wait(sm, w, WAIT_BARRIER);
         return;
@@ -428,6 +429,7 @@ static void launch_memory(struct sm *sm, unsigned w, uint32_t number, const stru
     flight->place = (uint8_t)(w / sm->shape.warps_per_place);
     flight->ticket = access->kind == ACCESS_ATOMIC ? access->ticket : NO_TICKET;
     warp->memory_in_flight++;
+    sm->near |= set_of(w);
     warp->atomics_in_flight += flight->ticket != NO_TICKET;
     const bool slow = access->kind != ACCESS_NONE ? access->space != SPACE_SHARED : timed->parameter != 0;
     set_pending(warp->pending, timed, slow);

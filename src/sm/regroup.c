@@ -6,8 +6,9 @@
 #include "sm/state.h"
 
 struct regroup {
-    uint16_t (*threads)[LANES_MAX]; /* of each flight */
-    uint32_t alive, at_memory;      /* threads */
+    uint16_t (*threads)[LANES_MAX];   /* of each flight */
+    uint32_t alive, at_memory;        /* threads */
+    uint32_t issued_pc[SET_SLOTS]; /* of the last issue of each slot */
     /* Where slots keep their threads (`ahead`): */
     uint32_t *stays;          /* of each flight: lanes at a barrier, beyond its write-back if it opens later */
     uint16_t *barrier_flight; /* of each thread at a barrier: the flight that took it there plus 1; 0: written back */
@@ -190,6 +191,11 @@ static slot_set issue_group(struct sm *sm, unsigned slot, const struct group *gr
     memcpy(threads, group->threads, sizeof sm->regroup->threads[number]);
     sm->places[home].in_flight++;
     sm->regroup->at_memory += slow ? bits_count(going) : 0;
+    if (sm->regroup->issued_pc[slot] != group->pc) { /* else one more group of the same instruction */
+        const slot_set bit = set_of(slot);
+        sm->near = slow ? sm->near | bit : sm->near & ~bit;
+        sm->regroup->issued_pc[slot] = group->pc;
+    }
     slot_set changed = sm->mechanism->issued(sm->control, slot, group, &executed);
     sm_tell_watcher(sm, slot,
                     &(struct group){.pc = group->pc, .lanes = group->lanes, .threads = sm->regroup->threads[number]},

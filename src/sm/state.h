@@ -256,6 +256,7 @@ struct sm {
     slot_set used, wants_fetch, stalled_long; /* warps */
     slot_set ready;                           /* warps that lack nothing but a unit, a queue or their turn */
     slot_set ready_for[SM_UNIT_COUNT];        /* the same by the unit they need */
+    slot_set near; /* warps whose last access to memory has met no miss so far: what they wait for may be near */
     slot_set unit_blocked; /* warps that are ready but whose unit has no room, booked as waiting for it */
     slot_set older[SET_SLOTS];
     slot_set scheduler_warps[SCHEDULERS_MAX];

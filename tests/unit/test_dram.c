@@ -103,6 +103,18 @@ static void dram_fifo_blocks_behind_a_busy_bank(void **state) {
     }
 }
 
+static void dram_fcfs_keeps_the_order_within_a_bank(void **state) {
+    (void)state;
+    struct dram_params params = small_params();
+    stream_of(4, (uint64_t[]){place(0, 0, 0), place(0, 1, 0), place(1, 0, 0), place(0, 0, 1)});
+    params.scheduler = DRAM_FCFS;
+    for (unsigned order = 0; order < 2; order++) {
+        params.command_order = order;
+        drive_run(&params, &stream, false, &outcome);
+        assert_string_equal(commands_text(), "A0 A1 R0 R1 P0 A0 R0 P0 A0 R0");
+    }
+}
+
 static void dram_fr_fcfs_serves_hits_first(void **state) {
     (void)state;
     struct dram_params params = small_params();
@@ -302,7 +314,7 @@ static void random_params(struct rng *rng, struct dram_params *params) {
     drive_defaults(params, &arena);
     arena_free(&arena);
     params->chips = 1;
-    params->scheduler = (uint32_t)rng_below(rng, 2);
+    params->scheduler = (uint32_t)rng_below(rng, 3);
     params->command_order = (uint32_t)rng_below(rng, 2);
     params->command_buses = 1 + (uint32_t)(rng_below(rng, 4) == 0);
     params->window = 1 + (uint32_t)rng_below(rng, 64);
@@ -548,6 +560,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(dram_refuses_what_cannot_be),
         cmocka_unit_test(dram_bank_rr_takes_banks_in_turn),
         cmocka_unit_test(dram_fifo_blocks_behind_a_busy_bank),
+        cmocka_unit_test(dram_fcfs_keeps_the_order_within_a_bank),
         cmocka_unit_test(dram_fr_fcfs_serves_hits_first),
         cmocka_unit_test(dram_queue_limit_refuses),
         cmocka_unit_test(dram_line_takes_several_bursts),

@@ -140,6 +140,35 @@ static void hash_spreads_and_keeps_places(void **state) {
     report_free(&report);
 }
 
+/* Hashed banks: the rows of a bank's width meet every bank once, and what is apart by a power of two meets many. */
+static void banks_are_hashed_by_the_row(void **state) {
+    (void)state;
+    enum { BANKS = 8, ROW = 4096 };
+    const struct address_masks masks = {.row = 0x7fffffff8000, .bank = 0x7000, .column = 0xfff, .bank_hash = true};
+    struct address_map map;
+    struct address_parts parts;
+    assert_int_equal(address_masks_check(&masks, NULL), STATUS_OK);
+    address_map_create(&map, &masks);
+    for (uint64_t row = 0; row < 3000; row += 7) {
+        uint32_t met = 0;
+        for (uint64_t bank = 0; bank < BANKS; bank++) {
+            address_map_decode(&map, (row * BANKS + bank) * ROW + 5, &parts);
+            assert_int_equal(parts.row, row);
+            assert_int_equal(parts.column, 5);
+            met |= UINT32_C(1) << parts.bank;
+        }
+        assert_int_equal(met, 0xff);
+    }
+    for (unsigned shift = 15; shift < 28; shift++) {
+        uint32_t met = 0;
+        for (uint64_t i = 0; i < BANKS; i++) {
+            address_map_decode(&map, i << shift, &parts);
+            met |= UINT32_C(1) << parts.bank;
+        }
+        assert_int_equal(met, 0xff);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(address_masks_follow_the_example),
@@ -147,6 +176,7 @@ int main(void) {
         cmocka_unit_test(address_map_goes_round_any_number_of_chips),
         cmocka_unit_test(address_masks_are_checked),
         cmocka_unit_test(hash_spreads_and_keeps_places),
+        cmocka_unit_test(banks_are_hashed_by_the_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,7 +63,7 @@ static void finish(struct fixture *f) {
 static void row_hit_and_conflict_latency(void **state) {
     (void)state;
     struct dram_params params = narasiman();
-    for (params.scheduler = 0; params.scheduler < 2; params.scheduler++) {
+    for (params.scheduler = 0; params.scheduler <= DRAM_FCFS; params.scheduler++) {
         struct fixture f;
         start(&f, &params);
         push(&f, 10, place(0, 0, 0), 0);   /* closed */
@@ -128,6 +128,23 @@ static void fifo_blocks_behind_a_busy_bank(void **state) {
     assert_int_equal(f.done[2], 604);
 }
 
+static void fcfs_keeps_the_order_within_a_bank(void **state) {
+    (void)state;
+    struct dram_params params = narasiman();
+    params.scheduler = DRAM_FCFS;
+    struct fixture f;
+    start(&f, &params);
+    push(&f, 0, place(0, 0, 0), 0);
+    push(&f, 0, place(0, 1, 0), 1);
+    push(&f, 0, place(1, 0, 0), 2);
+    push(&f, 0, place(0, 0, 1), 3);
+    finish(&f);
+    assert_int_equal(f.done[0], 300);
+    assert_int_equal(f.done[2], 304); /* another bank waits for the bus alone */
+    assert_int_equal(f.done[1], 600);
+    assert_int_equal(f.done[3], 900); /* would have been a hit before 1 */
+}
+
 /* Seed 002 §7.2: the row stays open for 200 cycles from the moment the hinted data leaves, until the first hit. */
 static void hint_holds_the_row(void **state) {
     (void)state;
@@ -176,13 +193,13 @@ static void visiting_every_cycle_changes_nothing(void **state) {
     (void)state;
     enum { COUNT = 3000 };
     static uint64_t done[2][COUNT], accepted[COUNT];
-    for (uint64_t seed = 0; seed < 12; seed++) {
+    for (uint64_t seed = 0; seed < 18; seed++) {
         uint64_t last[2];
         for (unsigned every = 0; every < 2; every++) {
             struct rng rng;
             rng_seed(&rng, seed);
             struct dram_params params = narasiman();
-            params.scheduler = seed & 1;
+            params.scheduler = (uint32_t)(seed % 3);
             params.queue_limit = seed & 2 ? 8 : 0;
             params.hint_hold = seed & 4 ? 200 : 0;
             params.window = seed & 8 ? 4 : 32;
@@ -235,13 +252,10 @@ static void visiting_every_cycle_changes_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(row_hit_and_conflict_latency),
-        cmocka_unit_test(hits_overlap_and_share_the_bus),
-        cmocka_unit_test(conflicts_keep_their_bank_busy),
-        cmocka_unit_test(fifo_blocks_behind_a_busy_bank),
-        cmocka_unit_test(hint_holds_the_row),
-        cmocka_unit_test(flat_latency_under_a_bandwidth_cap),
-        cmocka_unit_test(visiting_every_cycle_changes_nothing),
+        cmocka_unit_test(row_hit_and_conflict_latency),       cmocka_unit_test(hits_overlap_and_share_the_bus),
+        cmocka_unit_test(conflicts_keep_their_bank_busy),     cmocka_unit_test(fifo_blocks_behind_a_busy_bank),
+        cmocka_unit_test(fcfs_keeps_the_order_within_a_bank), cmocka_unit_test(hint_holds_the_row),
+        cmocka_unit_test(flat_latency_under_a_bandwidth_cap), cmocka_unit_test(visiting_every_cycle_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 static void memory_takes_what_the_table_says(void **state) {
     (void)state;
     struct fixture f;
-    open_machine(&f, MACHINE);
+    open_machine(&f, MACHINE "dram.bank_hash: false\n"); /* 16512 and 49152 are rows of one bank */
     load(&f, KERNEL("", "ld.global.u32 %r5, [%rd3+49152];\n" TIMED_LOAD(49152, 0) TIMED_LOAD(49280, 4)
                             TIMED_LOAD(16512, 8) TIMED_LOAD(49408, 12) "ret;"));
     if (launch(&f, 1, 1, true) != STATUS_OK)
@@ -35,18 +35,20 @@ static const char tails[] = KERNEL(
     "%r8, 1;\nsetp.ne.u32 %p2, %r8, 0;\n@%p2 bra D;\nadd.u32 %r4, %r4, %r9;\nadd.u32 %r5, %r5, 1;\nsetp.lt.u32 "
     "%p3, %r5, 16;\n@%p3 bra L;\nst.global.u32 [%rd3], %r4;\nret;");
 
-static uint64_t cycles_of(const char *settings) {
+static uint64_t cycles_of_program(const char *program, unsigned threads, const char *settings) {
     struct fixture f;
     char text[256];
     snprintf(text, sizeof text, MACHINE "%s", settings);
     open_machine(&f, text);
-    load(&f, tails);
-    if (launch(&f, 1, 1024, true) != STATUS_OK)
+    load(&f, program);
+    if (launch(&f, 1, threads, true) != STATUS_OK)
         fail_msg("%s", report_text(&f.report));
     const uint64_t cycles = f.result.timed->cycles;
     finish(&f);
     return cycles;
 }
+
+static uint64_t cycles_of(const char *settings) { return cycles_of_program(tails, 1024, settings); }
 
 /* [002 §5.2.2.1] Where threads leave a loop at different times, large warps of 256 beat smaller ones, which cannot fill
  * sub-warps, and larger ones, of which more threads wait for the last. */
@@ -78,11 +80,39 @@ static void a_timeout_keeps_large_warps_together(void **state) {
     assert_true(with < without);
 }
 
+/* Every warp goes to memory again and again, with something to do in between. */
+static const char trips[] =
+    KERNEL("", "mov.u32 %r5, 0;\nL: atom.global.add.u32 %r6, [%rd3], 1;\nadd.u32 %r4, %r4, %r6;\nshl.b32 %r7, %r4, "
+               "3;\nxor.b32 %r4, %r4, %r7;\nshr.u32 %r7, %r4, 5;\nxor.b32 %r4, %r4, %r7;\nadd.u32 %r5, %r5, "
+               "1;\nsetp.lt.u32 %p1, %r5, 24;\n@%p1 bra L;\nst.global.u32 [%rd3], %r4;\nret;");
+
+/* Four large warps, in places for 64: those where nobody is are no fetch groups that could keep priority, so that the
+ * first large warp has it again and again. */
+static void priority_comes_round(void **state) {
+    (void)state;
+    static const char two_level[] = "divergence.mechanism: lwm\nsm.scheduler: two-level\nsm.fetch_group: 1\n";
+    const uint64_t groups = cycles_of_program(trips, 1024, two_level);
+    const uint64_t in_turn = cycles_of_program(trips, 1024, "divergence.mechanism: lwm\n");
+    assert_true(groups <= in_turn);
+}
+
+/* [002 §4.3] Fetch groups come to memory one after another, and one goes on while others wait. */
+static void fetch_groups_wait_one_after_another(void **state) {
+    (void)state;
+    const uint64_t round_robin = cycles_of_program(trips, 1024, "sm.scheduler: rr\n");
+    const uint64_t groups = cycles_of_program(trips, 1024, "sm.scheduler: two-level\n");
+    const uint64_t all = cycles_of_program(trips, 1024, "sm.scheduler: two-level\nsm.fetch_group: 32\n");
+    assert_int_equal(all, round_robin);
+    assert_true(groups < round_robin);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_takes_what_the_table_says),
         cmocka_unit_test(large_warps_of_256_win_where_loops_end_late),
         cmocka_unit_test(a_timeout_keeps_large_warps_together),
+        cmocka_unit_test(priority_comes_round),
+        cmocka_unit_test(fetch_groups_wait_one_after_another),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

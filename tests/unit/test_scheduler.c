@@ -10,6 +10,7 @@
 
 static const uint64_t older[64];
 static const uint8_t places[8] = {0, 0, 0, 0, 1, 1, 1, 1};
+static uint64_t near_warps;
 
 static const struct scheduler_ops *find(const char *name) {
     struct report report = {0};
@@ -25,7 +26,7 @@ static unsigned pick(const char *name, void *self, uint64_t ready, uint64_t stal
 
 static void *make(struct arena *arena, const char *name, unsigned group, uint32_t timeout) {
     const struct scheduler_shape shape = {
-        .warps = 8, .mine = 0xff, .group = group, .timeout = timeout, .places = places};
+        .warps = 8, .mine = 0xff, .group = group, .timeout = timeout, .places = places, .near = &near_warps};
     return find(name)->create(arena, &shape);
 }
 
@@ -53,6 +54,10 @@ static void two_level_changes_groups_when_all_of_one_wait(void **state) {
     expect("two-level", self, 0xf0, 0x01, "45");   /* others fill in */
     expect("two-level", self, 0xf0, 0x0f, "6745");
     expect("two-level", self, 0xff, 0x00, "67456745");
+    near_warps = 0x20; /* 5 waits for what may be in the cache */
+    expect("two-level", self, 0x0f, 0xf0, "0123");
+    expect("two-level", self, 0xff, 0x00, "6745");
+    near_warps = 0;
     arena_free(&arena);
 }
 

@@ -20,6 +20,7 @@ struct scheduler_shape {
     unsigned group;        /* sm.fetch_group */
     uint32_t timeout;      /* scheduler.group_timeout */
     const uint8_t *places; /* [warp]: its block's place in the SM, while it could issue */
+    const slot_set *near;  /* warps whose last access to memory has met no miss so far */
 };
 
 struct scheduler_ops {

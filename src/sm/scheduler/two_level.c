@@ -10,6 +10,7 @@ struct two_level {
     uint32_t timeout, issues; /* issues of the prioritised group since it became that */
     slot_set members[GROUPS_MAX];
     unsigned last[GROUPS_MAX]; /* a round-robin pointer per group */
+    const slot_set *near;
 };
 
 static void *two_level_create(struct arena *arena, const struct scheduler_shape *shape) {
@@ -24,6 +25,7 @@ static void *two_level_create(struct arena *arena, const struct scheduler_shape 
     }
     self->group_count = (filled + shape->group - 1) / shape->group;
     self->timeout = shape->timeout;
+    self->near = shape->near;
     return self;
 }
 
@@ -34,7 +36,8 @@ static void next_group(struct two_level *self) {
 
 static unsigned two_level_pick(void *state, const struct scheduler_view *view) {
     struct two_level *self = state;
-    for (unsigned n = 0; n < self->group_count && !(self->members[self->current] & ~view->stalled); n++)
+    const slot_set stalled = view->stalled & ~*self->near; /* a hit in the cache is no long-latency operation */
+    for (unsigned n = 0; n < self->group_count && !(self->members[self->current] & ~stalled); n++)
         next_group(self);
     if (self->timeout && self->issues >= self->timeout)
         next_group(self);
