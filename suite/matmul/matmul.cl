@@ -9,13 +9,3 @@ kernel void matmul(global const float *a, global const float *b, global float *c
         sum += a[row * inner + k] * b[k * columns + column];
     c[row * columns + column] = sum;
 }
-
-kernel void matmul_int(global const int *a, global const int *b, global int *c, int columns, int inner) {
-    const int row = get_global_id(1), column = get_global_id(0);
-    if (column >= columns)
-        return;
-    int sum = 0;
-    for (int k = 0; k < inner; k++)
-        sum += a[row * inner + k] * b[k * columns + column];
-    c[row * columns + column] = sum;
-}

@@ -4,7 +4,7 @@
 enum { BLOCK = 256 };
 
 static void reduction(struct workload *w) {
-    const uint32_t count = (uint32_t[]){1 << 18, 1 << 25, 1 << 25}[w->size], words = count / 4;
+    const uint32_t count = (uint32_t[]){1 << 18, 1 << 23, 1 << 25}[w->size];
     const uint32_t groups = w->size == SIZE_TEST ? 2 : 4;
     uint8_t *booleans = WORKLOAD_NEW(w, uint8_t, count);
     uint32_t expected = 0, got = 0;
@@ -19,7 +19,7 @@ static void reduction(struct workload *w) {
     cl_mem from = workload_buffer(w, count, booleans), totals = workload_buffer(w, groups * sizeof got, NULL);
     cl_mem result = workload_buffer(w, sizeof got, NULL);
     workload_launch(w, "reduce_booleans", 1, ((size_t[]){(size_t)groups * BLOCK}), (size_t[]){BLOCK}, ARGUMENT(from),
-                    ARGUMENT(words), ARGUMENT(totals), LOCAL_BYTES(BLOCK * sizeof got));
+                    ARGUMENT(count), ARGUMENT(totals), LOCAL_BYTES(BLOCK * sizeof got));
     workload_launch(w, "reduce_totals", 1, (size_t[]){BLOCK}, (size_t[]){BLOCK}, ARGUMENT(totals), ARGUMENT(groups),
                     ARGUMENT(result), LOCAL_BYTES(BLOCK * sizeof got));
     workload_read(w, result, sizeof got, &got);

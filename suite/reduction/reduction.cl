@@ -1,5 +1,5 @@
-/* Sum of booleans, a byte each: a thread takes every so many-th word of four, the group adds its threads' sums in a tree in
- * local memory. A second launch of one group adds the groups' sums. */
+/* Sum of booleans, a byte each: a thread takes every so many-th, the group adds its threads' sums in a tree in local memory.
+ * A second launch of one group adds the groups' sums. */
 
 /* Sum over the group, a power of two; valid in thread 0. */
 uint sum_group(uint sum, local uint *sums) {
@@ -14,10 +14,10 @@ uint sum_group(uint sum, local uint *sums) {
     return sums[0];
 }
 
-kernel void reduce_booleans(global const uint *booleans, uint words, global uint *totals, local uint *sums) {
+kernel void reduce_booleans(global const uchar *booleans, uint count, global uint *totals, local uint *sums) {
     uint sum = 0;
-    for (uint i = get_global_id(0); i < words; i += get_global_size(0))
-        sum += booleans[i] * 0x01010101u >> 24; /* the four bytes, added in the highest */
+    for (uint i = get_global_id(0); i < count; i += get_global_size(0))
+        sum += booleans[i];
     const uint total = sum_group(sum, sums);
     if (get_local_id(0) == 0)
         totals[get_group_id(0)] = total;
