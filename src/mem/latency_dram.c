@@ -175,8 +175,6 @@ static void start(struct latency_dram *dram) {
     bank->open = true;
     bank->row = entry->row;
     bank->hold_until = entry->request.row_hint && dram->hold ? ready + dram->hold : 0;
-    dram->stats.row_hits += entry->hit;
-    dram->stats.row_misses += !entry->hit;
     dram->stats.queue_cycles += cycle - entry->accepted;
     dram->window_count--;
     dram->next_start = cycle + 1;
@@ -193,7 +191,9 @@ static void complete(struct latency_dram *dram, uint32_t index) {
     dram->bus_bytes += entry->request.bytes;
     dram->stats.bus_busy_cycles = dram->bus_bytes / dram->bytes_per_clock;
     dram->stats.bytes = dram->bus_bytes;
-    dram->stats.requests++;
+    dram->stats.requests++; /* together with these, so that what is under way at the end counts in neither */
+    dram->stats.row_hits += entry->hit;
+    dram->stats.row_misses += !entry->hit;
     *(write ? &dram->stats.writes : &dram->stats.reads) += 1;
     *(write ? &dram->stats.write_cycles : &dram->stats.read_cycles) += entry->done - entry->accepted;
     if (!write)
