@@ -19,14 +19,9 @@ struct filling {
 
 /* ---- questions ---- */
 
-static enum status error_at(const struct experiment *e, const struct yaml_node *at, struct report *report,
-                            const char *message) {
-    return report_add(report, STATUS_INVALID, "%s:%u: %s", e->yaml.name, at->line, message);
-}
-
 enum status database_error(sqlite3 *database, const struct experiment *experiment, const struct yaml_node *at,
                            struct report *report) {
-    return error_at(experiment, at, report, sqlite3_errmsg(database));
+    return experiment_error(experiment, at, sqlite3_errmsg(database), report);
 }
 
 enum status database_query(sqlite3 *database, const struct experiment *experiment, const struct yaml_node *sql,
@@ -39,7 +34,7 @@ enum status database_query(sqlite3 *database, const struct experiment *experimen
         return STATUS_OK;
     sqlite3_finalize(*out);
     *out = NULL;
-    return error_at(experiment, sql, report, "this has to be one SELECT");
+    return experiment_error(experiment, sql, "this has to be one SELECT", report);
 }
 
 enum status database_number(sqlite3 *database, const struct experiment *experiment, const struct yaml_node *sql,
@@ -52,13 +47,13 @@ enum status database_number(sqlite3 *database, const struct experiment *experime
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         status = database_error(database, experiment, sql, report);
     else if (code == SQLITE_DONE || sqlite3_column_type(query, 0) == SQLITE_NULL)
-        status = error_at(experiment, sql, report, "this gives NULL: what it asks for is not there");
+        status = experiment_error(experiment, sql, "this gives NULL: what it asks for is not there", report);
     else if (sqlite3_column_count(query) != 1 || sqlite3_column_type(query, 0) == SQLITE_TEXT)
-        status = error_at(experiment, sql, report, "this has to give one number");
+        status = experiment_error(experiment, sql, "this has to give one number", report);
     else
         *out = sqlite3_column_double(query, 0);
     if (!status && sqlite3_step(query) != SQLITE_DONE)
-        status = error_at(experiment, sql, report, "this gives more than one row");
+        status = experiment_error(experiment, sql, "this gives more than one row", report);
     sqlite3_finalize(query);
     return status;
 }
@@ -210,7 +205,7 @@ static enum status add_printed_line(struct filling *f, const char *line, unsigne
         if (count < columns)
             collect_bind(insert, (int)count + 1, *cell ? cell : NULL);
     if (count != columns)
-        return error_at(f->e, at, f->report, "this line of 'print' has not as many cells as its heading");
+        return experiment_error(f->e, at, "this line of 'print' has not as many cells as its heading", f->report);
     return add_row(insert) ? STATUS_OK : database_error(f->database, f->e, at, f->report);
 }
 
@@ -266,7 +261,7 @@ static enum status add_machine(struct filling *f, const struct experiment_machin
     if (!status)
         status = machine_cost(&machine, &cost, &inner);
     if (status)
-        error_at(f->e, of->at, f->report, report_text(&inner));
+        experiment_error(f->e, of->at, report_text(&inner), f->report);
     for (unsigned i = 0; !status && i < cost.count; i++)
         status = add_structure(f, of->name, model, &cost.items[i], insert);
     machine_close(&machine);

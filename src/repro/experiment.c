@@ -244,6 +244,11 @@ enum status experiment_parse(struct arena *arena, const char *path, const char *
     return parser.status;
 }
 
+enum status experiment_error(const struct experiment *experiment, const struct yaml_node *at, const char *message,
+                             struct report *report) {
+    return report_add(report, STATUS_INVALID, "%s:%u: %s", experiment->yaml.name, at->line, message);
+}
+
 const char *experiment_number(struct arena *arena, double number, const char *unit) {
     const char *text = arena_printf(arena, fabs(number) < 1e4 ? "%.4g" : "%.0f", number);
     return *unit ? arena_printf(arena, "%s %s", text, unit) : text;

@@ -71,6 +71,9 @@ struct experiment {
 enum status experiment_parse(struct arena *arena, const char *path, const char *text, size_t length, const char *size,
                              struct experiment *out, struct report *report);
 
+/* "F1.yaml:12: message", in one line; STATUS_INVALID. */
+enum status experiment_error(const struct experiment *experiment, const struct yaml_node *at, const char *message,
+                             struct report *report);
 /* "47.4 %", "0.2633 mm²". */
 const char *experiment_number(struct arena *arena, double number, const char *unit);
 /* Of ours from what was published: in points where the unit is %, else in % of it; "" where nothing was. */

@@ -24,7 +24,7 @@ struct drawing {
 };
 
 static enum status refuse(struct drawing *d, const char *message) {
-    return report_add(d->report, STATUS_INVALID, "%s:%u: %s", d->e->yaml.name, d->figure->sql->line, message);
+    return experiment_error(d->e, d->figure->sql, message, d->report);
 }
 
 static enum status find_columns(struct drawing *d, sqlite3_stmt *query) {
@@ -55,21 +55,29 @@ static const char *text_of(sqlite3_stmt *query, int column) {
     return text ? (const char *)text : "";
 }
 
+/* NULL is nothing to draw. */
+static bool add_point(struct drawing *d, sqlite3_stmt *query, int column, double x, struct points *points) {
+    if (column < 0 || sqlite3_column_type(query, column) == SQLITE_NULL)
+        return true;
+    const struct plot_point point = {x, sqlite3_column_double(query, column)};
+    *ARENA_PUSH(d->e->arena, points) = point;
+    return point.x - point.x == 0 && point.y - point.y == 0;
+}
+
 static enum status add_row(struct drawing *d, sqlite3_stmt *query) {
     const unsigned most = d->figure->kind == PLOT_HEAT ? PLOT_COLUMNS_MAX : PLOT_SERIES_MAX;
     const unsigned series = find_name(d->e->arena, &d->series, text_of(query, d->columns[ROLE_SERIES]));
-    const int at = d->columns[ROLE_X], y = d->columns[ROLE_Y], printed = d->columns[ROLE_PRINTED];
+    const int at = d->columns[ROLE_X];
     if (series >= most)
         return refuse(d, arena_printf(d->e->arena, "a figure has at most %u series", most));
     if (d->figure->kind == PLOT_LINES && sqlite3_column_type(query, at) == SQLITE_TEXT)
         return refuse(d, "x of lines is a number; bars have names");
     const double x = d->figure->kind == PLOT_LINES ? sqlite3_column_double(query, at)
                                                    : find_name(d->e->arena, &d->categories, text_of(query, at));
-    if (sqlite3_column_type(query, y) != SQLITE_NULL)
-        *ARENA_PUSH(d->e->arena, &d->ours[series]) = (struct plot_point){x, sqlite3_column_double(query, y)};
-    if (printed >= 0 && sqlite3_column_type(query, printed) != SQLITE_NULL)
-        *ARENA_PUSH(d->e->arena, &d->printed[series]) = (struct plot_point){x, sqlite3_column_double(query, printed)};
-    return STATUS_OK;
+    return add_point(d, query, d->columns[ROLE_Y], x, &d->ours[series]) &&
+                   add_point(d, query, d->columns[ROLE_PRINTED], x, &d->printed[series])
+               ? STATUS_OK
+               : refuse(d, "what is drawn has to be finite");
 }
 
 static void finish(struct drawing *d) {

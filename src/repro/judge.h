@@ -4,8 +4,8 @@
 
 #include "repro/experiment.h"
 
-/* Looks into the store; asks every question, draws every figure, and gives the verdict. What is missing makes it incomplete,
- * with a reason, which is no error. */
+/* Asks every question, draws every figure, and gives the verdict. Points that its plans lack, and what cannot be asked, make
+ * it incomplete, with a reason, which is no error. */
 void judge(struct experiment *experiment, const struct store *store);
 
 #endif

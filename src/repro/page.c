@@ -217,21 +217,21 @@ static void put_introduction(struct page *page, const struct experiment *experim
     put_paragraphs(
         page, arena_printf(page->arena,
                            "Published results beside Heddle's own, at size %s, by model `%s`. Written by `heddle "
-                           "repro --all --size %s`, the discussions with it: they stand in the "
+                           "repro`, the discussions with it: they stand in the "
                            "experiments' files in `repro/`.\n\n"
                            "Reproduced: every check holds, and every value with a tolerance is within it. Order only: "
                            "every check holds, some value is outside. Study: nothing was published. Kernels "
                            "and inputs are not the authors'.\n\n"
                            "%u reproduced, %u order only, %u not reproduced%s%s.",
-                           size, model_hash(), size, counts[VERDICT_REPRODUCED], counts[VERDICT_ORDER_ONLY],
+                           size, model_hash(), counts[VERDICT_REPRODUCED], counts[VERDICT_ORDER_ONLY],
                            counts[VERDICT_NOT_REPRODUCED], more(page, counts[VERDICT_STUDY], "studies of our own"),
                            more(page, counts[VERDICT_INCOMPLETE], "incomplete")));
 }
 
-const char *page_make(enum page_kind kind, const struct experiment *experiments, unsigned count, const char *size,
-                      struct arena *arena, size_t *length) {
+static struct page make(bool html, const struct experiment *experiments, unsigned count, const char *size,
+                        struct arena *arena) {
     static const char *const heading[] = {"id", "experiment", "published", "measured", "deviation", "verdict"};
-    struct page page = {.html = kind == PAGE_HTML, .arena = arena};
+    struct page page = {.html = html, .arena = arena};
     put_either(&page, "", head);
     put_introduction(&page, experiments, count, size);
     begin_table(&page, heading, 6);
@@ -241,9 +241,7 @@ const char *page_make(enum page_kind kind, const struct experiment *experiments,
     for (unsigned i = 0; i < count; i++)
         put_experiment(&page, &experiments[i]);
     put_either(&page, "", "</body>\n</html>\n");
-    *length = page.count;
-    *ARENA_PUSH(arena, &page) = 0;
-    return page.items;
+    return page;
 }
 
 enum status page_write_figures(const struct experiment *experiments, unsigned count, const char *folder,
@@ -261,12 +259,11 @@ enum status page_write_figures(const struct experiment *experiments, unsigned co
 
 enum status page_write(const struct experiment *experiments, unsigned count, const char *size, const char *folder,
                        struct arena *arena, struct report *report) {
-    static const char *const names[] = {[PAGE_MARKDOWN] = "reproduction.md", [PAGE_HTML] = "reproduction.html"};
+    static const char *const names[] = {"reproduction.md", "reproduction.html"};
     enum status status = STATUS_OK;
-    for (unsigned kind = PAGE_MARKDOWN; !status && kind <= PAGE_HTML; kind++) {
-        size_t length;
-        const char *text = page_make(kind, experiments, count, size, arena, &length);
-        status = file_write(file_join(arena, folder, names[kind]), text, length, report);
+    for (unsigned html = 0; !status && html < 2; html++) {
+        const struct page page = make(html, experiments, count, size, arena);
+        status = file_write(file_join(arena, folder, names[html]), page.items, page.count, report);
     }
     return status;
 }

@@ -7,12 +7,6 @@
 /* The folder beside the page in which Markdown looks for figures; HTML has them in itself. */
 #define PAGE_FIGURES "reproduction"
 
-enum page_kind { PAGE_MARKDOWN, PAGE_HTML };
-
-/* The document, in the arena; experiments are judged. */
-const char *page_make(enum page_kind kind, const struct experiment *experiments, unsigned count, const char *size,
-                      struct arena *arena, size_t *length);
-
 /* Into a folder, which is made: the figures of complete experiments below it, and the page in both kinds. */
 enum status page_write_figures(const struct experiment *experiments, unsigned count, const char *folder,
                                struct arena *arena, struct report *report);

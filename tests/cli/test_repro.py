@@ -50,8 +50,11 @@ STUDY = """id: study
 title: A study
 run:
   - {launches: %(source)s/examples/warp_sum.yaml, gpu: [gtx480, rtx3070]}
+  - {launches: %(source)s/examples/warp_sum.yaml, set: {l1.ways: 8}, functional: true}
 values:
   - {name: cycles, sql: SELECT sum(cycles) FROM points}
+  - {name: different numbers, sql: SELECT count(DISTINCT point) FROM points}
+  - {name: with the key of the second, sql: SELECT count(*) FROM points WHERE "l1.ways" = 8 AND cycles IS NULL AND warp_instructions > 0}
 """
 
 
@@ -105,7 +108,7 @@ class Experiments(unittest.TestCase):
 
     def test_points_in_common_are_run_once(self):
         self.assertEqual(self.first.returncode, 0, self.first.stderr)
-        self.assertIn("repro: 3 points, 0 stored before, 3 now, 0 failed, 0 left", self.first.stdout)
+        self.assertIn("repro: 4 points, 0 stored before, 4 now, 0 failed, 0 left", self.first.stdout)
         again = self.call("repro", "sums.yaml", "--store", "store", "-o", "other")
         self.assertIn("repro: 2 points, 2 stored before, 0 now", again.stdout)
 
@@ -117,6 +120,8 @@ class Experiments(unittest.TestCase):
         self.assertEqual(row[-1], "within" if abs(total["cycles"] - 100) <= 10 else "outside")
         self.assertEqual(int(lines["lanes of the series"][-1]), total["active_lanes"])
         self.assertEqual(lines["both ran"][-1], "yes")
+        self.assertEqual(lines["different numbers"][-1], "3") # of two sweeps in one table
+        self.assertEqual(self.first.stdout.split("with the key of the second")[1].split()[0], "1")
         self.assertIn("  order only at size test", self.first.stdout)
         self.assertIn("  study at size test", self.first.stdout)
 
@@ -157,18 +162,18 @@ class Experiments(unittest.TestCase):
         (self.folder / "bad.yaml").write_text(text)
         done = self.call("repro", "bad.yaml", "--store", "store")
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn("incomplete: bad.yaml:6: no such column: circles", done.stdout)
+        self.assertIn("incomplete: bad.yaml:7: no such column: circles", done.stdout)
 
     def test_mistakes_are_said_before_anything_runs(self):
         (self.folder / "worse.yaml").write_text(STUDY % {"source": SOURCE} + "figurs: []\n")
         said = self.refused("repro", "worse.yaml", "--store", "never")
         self.assertIn("worse.yaml:1:5: the id is the file's name, 'worse'", said)
-        self.assertIn("worse.yaml:7:1: an experiment has no key 'figurs'; did you mean 'figures'?", said)
+        self.assertIn("worse.yaml:10:1: an experiment has no key 'figurs'; did you mean 'figures'?", said)
         self.assertFalse((self.folder / "never").exists())
         self.assertIn("no experiment 'F99'", self.refused("repro", "F99"))
         self.assertIn("--size: a size is test, medium, paper", self.refused("repro", "F15", "--size", "big"))
         self.assertIn("--all", self.refused("repro", "F15", "--all"))
-        self.assertIn("there is no sweep 2 here", self.refused("sweep", "plan", "study.yaml", "--part", "2"))
+        self.assertIn("there is no sweep 3 here", self.refused("sweep", "plan", "study.yaml", "--part", "3"))
 
     def test_sweeps_of_an_experiment_can_be_asked_for(self):
         done = self.call("sweep", "status", "study.yaml", "--part", "1", "--size", "test", "--store", "store")

@@ -160,6 +160,8 @@ static void what_cannot_be_asked_is_incomplete(void **state) {
            "columns named x and y");
     judged("checks: [" HOLDS "]\nfigures: [{title: f, kind: lines, sql: 'SELECT name AS x, 1 AS y FROM printed'}]\n",
            VERDICT_INCOMPLETE, "x of lines is a number");
+    judged("checks: [" HOLDS "]\nfigures: [{title: f, kind: bars, sql: 'SELECT 1 AS x, 9e999 AS y'}]\n",
+           VERDICT_INCOMPLETE, "finite");
     judged("id: e\ntitle: t\npublished: p\ncosts: {m: {gpu: none}}\nchecks: [{name: c, sql: SELECT 1}]\n",
            VERDICT_INCOMPLETE, "dir/e.yaml:4:");
     judged("id: e\ntitle: t\npublished: p\ncosts: {m: {}}\nchecks: [{name: c, sql: SELECT 1}]\nprint: |\n  a,b\n  1\n",
