@@ -28,10 +28,10 @@ static const struct yaml_node *scalar(struct parser *p, const struct yaml_node *
     const struct yaml_node *node = yaml_get(map, key);
     if (!node && needed && map->kind == YAML_MAP)
         p->status = yaml_error(&p->e->yaml, map, p->report, "'%s' is missing", key);
-    if (node && node->kind == YAML_SCALAR && *node->text)
+    if (node && node->kind == YAML_SCALAR && (*node->text || !needed))
         return node;
     if (node)
-        p->status = yaml_error(&p->e->yaml, node, p->report, "'%s' is a text", key);
+        p->status = yaml_error(&p->e->yaml, node, p->report, "'%s' is a text%s", key, needed ? ", not empty" : "");
     return NULL;
 }
 
