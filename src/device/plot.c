@@ -283,14 +283,17 @@ static unsigned longest(const char *const *names, unsigned count) {
     return (unsigned)most;
 }
 
-/* Names side by side, each with so much room: how many degrees they are turned so as not to run into each other. */
-static int slant(const char *const *names, unsigned count, double room) {
-    return (longest(names, count) + 1) * LETTER <= room ? 0 : room >= 18 ? 40 : 70;
+/* Names side by side, each with so much room, the outermost with a margin beside it: how many degrees they are turned so as
+ * not to run into each other, nor out of the drawing. */
+static int slant(const char *const *names, unsigned count, double room, double margin) {
+    const unsigned letters = longest(names, count);
+    if ((letters + 1) * LETTER <= room)
+        return 0;
+    return room >= 18 && 0.77 * LETTER * letters <= room / 2 + margin ? 40 : 70;
 }
 
 /* How high they are then. */
-static double slanted_height(const char *const *names, unsigned count, double room) {
-    const int angle = slant(names, count, room);
+static double slanted_height(const char *const *names, unsigned count, int angle) {
     return angle ? 14 + (angle == 40 ? 0.65 : 0.94) * LETTER * longest(names, count) : AXIS;
 }
 
@@ -305,11 +308,14 @@ static void draw_name(struct text *out, const char *name, double x, double y, in
 
 static double category_width(const struct plot_panel *panel) { return (double)FRAME_WIDTH / categories(panel); }
 
+static int category_slant(const struct plot_panel *panel) {
+    return slant(panel->categories, panel->category_count, category_width(panel), LEFT);
+}
+
 static void draw_categories(struct text *out, const struct plot_panel *panel, double y) {
-    const double width = category_width(panel);
     for (unsigned g = 0; g < panel->category_count; g++)
-        draw_name(out, panel->categories[g], LEFT + width * (g + 0.5), y + 16,
-                  slant(panel->categories, panel->category_count, width), "end");
+        draw_name(out, panel->categories[g], LEFT + category_width(panel) * (g + 0.5), y + 16, category_slant(panel),
+                  "end");
 }
 
 /* ---- maps ---- */
@@ -322,15 +328,19 @@ static double heat_width(const struct plot *plot, const struct plot_panel *panel
     return (WIDTH - RIGHT - heat_left(panel)) / plot->series_count;
 }
 
+static int heat_slant(const struct plot *plot, const struct plot_panel *panel) {
+    return slant(plot->names, plot->series_count, heat_width(plot, panel), RIGHT);
+}
+
 /* What the names of the columns take. */
 static double heat_top(const struct plot *plot, const struct plot_panel *panel) {
-    return slanted_height(plot->names, plot->series_count, heat_width(plot, panel));
+    return slanted_height(plot->names, plot->series_count, heat_slant(plot, panel));
 }
 
 /* The darker a field the higher its value; both ends of the range are those of the data. */
 static void draw_heat(struct text *out, const struct plot *plot, const struct plot_panel *panel, double top) {
     const double left = heat_left(panel), width = heat_width(plot, panel);
-    const int angle = slant(plot->names, plot->series_count, width);
+    const int angle = heat_slant(plot, panel);
     double low = DBL_MAX, high = -DBL_MAX;
     for (unsigned s = 0; s < plot->series_count; s++)
         for (unsigned i = 0; i < panel->series[s].count; i++) {
@@ -362,7 +372,7 @@ static double panel_height(const struct plot *plot, const struct plot_panel *pan
     if (panel->kind == PLOT_HEAT)
         return PANEL_TOP + heat_top(plot, panel) + HEAT_ROW * panel->category_count;
     const double names =
-        panel->category_count ? slanted_height(panel->categories, panel->category_count, category_width(panel)) : 0;
+        panel->category_count ? slanted_height(panel->categories, panel->category_count, category_slant(panel)) : 0;
     return PANEL_TOP + FRAME_HEIGHT + (panel->kind == PLOT_LINES ? AXIS : names);
 }
 
