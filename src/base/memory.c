@@ -1,7 +1,6 @@
 #include "base/memory.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -58,12 +57,10 @@ int memory_share(void *start, size_t bytes, size_t used) {
     if (file < 0)
         return -1;
     if (ftruncate(file, (off_t)bytes) || !copy_pages(file, start, used) ||
-        mmap(start, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, 0) == MAP_FAILED) {
+        mmap(start, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, 0) == MAP_FAILED) {
         close(file);
         return -1;
     }
-    if (!memory_commit(start, used)) /* it was usable a moment ago */
-        abort();
     return file;
 }
 
@@ -72,10 +69,9 @@ void *memory_view(int file, size_t bytes) {
     return view == MAP_FAILED ? NULL : view;
 }
 
-void memory_view_reset(void *view, size_t bytes) {
+bool memory_view_reset(void *view, size_t bytes) {
     const size_t whole = bits_round_up(bytes, memory_page_bytes());
-    if (whole && madvise(view, whole, MADV_DONTNEED))
-        abort(); /* what one launch wrote would be what the next reads */
+    return whole == 0 || madvise(view, whole, MADV_DONTNEED) == 0;
 }
 
 void memory_release(void *start, size_t bytes) {

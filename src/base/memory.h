@@ -13,14 +13,15 @@ void *memory_reserve(size_t bytes);
 bool memory_commit(void *start, size_t bytes);
 /* The range is zero again, and whole pages of it cost the host nothing until they are touched. */
 void memory_clear(void *start, size_t bytes);
-/* Puts a file of the host's memory behind a reservation of which the first `used` bytes are usable, for views of it; contents and place
- * stay. Its descriptor, which the caller closes, or -1: the host refused, and all is as it was. */
+/* Puts a file of the host's memory behind a reservation of which the first `used` bytes hold something, for views of it; its
+ * place stays, and all of it is usable. The file's descriptor, which the caller closes, or -1: the host refused, and all is
+ * as it was. */
 int memory_share(void *start, size_t bytes, size_t used);
 /* A view of such a file: what is written there is seen there alone, all else is as it is in the file. NULL: refused. Given
  * back as a reservation is. */
 void *memory_view(int file, size_t bytes);
-/* What was written there is gone. */
-void memory_view_reset(void *view, size_t bytes);
+/* What was written there is gone; false: the host refused, and the view is of no more use. */
+bool memory_view_reset(void *view, size_t bytes);
 /* Gives a reservation back, committed or not: the start and size memory_reserve was called with. */
 void memory_release(void *start, size_t bytes);
 

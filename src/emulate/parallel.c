@@ -186,7 +186,7 @@ static void add_stats(struct emulate_stats *into, const struct emulate_stats *fr
 static void forget(struct parallel *parallel) {
     for (unsigned i = 0; i < parallel->threads; i++) {
         struct worker *worker = &parallel->workers[i];
-        memory_view_reset(worker->view.host, parallel->memory->used_bytes);
+        parallel->refused |= !memory_view_reset(worker->view.host, parallel->memory->used_bytes);
         memory_clear(worker->footprint.loaded, footprint_bytes(parallel->memory->used_bytes));
         memory_clear(worker->footprint.stored, footprint_bytes(parallel->memory->used_bytes));
         arena_reset(&worker->arena);
