@@ -105,6 +105,7 @@ enum status caches_of(struct gpu_caches *caches, uint32_t sm, const struct cache
     struct sm_caches *own = &caches->of[sm];
     enum status status = STATUS_OK;
     own->instruction_ways = config->instruction->ways;
+    own->instruction_perfect = config->instruction->perfect;
     if (!own->constant)
         status = cache_create(&own->constant, caches->arena, config->constant, "constant_cache", sm, report);
     if (status == STATUS_OK && !own->instruction)

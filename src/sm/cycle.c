@@ -325,6 +325,7 @@ static enum status create(struct sm **out, struct arena *arena, const struct sm_
     }
     sm->instruction = caches->instruction, sm->constant = caches->constant;
     sm->instruction_ways = caches->instruction_ways;
+    sm->formed_fetched = mechanism->fetches_alone || (caches->instruction_perfect && !mechanism->ahead);
     sm->line_mask = cache_atom_bytes(sm->instruction) / SM_INSTRUCTION_BYTES - 1;
     for (unsigned unit = 0; unit < SM_UNIT_COUNT; unit++) {
         const uint64_t room = unit == SM_UNIT_MEMORY ? params->memory_queue : params->collectors;

@@ -202,7 +202,7 @@ static void update_formed(struct sm *sm, unsigned slot) {
         warp->pc = warp->group.pc;
         warp->astray |= warp->fetching; /* the mechanism has put another group here */
     }
-    if (sm->mechanism->fetches_alone)
+    if (sm->formed_fetched) /* as static warps are fetched for while they are in flight, at the PCs their threads go to */
         warp->buffer_pc = warp->pc, warp->buffer_end = warp->pc + 1;
     consider_formed(sm, slot);
     if (sm->mechanism->more && warp->ready_unit == SM_UNIT_MEMORY) /* others of the bundle may need no memory */

@@ -126,6 +126,7 @@ struct sm_caches {
     uint32_t l2_latency;
     uint64_t l1_bytes;
     uint32_t instruction_ways;
+    bool instruction_perfect;
 };
 
 enum status sm_create(struct sm **out, struct arena *arena, const struct sm_params *params,

@@ -194,6 +194,7 @@ struct sm {
     bool books_later;                     /* see `empty` */
     struct pending *pending;              /* [warp][word] */
     uint32_t instruction_ways;
+    bool formed_fetched;     /* regroup: groups have their instruction when they are formed */
     uint32_t line_mask;      /* instructions of what a fetch takes from the instruction cache, less 1 */
     uint64_t *code_here;     /* lines of code that the instruction cache holds for good; NULL: it may lose them */
     uint64_t collector_bias; /* added to collectors_used, shows full ones in the top bits */
@@ -436,7 +437,7 @@ static inline struct booking sm_stall(const struct sm *sm, const struct sm_warp 
 static inline struct booking sm_empty(const struct sm *sm, unsigned scheduler, slot_set ready) {
     if (ready) {
         const struct sm_warp *warp = &sm->warps[sm_oldest(sm, ready)];
-        return sm_stall(sm, warp, warp->ready_unit);
+        return sm_stall(sm, warp, sm->params.memory_holds ? SM_UNIT_MEMORY : warp->ready_unit);
     }
     const slot_set mine = sm->used & sm->scheduler_warps[scheduler], soon = mine & ~sm->stalled_long;
     const bool memory = sm->regroup ? sm_regroup_waits_for_memory(sm) : sm->used && !(sm->used & ~sm->stalled_long);
@@ -469,8 +470,10 @@ static inline slot_set sm_without_room(const struct sm *sm) {
     if (sm->free_flight == NO_FLIGHT)
         return sm->ready;
     slot_set blocked = 0;
-    for (uint64_t rest = full; rest; rest &= rest - 1)
-        blocked |= sm->ready_for[bits_first64(rest) / UNIT_BITS];
+    for (uint64_t rest = full; rest; rest &= rest - 1) {
+        const unsigned unit = bits_first64(rest) / UNIT_BITS;
+        blocked |= unit == SM_UNIT_MEMORY && sm->params.memory_holds ? sm->ready : sm->ready_for[unit];
+    }
     return blocked;
 }
 /* Warps that could issue, were their scheduler free. */

@@ -225,6 +225,31 @@ static void a_watcher_sees_progress_and_can_stop_it(void **state) {
     finish(&f);
 }
 
+/* Seven warps load words of which all lie in one bank of the cache, an eighth computes: in one pipeline it waits behind
+ * them, else it passes them by. */
+static void loads_that_wait_hold_the_pipeline(void **state) {
+    (void)state;
+    static const char *const machine[] = {"base: fung-8800\nsm.count: 1\nl1.perfect: true\nsm.memory_holds: false\n",
+                                          "base: fung-8800\nsm.count: 1\nl1.perfect: true\nsm.memory_holds: true\n"};
+    uint64_t cycles[2];
+    for (unsigned i = 0; i < 2; i++) {
+        struct fixture f;
+        open_machine(&f, machine[i]);
+        load(&f, ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<4>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<4>;\n"
+                 "ld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, 0;\nsetp.ge.u32 %p1, %r1, 224;\n"
+                 "@%p1 bra A;\nand.b32 %r3, %r1, 31;\nmul.wide.u32 %rd2, %r3, 1024;\nadd.s64 %rd3, %rd1, %rd2;\n"
+                 "L: ld.global.u32 %r4, [%rd3];\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p2, %r2, 200;\n@%p2 bra L;\nret;\n"
+                 "A: add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p2, %r2, 900;\n@%p2 bra A;\nret;\n}\n");
+        assert_int_equal(launch(&f, 1, 256, true), STATUS_OK);
+        cycles[i] = f.result.timed->cycles;
+        finish(&f);
+    }
+    /* 1,400 loads of 32 turns each, in which the eighth warp's 2,700 instructions of 16 cycles have room or have not */
+    assert_in_range(cycles[0], 1400 * 32, 1400 * 32 * 11 / 10);
+    if (cycles[1] <= cycles[0] * 5 / 4)
+        fail_msg("%llu cycles, %llu when they hold it", (unsigned long long)cycles[0], (unsigned long long)cycles[1]);
+}
+
 int main(void) {
     setenv("HEDDLE_CONFIGS", HEDDLE_SOURCE_DIR "/configs", 1);
     const struct CMUnitTest tests[] = {
@@ -242,6 +267,7 @@ int main(void) {
         cmocka_unit_test(a_limit_of_cycles_ends_a_launch),
         cmocka_unit_test(spinning_for_ever_is_a_livelock_with_the_line),
         cmocka_unit_test(a_watcher_sees_progress_and_can_stop_it),
+        cmocka_unit_test(loads_that_wait_hold_the_pipeline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
