@@ -8,7 +8,6 @@ static double normal(double d) { return 0.5 * erfc(-d * 0.70710678118654752440);
 
 static void blackscholes(struct workload *w) {
     const uint32_t options = (uint32_t[]){2048, 73728, 1 << 19}[w->size];
-    const uint32_t threads = (uint32_t[]){768, 12288, 12288}[w->size];
     const float rate = 0.02f, volatility = 0.30f;
     float *price = WORKLOAD_NEW(w, float, options), *strike = WORKLOAD_NEW(w, float, options);
     float *years = WORKLOAD_NEW(w, float, options), *call = WORKLOAD_NEW(w, float, options);
@@ -19,8 +18,8 @@ static void blackscholes(struct workload *w) {
         strike[i] = 1 + 99 * random_unit(&r);
         years[i] = 0.25f + 9.75f * random_unit(&r);
     }
-    const size_t bytes = options * sizeof *price, block = workload_block(w, threads < 12288 ? 128 : 768);
-    const size_t global = workload_round_up(threads, block);
+    const size_t bytes = options * sizeof *price, block = workload_block(w, w->size == SIZE_TEST ? 128 : 768);
+    const size_t global = workload_round_up(options, block);
     cl_mem prices = workload_buffer(w, bytes, price), strikes = workload_buffer(w, bytes, strike);
     cl_mem times = workload_buffer(w, bytes, years), calls = workload_buffer(w, bytes, NULL);
     cl_mem puts = workload_buffer(w, bytes, NULL);

@@ -1,6 +1,6 @@
-/* Black-Scholes prices of European options: a thread prices every n-th option, n being the number of threads.
- * Exponential and logarithm are subroutines in software, with the reductions, special cases and two-way ends of a
- * portable C library (the algorithms of fdlibm, in single precision): they branch on their arguments. */
+/* Black-Scholes prices of European options: a thread prices one. Exponential and logarithm are subroutines in software,
+ * with the reductions, special cases and two-way ends of a portable C library (the algorithms of fdlibm, in single
+ * precision): they branch on their arguments. */
 #define LN2_HIGH 0x1.62e3p-1f /* with 8 zero bits at the end: times a small integer it is exact */
 #define LN2_LOW 0x1.2fefa2p-17f
 #define LN2 0x1.62e43p-1f
@@ -89,13 +89,14 @@ float normal(float d) {
 
 kernel void blackscholes(global const float *price, global const float *strike, global const float *years,
                          global float *call, global float *put, uint options, float rate, float volatility) {
-    for (uint i = get_global_id(0); i < options; i += get_global_size(0)) {
-        const float s = price[i], x = strike[i], t = years[i];
-        const float spread = volatility * sqrt(t);
-        const float d1 = (soft_log(s / x) + (rate + 0.5f * volatility * volatility) * t) / spread;
-        const float in_1 = normal(d1), in_2 = normal(d1 - spread);
-        const float discounted = x * soft_exp(-rate * t);
-        call[i] = s * in_1 - discounted * in_2;
-        put[i] = discounted * (1 - in_2) - s * (1 - in_1);
-    }
+    const uint i = get_global_id(0);
+    if (i >= options)
+        return;
+    const float s = price[i], x = strike[i], t = years[i];
+    const float spread = volatility * sqrt(t);
+    const float d1 = (soft_log(s / x) + (rate + 0.5f * volatility * volatility) * t) / spread;
+    const float in_1 = normal(d1), in_2 = normal(d1 - spread);
+    const float discounted = x * soft_exp(-rate * t);
+    call[i] = s * in_1 - discounted * in_2;
+    put[i] = discounted * (1 - in_2) - s * (1 - in_1);
 }

@@ -1,6 +1,6 @@
 /* Search of a protein database with a profile hidden Markov model (plan 7 of HMMER 2): a thread has a sequence and
  * finds its best local path through match, insert and delete states by Viterbi's algorithm, with where that path begins
- * and ends. It keeps one row of scores in global memory, the rows of a block's threads side by side. Transitions cost:
+ * and ends. It keeps a row of scores for each kind of state, all of a thread's together. Transitions cost:
  * a state whose score is no better than the best so far cannot win, and its transition need not be read. */
 #define LOWEST (-987654321)
 
@@ -13,13 +13,13 @@ typedef int2 path;
 kernel void hmmer(global const uchar *residues, global const uint *first, uint sequences, uint positions,
                   global const int *match, global const int *insert, global const int *transition, global path *rows,
                   global int *score, global int *begin, global int *end) {
-    const uint sequence = get_global_id(0), stride = get_local_size(0);
+    const uint sequence = get_global_id(0);
     if (sequence >= sequences)
         return;
-    global path *matches = rows + get_group_id(0) * 3 * positions * stride + get_local_id(0);
-    global path *inserts = matches + positions * stride, *deletes = inserts + positions * stride;
+    global path *matches = rows + sequence * 3 * positions;
+    global path *inserts = matches + positions, *deletes = inserts + positions;
     for (uint k = 0; k < positions; k++)
-        matches[k * stride] = inserts[k * stride] = deletes[k * stride] = (path)(LOWEST, 0);
+        matches[k] = inserts[k] = deletes[k] = (path)(LOWEST, 0);
     int best = LOWEST, best_begin = 0, best_end = 0;
     const int length = first[sequence + 1] - first[sequence];
     for (int i = 0; i < length; i++) {
@@ -58,9 +58,9 @@ kernel void hmmer(global const uchar *residues, global const uint *first, uint s
                 if (s > d.x)
                     d = (path)(s, delete_left.y);
             }
-            last_match = matches[k * stride];
-            last_insert = inserts[k * stride];
-            last_delete = deletes[k * stride];
+            last_match = matches[k];
+            last_insert = inserts[k];
+            last_delete = deletes[k];
             path n = (path)(last_match.x + transition[MATCH_INSERT * positions + k], last_match.y);
             if (last_insert.x > n.x) {
                 const int s = last_insert.x + transition[INSERT_INSERT * positions + k];
@@ -68,9 +68,9 @@ kernel void hmmer(global const uchar *residues, global const uint *first, uint s
                     n = (path)(s, last_insert.y);
             }
             n.x += insert[residue * positions + k];
-            matches[k * stride] = match_left = m;
-            inserts[k * stride] = n;
-            deletes[k * stride] = delete_left = d;
+            matches[k] = match_left = m;
+            inserts[k] = n;
+            deletes[k] = delete_left = d;
         }
     }
     score[sequence] = best;

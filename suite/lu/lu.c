@@ -3,7 +3,7 @@
 #include "workload.h"
 
 static void lu(struct workload *w) {
-    const cl_uint blocks = (cl_uint[]){9, 61, 109}[w->size], side = (cl_uint[]){4, 4, 16}[w->size];
+    const cl_uint blocks = (cl_uint[]){9, 85, 109}[w->size], side = (cl_uint[]){4, 3, 16}[w->size];
     const size_t n = (size_t)blocks * side, count = n * n;
     float *matrix = WORKLOAD_NEW(w, float, count), *factors = WORKLOAD_NEW(w, float, count);
     float *product = WORKLOAD_NEW(w, float, count);

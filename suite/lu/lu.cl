@@ -6,6 +6,9 @@ global float *block_at(global float *a, int n, int side, int row, int column) {
     return a + row * side * n + column * side;
 }
 
+/* Rows of blocks are dealt out to the work-groups in turn: all have work to the end, nearly. */
+int own_row(void) { return get_local_id(1) * get_num_groups(1) + get_group_id(1); }
+
 kernel void lu_diagonal(global float *a, int blocks, int side, int step) {
     const int n = blocks * side;
     global float *d = block_at(a, n, side, step, step);
@@ -18,7 +21,7 @@ kernel void lu_diagonal(global float *a, int blocks, int side, int step) {
 }
 
 kernel void lu_perimeter(global float *a, int blocks, int side, int step) {
-    const int n = blocks * side, row = get_global_id(1), column = get_global_id(0);
+    const int n = blocks * side, row = own_row(), column = get_global_id(0);
     if (row >= blocks)
         return;
     global const float *d = block_at(a, n, side, step, step);
@@ -43,7 +46,7 @@ kernel void lu_perimeter(global float *a, int blocks, int side, int step) {
 }
 
 kernel void lu_interior(global float *a, int blocks, int side, int step) {
-    const int n = blocks * side, row = get_global_id(1), column = get_global_id(0);
+    const int n = blocks * side, row = own_row(), column = get_global_id(0);
     if (row >= blocks || row <= step || column <= step)
         return;
     global const float *left = block_at(a, n, side, row, step), *above = block_at(a, n, side, step, column);
