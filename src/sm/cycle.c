@@ -325,6 +325,7 @@ static enum status create(struct sm **out, struct arena *arena, const struct sm_
     }
     sm->instruction = caches->instruction, sm->constant = caches->constant;
     sm->instruction_ways = caches->instruction_ways;
+    sm->holding = params->memory_holds ? UINT64_C(1) << (UNIT_BITS * SM_UNIT_MEMORY + UNIT_BITS - 1) : 0;
     sm->formed_fetched = mechanism->fetches_alone || (caches->instruction_perfect && !mechanism->ahead);
     sm->line_mask = cache_atom_bytes(sm->instruction) / SM_INSTRUCTION_BYTES - 1;
     for (unsigned unit = 0; unit < SM_UNIT_COUNT; unit++) {

@@ -197,6 +197,7 @@ struct sm {
     bool formed_fetched;     /* regroup: groups have their instruction when they are formed */
     uint32_t line_mask;      /* instructions of what a fetch takes from the instruction cache, less 1 */
     uint64_t *code_here;     /* lines of code that the instruction cache holds for good; NULL: it may lose them */
+    uint64_t holding;        /* sm.memory_holds: the bit that shows a full queue for memory there */
     uint64_t collector_bias; /* added to collectors_used, shows full ones in the top bits */
 
     uint64_t now;            /* asleep: the cycle up to which slots are counted */
@@ -437,7 +438,7 @@ static inline struct booking sm_stall(const struct sm *sm, const struct sm_warp 
 static inline struct booking sm_empty(const struct sm *sm, unsigned scheduler, slot_set ready) {
     if (ready) {
         const struct sm_warp *warp = &sm->warps[sm_oldest(sm, ready)];
-        return sm_stall(sm, warp, sm->params.memory_holds ? SM_UNIT_MEMORY : warp->ready_unit);
+        return sm_stall(sm, warp, sm->holding ? SM_UNIT_MEMORY : warp->ready_unit);
     }
     const slot_set mine = sm->used & sm->scheduler_warps[scheduler], soon = mine & ~sm->stalled_long;
     const bool memory = sm->regroup ? sm_regroup_waits_for_memory(sm) : sm->used && !(sm->used & ~sm->stalled_long);
@@ -467,13 +468,11 @@ enum { UNIT_BITS = 8 };
 /* Ready warps whose unit has no room. */
 static inline slot_set sm_without_room(const struct sm *sm) {
     const uint64_t full = (sm->collectors_used + sm->collector_bias) & UNIT_ONES << (UNIT_BITS - 1);
-    if (sm->free_flight == NO_FLIGHT)
+    if (sm->free_flight == NO_FLIGHT || full & sm->holding)
         return sm->ready;
     slot_set blocked = 0;
-    for (uint64_t rest = full; rest; rest &= rest - 1) {
-        const unsigned unit = bits_first64(rest) / UNIT_BITS;
-        blocked |= unit == SM_UNIT_MEMORY && sm->params.memory_holds ? sm->ready : sm->ready_for[unit];
-    }
+    for (uint64_t rest = full; rest; rest &= rest - 1)
+        blocked |= sm->ready_for[bits_first64(rest) / UNIT_BITS];
     return blocked;
 }
 /* Warps that could issue, were their scheduler free. */
