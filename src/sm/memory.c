@@ -390,7 +390,8 @@ void sm_memory(struct sm *sm) {
     /* one access a cycle and bank, in order */
     const uint32_t atom = cache_atom_bytes(sm->l1);
     for (uint32_t taken = 0, bit; entry->next < entry->count; entry->next++, taken |= bit) {
-        bit = sm->params.l1_banks == 1 ? 1 : UINT32_C(1) << entry->address[entry->next] / atom % sm->params.l1_banks;
+        bit = sm->params.l1_banks <= 1 ? sm->params.l1_banks
+                                       : UINT32_C(1) << entry->address[entry->next] / atom % sm->params.l1_banks;
         if (taken & bit)
             return;
         if (sm->shape.l1_far && entry->next + EXPECT_SETS < entry->count) {

@@ -230,9 +230,10 @@ static void a_watcher_sees_progress_and_can_stop_it(void **state) {
 static void loads_that_wait_hold_the_pipeline(void **state) {
     (void)state;
     static const char *const machine[] = {"base: fung-8800\nsm.count: 1\nl1.perfect: true\nsm.memory_holds: false\n",
-                                          "base: fung-8800\nsm.count: 1\nl1.perfect: true\nsm.memory_holds: true\n"};
-    uint64_t cycles[2];
-    for (unsigned i = 0; i < 2; i++) {
+                                          "base: fung-8800\nsm.count: 1\nl1.perfect: true\nsm.memory_holds: true\n",
+                                          "base: fung-8800\nsm.count: 1\nl1.perfect: true\nsm.l1_banks: 0\n"};
+    uint64_t cycles[3];
+    for (unsigned i = 0; i < 3; i++) {
         struct fixture f;
         open_machine(&f, machine[i]);
         load(&f, ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<4>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<4>;\n"
@@ -246,6 +247,8 @@ static void loads_that_wait_hold_the_pipeline(void **state) {
     }
     /* 1,400 loads of 32 turns each, in which the eighth warp's 2,700 instructions of 16 cycles have room or have not */
     assert_in_range(cycles[0], 1400 * 32, 1400 * 32 * 11 / 10);
+    /* without banks they take no turns: all issue every 32 cycles until the loads are done, then the eighth every 16 */
+    assert_in_range(cycles[2], (800 * 32 + 1900 * 16) * 98 / 100, (800 * 32 + 1900 * 16) * 102 / 100);
     if (cycles[1] <= cycles[0] * 5 / 4)
         fail_msg("%llu cycles, %llu when they hold it", (unsigned long long)cycles[0], (unsigned long long)cycles[1]);
 }
