@@ -23,11 +23,6 @@ static enum status check_way_down(const struct gpu_config *config, const struct 
                           "link.capacity is %u: an access to %s may send two messages at once, a fetch and %s",
                           (unsigned)config->gpu->link_capacity, name,
                           back ? "the line that makes room" : "the store that it is for");
-    if (back && params->allocate == CACHE_ON_FILL)
-        return report_add(report, STATUS_INVALID,
-                          "%s.allocate=fill: the line that makes room when data arrive could not be written back; use "
-                          "%s.allocate=miss, or %s.write=through or evict",
-                          name, name, name);
     return STATUS_OK;
 }
 

@@ -119,9 +119,22 @@ static enum status make_sm(struct launch_state *state, uint64_t cycle, struct re
     return STATUS_OK;
 }
 
+/* The next block for the SM whose turn it is; false: its part of the grid has been given to it. Parts differ by at most
+ * a block, and the larger are first. */
+static bool choose_block(const struct launch_state *state, uint64_t *block) {
+    *block = state->next_block;
+    if (!state->given)
+        return true;
+    const uint64_t share = state->launch->blocks / state->gpu->config.sm_count,
+                   more = state->launch->blocks % state->gpu->config.sm_count, turn = state->next_sm;
+    *block = turn * share + (turn < more ? turn : more) + state->given[turn];
+    return state->given[turn] < share + (turn < more);
+}
+
 /* SMs in turn, one block each, while one has a place. Before the cycle. */
 static enum status dispatch(struct launch_state *state, uint64_t cycle, struct report *report) {
     const uint32_t count = state->gpu->config.sm_count;
+    uint64_t block;
     unsigned full = 0;
     while (state->next_block < state->launch->blocks && full < count) {
         if (state->next_sm == state->made_count) {
@@ -129,14 +142,19 @@ static enum status dispatch(struct launch_state *state, uint64_t cycle, struct r
             if (status != STATUS_OK)
                 return status;
         }
-        struct sm *sm = state->sms[state->next_sm];
-        state->next_sm = (state->next_sm + 1) % count;
-        if (!sm_free_places(sm)) {
+        const unsigned turn = state->next_sm;
+        struct sm *sm = state->sms[turn];
+        const bool takes = sm_free_places(sm) && choose_block(state, &block);
+        state->next_sm = (turn + 1) % count;
+        if (!takes) {
             full++;
             continue;
         }
         full = 0;
-        sm_give(sm, state->next_block++, state->launch->first_pc);
+        sm_give(sm, block, state->launch->first_pc);
+        state->next_block++;
+        if (state->given)
+            state->given[turn]++;
         if (state->gpu->config.gpu->launch_rotates)
             state->gpu->first_sm = sm_number(state, state->next_sm);
     }
@@ -155,6 +173,7 @@ static enum status create_state(struct launch_state *state, struct arena *arena,
         status = net_create(&state->replies, arena, config, &gpu->map, gpu->slice_total, gpu->slice_out, gpu->sm_in,
                             false, report);
     state->sms = ARENA_ARRAY(arena, struct sm *, config->sm_count);
+    state->given = config->gpu->launch_parts ? ARENA_ARRAY(arena, uint64_t, config->sm_count) : NULL;
     state->code = sm_decode(arena, launch->module, config->sm, launch->warp_size);
     crew_create(&state->crew, arena, launch->alone || launch->issues ? 1 : gpu_host_threads(gpu),
                 launch->module->code_count);

@@ -32,7 +32,8 @@ struct launch_state {
     bool faulted;                    /* one of them has */
     alignas(64) struct net requests; /* each written by its host thread */
     alignas(64) struct net replies;
-    alignas(64) uint64_t next_block;
+    alignas(64) uint64_t next_block;        /* so many have been given */
+    uint64_t *given;                        /* launch.parts: to each of sms; else NULL, and blocks go in their order */
     uint64_t progress_published;            /* the executors' progress at the last round's end */
     uint64_t progress_seen, progress_cycle; /* the same when last looked at, and when it last moved */
     unsigned next_sm;

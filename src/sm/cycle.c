@@ -298,6 +298,8 @@ static enum status create(struct sm **out, struct arena *arena, const struct sm_
     sm->params = *params, sm->module = module, sm->executor = *executor, sm->mechanism = mechanism, sm->shape = *shape;
     sm->requests = requests, sm->replies = replies, sm->arena = arena;
     sm->l1_keeps_writes = l1->perfect || l1->write == CACHE_BACK;
+    sm->l1_fills_back =
+        !l1->perfect && l1->allocate == CACHE_ON_FILL && (l1->write == CACHE_BACK || l1->write == CACHE_LOCAL_BACK);
     sm->warp_count = shape->places * shape->warps_per_place;
     sm->entries = &SM_ENTRIES, sm->run = run_awake;
     if (sm->warp_count > SET_SLOTS)

@@ -83,7 +83,7 @@ static bool fetch_warp(struct sm *sm, unsigned warp) {
     }
     const struct request request = {.address = code_address(w->pc), .tag = warp, .bytes = SM_INSTRUCTION_BYTES};
     struct cache_result result;
-    const uint32_t room = link_room(sm->requests, sm->now);
+    const uint32_t room = sm_room(sm);
     switch (cache_access(sm->instruction, &request, room, &result)) {
     case CACHE_HIT:
         fetched_soon(sm, warp);

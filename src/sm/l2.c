@@ -3,8 +3,9 @@
  * without a fetch, or none. It says nothing to the L1 when a line leaves. */
 #include "sm/state.h"
 
-bool sm_l2_takes(const struct own_l2 *l2, uint32_t accesses) {
-    return OWN_L2_QUEUE - l2->count >= CACHE_DOWN_MAX * accesses;
+bool sm_l2_takes(const struct sm *sm, uint32_t accesses) {
+    const uint32_t promised = sm->l1_fills_back ? cache_outstanding(sm->l1) : 0; /* as sm_room */
+    return OWN_L2_QUEUE - sm->l2->count >= CACHE_DOWN_MAX * accesses + promised;
 }
 
 static void wake_at(struct sm *sm, uint64_t cycle) {

@@ -249,7 +249,7 @@ static __attribute__((noinline)) bool pass_atomic(struct sm *sm, struct queued *
 /* One transaction; false: blocked. */
 static bool transact(struct sm *sm, struct queued *entry) {
     struct flight *flight = &sm->flights[entry->flight];
-    const uint32_t room = link_room(sm->requests, sm->now);
+    const uint32_t room = sm_room(sm);
     const bool alone = sm->loads_part && entry->kind == ACCESS_LOAD;
     const uint32_t waiter = alone ? sm_regroup_split(sm, entry->flight, entry->lanes[entry->next]) : entry->flight;
     const struct request request = {.address = entry->address[entry->next],
@@ -310,7 +310,7 @@ static bool look_up_constant(struct sm *sm, const struct queued *entry) {
                                     .source = sm->shape.id,
                                     .kind = REQUEST_READ};
     struct cache_result result;
-    const enum cache_outcome outcome = cache_access(sm->constant, &request, link_room(sm->requests, sm->now), &result);
+    const enum cache_outcome outcome = cache_access(sm->constant, &request, sm_room(sm), &result);
     if (outcome == CACHE_BLOCKED) {
         sm->blocked = result.blocked;
         sm->blocked_on = sm->constant;
@@ -382,7 +382,7 @@ void sm_memory(struct sm *sm) {
         access_constant(sm, entry);
         return;
     }
-    if (sm->l2 && !sm_l2_takes(sm->l2, entry->count)) {
+    if (sm->l2 && !sm_l2_takes(sm, entry->count)) {
         sm->blocked = (struct cache_blocked){.cause = CACHE_NO_ROOM}; /* until anything happens: it empties by itself */
         sm->lsu_blocked = true;
         return;
@@ -429,10 +429,33 @@ void sm_acknowledge(struct sm *sm, unsigned number) {
     sm_end_if_done(sm, number);
 }
 
+/* A dirty line made room for data that have come: a store of the block of whoever waited for them, which is still here. */
+static __attribute__((noinline)) void write_back(struct sm *sm, const struct cache_arrival *arrival) {
+    const uint64_t tag = arrival->tags[0];
+    const unsigned place = tag >> 32 ? (unsigned)(uint32_t)tag / sm->shape.warps_per_place : sm->flights[tag].place;
+    const struct request *line = &arrival->write_back;
+    const struct packet packet = {.address = line->address,
+                                  .sm = sm->shape.id,
+                                  .bytes = line->bytes,
+                                  .ticket = NO_TICKET,
+                                  .kind = PACKET_WRITE,
+                                  .place = (uint8_t)place,
+                                  .sectors = sm_sectors(line->address, line->bytes)};
+    sm->places[place].stores++;
+    if (sm->l2)
+        sm_l2_send(sm, &packet);
+    else {
+        link_send(sm->requests, sm->now, &packet, 1, packet.bytes);
+        sm->stats.requests_sent++;
+    }
+}
+
 static inline void data_arrived(struct sm *sm, uint64_t address) {
     struct cache_arrival arrival;
     if (!cache_fill(sm->l1, address, &arrival))
         return;
+    if (arrival.writes_back)
+        write_back(sm, &arrival);
     for (uint32_t i = 0; i < arrival.count; i++) {
         const uint32_t number = take_data(sm, arrival.tags[i]);
         if (number == NO_FLIGHT)

@@ -187,6 +187,7 @@ struct sm {
     struct cache *l1, *instruction, *constant;
     struct own_l2 *l2;    /* NULL: none */
     bool l1_keeps_writes; /* write-back or perfect */
+    bool l1_fills_back;   /* write-back, allocates on fill: a line may have to be written back when data arrive */
     const struct timed *timed;
     uint32_t register_words;
     uint32_t wide;                        /* cycles that a warp takes to issue */
@@ -380,7 +381,11 @@ static inline uint8_t sm_sectors(uint64_t address, uint32_t bytes) {
 /* l2.c */
 SM_STAGE void sm_l2_create(struct sm *sm, const struct sm_caches *caches);
 /* Is there room for all that so many accesses of the L1 can send down? */
+<<<<<<< HEAD
 SM_STAGE bool sm_l2_takes(const struct own_l2 *l2, uint32_t accesses);
+=======
+bool sm_l2_takes(const struct sm *sm, uint32_t accesses);
+>>>>>>> c1a3141 (Caches that write back may allocate on fill, an L1 may have no banks to wait for, and SMs may get parts of the grid: tarjan-manycore has all three)
 /* A read or a write of the L1. */
 SM_STAGE void sm_l2_send(struct sm *sm, const struct packet *packet);
 /* Looks up what is due. */
@@ -477,6 +482,16 @@ static inline slot_set sm_without_room(const struct sm *sm) {
 }
 /* Warps that could issue, were their scheduler free. */
 static inline slot_set sm_issuable(const struct sm *sm) { return sm->ready ? sm->ready & ~sm_without_room(sm) : 0; }
+
+/* Messages that may be sent down now. Where data that arrive may push out a dirty line, room for as many write-backs as
+ * there are fetches on their way is kept, and for that of one more fetch. An L2 of its own keeps it in its queue. */
+static inline uint32_t sm_room(const struct sm *sm) {
+    const uint32_t room = link_room(sm->requests, sm->now);
+    if (!sm->l1_fills_back || sm->l2)
+        return room;
+    const uint32_t kept = cache_outstanding(sm->l1) + 1;
+    return room > kept ? room - kept : 0;
+}
 
 /* The wheel's slot for a cycle within its reach. */
 static inline struct slot *sm_slot(struct sm *sm, uint64_t cycle) {

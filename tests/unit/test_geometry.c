@@ -94,24 +94,71 @@ static void one_line_is_enough(void **state) {
         KERNEL("", "mul.wide.u32 %rd4, %r3, 128;\nadd.s64 %rd5, %rd1, %rd4;\nld.global.u32 %r4, [%rd5];\n"
                    "st.global.u32 [%rd5+4], %r4;\nret;"),
         1, 128};
-    static const char *const allocate[] = {"miss", "fill"};
-    uint64_t cycles[2];
-    for (unsigned i = 0; i < 2; i++) {
+    static const char *const caches[] = {"through\nl1.allocate: miss", "through\nl1.allocate: fill",
+                                         "back\nl1.write_allocate: fetch\nl1.allocate: fill"};
+    uint64_t cycles[3];
+    for (unsigned i = 0; i < 3; i++) {
         char settings[512];
         snprintf(settings, sizeof settings,
-                 FEW_SMS LONG_LIMIT
-                 "l1.size_bytes: 128\nl1.ways: 1\nl1.set_index: linear\nl1.write: through\nl1.allocate: %s\n",
-                 allocate[i]);
+                 FEW_SMS LONG_LIMIT "l1.size_bytes: 128\nl1.ways: 1\nl1.set_index: linear\nl1.write: %s\n", caches[i]);
         struct fixture f;
         open_machine(&f, settings);
         load(&f, scattered.text);
         expect_ok(&f, &scattered, true);
-        assert_int_equal(f.result.timed->l1.fetches, 128);
+        if (i < 2)
+            assert_int_equal(f.result.timed->l1.fetches, 128);
+        else /* every line that was written makes room for the next; the last is there at the end */
+            assert_int_equal(f.result.timed->l1.write_backs, 127);
         cycles[i] = f.result.timed->cycles;
         finish(&f);
     }
     assert_true(cycles[0] > 128 * 100);
     assert_true(cycles[1] < cycles[0] / 10);
+    assert_true(cycles[2] < cycles[0] / 5);
+}
+
+/* Four blocks read one line, the next four another: the L1 of each SM needs only one where it has a part of the grid. */
+static void parts_of_the_grid(void **state) {
+    (void)state;
+    static const struct program_text fours = {
+        "fours",
+        KERNEL("", "shr.u32 %r4, %r2, 2;\nmul.wide.u32 %rd4, %r4, 128;\nadd.s64 %rd5, %rd1, %rd4;\nld.global.u32 %r5, "
+                   "[%rd5+4096];\nst.global.u32 [%rd3], %r5;\nret;"),
+        8, 1};
+    for (unsigned parts = 0; parts < 2; parts++) {
+        struct fixture f;
+        open_machine(&f, parts ? FEW_SMS "sm.max_blocks: 1\nlaunch.parts: true\n" : FEW_SMS "sm.max_blocks: 1\n");
+        load(&f, fours.text);
+        expect_ok(&f, &fours, true);
+        assert_int_equal(f.result.timed->l1.fetches, parts ? 2 : 4);
+        finish(&f);
+    }
+}
+
+/* Lanes that all hit one bank go one after another, unless the cache has no banks to wait for. */
+static void banks_of_the_data_cache(void **state) {
+    (void)state;
+    static const struct program_text rows = {
+        "rows",
+        KERNEL("", "mul.wide.u32 %rd4, %r3, 1024;\nadd.s64 %rd5, %rd1, %rd4;\nld.global.u32 %r4, "
+                   "[%rd5];\nL: ld.global.u32 %r5, [%rd5];\nadd.u32 %r4, %r4, %r5;\nadd.u32 %r6, %r6, 1;\nsetp.lt.u32 "
+                   "%p1, %r6, "
+                   "100;\n@%p1 bra L;\nst.global.u32 [%rd3], %r4;\nret;"),
+        1, 32};
+    static const char *const banks[] = {"0", "32"};
+    uint64_t cycles[2];
+    for (unsigned i = 0; i < 2; i++) {
+        char settings[256];
+        struct fixture f;
+        snprintf(settings, sizeof settings, "base: tarjan-manycore\nsm.count: 1\nl1.ways: 1024\nsm.l1_banks: %s\n",
+                 banks[i]);
+        open_machine(&f, settings);
+        load(&f, rows.text);
+        expect_ok(&f, &rows, true);
+        cycles[i] = f.result.timed->cycles;
+        finish(&f);
+    }
+    assert_true(cycles[1] - cycles[0] > 100 * 30 && cycles[1] - cycles[0] < 103 * 32);
 }
 
 static void what_does_not_fit_the_way_down_is_refused(void **state) {
@@ -123,7 +170,6 @@ static void what_does_not_fit_the_way_down_is_refused(void **state) {
         {"constant_cache.line_bytes: 256\n", "constant_cache.line_bytes is 256"},
         {"link.capacity: 1\n", "the line that makes room"},
         {"link.capacity: 1\nl1.write: through\nl1.write_allocate: fetch\n", "the store that it is for"},
-        {"l1.allocate: fill\n", "could not be written back"},
     };
     for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char settings[256];
@@ -143,6 +189,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_refused_makes_progress),
         cmocka_unit_test(one_line_is_enough),
+        cmocka_unit_test(parts_of_the_grid),
+        cmocka_unit_test(banks_of_the_data_cache),
         cmocka_unit_test(what_does_not_fit_the_way_down_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
