@@ -408,12 +408,13 @@ static void run_ahead(struct mechanism *m, struct slipping *s, uint32_t lanes) {
     }
 }
 
-/* Why the warp waits for all of an access of which some lanes missed; NULL: it need not. */
+/* Why the warp waits for all of an access of which some lanes missed or are held; NULL: it need not. Where nobody can go on
+ * because they are at the maximum, it is for those behind them to do so. */
 static uint64_t *find_block(struct mechanism *m, const struct slipping *s, uint32_t pc, uint32_t below, uint32_t all,
-                            uint32_t going) {
+                            uint32_t going, uint32_t held) {
     if (m->max_slip == 0 || (m->params->at_max == AT_MAX_BLOCK && below != all))
         return &m->stats.blocks_slip;
-    if (!going && (m->params->all_missed == ALL_MISSED_BLOCK || !s->waiting))
+    if (!going && (!s->waiting || (!held && m->params->all_missed == ALL_MISSED_BLOCK)))
         return &m->stats.blocks_all_missed;
     const bool room = s->table.count < m->params->mdt_entries && s->table.count < m->params->mcb_entries;
     return table_find(&s->table, pc) == s->table.count && !room ? &m->stats.blocks_table : NULL;
@@ -441,16 +442,16 @@ static uint32_t looked_up(void *self, unsigned warp, uint32_t pc, uint32_t hits,
     m->stats.rejoins += ready != 0;
     m->stats.rejoined_lanes += bits_count(ready);
     const uint32_t behind = misses | held, going = top_lanes(m, warp, s->running) & ~behind;
-    uint64_t *const blocked = behind ? find_block(m, s, pc, below, all, going) : NULL;
+    uint64_t *const blocked = behind ? find_block(m, s, pc, below, all, going, held) : NULL;
     uint32_t left = 0;
     if (blocked) {
         *blocked += misses != 0;
         const bool shares = table_find(&s->table, pc) < s->table.count;
         assert(shares || s->table.count < m->params->mcb_entries);
         keep_largest(&m->stats.mcb_largest, s->table.count + !shares);
-    } else if (behind) {
-        if (misses && !closes_up)
-            run_ahead(m, s, hits & below);
+    } else if (!closes_up && (misses || s->waiting))
+        run_ahead(m, s, hits & below);
+    if (!blocked && behind) {
         table_add(m, warp, pc, behind);
         s->ready |= held;
         m->stats.slips++;

@@ -209,6 +209,33 @@ static void a_thread_at_the_maximum_waits_as_if_it_had_missed(void **state) {
     arena_free(&s.arena);
 }
 
+/* Every access that others do not come to moves ahead, whether it parts the warp or not; when all that run are at the
+ * maximum, they wait for those behind, and go on with them. */
+static void at_the_maximum_the_last_go_on(void **state) {
+    (void)state;
+    static const char *const two[] = {"diverge-on-miss.adaptive=false", "diverge-on-miss.max_slip=2", NULL};
+    struct scripted s;
+    write_loop(&s);
+    begin(&s, two, 0x7);
+    assert_int_equal(access_memory(&s, 0x3, 0x4), 0x4);
+    for (unsigned turn = 0; turn < 2; turn++) {
+        expect_group(&s, 1, 0x3, false);
+        issue(&s, FLOW_NEXT, 0, 0);
+        issue(&s, FLOW_BRANCH, 0x3, 0);
+        assert_int_equal(access_memory(&s, 0x3, 0), 0);
+    }
+    expect_nobody(&s);
+    assert_int_equal(counter(&s, "held_lanes"), 2);
+    assert_int_equal(s.ops->arrived(s.self, 0, 0x4), 1);
+    expect_group(&s, 0, 0x4, true);
+    issue(&s, FLOW_NEXT, 0, 0);
+    issue(&s, FLOW_NEXT, 0, 0);
+    issue(&s, FLOW_BRANCH, 0x4, 0);
+    assert_int_equal(access_memory(&s, 0x4, 0), 0);
+    expect_group(&s, 1, 0x7, false);
+    arena_free(&s.arena);
+}
+
 static void at_max_block_waits_for_everything(void **state) {
     (void)state;
     static const char *const block[] = {"diverge-on-miss.adaptive=false", "diverge-on-miss.max_slip=1",
@@ -553,7 +580,7 @@ static uint64_t gather_cycles(const char *settings, uint64_t *maximum_raised) {
 
 /* The study's case [001 §1, §8.3]: threads read runs of words at places of their own, so that some of a warp miss in
  * nearly every access. docs/mechanisms/diverge-on-miss.md has the map, and where it does not hold. */
-static void two_slipping_warps_do_what_sixteen_do_that_block(void **state) {
+static void two_slipping_warps_come_near_sixteen_that_block(void **state) {
     (void)state;
 #ifdef __SANITIZE_ADDRESS__
     skip(); /* a measurement: its code is that of the tests above */
@@ -570,9 +597,9 @@ static void two_slipping_warps_do_what_sixteen_do_that_block(void **state) {
         "with 2 that adapt\n",
         (unsigned long long)two, (unsigned long long)sixteen, (unsigned long long)slipping,
         (unsigned long long)adaptive);
-    assert_true(two > sixteen * 3);
-    assert_true(slipping * 100 <= sixteen * 120);
-    assert_true(adaptive * 100 <= sixteen * 120);
+    assert_true(two > sixteen * 4);
+    assert_true(slipping * 100 <= sixteen * 150);
+    assert_true(adaptive * 100 <= sixteen * 150);
     assert_true(raised >= 32); /* of every SM at least once */
 }
 
@@ -584,6 +611,7 @@ int main(void) {
         cmocka_unit_test(who_fell_behind_in_a_loop_meets_the_others_behind_it),
         cmocka_unit_test(who_returns_elsewhere_goes_on_apart),
         cmocka_unit_test(a_thread_at_the_maximum_waits_as_if_it_had_missed),
+        cmocka_unit_test(at_the_maximum_the_last_go_on),
         cmocka_unit_test(at_max_block_waits_for_everything),
         cmocka_unit_test(full_tables_block_or_stall),
         cmocka_unit_test(patience_ends),
@@ -596,7 +624,7 @@ int main(void) {
         cmocka_unit_test(a_maximum_of_0_is_pdom_to_the_cycle),
         cmocka_unit_test(slipping_changes_time_alone),
         cmocka_unit_test(a_miss_takes_500_cycles),
-        cmocka_unit_test(two_slipping_warps_do_what_sixteen_do_that_block),
+        cmocka_unit_test(two_slipping_warps_come_near_sixteen_that_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
