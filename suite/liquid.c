@@ -7,7 +7,7 @@
 static const struct {
     uint32_t per_edge; /* particles */
     float cutoff, margin;
-} sizes[SIZE_COUNT] = {{8, 1.5f, 0.3f}, {24, 3.0f, 0.8f}, {40, 3.0f, 0.8f}};
+} sizes[SIZE_COUNT] = {{8, 1.5f, 0.3f}, {16, 3.0f, 0.8f}, {40, 3.0f, 0.8f}};
 
 static uint32_t bin_of(const struct liquid *l, const cl_float4 *p) {
     uint32_t bin = 0;
@@ -20,21 +20,40 @@ static uint32_t bin_of(const struct liquid *l, const cl_float4 *p) {
     return bin;
 }
 
-/* On a lattice, each moved at random by up to a seventh of its way to the next: no two overlap much. */
-static cl_float4 *place(struct workload *w, struct liquid *l, uint32_t per_edge) {
+/* Bits of a number, two places apart. */
+static uint32_t spread(uint32_t bits) {
+    uint32_t apart = 0;
+    for (unsigned bit = 0; bit < 10; bit++)
+        apart |= (bits >> bit & 1) << 3 * bit;
+    return apart;
+}
+
+struct numbered {
+    uint32_t along, at; /* the curve; the lattice */
+};
+
+static int order(const void *a, const void *b) {
+    const struct numbered *x = a, *y = b;
+    return x->along < y->along ? -1 : x->along > y->along;
+}
+
+/* On a lattice, each moved at random by up to a seventh of its way to the next: no two overlap much. Their numbers are in
+ * Morton's order. */
+static cl_float4 *place(struct workload *w, const struct liquid *l, uint32_t per_edge) {
     cl_float4 *positions = WORKLOAD_NEW(w, cl_float4, l->count);
+    struct numbered *numbers = WORKLOAD_NEW(w, struct numbered, l->count);
     const float step = l->edge / (float)per_edge;
     struct random r = {5};
+    for (uint32_t i = 0; i < l->count; i++)
+        numbers[i] = (struct numbered){.along = spread(i % per_edge) | spread(i / per_edge % per_edge) << 1 |
+                                                spread(i / per_edge / per_edge) << 2,
+                                       .at = i};
+    qsort(numbers, l->count, sizeof *numbers, order);
     for (uint32_t i = 0; i < l->count; i++) {
-        const uint32_t at[3] = {i % per_edge, i / per_edge % per_edge, i / per_edge / per_edge};
+        const uint32_t number = numbers[i].at;
+        const uint32_t at[3] = {number % per_edge, number / per_edge % per_edge, number / per_edge / per_edge};
         for (unsigned axis = 0; axis < 3; axis++)
             positions[i].s[axis] = ((float)at[axis] + 0.5f + (random_unit(&r) - 0.5f) / 3.5f) * step;
-    }
-    for (uint32_t i = l->count - 1; i > 0; i--) { /* who is neighbour of whom says nothing of their numbers */
-        const uint32_t other = random_below(&r, i + 1);
-        const cl_float4 kept = positions[i];
-        positions[i] = positions[other];
-        positions[other] = kept;
     }
     return positions;
 }
@@ -50,22 +69,15 @@ struct liquid liquid_make(struct workload *w) {
     const uint32_t bin_count = l.bins_per_edge * l.bins_per_edge * l.bins_per_edge;
     l.bin_counts = WORKLOAD_NEW(w, uint32_t, bin_count);
     l.bins = WORKLOAD_NEW(w, uint32_t, (size_t)bin_count * BIN_ROOM);
-    l.positions = WORKLOAD_NEW(w, cl_float4, l.count);
-    const cl_float4 *placed = place(w, &l, per_edge);
-    for (uint32_t i = 0; i < l.count; i++)
-        l.bin_counts[bin_of(&l, &placed[i])]++;
-    uint32_t *next = WORKLOAD_NEW(w, uint32_t, bin_count), sum = 0;
-    for (uint32_t bin = 0; bin < bin_count; bin++) {
-        if (l.bin_counts[bin] > BIN_ROOM) {
-            fprintf(stderr, "a bin has %u particles\n", (unsigned)l.bin_counts[bin]);
+    l.positions = place(w, &l, per_edge);
+    for (uint32_t i = 0; i < l.count; i++) {
+        const uint32_t bin = bin_of(&l, &l.positions[i]), slot = l.bin_counts[bin]++;
+        if (slot >= BIN_ROOM) {
+            fprintf(stderr, "bin %u has too many particles\n", (unsigned)bin);
             exit(2);
         }
-        next[bin] = sum;
-        for (uint32_t k = 0; k < l.bin_counts[bin]; k++)
-            l.bins[k * bin_count + bin] = sum++;
+        l.bins[slot * bin_count + bin] = i;
     }
-    for (uint32_t i = 0; i < l.count; i++)
-        l.positions[next[bin_of(&l, &placed[i])]++] = placed[i];
     return l;
 }
 

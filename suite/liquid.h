@@ -1,5 +1,5 @@
-/* A liquid for molecular dynamics: particles at packing fraction 0.2 in a periodic cube, sorted into bins as wide as they can
- * see. */
+/* A liquid for molecular dynamics: particles at packing fraction 0.2 in a periodic cube, numbered along a curve through
+ * the cube, and sorted into bins as wide as they can see. */
 #ifndef SUITE_LIQUID_H
 #define SUITE_LIQUID_H
 
@@ -11,7 +11,7 @@ struct liquid {
     uint32_t count;
     float edge;                /* of the cube, in diameters of a particle */
     float cutoff, list_cutoff; /* forces reach this far; lists too, and a little further */
-    cl_float4 *positions;      /* in the order of the bins */
+    cl_float4 *positions;      /* neighbours have numbers near each other, as after a sort of HOOMD's */
     uint32_t bins_per_edge;
     float bin_edge;
     uint32_t *bin_counts; /* [bin] */

@@ -63,6 +63,9 @@ void workload_enqueue(struct workload *w, const char *kernel, cl_uint dimensions
 /* Threads of a block so that blocks can fill an SM: the largest block of the device, in the fewest equal parts of at most
  * `most` threads. */
 size_t workload_block(struct workload *w, size_t most);
+/* Elements from a row to the next where threads walk down the columns of a table: an odd number of the spans of 128 bytes, so
+ * that the rows of a column do not fall into few sets of a cache. */
+#define WORKLOAD_PITCH(count, bytes) ((uint32_t)((((count) * (bytes) + 127) / 128 | 1) * 128 / (bytes)))
 static inline size_t workload_round_up(size_t threads, size_t block) { return (threads + block - 1) / block * block; }
 
 /* ---- right or wrong ---- */

@@ -8,8 +8,8 @@ enum { BLOCK = 32, END = 4 }; /* END: behind the genome, no base */
 
 static const uint32_t lengths[] = {25, 50, 200, 800};
 static const struct {
-    uint32_t genome, batch; /* bases */
-} sizes[SIZE_COUNT] = {{8192, 3200}, {262144, 131072}, {5227293, 1000000}};
+    uint32_t genome, batch, least; /* bases; of a batch; snippets of a batch, however long */
+} sizes[SIZE_COUNT] = {{8192, 3200, 0}, {262144, 102400, 4096}, {5227293, 1000000, 0}};
 
 struct node {
     uint32_t children[4], start, length;
@@ -126,28 +126,29 @@ static uint32_t make_tree(struct workload *w, const uint8_t *text, uint32_t n, s
 /* ---- snippets ---- */
 
 static void align(struct workload *w, const uint8_t *genome, cl_mem tree, cl_mem text, uint32_t length) {
-    const uint32_t count = sizes[w->size].batch / length;
-    uint8_t *snippets = WORKLOAD_NEW(w, uint8_t, (size_t)count * length);
+    const uint32_t batch = sizes[w->size].batch / length, least = sizes[w->size].least,
+                   count = batch < least ? least : batch, pitch = WORKLOAD_PITCH(count, sizeof(uint8_t));
+    uint8_t *snippets = WORKLOAD_NEW(w, uint8_t, (size_t)pitch * length);
     uint32_t *matched = WORKLOAD_NEW(w, uint32_t, count), *positions = WORKLOAD_NEW(w, uint32_t, count);
     struct random r = {length};
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t from = random_below(&r, sizes[w->size].genome - length);
         for (uint32_t k = 0; k < length; k++)
-            snippets[k * count + i] = genome[from + k];
+            snippets[k * pitch + i] = genome[from + k];
     }
-    cl_mem bases = workload_buffer(w, (size_t)count * length, snippets);
+    cl_mem bases = workload_buffer(w, (size_t)pitch * length, snippets);
     cl_mem lengths_found = workload_buffer(w, count * sizeof *matched, NULL);
     cl_mem positions_found = workload_buffer(w, count * sizeof *positions, NULL);
     const size_t global = workload_round_up(count, BLOCK), local = BLOCK;
     workload_launch(w, "match", 1, &global, &local, ARGUMENT(tree), ARGUMENT(text), ARGUMENT(bases), ARGUMENT(count),
-                    ARGUMENT(length), ARGUMENT(lengths_found), ARGUMENT(positions_found));
+                    ARGUMENT(pitch), ARGUMENT(length), ARGUMENT(lengths_found), ARGUMENT(positions_found));
     workload_read(w, lengths_found, count * sizeof *matched, matched);
     workload_read(w, positions_found, count * sizeof *positions, positions);
     bool right = true;
     for (uint32_t i = 0; i < count && right; i++) {
         right = matched[i] == length && positions[i] <= sizes[w->size].genome - length;
         for (uint32_t k = 0; right && k < length; k++)
-            right = genome[positions[i] + k] == snippets[k * count + i];
+            right = genome[positions[i] + k] == snippets[k * pitch + i];
     }
     workload_expect(w, right, "every snippet stands in the genome where it was found");
 }

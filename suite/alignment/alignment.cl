@@ -7,27 +7,27 @@ struct node {
 };
 
 kernel void match(global const struct node *tree, global const uchar *genome, global const uchar *snippets, uint count,
-                  uint length, global uint *matched_bases, global uint *positions) {
+                  uint pitch, uint length, global uint *matched_bases, global uint *positions) {
     const uint me = get_global_id(0);
     if (me >= count)
         return;
-    uint node = 0, matched = 0, end = 0;
-    bool whole_edge = true;
-    while (matched < length && whole_edge) {
-        const uint child = tree[node].children[snippets[matched * count + me]];
-        if (child == 0)
+    uint node = 0, start = 0, edge_length = 0, along = 0, matched = 0;
+    while (matched < length) { /* a base at a time, at nodes as on edges, so that threads of a warp stay together */
+        const uchar base = snippets[matched * pitch + me];
+        if (along == edge_length) {
+            const uint child = tree[node].children[base];
+            if (child == 0)
+                break;
+            node = child;
+            start = tree[node].start;
+            edge_length = tree[node].length;
+            along = 0; /* its first base chose the edge */
+        } else if (genome[start + along] != base) {
             break;
-        const uint start = tree[child].start, edge_length = tree[child].length;
-        uint along = 1; /* the first base chose the edge */
-        matched++;
-        while (along < edge_length && matched < length && genome[start + along] == snippets[matched * count + me]) {
-            along++;
-            matched++;
         }
-        whole_edge = along == edge_length;
-        end = start + along;
-        node = child;
+        along++;
+        matched++;
     }
     matched_bases[me] = matched;
-    positions[me] = end - matched;
+    positions[me] = start + along - matched;
 }

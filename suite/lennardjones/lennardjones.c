@@ -5,14 +5,14 @@
 enum { BLOCK = 32, LIST_ROOM = 192 };
 
 /* All near ones, in the order of their numbers. Both sides of a pair at once. */
-static void make_lists(const struct liquid *l, uint32_t *counts, uint32_t *lists) {
+static void make_lists(const struct liquid *l, uint32_t *counts, uint32_t *lists, uint32_t pitch) {
     const double cutoff = (double)l->list_cutoff * (double)l->list_cutoff;
     double way[3];
     for (uint32_t i = 0; i < l->count; i++)
         for (uint32_t j = i + 1; j < l->count; j++)
             if (liquid_distance(l, i, j, way) < cutoff) {
-                lists[counts[i]++ * l->count + i] = j;
-                lists[counts[j]++ * l->count + j] = i;
+                lists[counts[i]++ * pitch + i] = j;
+                lists[counts[j]++ * pitch + j] = i;
             }
 }
 
@@ -39,19 +39,20 @@ static void sum_pairs(const struct liquid *l, double (*sums)[4], double (*size)[
 
 static void lennardjones(struct workload *w) {
     const struct liquid l = liquid_make(w);
-    const size_t room = (size_t)l.count * LIST_ROOM;
+    const uint32_t pitch = WORKLOAD_PITCH(l.count, sizeof(uint32_t));
+    const size_t room = (size_t)pitch * LIST_ROOM;
     uint32_t *counts = WORKLOAD_NEW(w, uint32_t, l.count), *lists = WORKLOAD_NEW(w, uint32_t, room);
     cl_float4 *got = WORKLOAD_NEW(w, cl_float4, l.count);
     double(*sums)[4] = workload_alloc(w, l.count, sizeof *sums), (*size)[4] = workload_alloc(w, l.count, sizeof *size);
     const float cutoff_squared = l.cutoff * l.cutoff;
-    make_lists(&l, counts, lists);
+    make_lists(&l, counts, lists, pitch);
     cl_mem positions = workload_buffer(w, l.count * sizeof *l.positions, l.positions);
     cl_mem list_counts = workload_buffer(w, l.count * sizeof *counts, counts);
     cl_mem list_entries = workload_buffer(w, room * sizeof *lists, lists);
     cl_mem result = workload_buffer(w, l.count * sizeof *got, NULL);
     const size_t global = workload_round_up(l.count, BLOCK), local = BLOCK;
     workload_launch(w, "forces", 1, &global, &local, ARGUMENT(positions), ARGUMENT(list_counts), ARGUMENT(list_entries),
-                    ARGUMENT(l.count), ARGUMENT(l.edge), ARGUMENT(cutoff_squared), ARGUMENT(result));
+                    ARGUMENT(l.count), ARGUMENT(pitch), ARGUMENT(l.edge), ARGUMENT(cutoff_squared), ARGUMENT(result));
     workload_read(w, result, l.count * sizeof *got, got);
     sum_pairs(&l, sums, size);
     /* Rounded positions are off by 2^-24 of the edge, which r^-13 makes larger; a pair at the cutoff counts or not. */

@@ -1,7 +1,7 @@
 /* Lennard-Jones forces from neighbour lists: a thread per particle adds up what its neighbours within the cutoff exert on it.
  * Lists are interleaved: neighbour k of all particles comes before neighbour k + 1 of any. */
 kernel void forces(global const float4 *positions, global const uint *list_counts, global const uint *lists, uint count,
-                   float edge, float cutoff_squared, global float4 *result) {
+                   uint pitch, float edge, float cutoff_squared, global float4 *result) {
     const uint me = get_global_id(0);
     if (me >= count)
         return;
@@ -9,8 +9,9 @@ kernel void forces(global const float4 *positions, global const uint *list_count
     const uint neighbours = list_counts[me];
     float3 force = 0.0f;
     float energy = 0.0f;
+#pragma unroll 1
     for (uint k = 0; k < neighbours; k++) {
-        float3 way = here.xyz - positions[lists[k * count + me]].xyz;
+        float3 way = here.xyz - positions[lists[k * pitch + me]].xyz;
         way -= edge * rint(way * (1.0f / edge));
         const float squared = dot(way, way);
         if (squared < cutoff_squared) {

@@ -11,14 +11,15 @@ static int order(const void *a, const void *b) {
 }
 
 /* Every particle's list holds those that are near, each once. Who is at the cutoff but for rounding may be in it or not. */
-static void check(struct workload *w, const struct liquid *l, const uint32_t *counts, const uint32_t *lists) {
+static void check(struct workload *w, const struct liquid *l, const uint32_t *counts, const uint32_t *lists,
+                  uint32_t pitch) {
     const double cutoff = (double)l->list_cutoff * (double)l->list_cutoff;
     uint32_t mine[LIST_ROOM];
     double way[3];
     for (uint32_t i = 0; i < l->count && !w->wrong; i++) {
         bool right = counts[i] <= LIST_ROOM;
         for (uint32_t k = 0; right && k < counts[i]; k++)
-            mine[k] = lists[k * l->count + i];
+            mine[k] = lists[k * pitch + i];
         uint32_t at = 0;
         if (right)
             qsort(mine, counts[i], sizeof *mine, order);
@@ -37,7 +38,8 @@ static void check(struct workload *w, const struct liquid *l, const uint32_t *co
 
 static void neighbours(struct workload *w) {
     const struct liquid l = liquid_make(w);
-    const size_t bins = (size_t)l.bins_per_edge * l.bins_per_edge * l.bins_per_edge, room = (size_t)l.count * LIST_ROOM;
+    const uint32_t pitch = WORKLOAD_PITCH(l.count, sizeof(uint32_t));
+    const size_t bins = (size_t)l.bins_per_edge * l.bins_per_edge * l.bins_per_edge, room = (size_t)pitch * LIST_ROOM;
     uint32_t *counts = WORKLOAD_NEW(w, uint32_t, l.count), *lists = WORKLOAD_NEW(w, uint32_t, room);
     const float cutoff_squared = l.list_cutoff * l.list_cutoff;
     const cl_int bins_per_edge = (cl_int)l.bins_per_edge;
@@ -48,11 +50,12 @@ static void neighbours(struct workload *w) {
     cl_mem list_entries = workload_buffer(w, room * sizeof *lists, NULL);
     const size_t global = workload_round_up(l.count, BLOCK), local = BLOCK;
     workload_launch(w, "build_lists", 1, &global, &local, ARGUMENT(positions), ARGUMENT(bin_counts),
-                    ARGUMENT(bin_entries), ARGUMENT(l.count), ARGUMENT(bins_per_edge), ARGUMENT(l.bin_edge),
-                    ARGUMENT(l.edge), ARGUMENT(cutoff_squared), ARGUMENT(list_counts), ARGUMENT(list_entries));
+                    ARGUMENT(bin_entries), ARGUMENT(l.count), ARGUMENT(pitch), ARGUMENT(bins_per_edge),
+                    ARGUMENT(l.bin_edge), ARGUMENT(l.edge), ARGUMENT(cutoff_squared), ARGUMENT(list_counts),
+                    ARGUMENT(list_entries));
     workload_read(w, list_counts, l.count * sizeof *counts, counts);
     workload_read(w, list_entries, room * sizeof *lists, lists);
-    check(w, &l, counts, lists);
+    check(w, &l, counts, lists, pitch);
 }
 
 int main(int argc, char **argv) { return workload_main(argc, argv, "neighbours", NULL, neighbours); }

@@ -68,22 +68,25 @@ struct hit find_hit(float3 from, float3 way, global const struct box *boxes, glo
     struct hit hit = {INFINITY, -1};
     const float3 inverse = 1.0f / way;
     int stack[STACK], height = 0, node = 0;
-    while (true) {
-        const float4 low = boxes[node].low, high = boxes[node].high;
-        if (meets_box(from, inverse, low, high, hit.distance)) {
-            const int count = (int)high.w, second = (int)low.w;
-            if (count == 0) {
-                stack[height++] = second;
+    while (node >= 0) {
+        int count = 0, first = 0;
+        while (node >= 0 && count == 0) { /* to the next leaf that it may meet; threads test triangles together then */
+            const float4 low = boxes[node].low, high = boxes[node].high;
+            const bool meets = meets_box(from, inverse, low, high, hit.distance);
+            const int other = (int)low.w;
+            if (meets && high.w == 0.0f) {
+                stack[height++] = other;
                 node++;
-                continue;
+            } else {
+                count = meets ? (int)high.w : 0;
+                first = other;
+                node = height ? stack[--height] : -1;
             }
-            for (int i = 0; i < count; i++)
-                meet_triangle(from, way, triangles, second + i, &hit);
         }
-        if (height == 0)
-            return hit;
-        node = stack[--height];
+        for (int i = 0; i < count; i++)
+            meet_triangle(from, way, triangles, first + i, &hit);
     }
+    return hit;
 }
 
 kernel void trace(global const struct box *boxes, global const struct triangle *triangles, uint width, uint height,
