@@ -381,11 +381,7 @@ static inline uint8_t sm_sectors(uint64_t address, uint32_t bytes) {
 /* l2.c */
 SM_STAGE void sm_l2_create(struct sm *sm, const struct sm_caches *caches);
 /* Is there room for all that so many accesses of the L1 can send down? */
-<<<<<<< HEAD
-SM_STAGE bool sm_l2_takes(const struct own_l2 *l2, uint32_t accesses);
-=======
-bool sm_l2_takes(const struct sm *sm, uint32_t accesses);
->>>>>>> c1a3141 (Caches that write back may allocate on fill, an L1 may have no banks to wait for, and SMs may get parts of the grid: tarjan-manycore has all three)
+SM_STAGE bool sm_l2_takes(const struct sm *sm, uint32_t accesses);
 /* A read or a write of the L1. */
 SM_STAGE void sm_l2_send(struct sm *sm, const struct packet *packet);
 /* Looks up what is due. */
