@@ -3,7 +3,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/file.h"
 #include "cost/cost.h"
+#include "device/oracle.h"
 #include "repro/aggregate.h"
 #include "store/collect.h"
 
@@ -286,6 +288,74 @@ static enum status add_costs(struct filling *f) {
     return status;
 }
 
+/* ---- what reconvergence could gain ---- */
+
+static enum status add_launches(struct filling *f, const char *name, struct run *run, sqlite3_stmt *insert,
+                                struct report *report) {
+    enum status status = STATUS_OK;
+    while (!status && run->done < run->file->launch_count) {
+        struct oracle oracle;
+        const unsigned launch = run->done;
+        status = oracle_next(run, ORACLE_THREADS, &oracle, report);
+        if (status)
+            break;
+        sqlite3_bind_text(insert, 1, name, -1, SQLITE_STATIC);
+        sqlite3_bind_int64(insert, 2, launch);
+        sqlite3_bind_text(insert, 3, run->results[launch].kernel, -1, SQLITE_TRANSIENT);
+        sqlite3_bind_int64(insert, 4, (int64_t)oracle.threads);
+        sqlite3_bind_int64(insert, 5, (int64_t)oracle.thread_instructions);
+        sqlite3_bind_int64(insert, 6, (int64_t)oracle.pdom_issues);
+        sqlite3_bind_int64(insert, 7, (int64_t)oracle.oracle_issues);
+        if (!add_row(insert))
+            status = database_error(f->database, f->e, f->e->yaml.root, report);
+    }
+    return status ? status : run_check(run, report);
+}
+
+static enum status add_study(struct filling *f, const struct experiment_study *study, sqlite3_stmt *insert) {
+    struct arena *arena = f->e->arena;
+    const struct point point = {.gpu = MACHINE_DEFAULT, .functional = true};
+    const struct run_options options = {.seed = 1, .files = &file_access_host};
+    const char *path = file_join(arena, file_dir(arena, f->e->yaml.name), study->at->text);
+    struct machine machine = {0};
+    struct launch_file file = {0};
+    struct run run = {0};
+    struct report inner = {0};
+    char *text = NULL;
+    size_t length = 0;
+    enum status status = file_read(path, LAUNCH_FILE_LIMIT_BYTES, arena, &text, &length, &inner);
+    if (!status)
+        status = launch_file_parse(arena, path, text, length, &file, &inner);
+    if (!status)
+        status = point_machine(&point, &machine, &inner);
+    if (!status)
+        status = oracle_prepare(&machine, &inner);
+    if (!status)
+        status = run_open(&run, &file, &machine, &options, &inner);
+    if (!status)
+        status = add_launches(f, study->name, &run, insert, &inner);
+    if (status)
+        experiment_error(f->e, study->at, report_text(&inner), f->report);
+    run_close(&run);
+    machine_close(&machine);
+    report_free(&inner);
+    return status;
+}
+
+static enum status add_studies(struct filling *f) {
+    const char *names[] = {"program",     "launch",       "kernel", "threads", "thread_instructions",
+                           "pdom_issues", "oracle_issues"};
+    const struct columns columns = {names, 7, 7};
+    sqlite3_stmt *insert = NULL;
+    enum status status = STATUS_OK;
+    if (make_table(f, "oracle", &columns, &insert) != SQLITE_OK)
+        status = database_error(f->database, f->e, f->e->yaml.root, f->report);
+    for (unsigned i = 0; !status && i < f->e->study_count; i++)
+        status = add_study(f, &f->e->studies[i], insert);
+    sqlite3_finalize(insert);
+    return status;
+}
+
 /* ---- the whole ---- */
 
 /* Each is computed once, when all that it can speak of is there. */
@@ -317,5 +387,7 @@ enum status database_open(struct experiment *experiment, const struct store *sto
         status = add_printed(&f);
     if (!status && experiment->machine_count)
         status = add_costs(&f);
+    if (!status && experiment->study_count)
+        status = add_studies(&f);
     return status ? status : add_tables(&f);
 }

@@ -185,6 +185,17 @@ static void read_machines(struct parser *p) {
     }
 }
 
+static void read_studies(struct parser *p) {
+    const struct yaml_node *map = items(p, "oracle", YAML_MAP);
+    p->e->study_count = map->count;
+    p->e->studies = ARENA_ARRAY(p->e->arena, struct experiment_study, map->count);
+    for (unsigned i = 0; i < map->count; i++) {
+        p->e->studies[i] = (struct experiment_study){map->keys[i]->text, map->items[i]};
+        if (map->items[i]->kind != YAML_SCALAR || !*map->items[i]->text)
+            fail(p, map->items[i], "this is the path of a launch file");
+    }
+}
+
 /* ---- the whole ---- */
 
 /* That there is something to judge, and something to judge it by. */
@@ -196,8 +207,8 @@ static void check_sense(struct parser *p) {
         if (e->values[i].is_published && !e->published)
             fail(p, e->values[i].sql, "a value was published: 'published' at the top says what is claimed");
     }
-    if (!e->sweep_count && !e->machine_count)
-        fail(p, e->yaml.root, "an experiment needs 'run' or 'costs': where its numbers come from");
+    if (!e->sweep_count && !e->machine_count && !e->study_count)
+        fail(p, e->yaml.root, "an experiment needs 'run', 'costs' or 'oracle': where its numbers come from");
     if (e->published && !judged)
         fail(p, e->yaml.root,
              "nothing is judged: it needs checks, or values with a tolerance; without 'published' it is a study");
@@ -207,8 +218,8 @@ static void check_sense(struct parser *p) {
 }
 
 static void read_all(struct parser *p) {
-    static const char *const known[] = {"id",     "title",  "source",  "published", "run",        "print", "tables",
-                                        "values", "checks", "figures", "costs",     "discussion", NULL};
+    static const char *const known[] = {"id",     "title",  "source",  "published", "run",    "print",      "tables",
+                                        "values", "checks", "figures", "costs",     "oracle", "discussion", NULL};
     struct experiment *e = p->e;
     const struct yaml_node *root = e->yaml.root;
     check_keys(p, root, "an experiment", known);
@@ -227,6 +238,7 @@ static void read_all(struct parser *p) {
     e->tables = items(p, "tables", YAML_MAP);
     read_sweeps(p);
     read_machines(p);
+    read_studies(p);
     read_values(p);
     read_checks(p);
     read_figures(p);

@@ -46,6 +46,12 @@ struct experiment_machine {
     struct point point; /* its gpu and settings */
 };
 
+/* A launch file whose reconvergence is compared with the best there could be (device/oracle.h). */
+struct experiment_study {
+    const char *name;
+    const struct yaml_node *at; /* its path, from the experiment's folder */
+};
+
 enum verdict { VERDICT_REPRODUCED, VERDICT_ORDER_ONLY, VERDICT_NOT_REPRODUCED, VERDICT_STUDY, VERDICT_INCOMPLETE };
 
 struct experiment {
@@ -62,7 +68,8 @@ struct experiment {
     struct experiment_check *checks;
     struct experiment_figure *figures;
     struct experiment_machine *machines;
-    unsigned value_count, check_count, figure_count, machine_count;
+    struct experiment_study *studies;
+    unsigned value_count, check_count, figure_count, machine_count, study_count;
     enum verdict verdict;
     const char *reason; /* VERDICT_INCOMPLETE: why */
 };

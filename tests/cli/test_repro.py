@@ -6,6 +6,7 @@ import html.parser
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -55,6 +56,48 @@ values:
   - {name: cycles, sql: SELECT sum(cycles) FROM points}
   - {name: different numbers, sql: SELECT count(DISTINCT point) FROM points}
   - {name: with the key of the second, sql: SELECT count(*) FROM points WHERE "l1.ways" = 8 AND cycles IS NULL AND warp_instructions > 0}
+"""
+
+# Lanes 0 and 2 take the long way, in the first or in the second of two turns.
+PTX = """.version 8.6
+.target sm_75
+.address_size 64
+.visible .entry turns(.param .u64 out) {
+  .reg .b32 %t, %i, %x; .reg .b64 %o; .reg .pred %p;
+  ld.param.u64 %o, [out];
+  mov.u32 %t, %tid.x;
+  mov.u32 %i, 0;
+turn:
+  add.u32 %x, %t, %i;
+  and.b32 %x, %x, 1;
+  setp.ne.u32 %p, %x, 0;
+  @%p bra next;
+  LONG
+next:
+  add.u32 %i, %i, 1;
+  setp.lt.u32 %p, %i, 2;
+  @%p bra turn;
+  st.global.u32 [%o], %i;
+  ret;
+}
+""".replace("LONG", "add.u32 %x, %x, 1;" * 20)
+TURNS = """module: turns.ptx
+buffers: {out: {type: u32, count: 1}}
+launches:
+  - {kernel: turns, grid: [1], block: [8], args: [out]}
+  - {kernel: turns, grid: [1], block: [2], args: [out]}
+check: [{buffer: out, equals: {value: 2}}]
+"""
+LIMIT = """id: limit
+title: A limit
+oracle: {a: sub/turns.yaml}
+values:
+  - {name: launches, sql: "SELECT count(*) FROM oracle WHERE program = 'a' AND kernel = 'turns'"}
+  - {name: threads, sql: SELECT 100 * (SELECT threads FROM oracle WHERE launch = 0) + (SELECT threads FROM oracle WHERE launch = 1)}
+  - {name: thread instructions, sql: SELECT thread_instructions FROM oracle WHERE launch = 0}
+  - {name: pdom, sql: SELECT pdom_issues FROM oracle WHERE launch = 0}
+  - {name: best, sql: SELECT oracle_issues FROM oracle WHERE launch = 0}
+  - {name: best of two, sql: SELECT oracle_issues FROM oracle WHERE launch = 1}
 """
 
 
@@ -163,6 +206,27 @@ class Experiments(unittest.TestCase):
         done = self.call("repro", "bad.yaml", "--store", "store")
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("incomplete: bad.yaml:7: no such column: circles", done.stdout)
+
+    def test_the_limit_study_gives_a_table(self):
+        (self.folder / "sub").mkdir()
+        (self.folder / "sub/turns.ptx").write_text(PTX)
+        (self.folder / "sub/turns.yaml").write_text(TURNS)
+        (self.folder / "limit.yaml").write_text(LIMIT)
+        done = self.call("repro", "limit.yaml", "--store", "store", "-o", "limits")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        lines = dict(re.findall(r"^  (\S.*?)  +(\d+) *$", done.stdout, re.MULTILINE))
+        # 3 before the loop, 4 to the branch, 3 to the loop's end, 2 behind it; the long way once by every thread
+        self.assertEqual(lines["launches"], "2")
+        self.assertEqual(lines["threads"], "802")
+        self.assertEqual(lines["thread instructions"], str(8 * (3 + 2 * 7 + 20 + 2)))
+        self.assertEqual(lines["pdom"], str(2 * (3 + 2 * 7 + 2 * 20 + 2)))
+        # together on the long way, and one more turn's 7 for those who are there first
+        self.assertEqual(lines["best"], str(2 * (3 + 3 * 7 + 20 + 2)))
+        self.assertEqual(lines["best of two"], str(3 + 3 * 7 + 20 + 2))
+        (self.folder / "sub/turns.yaml").write_text(TURNS.replace("value: 2", "value: 3"))
+        done = self.call("repro", "limit.yaml", "--store", "store", "-o", "limits")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("incomplete: limit.yaml:3: ", done.stdout)
 
     def test_mistakes_are_said_before_anything_runs(self):
         (self.folder / "worse.yaml").write_text(STUDY % {"source": SOURCE} + "figurs: []\n")

@@ -43,7 +43,7 @@ static void a_file_is_read(void **state) {
         "  - {name: w, sql: SELECT 2, published: 3, tolerance: 30 %}\n  - {name: x, sql: SELECT 3}\n"
         "checks: [{name: c, sql: SELECT 1}]\n"
         "figures:\n  - {title: one, kind: bars, sql: SELECT 1}\n  - {title: two, kind: heat, sql: SELECT 1}\n"
-        "costs: {m: {gpu: fung-8800, set: {divergence.mechanism: dwf}}}\ndiscussion: d\n");
+        "costs: {m: {gpu: fung-8800, set: {divergence.mechanism: dwf}}}\noracle: {o: f/o.yaml}\ndiscussion: d\n");
     assert_int_equal(e.sweep_count, 2);
     assert_int_equal(e.sweeps[0].numbers, 2);
     assert_int_equal(e.sweeps[1].source.part, 2);
@@ -58,6 +58,9 @@ static void a_file_is_read(void **state) {
     assert_int_equal(e.figures[1].kind, PLOT_HEAT);
     assert_string_equal(e.machines[0].point.gpu, "fung-8800");
     assert_string_equal(e.machines[0].point.values[0], "dwf");
+    assert_int_equal(e.study_count, 1);
+    assert_string_equal(e.studies[0].name, "o");
+    assert_string_equal(e.studies[0].at->text, "f/o.yaml");
 }
 
 static void mistakes_are_refused_at_their_place(void **state) {
@@ -65,12 +68,14 @@ static void mistakes_are_refused_at_their_place(void **state) {
     refused("id: f\ntitle: t\n", "dir/e.yaml:1:5", "the file's name, 'e'");
     refused("id: e\ntitel: t\n", "dir/e.yaml:2:1", "did you mean 'title'?");
     refused("id: e\ntitle: [t]\n", "dir/e.yaml:2:8", "'title' is a text");
-    refused("id: e\ntitle: t\n", "dir/e.yaml:1:1", "'run' or 'costs'");
+    refused("id: e\ntitle: t\n", "dir/e.yaml:1:1", "'run', 'costs' or 'oracle'");
     refused("id: e\ntitle: t\nrun: {workloads: bfs}\n", "dir/e.yaml:3:6", "'run' is a list");
     refused("id: e\ntitle: t\nrun: [{workload: bfs}]\n", "dir/e.yaml:3:7", "did you mean 'workloads'?");
     refused("id: e\ntitle: t\nrun: [{workloads: bfs, size: test}]\n", "dir/e.yaml:3:30", "--size");
     refused("id: e\ntitle: t\ncosts: {m: {cpu: x}}\n", "dir/e.yaml:3:13", "did you mean 'gpu'?");
     refused("id: e\ntitle: t\ncosts: {m: {set: {a: [1]}}}\n", "dir/e.yaml:3:22", "one value");
+    refused("id: e\ntitle: t\noracle: {o: [a.yaml]}\n", "dir/e.yaml:3:13", "path of a launch file");
+    refused("id: e\ntitle: t\noracle: [a.yaml]\n", "dir/e.yaml:3:9", "'oracle' is a map");
     refused(HEAD, "dir/e.yaml:1:1", "nothing is judged");
     refused(HEAD "values: [{name: v, sql: SELECT 1}]\n", "dir/e.yaml:1:1", "nothing is judged");
     refused(HEAD "values: [{name: v}]\n", "dir/e.yaml:11:10", "'sql' is missing");
@@ -166,6 +171,8 @@ static void what_cannot_be_asked_is_incomplete(void **state) {
            VERDICT_INCOMPLETE, "dir/e.yaml:4:");
     judged("id: e\ntitle: t\npublished: p\ncosts: {m: {}}\nchecks: [{name: c, sql: SELECT 1}]\nprint: |\n  a,b\n  1\n",
            VERDICT_INCOMPLETE, "dir/e.yaml:8: this line of 'print'");
+    judged("id: e\ntitle: t\noracle: {o: none.yaml}\nvalues: [{name: v, sql: SELECT 1}]\n", VERDICT_INCOMPLETE,
+           "dir/e.yaml:3: dir/none.yaml");
 }
 
 static void points_that_are_not_there_are_said(void **state) {
