@@ -67,13 +67,15 @@ static bool look_up(struct sm *sm, const struct packet *packet) {
 
 void sm_l2_advance(struct sm *sm) {
     struct own_l2 *l2 = sm->l2;
-    l2->waits = l2->blocked = false;
+    l2->blocked = false;
+    l2->waits = true; /* data that arrive may push a line out of the L1: sent here meanwhile, it is looked at below */
     while (l2->count && l2->queue[l2->head].ready_cycle <= sm->now) {
         if (!look_up(sm, &l2->queue[l2->head].packet))
             break;
         l2->head = (l2->head + 1) % OWN_L2_QUEUE;
         l2->count--;
     }
+    l2->waits = false;
     if (l2->blocked ? l2->reason.cause == CACHE_NO_ROOM : l2->count > 0)
         wake_at(sm, l2->blocked ? sm->now + 1 : l2->queue[l2->head].ready_cycle);
 }

@@ -6,9 +6,9 @@
 #include "sm/state.h"
 
 struct regroup {
-    uint16_t (*threads)[LANES_MAX];   /* of each flight */
-    uint32_t alive, at_memory;        /* threads */
-    uint32_t issued_pc[SET_SLOTS]; /* of the last issue of each slot */
+    uint16_t (*threads)[LANES_MAX]; /* of each flight */
+    uint32_t alive, at_memory;      /* threads */
+    uint32_t issued_pc[SET_SLOTS];  /* of the last issue of each slot */
     /* Where slots keep their threads (`ahead`): */
     uint32_t *stays;          /* of each flight: lanes at a barrier, beyond its write-back if it opens later */
     uint16_t *barrier_flight; /* of each thread at a barrier: the flight that took it there plus 1; 0: written back */
