@@ -3,9 +3,9 @@
  * Threads of a warp that go on apart are parties, each with a stack of pdom's. One party runs. Others are slipped: they
  * have executed a memory instruction, stand in the memory divergence table (MDT) under its PC until their data have
  * come, and go on with whoever executes that instruction next. The rest are parked. Where threads have to meet, before
- * barriers, warp-level operations, calls, returns and exits, and at the reconvergence PC of a stack entry that others
- * will come to, the running party is parked and the table's threads go on in its place; when the table is empty the
- * parked ones do, those at one place together. Rules of ours, where the source is silent, stand in
+ * barriers, warp-level operations, calls, returns and exits, and where an access finds no entry of the buffer, the running
+ * party is parked and the table's threads go on in its place; who comes to a parked party waits with it. Branches end
+ * without those that are behind. Rules of ours, where the source is silent, stand in
  * docs/mechanisms/diverge-on-miss.md. */
 #include <assert.h>
 
@@ -30,7 +30,7 @@ enum place { PLACE_PLAIN, PLACE_MEMORY, PLACE_PASS, PLACE_GATHER };
           "how far a thread may run ahead, in accesses that others missed; adaptive: at the start of a launch")        \
     PARAM(at_max, "diverge-on-miss.at_max", CHOICE, "disable", "disable|block", "", "",                                \
           "a thread at the maximum waits as if it had missed; or the whole warp waits for every access")               \
-    PARAM(all_missed, "diverge-on-miss.all_missed", CHOICE, "block", "block|slip", "", "",                             \
+    PARAM(all_missed, "diverge-on-miss.all_missed", CHOICE, "slip", "block|slip", "", "",                              \
           "an access that all active threads miss while others are in the table: the warp waits for all of it; or "    \
           "they fall behind too, and who has data first goes on")                                                      \
     PARAM(sample_cycles, "diverge-on-miss.sample_cycles", U64, "100000", "1", "1000000000", "cycles",                  \
@@ -96,6 +96,7 @@ struct slipping {
     bool rejoins;            /* it has been slipped: its next issue takes the slot of its memory instruction */
     bool released;           /* it may issue what it was parked at */
     uint32_t waiting, ready; /* lanes of the table; of these, those whose data have come */
+    uint32_t held;           /* of these, those that slip control disabled: they have their values and need no entry */
     uint32_t waited;         /* runs issued since somebody was ready */
     uint8_t slip[LANES_MAX];
     struct table table;
@@ -161,14 +162,6 @@ static unsigned join(struct mechanism *m, unsigned warp, unsigned a, unsigned b)
     return a;
 }
 
-static bool others_meet(const struct mechanism *m, unsigned warp, unsigned party, uint32_t meeting) {
-    const uint32_t others = m->warps[warp].used & ~(UINT32_C(1) << party);
-    for (BITS_EACH(other, others))
-        if (pdom_meets(m->stacks, stack_of(warp, other), meeting))
-            return true;
-    return false;
-}
-
 /* ---- the table ---- */
 
 static unsigned table_find(const struct table *table, uint32_t pc) {
@@ -187,23 +180,37 @@ static void table_remove(struct slipping *s, uint32_t lanes) {
             table->entries[kept++] = table->entries[i];
     }
     table->count = kept;
-    s->waiting &= ~lanes, s->ready &= ~lanes;
+    s->waiting &= ~lanes, s->ready &= ~lanes, s->held &= ~lanes;
     s->waited = 0;
 }
 
-/* Lanes of the running party fall behind at their memory instruction. Needs an entry for it, or room for one. */
-static void table_add(struct mechanism *m, unsigned warp, uint32_t pc, uint32_t lanes) {
+/* Entries of the hardware's in use. */
+static unsigned table_used(const struct slipping *s) {
+    unsigned used = 0;
+    for (unsigned i = 0; i < s->table.count; i++)
+        used += (s->table.entries[i].lanes & ~s->held) != 0;
+    return used;
+}
+
+/* Does an access of this PC find its entry, or one of so many free? */
+static bool table_has_room(const struct slipping *s, uint32_t pc, unsigned entries) {
+    const unsigned at = table_find(&s->table, pc);
+    return table_used(s) < entries || (at < s->table.count && (s->table.entries[at].lanes & ~s->held));
+}
+
+/* Lanes of the running party fall behind at their memory instruction, some because they missed: needs room for those. */
+static void table_add(struct mechanism *m, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t held) {
     struct slipping *s = &m->warps[warp];
     struct table *table = &s->table;
     const unsigned at = table_find(table, pc);
     if (at == table->count) {
-        assert(table->count < m->params->mdt_entries && table->count < m->params->mcb_entries);
+        assert(table->count < TABLE_MAX); /* no more than lanes */
         table->entries[table->count].pc = pc, table->entries[table->count++].lanes = 0;
     }
     table->entries[at].lanes |= lanes;
-    s->waiting |= lanes;
+    s->waiting |= lanes, s->held |= held, s->ready |= held;
     unsigned party = s->running;
-    if (lanes == top_lanes(m, warp, s->running))
+    if (lanes == party_lanes(m, warp, party))
         s->running = NOBODY;
     else
         party = split(m, warp, party, lanes);
@@ -213,8 +220,9 @@ static void table_add(struct mechanism *m, unsigned warp, uint32_t pc, uint32_t 
         const unsigned both = join(m, warp, other, party);
         party = both == NOBODY ? party : both;
     }
-    keep_largest(&m->stats.mdt_largest, table->count);
-    keep_largest(&m->stats.mcb_largest, table->count);
+    assert(table_used(s) <= m->params->mdt_entries && table_used(s) <= m->params->mcb_entries);
+    keep_largest(&m->stats.mdt_largest, table_used(s));
+    keep_largest(&m->stats.mcb_largest, table_used(s));
 }
 
 /* Threads that may go on: not those at the maximum slip. */
@@ -231,7 +239,7 @@ static uint32_t take_back(struct mechanism *m, unsigned warp, uint32_t lanes) {
     const uint32_t slipped = s->slipped;
     uint32_t taken = 0;
     for (BITS_EACH(party, slipped)) {
-        const uint32_t all = top_lanes(m, warp, party), some = all & lanes;
+        const uint32_t all = party_lanes(m, warp, party), some = all & lanes;
         if (!some)
             continue;
         const unsigned part = some == all ? party : split(m, warp, party, some);
@@ -263,7 +271,7 @@ static void park(struct mechanism *m, struct slipping *s) {
     m->stats.parks++;
 }
 
-/* Must the running party, which has not arrived at a meeting, make way before what it would issue next? */
+/* Must the running party make way before what it would issue next? */
 static bool makes_way(const struct mechanism *m, unsigned warp) {
     const struct slipping *s = &m->warps[warp];
     const uint32_t pc = party_pc(m, warp, s->running);
@@ -274,8 +282,22 @@ static bool makes_way(const struct mechanism *m, unsigned warp) {
     switch ((enum place)m->places[pc]) {
     case PLACE_PASS: return s->waiting != 0;
     case PLACE_GATHER: return (s->used & (s->used - 1)) != 0;
-    case PLACE_MEMORY: return s->table.count >= m->params->mcb_entries && table_find(&s->table, pc) == s->table.count;
+    case PLACE_MEMORY: return !table_has_room(s, pc, m->params->mcb_entries);
     case PLACE_PLAIN: break;
+    }
+    return false;
+}
+
+/* Those that come to a place where others are parked wait with them. */
+static bool comes_to_parked(struct mechanism *m, unsigned warp) {
+    struct slipping *s = &m->warps[warp];
+    for (BITS_EACH(other, s->parked)) {
+        const unsigned both = join(m, warp, other, s->running);
+        if (both == NOBODY)
+            continue;
+        s->running = (uint8_t)both;
+        park(m, s);
+        return true;
     }
     return false;
 }
@@ -283,17 +305,14 @@ static bool makes_way(const struct mechanism *m, unsigned warp) {
 /* The running party at the place it has come to; false: nobody runs any more. */
 static bool go_on(struct mechanism *m, unsigned warp) {
     struct slipping *s = &m->warps[warp];
-    const unsigned party = s->running, stack = stack_of(warp, party);
-    uint32_t meeting;
-    bool arrived;
-    while ((arrived = pdom_has_arrived(m->stacks, stack, &meeting)) && !others_meet(m, warp, party, meeting))
-        pdom_pop(m->stacks, stack);
-    if (!pdom_depth(m->stacks, stack)) {
-        s->used &= ~(UINT32_C(1) << party);
+    if (!pdom_depth(m->stacks, stack_of(warp, s->running))) {
+        s->used &= ~(UINT32_C(1) << s->running);
         s->running = NOBODY;
         return false;
     }
-    if (!arrived && !makes_way(m, warp))
+    if (!s->released && comes_to_parked(m, warp))
+        return false;
+    if (!makes_way(m, warp))
         return true;
     park(m, s);
     return false;
@@ -313,44 +332,36 @@ static bool reactivate(struct mechanism *m, unsigned warp) {
     return false;
 }
 
-/* How soon a parked party goes on: the lowest first; NOBODY: not before others have come. Parties at one meeting that
- * have each a side to run yet cannot join before they have: when nothing else is left, they run it. */
-enum { RANK_FREE, RANK_ARRIVED, RANK_SIDE, RANK_GATHER };
-static unsigned parked_rank(const struct mechanism *m, unsigned warp, unsigned party) {
-    uint32_t meeting;
-    if (pdom_has_arrived(m->stacks, stack_of(warp, party), &meeting))
-        return !others_meet(m, warp, party, meeting)             ? RANK_ARRIVED
-               : pdom_has_side(m->stacks, stack_of(warp, party)) ? RANK_SIDE
-                                                                 : NOBODY;
-    return m->places[party_pc(m, warp, party)] == PLACE_GATHER ? RANK_GATHER : RANK_FREE;
+/* May a parked party go on while others are in the table? */
+static bool may_pass(const struct mechanism *m, unsigned warp, unsigned party) {
+    const uint32_t pc = party_pc(m, warp, party);
+    return m->places[pc] == PLACE_PLAIN ||
+           (m->places[pc] == PLACE_MEMORY && table_has_room(&m->warps[warp], pc, m->params->mcb_entries));
 }
 
-/* The table is empty: the parked go on, those at one place together, the one with most meetings to come first. */
+/* Parked ones go on, those at one place together: who waits for room when there is some, and when the table is empty all,
+ * the one with most meetings to come first, those that wait for everyone last. */
 static bool release(struct mechanism *m, unsigned warp) {
     struct slipping *s = &m->warps[warp];
-    for (uint32_t rest = s->parked; rest; rest &= rest - 1) {
-        unsigned party = bits_first(rest);
-        const uint32_t others = rest & (rest - 1);
-        for (BITS_EACH(other, others))
-            if (s->parked >> party & s->parked >> other & 1) {
-                const unsigned both = join(m, warp, party, other);
-                party = both == NOBODY ? party : both;
-            }
-    }
-    unsigned best = NOBODY, best_rank = NOBODY, best_depth = 0;
+    unsigned best = NOBODY, best_depth = 0;
+    bool best_gathers = true;
     for (BITS_EACH(party, s->parked)) {
-        const unsigned rank = parked_rank(m, warp, party), depth = pdom_depth(m->stacks, stack_of(warp, party));
-        if (rank < best_rank || (rank == best_rank && rank != NOBODY && depth > best_depth))
-            best = party, best_rank = rank, best_depth = depth;
+        const bool gathers = m->places[party_pc(m, warp, party)] == PLACE_GATHER;
+        const unsigned depth = pdom_depth(m->stacks, stack_of(warp, party));
+        if ((!s->waiting || may_pass(m, warp, party)) &&
+            (best == NOBODY || gathers < best_gathers || (gathers == best_gathers && depth > best_depth)))
+            best = party, best_gathers = gathers, best_depth = depth;
     }
-    assert(best != NOBODY || !s->parked); /* of those that meet, the ones with most meetings wait for nobody else */
     if (best == NOBODY)
         return false;
-    s->running = (uint8_t)best;
     s->parked &= ~(UINT32_C(1) << best);
-    s->released = best_rank == RANK_FREE || best_rank == RANK_GATHER; /* behind a meeting it may have to wait again */
-    if (best_rank == RANK_SIDE)
-        pdom_pop(m->stacks, stack_of(warp, best));
+    for (BITS_EACH(other, s->parked)) {
+        const unsigned both = join(m, warp, best, other);
+        best = both == NOBODY ? best : both;
+    }
+    s->parked &= ~(UINT32_C(1) << best);
+    s->running = (uint8_t)best;
+    s->released = true;
     return true;
 }
 
@@ -361,7 +372,7 @@ static void settle(struct mechanism *m, unsigned warp) {
             return;
         if (s->running != NOBODY && go_on(m, warp))
             return;
-    } while (s->waiting ? reactivate(m, warp) : release(m, warp));
+    } while ((s->waiting && reactivate(m, warp)) || release(m, warp));
 }
 
 /* ---- slip control ---- */
@@ -411,13 +422,13 @@ static void run_ahead(struct mechanism *m, struct slipping *s, uint32_t lanes) {
 /* Why the warp waits for all of an access of which some lanes missed or are held; NULL: it need not. Where nobody can go on
  * because they are at the maximum, it is for those behind them to do so. */
 static uint64_t *find_block(struct mechanism *m, const struct slipping *s, uint32_t pc, uint32_t below, uint32_t all,
-                            uint32_t going, uint32_t held) {
+                            uint32_t going, uint32_t misses, uint32_t held) {
     if (m->max_slip == 0 || (m->params->at_max == AT_MAX_BLOCK && below != all))
         return &m->stats.blocks_slip;
     if (!going && (!s->waiting || (!held && m->params->all_missed == ALL_MISSED_BLOCK)))
         return &m->stats.blocks_all_missed;
-    const bool room = s->table.count < m->params->mdt_entries && s->table.count < m->params->mcb_entries;
-    return table_find(&s->table, pc) == s->table.count && !room ? &m->stats.blocks_table : NULL;
+    const bool room = table_has_room(s, pc, m->params->mdt_entries) && table_has_room(s, pc, m->params->mcb_entries);
+    return misses && !room ? &m->stats.blocks_table : NULL;
 }
 
 static uint32_t looked_up(void *self, unsigned warp, uint32_t pc, uint32_t hits, uint32_t misses) {
@@ -434,26 +445,25 @@ static uint32_t looked_up(void *self, unsigned warp, uint32_t pc, uint32_t hits,
     const unsigned at = table_find(&s->table, pc);
     uint32_t ready = at < s->table.count ? s->table.entries[at].lanes & s->ready : 0;
     const uint32_t all = hits | misses | s->waiting, below = below_max(m, s, all);
-    const uint32_t held = m->params->at_max == AT_MAX_DISABLE ? hits & ~below : 0;
     const bool closes_up = (hits | misses) && all_last_here(s, hits | ready, all);
+    const uint32_t held = m->params->at_max == AT_MAX_DISABLE && !closes_up ? hits & ~below : 0;
     if (closes_up)
         close_up(m, s, misses);
     ready = ready ? take_back(m, warp, below_max(m, s, ready)) : 0;
     m->stats.rejoins += ready != 0;
     m->stats.rejoined_lanes += bits_count(ready);
     const uint32_t behind = misses | held, going = top_lanes(m, warp, s->running) & ~behind;
-    uint64_t *const blocked = behind ? find_block(m, s, pc, below, all, going, held) : NULL;
+    uint64_t *const blocked = behind ? find_block(m, s, pc, below, all, going, misses, held) : NULL;
     uint32_t left = 0;
     if (blocked) {
         *blocked += misses != 0;
-        const bool shares = table_find(&s->table, pc) < s->table.count;
-        assert(shares || s->table.count < m->params->mcb_entries);
-        keep_largest(&m->stats.mcb_largest, s->table.count + !shares);
+        const bool shares = table_has_room(s, pc, 0);
+        assert(shares || table_used(s) < m->params->mcb_entries);
+        keep_largest(&m->stats.mcb_largest, table_used(s) + !shares);
     } else if (!closes_up && (misses || s->waiting))
         run_ahead(m, s, hits & below);
     if (!blocked && behind) {
-        table_add(m, warp, pc, behind);
-        s->ready |= held;
+        table_add(m, warp, pc, behind, held);
         m->stats.slips++;
         m->stats.slipped_lanes += bits_count(misses);
         m->stats.held_lanes += bits_count(held);

@@ -61,34 +61,11 @@ static unsigned pdom_show(const void *self, unsigned warp, struct group_row *row
 /* They grow as they are used: few of a warp's parties ever are. */
 void *pdom_create_stacks(struct arena *arena, const struct divergence_shape *shape, unsigned stacks) {
     struct pdom *pdom = ARENA_NEW(arena, struct pdom);
-    pdom->family = (struct stack_family){.arena = arena, .code = shape->code, .pops_by_hand = true};
+    pdom->family = (struct stack_family){.arena = arena, .code = shape->code};
     pdom->stacks = ARENA_ARRAY(arena, struct stack, stacks);
     for (unsigned i = 0; i < stacks; i++)
         pdom->stacks[i] = (struct stack){.rows = 1, .family = &pdom->family};
     return pdom;
-}
-
-bool pdom_has_arrived(const void *self, unsigned number, uint32_t *meeting) {
-    const struct stack *stack = &((const struct pdom *)self)->stacks[number];
-    if (!stack_has_arrived(stack))
-        return false;
-    *meeting = stack->entries[stack->count - 1].meeting;
-    return true;
-}
-
-void pdom_pop(void *self, unsigned number) { stack_pop(&((struct pdom *)self)->stacks[number]); }
-
-bool pdom_meets(const void *self, unsigned number, uint32_t meeting) {
-    const struct stack *stack = &((const struct pdom *)self)->stacks[number];
-    for (unsigned i = 1; i < stack->count; i++)
-        if (stack->entries[i].meeting == meeting)
-            return true;
-    return false;
-}
-
-bool pdom_has_side(const void *self, unsigned number) {
-    const struct stack *stack = &((const struct pdom *)self)->stacks[number];
-    return stack->count > 2 && stack->entries[stack->count - 2].meeting == stack->entries[stack->count - 1].meeting;
 }
 
 unsigned pdom_depth(const void *self, unsigned number) { return ((const struct pdom *)self)->stacks[number].count; }
@@ -112,38 +89,38 @@ void pdom_split(void *self, unsigned from, unsigned to, uint32_t lanes) {
         }
     }
     old->count = kept;
+    stack_settle(old);
 }
 
-/* The next entry from i on that the top's lanes are in. */
-static unsigned next_of_top(const struct stack *stack, unsigned i) {
-    const uint32_t top = stack->entries[stack->count - 1].lanes[0];
-    while (i < stack->count && !(stack->entries[i].lanes[0] & top))
-        i++;
+/* The next entry from i on whose meeting the top's lanes come to by returning from their function. */
+static unsigned next_outer(const struct stack *stack, unsigned i) {
+    const struct stack_entry *top = stack_top(stack);
+    for (; i < stack->count; i++) {
+        const struct stack_entry *entry = &stack->entries[i];
+        if ((entry->lanes[0] & top->lanes[0]) &&
+            (entry->reconverge_depth < top->depth || (entry->reconverge == NO_PC && top->depth)))
+            break;
+    }
     return i;
 }
 
+/* Where the top of a stack will meet others of it, everyone who stands beside it in the same function will come too: the
+ * meeting is a post-dominator of a branch from which a way leads here without it. */
 bool pdom_join(void *self, unsigned into_number, unsigned from_number) {
     struct pdom *pdom = self;
     struct stack *into = &pdom->stacks[into_number], *from = &pdom->stacks[from_number];
-    const struct stack_entry *here = &into->entries[into->count - 1], *there = &from->entries[from->count - 1];
-    if (here->pc != there->pc || here->depth != there->depth)
+    const uint32_t here = stack_top(into)->lanes[0], there = stack_top(from)->lanes[0];
+    if (stack_top(into)->pc != stack_top(from)->pc || stack_top(into)->depth != stack_top(from)->depth ||
+        from->entries[0].lanes[0] != there)
         return false;
-    unsigned at = 0;
-    for (unsigned i = 0; i < from->count; i++, at++) {
-        at = next_of_top(into, at);
-        if (at == into->count || into->entries[at].meeting != from->entries[i].meeting)
-            return false;
-        if (!(from->entries[i].lanes[0] & there->lanes[0])) /* a side that has not run yet */
-            return false;
-    }
-    const uint32_t lanes = there->lanes[0];
-    at = 0;
-    for (unsigned i = 0; (at = next_of_top(into, at)) < into->count; i++, at++) {
-        struct stack_entry *entry = &into->entries[at];
-        entry->lanes[0] |= i < from->count ? from->entries[i].lanes[0] : lanes;
-        if (i < from->count && entry->pc == NO_PC && entry->resume == NO_PC)
-            entry->resume = from->entries[i].resume;
-    }
+    unsigned a = next_outer(into, 1), b = next_outer(from, 1);
+    while (a < into->count && b < from->count && into->entries[a].meeting == from->entries[b].meeting)
+        a = next_outer(into, a + 1), b = next_outer(from, b + 1);
+    if (a < into->count || b < from->count)
+        return false;
+    for (unsigned i = 0; i < into->count; i++)
+        if (into->entries[i].lanes[0] & here)
+            into->entries[i].lanes[0] |= there;
     from->count = 0;
     return true;
 }

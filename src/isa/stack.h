@@ -30,7 +30,6 @@ struct stack_family {
     struct arena *arena;
     const struct inst *code;
     uint32_t meetings;
-    bool pops_by_hand; /* an entry that has arrived stays until stack_pop */
 };
 
 struct stack {
@@ -134,7 +133,7 @@ static inline void stack_pop(struct stack *stack) {
 /* Pops what has no threads left or has arrived. */
 static inline void stack_settle(struct stack *stack) {
     stack_drop_empty(stack);
-    while (stack_has_arrived(stack) && !stack->family->pops_by_hand)
+    while (stack_has_arrived(stack))
         stack_pop(stack);
 }
 

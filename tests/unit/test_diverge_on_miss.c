@@ -41,8 +41,8 @@ static void write_loop(struct scripted *s) {
 }
 
 static const char *const unlimited[] = {"diverge-on-miss.adaptive=false", "diverge-on-miss.max_slip=255", NULL};
-static const char *const all_slip[] = {"diverge-on-miss.adaptive=false", "diverge-on-miss.max_slip=255",
-                                       "diverge-on-miss.all_missed=slip", NULL};
+static const char *const all_block[] = {"diverge-on-miss.adaptive=false", "diverge-on-miss.max_slip=255",
+                                        "diverge-on-miss.all_missed=block", NULL};
 
 /* [001 fig. 2]: of two threads in a loop one misses; the other runs on, and takes it along when its data have come. */
 static void a_thread_that_missed_goes_on_with_who_comes_by(void **state) {
@@ -100,27 +100,31 @@ static void a_barrier_waits_until_the_table_is_empty(void **state) {
     arena_free(&s.arena);
 }
 
-/* 0: bra 10 for lanes 0 and 1, reconvergence at 12; 10: ld. The side with the load does not make way for the other one
- * before all of it has come to 12. */
-static void a_stack_entry_does_not_pop_while_threads_are_behind(void **state) {
+/* 0: bra 10 for lanes 0 and 1, reconvergence at 12; 10: ld; 13: bra 0. Who falls behind on a side of a branch holds nobody
+ * up at its end, and goes on with those that take the side in a later turn, though they parted anew. */
+static void a_branch_ends_without_those_behind(void **state) {
     (void)state;
     struct scripted s;
     write_loop(&s);
     s.code[0].op = OP_BRA, s.code[0].reconverge = 12;
-    s.code[10].op = OP_LD, s.code[10].space = SPACE_GLOBAL;
+    s.code[10].op = OP_LD, s.code[10].space = SPACE_GLOBAL, s.code[13].op = OP_BRA;
     begin(&s, unlimited, 0x7);
     issue(&s, FLOW_BRANCH, 0x3, 10);
     assert_int_equal(access_memory(&s, 0x1, 0x2), 0x2);
     expect_group(&s, 11, 0x1, false);
     issue(&s, FLOW_NEXT, 0, 0);
-    expect_nobody(&s);
-    assert_int_equal(s.ops->arrived(s.self, 0, 0x2), 1);
-    expect_group(&s, 10, 0x2, true);
-    issue(&s, FLOW_NEXT, 0, 0);
-    expect_group(&s, 11, 0x2, false);
-    issue(&s, FLOW_NEXT, 0, 0);
     expect_group(&s, 1, 0x4, false);
     issue(&s, FLOW_BRANCH, 0x4, 12);
+    expect_group(&s, 12, 0x5, false);
+    issue(&s, FLOW_NEXT, 0, 0);
+    issue(&s, FLOW_BRANCH, 0x5, 0);
+    issue(&s, FLOW_BRANCH, 0x4, 10); /* now lane 2 takes the side */
+    s.ops->arrived(s.self, 0, 0x2);
+    assert_int_equal(access_memory(&s, 0x4, 0), 0);
+    expect_group(&s, 11, 0x6, false);
+    issue(&s, FLOW_NEXT, 0, 0);
+    expect_group(&s, 1, 0x1, false);
+    issue(&s, FLOW_BRANCH, 0x1, 12);
     expect_group(&s, 12, 0x7, false);
     arena_free(&s.arena);
 }
@@ -170,19 +174,12 @@ static void who_returns_elsewhere_goes_on_apart(void **state) {
     expect_nobody(&s); /* lane 0 makes way at its ret */
     s.ops->arrived(s.self, 0, 0x6);
     issue(&s, FLOW_NEXT, 0, 0);
-    expect_group(&s, 11, 0x6, false);
-    go(&s, FLOW_RETURN, (uint32_t[]){0, 1, 1});
-    go(&s, FLOW_CALL, (uint32_t[]){0, 10, 10});
-    assert_int_equal(access_memory(&s, 0x2, 0x4), 0x4); /* lane 1 makes way beside it */
-    s.ops->arrived(s.self, 0, 0x4);
-    issue(&s, FLOW_NEXT, 0, 0);
-    go(&s, FLOW_RETURN, (uint32_t[]){0, 0, 2});
-    expect_group(&s, 11, 0x3, false);
-    go(&s, FLOW_RETURN, (uint32_t[]){1, 2, 0});
-    expect_group(&s, 1, 0x1, false);
-    go(&s, FLOW_CALL, (uint32_t[]){10, 0, 0});
-    assert_int_equal(access_memory(&s, 0x1, 0), 0);
-    go(&s, FLOW_RETURN, (uint32_t[]){2, 0, 0});
+    expect_group(&s, 11, 0x7, false); /* they have come to it */
+    go(&s, FLOW_RETURN, (uint32_t[]){1, 1, 2});
+    expect_group(&s, 1, 0x3, false);
+    go(&s, FLOW_CALL, (uint32_t[]){10, 10, 0});
+    assert_int_equal(access_memory(&s, 0x3, 0), 0);
+    go(&s, FLOW_RETURN, (uint32_t[]){2, 2, 0});
     expect_group(&s, 2, 0x7, false);
     arena_free(&s.arena);
 }
@@ -252,7 +249,8 @@ static void at_max_block_waits_for_everything(void **state) {
     arena_free(&s.arena);
 }
 
-/* A full table makes the warp wait; a full buffer makes it empty the table first. */
+/* A full table makes the warp wait; with a full buffer those of the table go on first, and as soon as one of its entries is
+ * free who waits for it does. */
 static void full_tables_block_or_stall(void **state) {
     (void)state;
     for (unsigned buffers = 1; buffers <= 2; buffers++) {
@@ -270,7 +268,7 @@ static void full_tables_block_or_stall(void **state) {
             s.ops->arrived(s.self, 0, 0x4);
             expect_group(&s, 0, 0x4, true);
             issue(&s, FLOW_NEXT, 0, 0);
-            expect_group(&s, 1, 0x4, false);
+            expect_group(&s, 1, 0x7, false);
         } else {
             assert_int_equal(access_memory(&s, 0x1, 0x2), 0);
             assert_int_equal(counter(&s, "blocks_table"), 1);
@@ -299,13 +297,13 @@ static void patience_ends(void **state) {
     arena_free(&s.arena);
 }
 
-/* all_missed=slip: all that run miss while another is in the table: they fall behind as well, and go on as their data
- * come. A warp of which nobody is behind blocks. */
+/* All that run miss while another is in the table: they fall behind as well, and go on as their data come. A warp of which
+ * nobody is behind blocks. */
 static void threads_that_all_miss_fall_behind_with_others(void **state) {
     (void)state;
     struct scripted s;
     write_loop(&s);
-    begin(&s, all_slip, 0x7);
+    begin(&s, unlimited, 0x7);
     assert_int_equal(access_memory(&s, 0, 0x7), 0);
     assert_int_equal(counter(&s, "blocks_all_missed"), 1);
     issue(&s, FLOW_NEXT, 0, 0);
@@ -328,13 +326,13 @@ static void threads_that_all_miss_fall_behind_with_others(void **state) {
     arena_free(&s.arena);
 }
 
-/* An access that hits for nobody is not divergent, and the warp waits for all of it [001 §3.2]. Threads that rejoin go on
- * even so: the two leapfrog each other [001 §4]. */
+/* all_missed=block: an access that hits for nobody is not divergent, and the warp waits for all of it. Threads that rejoin
+ * go on even so. */
 static void a_warp_waits_for_an_access_that_all_miss(void **state) {
     (void)state;
     struct scripted s;
     write_loop(&s);
-    begin(&s, unlimited, 0x7);
+    begin(&s, all_block, 0x7);
     assert_int_equal(access_memory(&s, 0x3, 0x4), 0x4);
     issue(&s, FLOW_NEXT, 0, 0);
     issue(&s, FLOW_BRANCH, 0x3, 0);
@@ -350,39 +348,80 @@ static void a_warp_waits_for_an_access_that_all_miss(void **state) {
     arena_free(&s.arena);
 }
 
-/* 0: ld; 1: bra 10 for lanes 0 and 1, reconvergence at 12; 10: ld. Lanes that all fall behind on one side of a branch keep
- * the other side waiting below them, and meet it. */
-static void a_side_that_falls_behind_keeps_the_other_waiting(void **state) {
+/* 0: ld; 1: bra 10 for lanes 0 and 1, reconvergence at 12; 10: ld; 12: bar. Lanes that all fall behind on one side of a branch
+ * leave the other side to run; at the barrier all meet, as they come. */
+static void a_side_that_falls_behind_lets_the_other_run(void **state) {
     (void)state;
     struct scripted s;
     write_loop(&s);
     s.code[1].op = OP_BRA, s.code[1].reconverge = 12, s.code[2].op = OP_ADD, s.code[3].op = OP_ADD;
     s.code[10].op = OP_LD, s.code[10].space = SPACE_GLOBAL, s.code[12].op = OP_BAR;
-    begin(&s, all_slip, 0xf);
+    begin(&s, unlimited, 0xf);
     assert_int_equal(access_memory(&s, 0x7, 0x8), 0x8);
     issue(&s, FLOW_BRANCH, 0x3, 10);
     expect_group(&s, 10, 0x3, false);
     assert_int_equal(access_memory(&s, 0, 0x3), 0x3);
+    expect_group(&s, 2, 0x4, false);
+    issue(&s, FLOW_BRANCH, 0x4, 12);
     expect_nobody(&s);
     assert_int_equal(s.ops->arrived(s.self, 0, 0x1), 1);
     expect_group(&s, 10, 0x1, true);
     issue(&s, FLOW_NEXT, 0, 0);
     expect_group(&s, 11, 0x1, false);
     issue(&s, FLOW_NEXT, 0, 0);
-    expect_nobody(&s); /* at 12 it waits for lane 1 */
-    assert_int_equal(s.ops->arrived(s.self, 0, 0x2), 1);
-    expect_group(&s, 10, 0x2, true);
-    issue(&s, FLOW_NEXT, 0, 0);
-    issue(&s, FLOW_NEXT, 0, 0);
-    expect_nobody(&s); /* the table first */
-    assert_int_equal(s.ops->arrived(s.self, 0, 0x8), 1);
-    expect_group(&s, 0, 0x8, true);
+    expect_nobody(&s);
+    assert_int_equal(s.ops->arrived(s.self, 0, 0xa), 1);
+    expect_group(&s, 0, 0x8, true); /* the oldest first */
     issue(&s, FLOW_NEXT, 0, 0);
     expect_group(&s, 1, 0x8, false);
     issue(&s, FLOW_BRANCH, 0x8, 12);
-    expect_group(&s, 2, 0x4, false); /* then the other side */
-    issue(&s, FLOW_BRANCH, 0x4, 12);
+    expect_group(&s, 10, 0x2, true);
+    issue(&s, FLOW_NEXT, 0, 0);
+    issue(&s, FLOW_NEXT, 0, 0);
     expect_group(&s, 12, 0xf, false);
+    arena_free(&s.arena);
+}
+
+/* 0, 1, 2: ld; 3: bar. Lane 0 waits at 2 for an entry of the buffer, not for an empty table. */
+static void who_waits_for_an_entry_goes_on_when_one_is_free(void **state) {
+    (void)state;
+    struct scripted s;
+    write_loop(&s);
+    for (unsigned pc = 0; pc < 3; pc++)
+        s.code[pc].op = OP_LD, s.code[pc].space = SPACE_GLOBAL;
+    begin(&s, unlimited, 0x7);
+    assert_int_equal(access_memory(&s, 0x3, 0x4), 0x4);
+    assert_int_equal(access_memory(&s, 0x1, 0x2), 0x2);
+    expect_nobody(&s); /* lane 0 at 2 */
+    assert_int_equal(s.ops->arrived(s.self, 0, 0x4), 1);
+    expect_group(&s, 0, 0x4, true);
+    issue(&s, FLOW_NEXT, 0, 0);
+    assert_int_equal(access_memory(&s, 0, 0x4), 0x4); /* beside lane 1 at 1 */
+    expect_group(&s, 2, 0x1, false);
+    assert_int_equal(counter(&s, "mcb_largest"), 2);
+    arena_free(&s.arena);
+}
+
+/* 0, 1: ld. Threads that slip control disables need no entry, since they have their values; they are disabled only where they
+ * would get further ahead. */
+static void who_is_held_takes_no_entry(void **state) {
+    (void)state;
+    struct scripted s;
+    write_loop(&s);
+    s.code[1].op = OP_LD, s.code[1].space = SPACE_GLOBAL;
+    begin(&s, SETTINGS("diverge-on-miss.adaptive=false", "diverge-on-miss.max_slip=1"), 0x7);
+    assert_int_equal(access_memory(&s, 0x3, 0x4), 0x4);
+    assert_int_equal(access_memory(&s, 0x3, 0), 0);
+    expect_nobody(&s);
+    assert_int_equal(counter(&s, "held_lanes"), 2);
+    assert_int_equal(counter(&s, "mdt_largest"), 1);
+    s.ops->arrived(s.self, 0, 0x4);
+    issue(&s, FLOW_NEXT, 0, 0);
+    assert_int_equal(access_memory(&s, 0x4, 0), 0);
+    expect_group(&s, 2, 0x7, false);
+    issue(&s, FLOW_BRANCH, 0x7, 0);
+    assert_int_equal(access_memory(&s, 0x7, 0), 0);
+    assert_int_equal(counter(&s, "held_lanes"), 2);
     arena_free(&s.arena);
 }
 
@@ -509,7 +548,7 @@ static void slipping_changes_time_alone(void **state) {
                                            SLIPS(
                                                "255") "diverge-on-miss.mdt_entries: 1\ndiverge-on-miss.mcb_entries: 1\n"
                                                       "diverge-on-miss.patience: 5\n",
-                                           SLIPS("255") "diverge-on-miss.all_missed: slip\n"};
+                                           SLIPS("255") "diverge-on-miss.all_missed: block\n"};
     for (unsigned m = 0; m < 3; m++)
         for (unsigned v = 0; v < sizeof variants / sizeof *variants; v++)
             for (unsigned i = 0; i < PROGRAMS; i++) {
@@ -607,7 +646,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thread_that_missed_goes_on_with_who_comes_by),
         cmocka_unit_test(a_barrier_waits_until_the_table_is_empty),
-        cmocka_unit_test(a_stack_entry_does_not_pop_while_threads_are_behind),
+        cmocka_unit_test(a_branch_ends_without_those_behind),
         cmocka_unit_test(who_fell_behind_in_a_loop_meets_the_others_behind_it),
         cmocka_unit_test(who_returns_elsewhere_goes_on_apart),
         cmocka_unit_test(a_thread_at_the_maximum_waits_as_if_it_had_missed),
@@ -617,7 +656,9 @@ int main(void) {
         cmocka_unit_test(patience_ends),
         cmocka_unit_test(threads_that_all_miss_fall_behind_with_others),
         cmocka_unit_test(a_warp_waits_for_an_access_that_all_miss),
-        cmocka_unit_test(a_side_that_falls_behind_keeps_the_other_waiting),
+        cmocka_unit_test(a_side_that_falls_behind_lets_the_other_run),
+        cmocka_unit_test(who_waits_for_an_entry_goes_on_when_one_is_free),
+        cmocka_unit_test(who_is_held_takes_no_entry),
         cmocka_unit_test(the_maximum_adapts_sample_by_sample),
         cmocka_unit_test(patience_is_of_runs),
         cmocka_unit_test(keys_that_contradict_are_refused),
