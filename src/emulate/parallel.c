@@ -1,5 +1,6 @@
 #include "emulate/parallel.h"
 
+#include <stdalign.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -82,7 +83,8 @@ static bool start_workers(struct parallel *parallel) {
     const int file = memory_share(parallel->memory->host, bytes, parallel->memory->used_bytes);
     if (file < 0)
         return false;
-    parallel->workers = ARENA_ARRAY(parallel->arena, struct worker, parallel->threads);
+    parallel->workers =
+        arena_alloc_aligned(parallel->arena, parallel->threads * sizeof *parallel->workers, alignof(struct worker));
     bool made = true;
     for (unsigned i = 0; i < parallel->threads && made; i++) {
         struct worker *worker = &parallel->workers[i];
