@@ -1,8 +1,11 @@
 #include "base/file.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -158,6 +161,34 @@ const char *file_name(const char *path) {
 bool file_ends_in(const char *name, const char *ending) {
     const size_t length = strlen(name), ending_length = strlen(ending);
     return length > ending_length && strcmp(name + length - ending_length, ending) == 0;
+}
+
+static int by_name(const void *a, const void *b) {
+    const char *one = *(const char *const *)a, *other = *(const char *const *)b;
+    const size_t letters = strcspn(one, "0123456789");
+    const int order = strncmp(one, other, letters);
+    if (order || !isdigit((unsigned char)one[letters]) || !isdigit((unsigned char)other[letters]))
+        return order ? order : strcmp(one, other);
+    const long left = strtol(one + letters, NULL, 10), right = strtol(other + letters, NULL, 10);
+    return left != right ? (left > right) - (left < right) : strcmp(one, other);
+}
+
+const char **file_list(struct arena *arena, const char *folder, const char *ending, unsigned *count) {
+    struct {
+        const char **items;
+        unsigned count, capacity;
+    } names = {0};
+    DIR *opened = opendir(folder);
+    for (struct dirent *entry; opened && (entry = readdir(opened));)
+        if (entry->d_name[0] != '.' && file_ends_in(entry->d_name, ending))
+            *ARENA_PUSH(arena, &names) = arena_strndup(arena, entry->d_name, strlen(entry->d_name) - strlen(ending));
+    if (opened)
+        closedir(opened);
+    if (names.count)
+        qsort(names.items, names.count, sizeof *names.items, by_name);
+    *count = names.count;
+    *ARENA_PUSH(arena, &names) = NULL;
+    return names.items;
 }
 
 char *file_program_folder(struct arena *arena) {

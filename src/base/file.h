@@ -26,6 +26,9 @@ char *file_dir(struct arena *arena, const char *path);
 const char *file_name(const char *path);
 /* The name has something in front of the ending. */
 bool file_ends_in(const char *name, const char *ending);
+/* Names of the folder's files with that ending, without it, NULL at their end; numbers in them by value, F2 before F10. Hidden
+ * files are left out. */
+const char **file_list(struct arena *arena, const char *folder, const char *ending, unsigned *count);
 /* Where this program is; NULL: the host does not say. */
 char *file_program_folder(struct arena *arena);
 /* Installed programs find their files wherever the whole was moved: share/heddle beside the folder of this program, and

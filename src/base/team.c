@@ -124,6 +124,8 @@ unsigned team_processors(void) {
     return count > 0 ? (unsigned)count : 1;
 }
 
+unsigned team_threads(unsigned wanted) { return wanted ? wanted : team_processors(); }
+
 struct team *team_create(struct arena *arena, unsigned threads) {
     struct team *team = arena_alloc_aligned(arena, sizeof *team, alignof(struct team));
     team->spins = threads <= team_processors() ? SPINS : 0;

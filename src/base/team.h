@@ -14,6 +14,8 @@ struct team;
 uint64_t team_clock_ns(void);
 /* Processors that this process may run on. */
 unsigned team_processors(void);
+/* As many threads as are wanted; 0: as there are processors. */
+unsigned team_threads(unsigned wanted);
 /* The calling thread and up to `threads` - 1 others, fewer where the host gives no more. They have its floating-point
  * environment and receive no signals. */
 struct team *team_create(struct arena *arena, unsigned threads);

@@ -167,6 +167,14 @@ static bool is_file(const char *path) {
     return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
 }
 
+enum status refuse_name(const char *what, const char *name, const struct text_nearest *nearest, const char *list,
+                        struct report *report) {
+    if (nearest->best)
+        return report_add(report, STATUS_INVALID, "there is no %s '%s' (did you mean '%s'?); '%s' names them", what,
+                          name, nearest->best, list);
+    return report_add(report, STATUS_INVALID, "there is no %s '%s'; '%s' names them", what, name, list);
+}
+
 enum status find_launch_file(struct arena *arena, const char *typed, const char **path, struct report *report) {
     size_t length = strlen(typed);
     while (length > 1 && typed[length - 1] == '/')

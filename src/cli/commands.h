@@ -16,6 +16,7 @@ struct option {
 };
 
 struct arguments;
+struct text_nearest; /* base/text.h */
 
 struct command {
     const char *name, *operands, *summary; /* summary: one line */
@@ -78,6 +79,9 @@ const char *arguments_lists(struct arguments *arguments);
 /* Prints the report on standard error and turns the status into the program's: 0 done, 1 wrong results, 2 usage or
  * bad input, 3 the model stopped. */
 int finish(enum status status, struct report *report);
+/* STATUS_INVALID: there is no such thing; the nearest name, where one is near, and what lists them. */
+enum status refuse_name(const char *what, const char *name, const struct text_nearest *nearest, const char *list,
+                        struct report *report);
 /* The launch file meant by what the user typed: a file, a name without .yaml, a folder. */
 enum status find_launch_file(struct arena *arena, const char *typed, const char **path, struct report *report);
 /* The host program and the kernels of a workload of the suite. */

@@ -1,8 +1,5 @@
-#include <ctype.h>
-#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -48,34 +45,8 @@ static const char *experiments_folder(struct arena *arena) {
     return candidates[i];
 }
 
-/* F2 before F10. */
-static int by_name(const void *a, const void *b) {
-    const char *one = *(const char *const *)a, *other = *(const char *const *)b;
-    const size_t letters = strcspn(one, "0123456789");
-    const int order = strncmp(one, other, letters);
-    if (order || !isdigit((unsigned char)one[letters]) || !isdigit((unsigned char)other[letters]))
-        return order ? order : strcmp(one, other);
-    const long left = strtol(one + letters, NULL, 10), right = strtol(other + letters, NULL, 10);
-    return left != right ? (left > right) - (left < right) : strcmp(one, other);
-}
-
-/* The names of all that are shipped, NULL at their end. */
 static const char **list_names(struct arena *arena, unsigned *count) {
-    struct {
-        const char **items;
-        unsigned count, capacity;
-    } names = {0};
-    DIR *folder = opendir(experiments_folder(arena));
-    for (struct dirent *entry; folder && (entry = readdir(folder));)
-        if (entry->d_name[0] != '.' && file_ends_in(entry->d_name, ".yaml"))
-            *ARENA_PUSH(arena, &names) = arena_strndup(arena, entry->d_name, strlen(entry->d_name) - 5);
-    if (folder)
-        closedir(folder);
-    if (names.count)
-        qsort(names.items, names.count, sizeof *names.items, by_name);
-    *count = names.count;
-    *ARENA_PUSH(arena, &names) = NULL;
-    return names.items;
+    return file_list(arena, experiments_folder(arena), ".yaml", count);
 }
 
 /* A shipped one by its name, in small letters too, or a file. */
@@ -94,9 +65,7 @@ static enum status find(struct arena *arena, const char *typed, const char **pat
             return STATUS_OK;
         }
     }
-    return report_add(report, STATUS_INVALID, "there is no experiment '%s'%s%s%s; 'heddle repro --list' names them",
-                      typed, nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "",
-                      nearest.best ? "'?)" : "");
+    return refuse_name("experiment", typed, &nearest, "heddle repro --list", report);
 }
 
 static enum status read_one(struct session *s, const char *typed, struct experiment *out, struct report *report) {

@@ -86,9 +86,7 @@ static enum status refuse(const char *name, struct report *report) {
     struct text_nearest nearest = {0};
     for (const struct workload *workload = workloads; workload->name; workload++)
         text_nearest_try(&nearest, name, workload->name);
-    return report_add(report, STATUS_INVALID, "there is no workload '%s'%s%s%s; 'heddle suite list' names them", name,
-                      nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "",
-                      nearest.best ? "'?)" : "");
+    return refuse_name("workload", name, &nearest, "heddle suite list", report);
 }
 
 /* Beside this program where it was built, in libexec where it was installed. */

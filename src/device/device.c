@@ -487,7 +487,7 @@ static enum status run_functionally(struct device *device, struct arena *arena, 
     /* Threads wake, views are made and footprints compared: that pays for launches of a fifth of a millisecond. */
     enum { ALONE_TIMES = 20 };
     const struct gpu_params *params = &device->machine->gpu;
-    const unsigned threads = params->host_threads ? params->host_threads : team_processors();
+    const unsigned threads = team_threads(params->host_threads);
     if (threads == 1)
         return emulate(arena, emulation, report);
     if (!device->parallel)

@@ -6,7 +6,6 @@
 #include "device/yaml.h"
 #include "divergence/divergence.h"
 #include "sm/scheduler/scheduler.h"
-#include <dirent.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,26 +64,10 @@ static const char *configs_folder(struct arena *arena) {
     return NULL;
 }
 
-static int compare_names(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 const char *const *machine_list(struct arena *arena) {
-    struct {
-        const char **items;
-        unsigned count, capacity;
-    } names = {0};
     const char *folder = configs_folder(arena);
-    DIR *dir = folder ? opendir(folder) : NULL;
-    for (struct dirent *entry; dir && (entry = readdir(dir));)
-        if (file_ends_in(entry->d_name, ".yaml"))
-            *ARENA_PUSH(arena, &names) = arena_strndup(arena, entry->d_name, strlen(entry->d_name) - 5);
-    if (dir)
-        closedir(dir);
-    if (names.count)
-        qsort(names.items, names.count, sizeof *names.items, compare_names);
-    *ARENA_PUSH(arena, &names) = NULL;
-    return names.items;
+    unsigned count;
+    return file_list(arena, folder ? folder : "", ".yaml", &count);
 }
 
 static enum status read_machine(struct machine *machine, const char *gpu, unsigned depth, struct report *report);

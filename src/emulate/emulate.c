@@ -39,8 +39,7 @@ struct run {
     struct emulate_stats *stats;
     struct report *report;
     unsigned warp_count;
-    uint32_t full_lanes; /* every lane that a warp can have */
-    uint64_t issued;
+    uint32_t full_lanes;            /* every lane that a warp can have */
     uint64_t next_block, end_block; /* that this run has taken and not begun */
     uint64_t idle_turns;
     unsigned busy; /* places */
@@ -70,7 +69,7 @@ static void create_resident(struct run *run, struct resident *resident) {
 }
 
 static inline void count_issues(struct run *run, const struct executed *executed) {
-    run->issued += executed->issues;
+    run->stats->issued += executed->issues;
     if (executed->lanes == run->full_lanes)
         run->stats->full_groups += executed->issues;
 }
@@ -396,11 +395,11 @@ static enum status run_group(struct run *run, struct resident *resident, unsigne
 
 /* One turn of a block; ends early when the block does. */
 static enum status run_turn(struct run *run, struct resident *resident) {
-    const uint64_t until = run->issued + run->options->turn_issues;
+    const uint64_t until = run->stats->issued + run->options->turn_issues;
     const bool regroups = run->options->mechanism->regroups;
     const unsigned slots = regroups ? ISSUE_SLOTS_MAX : run->warp_count;
     unsigned idle = 0;
-    while (resident->warps_left && run->issued < until) {
+    while (resident->warps_left && run->stats->issued < until) {
         const unsigned slot = resident->next_slot;
         struct group group;
         resident->next_slot = slot + 1 == slots ? 0 : slot + 1;
@@ -415,10 +414,10 @@ static enum status run_turn(struct run *run, struct resident *resident) {
         if (status != STATUS_OK)
             return status;
     }
-    if (run->options->max_instructions && run->issued > run->options->max_instructions) {
+    if (run->options->max_instructions && run->stats->issued > run->options->max_instructions) {
         report_add(run->report, STATUS_STOPPED,
                    "kernel '%s' was stopped after %llu warp instructions (--max-instructions)",
-                   run->linked->kernel->name, (unsigned long long)run->issued);
+                   run->linked->kernel->name, (unsigned long long)run->stats->issued);
         report_warps(run, resident);
         return STATUS_STOPPED;
     }
@@ -477,7 +476,6 @@ enum status emulate(struct arena *arena, const struct emulation *emulation, stru
                       .options = options,
                       .stats = emulation->stats,
                       .report = report,
-                      .issued = emulation->stats->issued,
                       .next_block = emulation->first_block,
                       .end_block = emulation->supply ? emulation->first_block : emulation->end_block,
                       .warp_count = exec_warps_of(emulation->launch),
@@ -492,6 +490,5 @@ enum status emulate(struct arena *arena, const struct emulation *emulation, stru
             return status;
         place = (place + 1) % options->resident_blocks;
     } while (run.busy);
-    run.stats->issued = run.issued;
     return STATUS_OK;
 }

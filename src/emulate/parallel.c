@@ -39,9 +39,7 @@ struct attempt {
     atomic_uint next_worker; /* whose stores are to go to memory next */
 };
 
-static size_t footprint_bytes(uint64_t memory_bytes) {
-    return bits_round_up(memory_bytes >> FOOTPRINT_SECTOR_SHIFT, 64) / 8;
-}
+static size_t footprint_bytes(uint64_t memory_bytes) { return bits_round_up(memory_bytes >> SECTOR_SHIFT, 64) / 8; }
 
 struct parallel *parallel_create(struct arena *arena, struct memory *memory, unsigned threads, uint64_t alone_ns) {
     struct parallel *parallel = ARENA_NEW(arena, struct parallel);
@@ -157,7 +155,7 @@ static bool is_as_by_one(const struct parallel *parallel, const struct emulation
 }
 
 static void publish(const struct parallel *parallel, const struct worker *worker) {
-    enum { SECTOR_BYTES = 1 << FOOTPRINT_SECTOR_SHIFT };
+    enum { SECTOR_BYTES = 1 << SECTOR_SHIFT };
     const uint64_t used = bits_round_up(parallel->memory->used_bytes, SECTOR_BYTES);
     for (size_t word = 0; word < footprint_bytes(used) / sizeof(uint64_t); word++)
         for (uint64_t rest = worker->footprint.stored[word]; rest;) {

@@ -7,7 +7,7 @@
 #include "exec/print.h"
 #include "exec/timed.h"
 
-enum { FILTER_WORDS = 64, SECTOR_SHIFT = 5 };
+enum { FILTER_WORDS = 64 };
 
 /* A store of this epoch, seen by this SM alone: one element of a lane, or what a warp wrote side by side. */
 struct logged {

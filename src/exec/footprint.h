@@ -5,16 +5,14 @@
 #include "base/bits.h"
 #include "exec/address.h"
 
-enum { FOOTPRINT_SECTOR_SHIFT = 5 };
-
 struct footprint {
     uint64_t *loaded, *stored; /* by sectors from GLOBAL_BASE on */
 };
 
 /* `bytes` from an address on. */
 static inline void footprint_note(uint64_t *sectors, uint64_t address, uint32_t bytes) {
-    const uint64_t first = (address - GLOBAL_BASE) >> FOOTPRINT_SECTOR_SHIFT,
-                   last = (address + bytes - 1 - GLOBAL_BASE) >> FOOTPRINT_SECTOR_SHIFT;
+    const uint64_t first = (address - GLOBAL_BASE) >> SECTOR_SHIFT,
+                   last = (address + bytes - 1 - GLOBAL_BASE) >> SECTOR_SHIFT;
     for (uint64_t sector = first; sector <= last; sector++)
         sectors[sector / 64] |= UINT64_C(1) << sector % 64;
 }

@@ -60,7 +60,7 @@ void gpu_destroy(struct gpu *gpu) {
 }
 
 unsigned gpu_host_threads(const struct gpu *gpu) {
-    const unsigned wanted = gpu->config.gpu->host_threads ? gpu->config.gpu->host_threads : team_processors();
+    const unsigned wanted = team_threads(gpu->config.gpu->host_threads);
     return wanted < gpu->config.sm_count ? wanted : gpu->config.sm_count;
 }
 

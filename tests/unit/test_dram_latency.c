@@ -97,17 +97,22 @@ static void hits_overlap_and_share_the_bus(void **state) {
         assert_int_equal(f.done[i], 1001 + 100 + (i - 1) * 4);
 }
 
+/* A row, a conflict with it, another bank, and a hit of the first row. */
+static void run_conflict(struct fixture *f, enum dram_scheduler scheduler) {
+    struct dram_params params = narasiman();
+    params.scheduler = scheduler;
+    start(f, &params);
+    push(f, 0, place(0, 0, 0), 0);
+    push(f, 0, place(0, 1, 0), 1);
+    push(f, 0, place(1, 0, 0), 2);
+    push(f, 0, place(0, 0, 1), 3);
+    finish(f);
+}
+
 static void conflicts_keep_their_bank_busy(void **state) {
     (void)state;
-    struct dram_params params = narasiman();
-    params.scheduler = DRAM_FR_FCFS;
     struct fixture f;
-    start(&f, &params);
-    push(&f, 0, place(0, 0, 0), 0);
-    push(&f, 0, place(0, 1, 0), 1);
-    push(&f, 0, place(1, 0, 0), 2);
-    push(&f, 0, place(0, 0, 1), 3);
-    finish(&f);
+    run_conflict(&f, DRAM_FR_FCFS);
     assert_int_equal(f.done[0], 300);
     assert_int_equal(f.done[2], 304);           /* its start is one cycle later, then the bus is taken */
     assert_int_equal(f.done[3], 400);           /* the row is open from cycle 301 on, its hit goes first */
@@ -130,15 +135,8 @@ static void fifo_blocks_behind_a_busy_bank(void **state) {
 
 static void fcfs_keeps_the_order_within_a_bank(void **state) {
     (void)state;
-    struct dram_params params = narasiman();
-    params.scheduler = DRAM_FCFS;
     struct fixture f;
-    start(&f, &params);
-    push(&f, 0, place(0, 0, 0), 0);
-    push(&f, 0, place(0, 1, 0), 1);
-    push(&f, 0, place(1, 0, 0), 2);
-    push(&f, 0, place(0, 0, 1), 3);
-    finish(&f);
+    run_conflict(&f, DRAM_FCFS);
     assert_int_equal(f.done[0], 300);
     assert_int_equal(f.done[2], 304); /* another bank waits for the bus alone */
     assert_int_equal(f.done[1], 600);
