@@ -318,6 +318,24 @@ static bool go_on(struct mechanism *m, unsigned warp) {
     return false;
 }
 
+/* Of these, the threads that are furthest behind. */
+static uint32_t last_of(const struct slipping *s, uint32_t lanes) {
+    uint32_t last = 0;
+    for (BITS_EACH(lane, lanes))
+        last |= (uint32_t)(s->slip[lane] == 0) << lane;
+    return last;
+}
+
+/* Are the threads that are furthest behind all among these? */
+static bool all_last_here(const struct slipping *s, uint32_t here, uint32_t all) { return !(last_of(s, all) & ~here); }
+
+/* They are: those that are ahead and wait are one access nearer to them. */
+static void close_up(struct mechanism *m, struct slipping *s, uint32_t misses) {
+    const uint32_t nearer = misses | (s->waiting & ~below_max(m, s, s->waiting));
+    for (BITS_EACH(lane, nearer))
+        s->slip[lane] = (uint8_t)(s->slip[lane] - (s->slip[lane] > 0));
+}
+
 /* Lanes of the table whose data have come go on by themselves, those of the oldest entry first; false: there are none. */
 static bool reactivate(struct mechanism *m, unsigned warp) {
     struct slipping *s = &m->warps[warp];
@@ -325,6 +343,8 @@ static bool reactivate(struct mechanism *m, unsigned warp) {
     for (unsigned i = 0; i < s->table.count; i++)
         if (s->table.entries[i].lanes & able) {
             const uint32_t taken = take_back(m, warp, s->table.entries[i].lanes & able);
+            if (all_last_here(s, taken, taken | s->waiting))
+                close_up(m, s, 0);
             s->rejoins = true;
             m->stats.reactivated_lanes += bits_count(taken);
             return true;
@@ -396,21 +416,6 @@ static void adapt(struct mechanism *m) {
     keep_largest(&m->stats.max_slip_largest, m->max_slip);
 }
 
-/* Are the threads that are furthest behind all among these? */
-static bool all_last_here(const struct slipping *s, uint32_t here, uint32_t all) {
-    uint32_t last = 0;
-    for (BITS_EACH(lane, all))
-        last |= (uint32_t)(s->slip[lane] == 0) << lane;
-    return !(last & ~here);
-}
-
-/* They are: those that are ahead and wait are one access nearer to them. */
-static void close_up(struct mechanism *m, struct slipping *s, uint32_t misses) {
-    const uint32_t nearer = misses | (s->waiting & ~below_max(m, s, s->waiting));
-    for (BITS_EACH(lane, nearer))
-        s->slip[lane] = (uint8_t)(s->slip[lane] - (s->slip[lane] > 0));
-}
-
 /* Lanes go on while others that accessed memory with them do not. */
 static void run_ahead(struct mechanism *m, struct slipping *s, uint32_t lanes) {
     for (BITS_EACH(lane, lanes)) {
@@ -449,7 +454,8 @@ static uint32_t looked_up(void *self, unsigned warp, uint32_t pc, uint32_t hits,
     const uint32_t held = m->params->at_max == AT_MAX_DISABLE && !closes_up ? hits & ~below : 0;
     if (closes_up)
         close_up(m, s, misses);
-    ready = ready ? take_back(m, warp, below_max(m, s, ready)) : 0;
+    /* The last are ahead of nobody: they go on even where the maximum has come down to 0. */
+    ready = ready ? take_back(m, warp, below_max(m, s, ready) | last_of(s, ready)) : 0;
     m->stats.rejoins += ready != 0;
     m->stats.rejoined_lanes += bits_count(ready);
     const uint32_t behind = misses | held, going = top_lanes(m, warp, s->running) & ~behind;

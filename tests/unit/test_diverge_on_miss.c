@@ -233,6 +233,28 @@ static void at_the_maximum_the_last_go_on(void **state) {
     arena_free(&s.arena);
 }
 
+/* The last have their data and go on by themselves: who waits at the maximum is one nearer, and goes on with those that hit
+ * although another misses again. */
+static void the_last_that_go_on_bring_those_at_the_maximum_nearer(void **state) {
+    (void)state;
+    struct scripted s;
+    write_loop(&s);
+    begin(&s, SETTINGS("diverge-on-miss.adaptive=false", "diverge-on-miss.max_slip=1"), 0x7);
+    assert_int_equal(access_memory(&s, 0x1, 0x6), 0x6);
+    issue(&s, FLOW_NEXT, 0, 0);
+    issue(&s, FLOW_BRANCH, 0x1, 0);
+    assert_int_equal(access_memory(&s, 0x1, 0), 0);
+    expect_nobody(&s);
+    s.ops->arrived(s.self, 0, 0x6);
+    expect_group(&s, 0, 0x6, true);
+    issue(&s, FLOW_NEXT, 0, 0);
+    issue(&s, FLOW_NEXT, 0, 0);
+    issue(&s, FLOW_BRANCH, 0x6, 0);
+    assert_int_equal(access_memory(&s, 0x2, 0x4), 0x4);
+    expect_group(&s, 1, 0x3, false);
+    arena_free(&s.arena);
+}
+
 static void at_max_block_waits_for_everything(void **state) {
     (void)state;
     static const char *const block[] = {"diverge-on-miss.adaptive=false", "diverge-on-miss.max_slip=1",
@@ -475,6 +497,23 @@ static void the_maximum_adapts_sample_by_sample(void **state) {
     arena_free(&s.arena);
 }
 
+/* The maximum comes down to 0 while a thread is behind: it still goes on with who comes by. */
+static void a_maximum_of_0_keeps_nobody_behind(void **state) {
+    (void)state;
+    struct scripted s;
+    write_loop(&s);
+    begin(&s, SETTINGS("diverge-on-miss.sample_cycles=100"), 0x3);
+    assert_int_equal(access_memory(&s, 0x1, 0x2), 0x2);
+    issue(&s, FLOW_NEXT, 0, 0);
+    issue(&s, FLOW_BRANCH, 0x1, 0);
+    s.ops->arrived(s.self, 0, 0x2);
+    s.now += 100; /* no slot passes empty: bound by issue */
+    assert_int_equal(access_memory(&s, 0x1, 0), 0);
+    assert_int_equal(counter(&s, "maximum_lowered"), 1);
+    expect_group(&s, 1, 0x3, false);
+    arena_free(&s.arena);
+}
+
 /* Runs are counted, not instructions: how much of a run is told at once makes no difference. */
 static void patience_is_of_runs(void **state) {
     (void)state;
@@ -651,6 +690,7 @@ int main(void) {
         cmocka_unit_test(who_returns_elsewhere_goes_on_apart),
         cmocka_unit_test(a_thread_at_the_maximum_waits_as_if_it_had_missed),
         cmocka_unit_test(at_the_maximum_the_last_go_on),
+        cmocka_unit_test(the_last_that_go_on_bring_those_at_the_maximum_nearer),
         cmocka_unit_test(at_max_block_waits_for_everything),
         cmocka_unit_test(full_tables_block_or_stall),
         cmocka_unit_test(patience_ends),
@@ -660,6 +700,7 @@ int main(void) {
         cmocka_unit_test(who_waits_for_an_entry_goes_on_when_one_is_free),
         cmocka_unit_test(who_is_held_takes_no_entry),
         cmocka_unit_test(the_maximum_adapts_sample_by_sample),
+        cmocka_unit_test(a_maximum_of_0_keeps_nobody_behind),
         cmocka_unit_test(patience_is_of_runs),
         cmocka_unit_test(keys_that_contradict_are_refused),
         cmocka_unit_test(a_maximum_of_0_is_pdom_to_the_cycle),
