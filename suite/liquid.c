@@ -3,11 +3,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const struct {
     uint32_t per_edge; /* particles */
     float cutoff, margin;
-} sizes[SIZE_COUNT] = {{8, 1.5f, 0.3f}, {16, 3.0f, 0.8f}, {40, 3.0f, 0.8f}};
+} sizes[SIZE_COUNT] = {{8, 1.5f, 0.3f}, {17, 3.0f, 0.8f}, {40, 3.0f, 0.8f}};
 
 static uint32_t bin_of(const struct liquid *l, const cl_float4 *p) {
     uint32_t bin = 0;
@@ -67,16 +68,21 @@ struct liquid liquid_make(struct workload *w) {
     l.bins_per_edge = (uint32_t)(l.edge / l.list_cutoff);
     l.bin_edge = l.edge / (float)l.bins_per_edge;
     const uint32_t bin_count = l.bins_per_edge * l.bins_per_edge * l.bins_per_edge;
-    l.bin_counts = WORKLOAD_NEW(w, uint32_t, bin_count);
-    l.bins = WORKLOAD_NEW(w, uint32_t, (size_t)bin_count * BIN_ROOM);
+    const uint32_t empty = NO_PARTICLE;
+    uint32_t *counts = WORKLOAD_NEW(w, uint32_t, bin_count);
+    l.bins = WORKLOAD_NEW(w, cl_float4, (size_t)bin_count * BIN_ROOM);
+    for (size_t i = 0; i < (size_t)bin_count * BIN_ROOM; i++)
+        memcpy(&l.bins[i].s[3], &empty, sizeof empty);
     l.positions = place(w, &l, per_edge);
     for (uint32_t i = 0; i < l.count; i++) {
-        const uint32_t bin = bin_of(&l, &l.positions[i]), slot = l.bin_counts[bin]++;
+        const uint32_t bin = bin_of(&l, &l.positions[i]), slot = counts[bin]++;
         if (slot >= BIN_ROOM) {
             fprintf(stderr, "bin %u has too many particles\n", (unsigned)bin);
             exit(2);
         }
-        l.bins[slot * bin_count + bin] = i;
+        l.bins[slot * bin_count + bin] = l.positions[i];
+        memcpy(&l.bins[slot * bin_count + bin].s[3], &i, sizeof i);
+        l.slots = slot >= l.slots ? slot + 1 : l.slots;
     }
     return l;
 }

@@ -6,6 +6,7 @@
 #include "workload.h"
 
 enum { BIN_ROOM = 64 }; /* particles that a bin can hold */
+#define NO_PARTICLE UINT32_MAX
 
 struct liquid {
     uint32_t count;
@@ -14,8 +15,8 @@ struct liquid {
     cl_float4 *positions;      /* neighbours have numbers near each other, as after a sort of HOOMD's */
     uint32_t bins_per_edge;
     float bin_edge;
-    uint32_t *bin_counts; /* [bin] */
-    uint32_t *bins;       /* [slot * bins + bin] */
+    uint32_t slots;  /* particles of the fullest bin */
+    cl_float4 *bins; /* [slot * bins + bin]: position, and as bits of the fourth the number; NO_PARTICLE: empty */
 };
 
 struct liquid liquid_make(struct workload *w);

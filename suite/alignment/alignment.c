@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 32, END = 4 }; /* END: behind the genome, no base */
+enum { BLOCK = 32, END = 4, WORD = 4 }; /* END: behind the genome, no base; WORD: bases */
 
 static const uint32_t lengths[] = {25, 50, 200, 800};
 static const struct {
-    uint32_t genome, batch, least; /* bases; of a batch; snippets of a batch, however long */
-} sizes[SIZE_COUNT] = {{8192, 3200, 0}, {262144, 102400, 4096}, {5227293, 1000000, 0}};
+    uint32_t genome, batch; /* bases */
+} sizes[SIZE_COUNT] = {{8192, 3200}, {262144, 250000}, {5227293, 1000000}};
 
 struct node {
-    uint32_t children[4], start, length;
+    uint32_t children[4], start, length, rest[2];
 };
 
 /* ---- the genome ---- */
@@ -126,17 +126,17 @@ static uint32_t make_tree(struct workload *w, const uint8_t *text, uint32_t n, s
 /* ---- snippets ---- */
 
 static void align(struct workload *w, const uint8_t *genome, cl_mem tree, cl_mem text, uint32_t length) {
-    const uint32_t batch = sizes[w->size].batch / length, least = sizes[w->size].least,
-                   count = batch < least ? least : batch, pitch = WORKLOAD_PITCH(count, sizeof(uint8_t));
-    uint8_t *snippets = WORKLOAD_NEW(w, uint8_t, (size_t)pitch * length);
+    const uint32_t count = sizes[w->size].batch / length, pitch = WORKLOAD_PITCH(count, WORD);
+    const size_t bytes = (size_t)pitch * WORD * ((length + WORD - 1) / WORD);
+    uint8_t *snippets = WORKLOAD_NEW(w, uint8_t, bytes);
     uint32_t *matched = WORKLOAD_NEW(w, uint32_t, count), *positions = WORKLOAD_NEW(w, uint32_t, count);
     struct random r = {length};
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t from = random_below(&r, sizes[w->size].genome - length);
         for (uint32_t k = 0; k < length; k++)
-            snippets[k * pitch + i] = genome[from + k];
+            snippets[(k / WORD * pitch + i) * WORD + k % WORD] = genome[from + k];
     }
-    cl_mem bases = workload_buffer(w, (size_t)pitch * length, snippets);
+    cl_mem bases = workload_buffer(w, bytes, snippets);
     cl_mem lengths_found = workload_buffer(w, count * sizeof *matched, NULL);
     cl_mem positions_found = workload_buffer(w, count * sizeof *positions, NULL);
     const size_t global = workload_round_up(count, BLOCK), local = BLOCK;
@@ -148,7 +148,7 @@ static void align(struct workload *w, const uint8_t *genome, cl_mem tree, cl_mem
     for (uint32_t i = 0; i < count && right; i++) {
         right = matched[i] == length && positions[i] <= sizes[w->size].genome - length;
         for (uint32_t k = 0; right && k < length; k++)
-            right = genome[positions[i] + k] == snippets[k * pitch + i];
+            right = genome[positions[i] + k] == snippets[(k / WORD * pitch + i) * WORD + k % WORD];
     }
     workload_expect(w, right, "every snippet stands in the genome where it was found");
 }

@@ -1,9 +1,10 @@
 /* Exact alignment of DNA snippets to a genome by its suffix tree: a thread per snippet goes down from the root, along an edge
- * as long as its bases are those of the snippet, for as long as there is a way. Snippets are interleaved: base k of all comes
- * before base k + 1 of any. */
+ * as long as its bases are those of the snippet, for as long as there is a way. Snippets are interleaved by
+ * words of four bases: word k of all comes before word k + 1 of any. A node has a line of a cache for itself. */
 struct node {
     uint children[4]; /* by the first base of the edge; 0: none */
     uint start, length; /* the edge that leads here, in the genome */
+    uint rest[2];
 };
 
 kernel void match(global const struct node *tree, global const uchar *genome, global const uchar *snippets, uint count,
@@ -13,7 +14,7 @@ kernel void match(global const struct node *tree, global const uchar *genome, gl
         return;
     uint node = 0, start = 0, edge_length = 0, along = 0, matched = 0;
     while (matched < length) { /* a base at a time, at nodes as on edges, so that threads of a warp stay together */
-        const uchar base = snippets[matched * pitch + me];
+        const uchar base = snippets[(matched / 4 * pitch + me) * 4 + matched % 4];
         if (along == edge_length) {
             const uint child = tree[node].children[base];
             if (child == 0)

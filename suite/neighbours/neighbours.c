@@ -44,15 +44,13 @@ static void neighbours(struct workload *w) {
     const float cutoff_squared = l.list_cutoff * l.list_cutoff;
     const cl_int bins_per_edge = (cl_int)l.bins_per_edge;
     cl_mem positions = workload_buffer(w, l.count * sizeof *l.positions, l.positions);
-    cl_mem bin_counts = workload_buffer(w, bins * sizeof *l.bin_counts, l.bin_counts);
     cl_mem bin_entries = workload_buffer(w, bins * BIN_ROOM * sizeof *l.bins, l.bins);
     cl_mem list_counts = workload_buffer(w, l.count * sizeof *counts, NULL);
     cl_mem list_entries = workload_buffer(w, room * sizeof *lists, NULL);
     const size_t global = workload_round_up(l.count, BLOCK), local = BLOCK;
-    workload_launch(w, "build_lists", 1, &global, &local, ARGUMENT(positions), ARGUMENT(bin_counts),
-                    ARGUMENT(bin_entries), ARGUMENT(l.count), ARGUMENT(pitch), ARGUMENT(bins_per_edge),
-                    ARGUMENT(l.bin_edge), ARGUMENT(l.edge), ARGUMENT(cutoff_squared), ARGUMENT(list_counts),
-                    ARGUMENT(list_entries));
+    workload_launch(w, "build_lists", 1, &global, &local, ARGUMENT(positions), ARGUMENT(bin_entries), ARGUMENT(l.slots),
+                    ARGUMENT(l.count), ARGUMENT(pitch), ARGUMENT(bins_per_edge), ARGUMENT(l.bin_edge), ARGUMENT(l.edge),
+                    ARGUMENT(cutoff_squared), ARGUMENT(list_counts), ARGUMENT(list_entries));
     workload_read(w, list_counts, l.count * sizeof *counts, counts);
     workload_read(w, list_entries, room * sizeof *lists, lists);
     check(w, &l, counts, lists, pitch);

@@ -9,7 +9,7 @@ enum { BLOCK_X = 8, BLOCK_Y = 4, LEAF = 4, BOUNCES = 4 };
 static const struct {
     uint32_t width, height, chairs, pieces; /* pieces: an edge of a face is cut into */
     uint32_t checked;                       /* every so many pixels */
-} sizes[SIZE_COUNT] = {{16, 4, 2, 1, 1}, {64, 64, 24, 2, 9}, {1024, 1024, 120, 11, 2111}};
+} sizes[SIZE_COUNT] = {{16, 4, 2, 1, 1}, {64, 64, 24, 4, 31}, {1024, 1024, 120, 11, 2111}};
 
 struct box {
     cl_float4 low, high;
