@@ -264,12 +264,12 @@ static void collect(const struct module *module, const struct exec_counts *count
         out->issues = (uint64_t)issues, out->lanes = (uint64_t)lanes;
         out->threads = counts->threads[pc] + (inst->guard >= 0 ? 0 : out->lanes);
         out->divergent = emulated->divergent[pc];
-        stats->warp_instructions += out->issues;
-        stats->thread_instructions += out->threads;
+        if (!(inst->flags & FLAG_PART)) {
+            stats->warp_instructions += out->issues;
+            stats->thread_instructions += out->threads;
+        }
         stats->active_lanes += out->lanes;
-        if (inst->op == OP_BRA && inst->guard >= 0)
-            stats->branches += out->issues;
-        if (inst->op == OP_BRX)
+        if (inst_may_part(inst))
             stats->branches += out->issues;
         if (inst->op == OP_LD)
             stats->memory_reads += out->issues;

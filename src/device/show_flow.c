@@ -64,7 +64,7 @@ void show_listing(struct show *show, const struct function *function) {
             const char *note = "";
             if (pc + 1 == block->end_pc && show_branch(show, block))
                 note = show_branch_text(show, cfg, block);
-            else if (inst->op == OP_BRA)
+            else if (inst_jumps(inst))
                 note = arena_printf(&show->arena, "-> %s", show_block_name(show, cfg, block->successors[0]));
             if (*note)
                 fprintf(show->out, "  %5u   %-*s %s\n", pc, ANNOTATION_COLUMN - 10, text, note);
@@ -190,7 +190,7 @@ static void dot_edges(struct show *show, const struct function *function, uint32
         dot_name(show, function, b);
         fputs(" -> ", show->out);
         dot_name(show, function, block->successors[i]);
-        if (branch && branch->op == OP_BRA && block->successor_count == 2)
+        if (branch && branch->op != OP_BRX && block->successor_count == 2)
             fprintf(show->out, " [label=\"%s\"]", i ? "taken" : "not taken");
         fputs(";\n", show->out);
     }

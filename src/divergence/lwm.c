@@ -171,7 +171,7 @@ static bool needs_all(const struct lwm *lwm, const struct inst *inst) {
         return true;
     if (inst->op == OP_BAR || inst->op == OP_EXIT)
         return inst->guard >= 0 || inst->dst_count;
-    return op_is_control(inst->op) && !is_jump(inst) && !(inst->op == OP_CALL && inst->guard < 0 && inst->call->callee);
+    return inst_is_control(inst) && !is_jump(inst) && !(inst->op == OP_CALL && inst->guard < 0 && inst->call->callee);
 }
 
 /* ---- sub-warps ---- */
@@ -186,7 +186,7 @@ static void pack(struct lwm *lwm, unsigned number) {
     stack_gather_begin(&large->stack, &large->gathered);
     large->packed = true;
     large->once = lwm->params.jump && is_jump(inst);
-    if (inst->guard < 0 || !lwm->params.guards || !lwm->executor || op_is_control(inst->op) || inst->op == OP_BAR ||
+    if (inst->guard < 0 || !lwm->params.guards || !lwm->executor || inst_is_control(inst) || inst->op == OP_BAR ||
         inst_is_of_warps(inst))
         return;
     uint32_t held[STACK_ROWS];
@@ -303,7 +303,7 @@ static void gather(struct lwm *lwm, struct large *large, unsigned first, const s
     if (branches)
         large->gathered.flow = FLOW_BRANCH, large->gathered.target = executed->target;
     /* nobody goes elsewhere, or all to one place, each in its column: by masks */
-    if (branches || (executed->flow == FLOW_NEXT && !op_is_control(lwm->code[executed->pc].op))) {
+    if (branches || (executed->flow == FLOW_NEXT && !inst_is_control(&lwm->code[executed->pc]))) {
         for (uint32_t rest = group->lanes, here; rest;) {
             unsigned row; /* of the SM, then of the large warp */
             here = take_part(lwm, group->threads, &rest, &row);

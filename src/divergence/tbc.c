@@ -219,7 +219,7 @@ static uint32_t tbc_ahead(const void *self, unsigned slot, bool *memory) {
 
 /* Control flow of which threads decide on their own; calls and returns too, so that one depth holds for all. */
 static bool ends_path(const struct inst *inst) {
-    return op_is_control(inst->op) && !(inst->op == OP_BRA && inst->guard < 0);
+    return inst_is_control(inst) && !(inst_jumps(inst) && inst->guard < 0);
 }
 
 static bool is_waiting(const struct tbc *tbc, const struct compacted *warp) {
@@ -400,7 +400,7 @@ static bool waits_here(struct tbc *tbc, const struct level *level, const struct 
     const struct inst *inst = &tbc->code[executed->pc];
     if (!tbc->divergent_only)
         return ends_path(inst);
-    if (inst->op != OP_BRA || inst->guard < 0)
+    if (!inst_may_part(inst) || inst->op == OP_BRX)
         return executed->flow == FLOW_MULTI || executed->flow == FLOW_CALL || executed->flow == FLOW_RETURN;
     bool waits = executed_parts(executed);
     for (unsigned i = 0; i < level->formed; i++)

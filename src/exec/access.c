@@ -241,3 +241,26 @@ bool exec_local_step(struct exec *exec, unsigned warp, const struct step *step, 
         exec_write(exec, warp, &step->rows[0], lane, step->address.offset + exec_frame_pointer(exec, 32 * warp + lane));
     return true;
 }
+
+bool exec_inner_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint32_t active,
+                     uint32_t alive) {
+    if (!lanes)
+        return true;
+    switch ((enum kind)step->inner) {
+    case KIND_LANES: {
+        uint8_t *const bases[2] = {exec_frame(exec, warp), exec->uniform};
+        step->run(bases[step->base[0]] + step->offset[0], bases[step->base[1]] + step->offset[1],
+                  bases[step->base[2]] + step->offset[2], bases[step->base[3]] + step->offset[3], lanes, step);
+        return true;
+    }
+    case KIND_SCALAR: return exec_scalar_step(exec, warp, step, lanes);
+    case KIND_MOVE: return exec_move_step(exec, warp, step, lanes);
+    case KIND_LOAD: return (exec->core ? exec_timed_load : exec_load_step)(exec, warp, step, lanes);
+    case KIND_STORE: return (exec->core ? exec_timed_store : exec_store_step)(exec, warp, step, lanes);
+    case KIND_ATOMIC: return (exec->core ? exec_timed_atomic : exec_atomic_step)(exec, warp, step, lanes);
+    case KIND_WARP: return exec_warp_step(exec, warp, step, lanes, active, alive);
+    case KIND_CLOCK: return exec_clock_step(exec, warp, step, lanes, exec->clock);
+    case KIND_LOCAL: return exec_local_step(exec, warp, step, lanes);
+    default: return true;
+    }
+}

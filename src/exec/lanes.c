@@ -207,12 +207,21 @@ static bool run_other(struct exec *exec, unsigned warp, uint8_t *const *bases, c
 }
 
 /* lanes: where the guard holds. */
-static void run_control(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes,
+static void run_control(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint32_t alive,
                         struct executed *out) {
     out->taken = lanes;
     switch ((enum kind)step->kind) {
     case KIND_BRANCH:
         out->flow = FLOW_BRANCH;
+        out->target = step->target;
+        return;
+    case KIND_BRANCH_UNANIMOUS:
+        out->flow = FLOW_BRANCH;
+        out->target = step->target;
+        out->taken = lanes == out->lanes ? lanes : 0;
+        return;
+    case KIND_POP:
+        out->flow = exec_inner_step(exec, warp, step, lanes, out->lanes, alive) ? FLOW_BRANCH : FLOW_FAULT;
         out->target = step->target;
         return;
     case KIND_BRANCH_INDEXED: {
@@ -298,7 +307,7 @@ static void run(struct exec *exec, unsigned warp, const struct group *group, uin
                 break;
             }
         } else {
-            run_control(exec, warp, step, lanes, out);
+            run_control(exec, warp, step, lanes, alive, out);
             break;
         }
         if (--left == 0)

@@ -248,6 +248,15 @@ static bool is_frame_symbol(const struct symbol *symbol) {
     return symbol && symbol->kind == SYMBOL_VARIABLE && (symbol->space == SPACE_LOCAL || symbol->in_frame);
 }
 
+/* A value of the parameter block as a row that the launch fills. */
+static struct row param_row(struct linker *linker, uint64_t offset, unsigned param_bytes, unsigned bytes,
+                            bool is_signed) {
+    const struct row row = uniform_row(linker, bytes);
+    struct param_row *param = ARENA_PUSH(linker->arena, &linker->params);
+    *param = (struct param_row){row.offset, (uint32_t)offset, (uint8_t)param_bytes, (uint8_t)bytes, is_signed};
+    return row;
+}
+
 static struct row operand_row(struct linker *linker, const struct function_layout *layout,
                               const struct operand *operand, unsigned bytes) {
     struct row row = {.present = false};
@@ -259,6 +268,7 @@ static struct row operand_row(struct linker *linker, const struct function_layou
         return row;
     case OPERAND_IMM: return constant_row(linker, operand->imm, bytes);
     case OPERAND_SPECIAL: return special_row(linker, operand->reg);
+    case OPERAND_PARAM: return param_row(linker, operand->imm, bytes, bytes, false);
     case OPERAND_ADDRESS:
         if (operand->has_reg && !operand->symbol)
             return layout->registers[operand->reg];
@@ -275,6 +285,7 @@ static unsigned source_bytes(const struct inst *inst, unsigned index) {
     case OP_SET: return index < 2 ? register_bytes(inst->stype) : 0;
     case OP_SETP:
     case OP_SELP: return index < 2 ? own : 0;
+    case OP_PSETP: return 0;
     case OP_SLCT: return index < 2 ? own : 4;
     case OP_MAD: return inst->mode == MODE_WIDE && index == 2 ? 2 * own : own;
     case OP_SHL:
@@ -325,10 +336,8 @@ static bool link_param_load(struct linker *linker, struct step *step) {
     if (!d->present || step->address.offset + step->access_bytes > linker->linked->kernel->param_bytes ||
         step->address.offset % step->access_bytes)
         return false;
-    const struct row row = uniform_row(linker, d->bytes);
-    struct param_row *param = ARENA_PUSH(linker->arena, &linker->params);
-    *param = (struct param_row){row.offset, (uint32_t)step->address.offset, step->access_bytes, d->bytes,
-                                type_is_signed(inst->type)};
+    const struct row row =
+        param_row(linker, step->address.offset, step->access_bytes, d->bytes, type_is_signed(inst->type));
     const struct inst move = {.op = OP_MOV,
                               .type = d->bytes == 8   ? TYPE_B64
                                       : d->bytes == 4 ? TYPE_B32
@@ -365,7 +374,11 @@ static enum kind link_kind(struct linker *linker, struct step *step) {
     case OP_MEMBAR:
     case OP_NANOSLEEP:
     case OP_BRKPT:
-    case OP_NOP: return KIND_NOTHING;
+    case OP_NOP:
+    case OP_SSY:
+    case OP_PBK:
+    case OP_PCNT:
+    case OP_PRET: return KIND_NOTHING;
     case OP_BAR: return KIND_BARRIER;
     case OP_BAR_WARP:
     case OP_VOTE:
@@ -374,7 +387,10 @@ static enum kind link_kind(struct linker *linker, struct step *step) {
     case OP_REDUX:
     case OP_ACTIVEMASK:
     case OP_ELECT: return KIND_WARP;
-    case OP_BRA: return KIND_BRANCH;
+    case OP_BRA: return inst->mode == MODE_UNANIMOUS ? KIND_BRANCH_UNANIMOUS : KIND_BRANCH;
+    case OP_BRK:
+    case OP_CONT:
+    case OP_RETP: return KIND_BRANCH;
     case OP_BRX: return KIND_BRANCH_INDEXED;
     case OP_CALL: return KIND_CALL;
     case OP_RET: return step->function == linker->linked->kernel ? KIND_EXIT : KIND_RETURN;
@@ -417,6 +433,18 @@ static bool depends_on_order(const struct inst *inst) {
     return inst->src_count && inst->src[0].kind == OPERAND_SPECIAL && is_clock(inst->src[0].reg);
 }
 
+/* The kind, and the lane function where there is one. */
+static void link_run(struct linker *linker, struct step *step) {
+    if (link_param_load(linker, step))
+        return;
+    step->kind = (uint8_t)link_kind(linker, step);
+    if (step->kind != KIND_LANES)
+        return;
+    step->run = lanes_select(linker->linked->lanes, step->inst, step->rows);
+    if (!step->run)
+        step->kind = KIND_SCALAR;
+}
+
 static void link_step(struct linker *linker, const struct function *function, uint32_t pc) {
     struct linked *linked = linker->linked;
     const struct function_layout *layout = &linked->layouts[function->index];
@@ -454,14 +482,9 @@ static void link_step(struct linker *linker, const struct function *function, ui
         step->access_bytes = (uint8_t)type_bytes(inst->type);
         link_address(linker, layout, step);
     }
-    if (link_param_load(linker, step))
-        return;
-    step->kind = (uint8_t)link_kind(linker, step);
-    if (step->kind != KIND_LANES)
-        return;
-    step->run = lanes_select(linked->lanes, inst, rows);
-    if (!step->run)
-        step->kind = KIND_SCALAR;
+    link_run(linker, step);
+    if (inst->flags & FLAG_POP)
+        step->inner = step->kind, step->kind = KIND_POP;
 }
 
 lane_function *lanes_select(const struct lanes *lanes, const struct inst *inst, const struct row *rows) {
@@ -472,7 +495,7 @@ lane_function *lanes_select(const struct lanes *lanes, const struct inst *inst, 
         if (entry->op != inst->op || !(entry->types >> inst->type & 1) || entry->mode != inst->mode ||
             entry->compare != inst->compare)
             continue;
-        const uint16_t neutral = FLAG_NOFTZ | FLAG_UNI | FLAG_ALIGNED;
+        const uint16_t neutral = FLAG_NOFTZ | FLAG_UNI | FLAG_ALIGNED | FLAG_POP | FLAG_PART;
         if ((inst->flags & ~neutral) != entry->flags)
             continue;
         if (entry->source_types && !(entry->source_types >> inst->stype & 1))

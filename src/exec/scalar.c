@@ -342,6 +342,19 @@ static uint64_t int_extreme(enum type type, uint64_t a, uint64_t b, bool largest
     return low_bits(less(x, y, type_is_signed(type)) != largest ? x : y, type_bits(type));
 }
 
+/* The product of a 16-bit half of each. */
+static uint64_t half_product(const struct inst *inst, uint64_t a, uint64_t b) {
+    const bool high_a = inst->mode == MODE_HIGH_LOW || inst->mode == MODE_HIGH_HIGH;
+    const bool high_b = inst->mode == MODE_LOW_HIGH || inst->mode == MODE_HIGH_HIGH;
+    const enum type type = type_is_signed(inst->type) ? TYPE_S16 : TYPE_U16;
+    return extend(high_a ? a >> 16 : a, type) * extend(high_b ? b >> 16 : b, type);
+}
+
+static struct scalar combine_predicates(const struct inst *inst, uint64_t a, uint64_t b, uint64_t c) {
+    const uint64_t value = inst->mode == MODE_AND ? a & b : inst->mode == MODE_OR ? a | b : a ^ b;
+    return (struct scalar){combine(inst, value, c), combine(inst, !value, c)};
+}
+
 static uint64_t in_space(const struct inst *inst, uint64_t a) {
     switch ((enum space)inst->space) {
     case SPACE_SHARED: return a - SHARED_WINDOW < WINDOW_BYTES;
@@ -396,6 +409,12 @@ static struct scalar evaluate_integer(const struct inst *inst, uint64_t a, uint6
     case OP_BMSK: VALUE(bit_mask(inst->mode, a, b));
     case OP_SZEXT: VALUE(sign_zero_extend(inst, a, b));
     case OP_FNS: VALUE(find_nth_set(a, b, c));
+    case OP_SHADD: VALUE(low_bits((c < bits ? a << c : 0) + b, bits));
+    case OP_MNMX_ADD: VALUE(low_bits(int_extreme(type, a, b, inst->mode == MODE_MAX) + c, bits));
+    case OP_ADD_MNMX: VALUE(int_extreme(type, low_bits(a + b, bits), c, inst->mode == MODE_MAX));
+    case OP_MAD16: VALUE(low_bits(half_product(inst, a, b) + c, bits));
+    case OP_PSETP: return combine_predicates(inst, a, b, c);
+    case OP_ICMP: VALUE(int_compare(inst, type, c, 0) ? a : b);
     case OP_SELP: VALUE(c ? a : b);
     case OP_SLCT:
         VALUE(inst->stype == TYPE_F32 ? (float_not_negative(inst, c) ? a : b) : sign_extend(c, 32) >= 0 ? a : b);
@@ -434,6 +453,9 @@ static struct scalar evaluate_integer(const struct inst *inst, uint64_t a, uint6
     case OP_ELECT:
     case OP_BRA:
     case OP_BRX:
+    case OP_BRK:
+    case OP_CONT:
+    case OP_RETP:
     case OP_CALL:
     case OP_RET:
     case OP_EXIT:
@@ -441,6 +463,10 @@ static struct scalar evaluate_integer(const struct inst *inst, uint64_t a, uint6
     case OP_BRKPT:
     case OP_NANOSLEEP:
     case OP_NOP:
+    case OP_SSY:
+    case OP_PBK:
+    case OP_PCNT:
+    case OP_PRET:
     case OP_COUNT: break;
     }
     return (struct scalar){0, 0};

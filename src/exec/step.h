@@ -39,6 +39,8 @@ enum kind {
     /* from here on a straight run ends */
     KIND_CONTROL,
     KIND_BRANCH = KIND_CONTROL,
+    KIND_BRANCH_UNANIMOUS,
+    KIND_POP, /* `inner`, and then a branch */
     KIND_BRANCH_INDEXED,
     KIND_CALL,
     KIND_RETURN,
@@ -74,6 +76,7 @@ struct step {
     struct row carry;                /* predicate row of the carry flag */
     const struct function *function; /* that the instruction belongs to */
     uint8_t intrinsic;
+    uint8_t inner; /* KIND_POP: the kind without it */
 };
 
 /* Bytes of a frame that must be zero when threads start: what may be read before it is written. */

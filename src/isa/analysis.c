@@ -10,7 +10,7 @@ static void set_reconvergence(struct module *module, const struct cfg *cfg) {
     for (uint32_t b = 0; b < cfg->block_count; b++) {
         const struct block *block = &cfg->blocks[b];
         struct inst *inst = &module->code[block->end_pc - 1];
-        if (inst->op != OP_BRA && inst->op != OP_BRX)
+        if (!inst_jumps(inst) && inst->op != OP_BRX)
             continue;
         inst->reconverge =
             block->post_dominator < cfg->block_count ? cfg->blocks[block->post_dominator].first_pc : NO_PC;

@@ -5,22 +5,17 @@
 #include <string.h>
 
 static bool is_noreturn_call(const struct inst *inst) {
-    return inst->op == OP_CALL && inst->call && inst->call->callee && inst->call->callee->is_noreturn;
+    return inst->call && inst->call->callee && inst->call->callee->is_noreturn;
 }
 
 bool inst_ends_block(const struct inst *inst) {
-    switch (inst->op) {
-    case OP_BRA:
-    case OP_BRX:
-    case OP_RET:
-    case OP_EXIT:
-    case OP_TRAP: return true;
-    default: return is_noreturn_call(inst);
-    }
+    if (inst->op == OP_CALL)
+        return is_noreturn_call(inst);
+    return inst_is_control(inst);
 }
 
 static const uint32_t *inst_targets(const struct inst *inst, uint32_t *count) {
-    if (inst->op == OP_BRA) {
+    if (inst_jumps(inst)) {
         *count = 1;
         return &inst->target;
     }
@@ -109,7 +104,7 @@ static uint32_t list_successors(const struct module *module, const struct functi
      * exit. LLVM puts an exit at every place it knows cannot be reached (the default of a complete switch), and each
      * would take away the reconvergence points of the branches before it. */
     bool leaves = inst->op == OP_RET || !has_return;
-    if (ends && inst->op != OP_BRA && inst->op != OP_BRX && leaves && seen[cfg->block_count] != stamp)
+    if (ends && !inst_jumps(inst) && inst->op != OP_BRX && leaves && seen[cfg->block_count] != stamp)
         to[count++] = cfg->block_count;
     return count;
 }

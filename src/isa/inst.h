@@ -56,6 +56,10 @@ enum mode {
     MODE_UP, MODE_DOWN, MODE_BFLY, MODE_IDX,                        /* shfl */
     MODE_SYNC, MODE_ARRIVE, MODE_RED_POPC, MODE_RED_AND, MODE_RED_OR, /* bar */
     MODE_FINITE, MODE_INFINITE, MODE_NUMBER, MODE_NOTANUMBER, MODE_NORMAL, MODE_SUBNORMAL, /* testp */
+    MODE_MIN, MODE_MAX,                                             /* mnmx.add, add.mnmx */
+    MODE_LOW_LOW, MODE_LOW_HIGH, MODE_HIGH_LOW, MODE_HIGH_HIGH,     /* mad16: halves of a, b */
+    MODE_AND, MODE_OR, MODE_XOR,                                    /* psetp */
+    MODE_UNANIMOUS,                                                 /* bra: to target when all lanes go there, else on */
 };
 
 enum atom { ATOM_NONE, ATOM_ADD, ATOM_MIN, ATOM_MAX, ATOM_AND, ATOM_OR, ATOM_XOR, ATOM_EXCH, ATOM_CAS, ATOM_INC, ATOM_DEC };
@@ -79,6 +83,11 @@ enum inst_flag {
     FLAG_SYNC = 1 << 11, /* the .sync form: has a member mask */
     FLAG_ALIGNED = 1 << 12,
     FLAG_NOFTZ = 1 << 13,
+    /* Native .S, of what is neither control flow nor a barrier: behind it, lanes for which the guard holds go to `target`:
+     * that of the enclosing ssy. */
+    FLAG_POP = 1 << 14,
+    /* A part of the instruction behind it, which no single operation holds: it issues, but is no instruction of its own. */
+    FLAG_PART = 1 << 15,
 };
 
 /* Registers that are not the program's. X, Y, Z follow each other. */
@@ -99,7 +108,8 @@ enum operand_kind {
     OPERAND_NONE,    /* a sink '_' as destination, an absent optional source */
     OPERAND_REG,     /* register `reg` of the function; negated: !p of a predicate */
     OPERAND_IMM,     /* the bits in `imm`, already in the width and format of the operation's type */
-    OPERAND_SPECIAL, /* enum special in `reg`; sources of mov and cvt only */
+    OPERAND_SPECIAL, /* enum special in `reg`; clocks are sources of mov and cvt only */
+    OPERAND_PARAM,   /* the kernel's parameter at byte `imm`, as wide as the operation's type */
     OPERAND_ADDRESS, /* memory address or symbol value: (reg if has_reg) + (symbol if set) + imm as a signed offset */
 };
 
@@ -129,7 +139,7 @@ struct inst {
     bool guard_negated;
     int32_t guard; /* predicate register, -1: none */
     struct operand *dst, *src;
-    uint32_t target;     /* bra: PC */
+    uint32_t target;     /* bra, brk, cont, retp, FLAG_POP: PC to go to; ssy, pbk, pcnt, pret: that of the token */
     uint32_t reconverge; /* filled by isa/cfg: PC where the lanes that part here meet, NO_PC: at the function's exit */
     uint32_t place;      /* filled by isa/cfg: that of its block in the function (isa/analysis.h) */
     const struct call *call;
@@ -137,6 +147,7 @@ struct inst {
     uint32_t target_count;
     uint32_t text_line, text_column; /* in the module's text */
     uint16_t file;                   /* index in module->files, 0: none */
+    uint16_t mnemonic;               /* index in module->mnemonics: what the program calls it; 0: op_name */
     uint32_t line, column;           /* source position of .loc */
 };
 
@@ -150,14 +161,21 @@ bool type_is_float(enum type type);         /* f16 bf16 f16x2 bf16x2 tf32 f32 f6
 bool type_is_signed(enum type type);        /* s8 s16 s32 s64 */
 const char *space_name(enum space space);
 const char *special_name(enum special special); /* "%tid.x" */
+/* Lanes for which its guard holds go to `target`. */
+static inline bool inst_jumps(const struct inst *inst) {
+    return inst->op == OP_BRA || (inst->op >= OP_BRK && inst->op <= OP_RETP) || inst->flags & FLAG_POP;
+}
 /* Its lanes may go to different places. */
 static inline bool inst_may_part(const struct inst *inst) {
-    return (inst->op == OP_BRA && inst->guard >= 0) || inst->op == OP_BRX;
+    return (inst_jumps(inst) && inst->guard >= 0 && inst->mode != MODE_UNANIMOUS) || inst->op == OP_BRX;
 }
 /* It looks at other threads of its warp. */
 static inline bool inst_is_of_warps(const struct inst *inst) { return inst->op >= OP_BAR_WARP && inst->op <= OP_ELECT; }
 /* It waits for the lanes of its warp that it names. */
 static inline bool inst_meets(const struct inst *inst) { return inst_is_of_warps(inst) && inst->flags & FLAG_SYNC; }
-static inline bool op_is_control(enum op op) { return op >= OP_BRA && op <= OP_TRAP; }
+/* Its lanes may go elsewhere than on, or end. */
+static inline bool inst_is_control(const struct inst *inst) {
+    return (inst->op >= OP_BRA && inst->op <= OP_TRAP) || inst->flags & FLAG_POP;
+}
 
 #endif

@@ -72,7 +72,17 @@ static const char *const mode_words[] = {[MODE_NONE] = NULL,
                                          [MODE_NUMBER] = "number",
                                          [MODE_NOTANUMBER] = "notanumber",
                                          [MODE_NORMAL] = "normal",
-                                         [MODE_SUBNORMAL] = "subnormal"};
+                                         [MODE_SUBNORMAL] = "subnormal",
+                                         [MODE_MIN] = "min",
+                                         [MODE_MAX] = "max",
+                                         [MODE_LOW_LOW] = "ll",
+                                         [MODE_LOW_HIGH] = "lh",
+                                         [MODE_HIGH_LOW] = "hl",
+                                         [MODE_HIGH_HIGH] = "hh",
+                                         [MODE_AND] = "and",
+                                         [MODE_OR] = "or",
+                                         [MODE_XOR] = "xor",
+                                         [MODE_UNANIMOUS] = "u"};
 static const char *const atom_words[] = {
     [ATOM_NONE] = NULL, [ATOM_ADD] = "add", [ATOM_MIN] = "min", [ATOM_MAX] = "max",
     [ATOM_AND] = "and", [ATOM_OR] = "or",   [ATOM_XOR] = "xor", [ATOM_EXCH] = "exch",
@@ -92,7 +102,8 @@ static void put_flags(struct line *line, const struct inst *inst) {
         const char *word;
     } words[] = {{FLAG_SYNC, "sync"}, {FLAG_UNI, "uni"},     {FLAG_APPROX, "approx"}, {FLAG_FULL, "full"},
                  {FLAG_FTZ, "ftz"},   {FLAG_NOFTZ, "noftz"}, {FLAG_NAN, "NaN"},       {FLAG_XORSIGN, "xorsign"},
-                 {FLAG_ABS, "abs"},   {FLAG_RELU, "relu"},   {FLAG_SAT, "sat"},       {FLAG_CARRY_OUT, "cc"}};
+                 {FLAG_ABS, "abs"},   {FLAG_RELU, "relu"},   {FLAG_SAT, "sat"},       {FLAG_CARRY_OUT, "cc"},
+                 {FLAG_POP, "s"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (inst->flags & words[i].flag)
             put(line, ".%s", words[i].word);
@@ -119,7 +130,7 @@ static void put_opcode(struct line *line, const struct inst *inst) {
     unsigned vector = inst->op == OP_LD ? inst->dst_count : inst->op == OP_ST ? inst->src_count - 1u : 1;
     if (vector > 1)
         put(line, ".v%u", vector);
-    bool types = inst->type != TYPE_NONE && !op_is_control((enum op)inst->op) && inst->op != OP_ISSPACEP;
+    bool types = inst->type != TYPE_NONE && !(inst->op >= OP_BRA && inst->op <= OP_TRAP) && inst->op != OP_ISSPACEP;
     if (types)
         put(line, ".%s", type_name((enum type)inst->type));
     bool second = inst->op == OP_CVT || inst->op == OP_CVT_PACK || inst->op == OP_SET || inst->op == OP_SLCT ||
@@ -146,6 +157,7 @@ static void put_operand(struct line *line, const struct function *function, cons
         put_register(line, function, operand->reg);
         break;
     case OPERAND_IMM: put(line, operand->imm < 10 ? "%" PRIu64 : "0x%" PRIx64, operand->imm); break;
+    case OPERAND_PARAM: put(line, "param[%" PRIu64 "]", operand->imm); break;
     case OPERAND_SPECIAL: put(line, "%s", special_name((enum special)operand->reg)); break;
     default:
         put(line, "%s", is_address ? "[" : "");
@@ -195,8 +207,8 @@ static void put_call(struct line *line, const struct function *function, const s
 }
 
 static void put_operands(struct line *line, const struct function *function, const struct inst *inst) {
-    bool pair = inst->dst_count == 2 &&
-                (inst->op == OP_SETP || inst->op == OP_SHFL || inst->op == OP_MATCH || inst->op == OP_ELECT);
+    bool pair = inst->dst_count == 2 && (inst->op == OP_SETP || inst->op == OP_PSETP || inst->op == OP_SHFL ||
+                                         inst->op == OP_MATCH || inst->op == OP_ELECT);
     if (inst->dst_count + inst->src_count > 0)
         put(line, " ");
     if (pair) {
@@ -237,7 +249,7 @@ const char *inst_text(const struct module *module, const struct inst *inst, char
         put_call(&line, function, inst);
     else
         put_operands(&line, function, inst);
-    if (inst->op == OP_BRA)
+    if (inst_jumps(inst) || inst->op >= OP_SSY)
         put(&line, " %u", inst->target);
     for (uint32_t i = 0; i < inst->target_count; i++)
         put(&line, "%s%u", i == 0 ? ", {" : ", ", inst->targets[i]);

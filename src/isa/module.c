@@ -24,6 +24,10 @@ const struct function *module_function_at(const struct module *module, uint32_t 
     return NULL;
 }
 
+const char *inst_name(const struct module *module, const struct inst *inst) {
+    return inst->mnemonic ? module->mnemonics[inst->mnemonic] : op_name((enum op)inst->op);
+}
+
 const char *module_where(const struct module *module, uint32_t pc, char *buffer, unsigned size) {
     if (pc >= module->code_count) {
         snprintf(buffer, size, "%s", module->name);

@@ -82,6 +82,8 @@ struct module {
     unsigned function_count;
     const struct symbol **variables; /* module scope, and shared/const/global ones inside functions */
     unsigned variable_count;
+    const char **mnemonics; /* of native code; NULL: op_name names all */
+    unsigned mnemonic_count;
     const char **files; /* files[0] = "" */
     unsigned file_count;
     /* one image for .global and .const variables, laid out by the front end; the device places it */
@@ -97,6 +99,8 @@ const struct function *module_find(const struct module *module, const char *name
 const struct function *module_function_at(const struct module *module, uint32_t pc);
 /* "file.cl:12" or "name.ptx:140" when the instruction has no source position; writes at most size bytes. */
 const char *module_where(const struct module *module, uint32_t pc, char *buffer, unsigned size);
+/* What the program calls the instruction. */
+const char *inst_name(const struct module *module, const struct inst *inst);
 /* One instruction as text, as a listing shows it. */
 const char *inst_text(const struct module *module, const struct inst *inst, char *buffer, unsigned size);
 void module_free(struct module *module);

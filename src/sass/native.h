@@ -1,0 +1,158 @@
+/* Native code of Fermi and Tesla (GT200): instructions as their disassembler writes them, which the text parsers, the
+ * decoder, the printer, the way to the internal form and the lowering from PTX all share. The tables are fermi.def and
+ * tesla.def; modifiers.def has the words behind the dots. */
+#ifndef HEDDLE_SASS_NATIVE_H
+#define HEDDLE_SASS_NATIVE_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "isa/module.h"
+
+enum native_isa { NATIVE_FERMI, NATIVE_TESLA };
+
+enum fermi_row {
+#define ROW(id, ...) FERMI_##id,
+#include "sass/fermi.def"
+#undef ROW
+    FERMI_ROWS
+};
+enum tesla_row {
+#define ROW(id, ...) TESLA_##id,
+#include "sass/tesla.def"
+#undef ROW
+    TESLA_ROWS
+};
+
+enum native_modifier {
+    MODIFIER_NONE,
+#define MODIFIER(id, text) MODIFIER_##id,
+#include "sass/modifiers.def"
+#undef MODIFIER
+    MODIFIER_COUNT
+};
+
+enum {
+    NATIVE_OPERANDS_MAX = 6,
+    NATIVE_SLOTS_MAX = 5,
+    FERMI_RZ = 63,           /* reads 0, discards */
+    FERMI_PT = 7,            /* true, discards */
+    TESLA_ZERO = 124,        /* R124 reads 0 */
+    TESLA_REGISTERS = 124,   /* R0 to R123 */
+    FERMI_REGISTERS = 63,    /* R0 to R62 */
+    FERMI_PREDICATES = 7,    /* P0 to P6 */
+    NATIVE_CODES = 4,        /* C0 to C3 */
+    TESLA_ADDRESSES = 4,     /* A0 to A3 */
+    NATIVE_NO_ADDRESS = 255, /* of a shared operand without an address register */
+    FERMI_PARAM_BASE = 0x20, /* c[0x0][0x20]: the kernel's parameters */
+    FERMI_SIZES_BASE = 0x8,  /* c[0x0][0x8]: sizes of the block and the grid in x, y, z, four bytes each */
+    TESLA_PARAM_BASE = 0x10, /* g[0x4] in words: the kernel's parameters; its shared variables lie behind them */
+    FERMI_INST_BYTES = 8,
+};
+
+enum native_kind {
+    NATIVE_NONE,      /* an operand that may be absent, and is */
+    NATIVE_REG,       /* R`reg`; Fermi: 64-bit values in reg, reg + 1 */
+    NATIVE_PREDICATE, /* P`reg`; `inverted`: !P */
+    NATIVE_ADDRESS,   /* A`reg` of Tesla */
+    NATIVE_IMMEDIATE, /* `value`: 32 bits as the operation takes them (floats: their bits) */
+    NATIVE_CONSTANT,  /* c[bank][value], or c[bank][R`reg` + value] where reg is not FERMI_RZ */
+    NATIVE_MEMORY,    /* [R`reg` + value], global14[R`reg`] of Tesla (bank 14); reg FERMI_RZ: [value] */
+    NATIVE_SHARED, /* g[A`reg` + value] of Tesla, reg NATIVE_NO_ADDRESS: g[value]; value counts elements of the width */
+    NATIVE_SPECIAL, /* `reg`: enum special */
+    NATIVE_TARGET,  /* code at byte `value` of the kernel */
+    NATIVE_SINK,    /* o[0x7f] of Tesla: discards */
+    NATIVE_COMPARE, /* of Tesla's ISET, FSET: `reg` an enum native_modifier LT to GEU */
+};
+enum native_half { HALF_NONE, HALF_LOW, HALF_HIGH };
+
+struct native_operand {
+    uint8_t kind, reg, bank;
+    uint8_t half;           /* enum native_half, of Tesla's registers: R2L, R2H */
+    uint8_t width;          /* NATIVE_SHARED: enum native_modifier U8 to S32 of g[k].U16; MODIFIER_NONE: 32 bits */
+    bool negated, absolute; /* -R2, |R2| */
+    bool inverted;          /* ~R2, !P0 */
+    int64_t value;
+};
+
+enum native_guard { GUARD_NONE, GUARD_PREDICATE, GUARD_CODE };
+
+struct native_inst {
+    uint16_t row;       /* enum fermi_row or tesla_row */
+    uint8_t guard;      /* enum native_guard */
+    uint8_t guard_reg;  /* predicate or condition code */
+    uint8_t guard_test; /* GUARD_CODE: enum native_modifier LT to GEU, of the code against 0 */
+    bool guard_inverted;
+    bool pops;                           /* .S */
+    bool sets_code;                      /* Fermi R2.CC: the carry of the result is kept, .X reads it */
+    uint8_t modifiers[NATIVE_SLOTS_MAX]; /* by slot of the row, enum native_modifier; MODIFIER_NONE: not written */
+    uint8_t operand_count;               /* places of the row's shape that are given or NATIVE_NONE */
+    struct native_operand operands[NATIVE_OPERANDS_MAX]; /* in the order of the text */
+    uint32_t address;                                    /* byte in the kernel */
+    uint8_t bytes;                                       /* 8; of Tesla 4 or 8 */
+    bool has_encoding;
+    uint64_t encoding;
+    uint32_t line; /* of the text; 0: none */
+};
+
+/* Bytes that c[bank] holds when the program is loaded. Bank 2: user constants; 16: the kernel's literals. */
+struct native_bank {
+    uint32_t number;
+    uint8_t *bytes;
+    uint32_t byte_count;
+};
+
+struct native_kernel {
+    const char *name;
+    struct native_inst *code; /* by address */
+    uint32_t code_count;
+    uint32_t param_bytes;
+    uint32_t shared_bytes; /* Tesla: behind the parameters, which lie at TESLA_PARAM_BASE */
+    uint32_t local_bytes;
+    uint32_t register_count; /* highest used + 1 */
+    struct native_bank *banks;
+    unsigned bank_count;
+    uint32_t line;
+};
+
+struct native_program {
+    struct arena arena; /* owns everything below */
+    const char *name;   /* as the user knows the file */
+    const char *text;
+    enum native_isa isa;
+    struct native_kernel *kernels;
+    unsigned kernel_count;
+};
+
+/* What a row of the tables says. */
+struct native_form {
+    const char *mnemonic, *shape;
+    uint8_t slots[NATIVE_SLOTS_MAX]; /* enum native_slot; 0: none */
+    uint8_t slot_count;
+};
+const struct native_form *native_form(enum native_isa isa, unsigned row);
+
+/* ---- text: `text` must end in NUL; refusals name file, line, column and mnemonic ---- */
+enum status native_parse(const char *name, const char *text, struct native_program *out, struct report *report);
+/* The program as the disassembler would write it; what it writes can be read back. */
+const char *native_print(const struct native_program *program, bool encodings, struct arena *arena);
+/* One instruction, without address and encoding: "@P0 ISETP.GE.AND P0, pt, R2, 0x1, pt;". */
+const char *native_inst_text(const struct native_program *program, const struct native_inst *inst, char *buffer,
+                             unsigned size);
+void native_free(struct native_program *program);
+
+/* ---- encodings, of Fermi ---- */
+
+/* False: the decoder does not know it. */
+bool native_decode(uint64_t encoding, uint32_t address, struct native_inst *out);
+/* False: no encoding is known, or an operand does not fit. */
+bool native_encode(const struct native_inst *inst, uint64_t *out);
+
+/* ---- to what everything else runs ---- */
+
+/* The internal form: PC order is the order of addresses, a native instruction is one operation or several, of which all
+ * but the last have FLAG_PART. Where .S, BRK, CONT and RET of a PRET lead to is found along the code (their `target`), for
+ * mechanisms that know no tokens. Tesla's SSY names the instruction that pops (NOP.S where lanes meet), Fermi's the one
+ * behind: in the internal form the token's target is always the one behind. `out` is to be analysed (isa/analysis.h). */
+enum status native_translate(const struct native_program *program, struct module *out, struct report *report);
+
+#endif
