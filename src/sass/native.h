@@ -27,8 +27,13 @@ enum native_modifier {
     MODIFIER_NONE,
 #define MODIFIER(id, text) MODIFIER_##id,
 #include "sass/modifiers.def"
-#undef MODIFIER
     MODIFIER_COUNT
+};
+enum native_slot {
+    SLOT_NONE,
+#define SLOT(id, ...) SLOT_##id,
+#include "sass/modifiers.def"
+    SLOT_COUNT
 };
 
 enum {
@@ -90,8 +95,8 @@ struct native_inst {
     uint32_t address;                                    /* byte in the kernel */
     uint8_t bytes;                                       /* 8; of Tesla 4 or 8 */
     bool has_encoding;
-    uint64_t encoding;
-    uint32_t line; /* of the text; 0: none */
+    uint64_t encoding; /* the listing writes its lower half first */
+    uint32_t line;     /* of the text; 0: none */
 };
 
 /* Bytes that c[bank] holds when the program is loaded. Bank 2: user constants; 16: the kernel's literals. */
@@ -123,13 +128,33 @@ struct native_program {
     unsigned kernel_count;
 };
 
-/* What a row of the tables says. */
+/* What a row of the tables says; fermi.def has the words. */
 struct native_form {
-    const char *mnemonic, *shape;
-    uint8_t slots[NATIVE_SLOTS_MAX]; /* enum native_slot; 0: none */
-    uint8_t slot_count;
+    const char *mnemonic, *shape, *places;
+    uint64_t bits, mask;
+    uint8_t slots[NATIVE_SLOTS_MAX]; /* enum native_slot; SLOT_NONE: no more */
+    uint8_t shifts[NATIVE_SLOTS_MAX];
+    /* by operand: the bit that says so, 0: not allowed */
+    uint8_t negate[NATIVE_OPERANDS_MAX], absolute[NATIVE_OPERANDS_MAX], invert[NATIVE_OPERANDS_MAX];
+    uint8_t carry; /* bit of .CC, 0: not allowed */
+    bool unguarded;
+    bool alias; /* the encoding of another row, which is what it decodes to */
 };
 const struct native_form *native_form(enum native_isa isa, unsigned row);
+unsigned native_row_count(enum native_isa isa);
+const char *native_modifier_text(enum native_modifier modifier);
+/* Bits of a word in a slot, in the slot's own place; false: the slot does not take it. */
+bool native_slot_bits(enum native_slot slot, enum native_modifier modifier, uint64_t *bits);
+uint64_t native_slot_mask(enum native_slot slot);
+/* The n-th word of a slot, MODIFIER_NONE behind the last. */
+enum native_modifier native_slot_word(enum native_slot slot, unsigned n);
+/* Fermi's name and number of a special register; NULL: it has none. Returns false where nothing has that name or number. */
+const char *native_special_name(enum special special);
+bool native_special_find(const char *name, unsigned length, enum special *out);
+bool native_special_number(enum special special, unsigned *number);
+bool native_special_at(unsigned number, enum special *out);
+/* The letter of operand n in the row's shape, 0 behind the last; *written: it is a destination, *optional: may be absent. */
+char native_shape(const struct native_form *form, unsigned n, bool *written, bool *optional);
 
 /* ---- text: `text` must end in NUL; refusals name file, line, column and mnemonic ---- */
 enum status native_parse(const char *name, const char *text, struct native_program *out, struct report *report);
