@@ -1,0 +1,463 @@
+/* Listings of native code, as the disassembler writes them: "code for sm_20", "Function : name", and a line for every
+ * instruction, "address, encoding if any, guard, mnemonic, operands; whatever". What a listing does not say, lines of our
+ * own do: .params, .shared, .local with a number of bytes, .constant with bank, offset and words. */
+#include "sass/parse.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bits.h"
+
+struct list {
+    struct native_kernel *items;
+    unsigned count, capacity;
+};
+struct code {
+    struct native_inst *items;
+    unsigned count, capacity;
+};
+struct banks {
+    struct native_bank *items;
+    unsigned count, capacity;
+};
+
+/* The kernel that is being read. */
+struct listing {
+    struct parser parser;
+    struct list kernels;
+    struct code code;
+    struct banks banks;
+    bool has_params;
+};
+
+enum { ADDRESS_MAX = 1 << 24, BANK_BYTES_MAX = 1 << 16, SPACE_BYTES_MAX = 1 << 24 };
+
+enum status parse_refuse(struct parser *parser, const char *format, ...) {
+    char message[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    parser->failed = true;
+    return report_add(parser->report, STATUS_INVALID, "%s:%u:%u: error: %s", parser->program->name,
+                      (unsigned)parser->line, (unsigned)(parser->at - parser->line_start + 1), message);
+}
+
+static bool at_end(const struct parser *parser) { return *parser->at == '\0' || *parser->at == '\n'; }
+
+/* ---- mnemonics ---- */
+
+static size_t word_length(const char *at) {
+    size_t length = 0;
+    while ((at[length] >= 'A' && at[length] <= 'Z') || (at[length] >= 'a' && at[length] <= 'z') ||
+           (at[length] >= '0' && at[length] <= '9') || at[length] == '_')
+        length++;
+    return length;
+}
+
+/* `text` and then a dot or the end of the mnemonic. */
+static bool starts_with(const char *at, const char *text) {
+    const size_t length = strlen(text);
+    return strncmp(at, text, length) == 0 && word_length(at + length) == 0;
+}
+
+/* The row with the longest mnemonic that fits. */
+static bool find_row(const struct parser *parser, unsigned *row) {
+    size_t best = 0;
+    for (unsigned i = 0; i < native_row_count(parser->program->isa); i++) {
+        const char *mnemonic = native_form(parser->program->isa, i)->mnemonic;
+        if (strlen(mnemonic) > best && starts_with(parser->at, mnemonic))
+            best = strlen(mnemonic), *row = i;
+    }
+    return best != 0;
+}
+
+/* The word at the cursor for the slot, the longest that fits. */
+static enum native_modifier find_word(const struct parser *parser, enum native_slot slot) {
+    enum native_modifier best = MODIFIER_NONE, word;
+    for (unsigned i = 0; (word = native_slot_word(slot, i)); i++)
+        if (starts_with(parser->at, native_modifier_text(word)) &&
+            (!best || strlen(native_modifier_text(word)) > strlen(native_modifier_text(best))))
+            best = word;
+    return best;
+}
+
+/* .A.B.C, each in the first slot behind the last one that takes it; .S is the last. */
+static bool parse_modifiers(struct parser *parser, struct native_inst *inst) {
+    const struct native_form *form = native_form(parser->program->isa, inst->row);
+    unsigned slot = 0;
+    while (*parser->at == '.') {
+        parser->at++;
+        enum native_modifier word = MODIFIER_NONE;
+        unsigned n = slot;
+        for (; n < NATIVE_SLOTS_MAX && form->slots[n]; n++)
+            if ((word = find_word(parser, form->slots[n])))
+                break;
+        if (word) {
+            inst->modifiers[n] = (uint8_t)word;
+            parser->at += strlen(native_modifier_text(word));
+            slot = n + 1;
+            continue;
+        }
+        if (word_length(parser->at) == 1 && *parser->at == 'S' && parser->at[1] != '.') {
+            parser->at++;
+            inst->pops = true;
+            break;
+        }
+        parse_refuse(parser, "unsupported: %s with .%.*s here", form->mnemonic, (int)word_length(parser->at),
+                     parser->at);
+        return false;
+    }
+    uint64_t bits;
+    for (unsigned n = 0; n < NATIVE_SLOTS_MAX && form->slots[n]; n++)
+        if (!native_slot_bits(form->slots[n], inst->modifiers[n], &bits)) {
+            parse_refuse(parser, "%s: a word such as .%s is missing", form->mnemonic,
+                         native_modifier_text(native_slot_word(form->slots[n], 0)));
+            return false;
+        }
+    return true;
+}
+
+static bool parse_guard(struct parser *parser, struct native_inst *inst) {
+    if (!parse_character(parser, '@'))
+        return true;
+    inst->guard_inverted = parse_character(parser, '!');
+    unsigned number;
+    const bool always = parse_word(parser, "pt") || parse_word(parser, "PT");
+    if (!always && (*parser->at++ != 'P' || !parse_digits(parser, &number) || number >= FERMI_PREDICATES)) {
+        parse_refuse(parser, "a guard is @P0 to @P6, @pt, or these with '!'");
+        return false;
+    }
+    inst->guard = GUARD_PREDICATE;
+    inst->guard_reg = (uint8_t)(always ? (unsigned)FERMI_PT : number);
+    if (always && !inst->guard_inverted)
+        inst->guard = GUARD_NONE, inst->guard_reg = 0;
+    parse_blanks(parser);
+    return true;
+}
+
+/* ---- one line ---- */
+
+/* Sixteen digits between the marks of a comment; false: there is no such comment, and the cursor has not moved. */
+static bool parse_encoding(struct parser *parser, uint64_t *out) {
+    const char *start = parser->at;
+    parse_blanks(parser);
+    if (strncmp(parser->at, "/*", 2) == 0) {
+        parser->at += 2;
+        parse_blanks(parser);
+        unsigned digits = 0;
+        uint64_t value = 0;
+        if (strncmp(parser->at, "0x", 2) == 0)
+            for (parser->at += 2; digits < 17; digits++, parser->at++) {
+                const char *hex = "0123456789abcdef", *digit = *parser->at ? strchr(hex, *parser->at) : NULL;
+                if (!digit)
+                    break;
+                value = value << 4 | (uint64_t)(digit - hex);
+            }
+        parse_blanks(parser);
+        if ((digits == 16 || digits == 8) && strncmp(parser->at, "*/", 2) == 0) {
+            parser->at += 2;
+            *out = digits == 16 ? value << 32 | value >> 32 : value;
+            return true;
+        }
+    }
+    parser->at = start;
+    return false;
+}
+
+static bool parse_address(struct parser *parser, struct listing *listing, struct native_inst *inst) {
+    const struct native_inst *last =
+        listing->code.count > 1 ? &listing->code.items[listing->code.count - 2] : NULL; /* inst is the newest */
+    inst->address = last ? last->address + last->bytes : 0;
+    parse_blanks(parser);
+    if (strncmp(parser->at, "/*", 2) != 0)
+        return true;
+    parser->at += 2;
+    uint32_t address = 0;
+    unsigned digits = 0;
+    for (; digits < 8; digits++, parser->at++) {
+        const char *hex = "0123456789abcdef", *digit = *parser->at ? strchr(hex, *parser->at) : NULL;
+        if (!digit)
+            break;
+        address = address << 4 | (uint32_t)(digit - hex);
+    }
+    if (!digits || strncmp(parser->at, "*/", 2) != 0 || address > ADDRESS_MAX || address % 4) {
+        parse_refuse(parser, "an address such as /*0048*/ stands before an instruction");
+        return false;
+    }
+    parser->at += 2;
+    if (last && address < last->address + last->bytes) {
+        parse_refuse(parser, "address 0x%x is not behind the instruction before it", (unsigned)address);
+        return false;
+    }
+    inst->address = address;
+    return true;
+}
+
+/* Text and encoding must say the same. */
+static void check_encoding(struct parser *parser, const struct native_inst *inst) {
+    const char *mnemonic = native_form(parser->program->isa, inst->row)->mnemonic;
+    uint64_t encoding;
+    if (parser->program->isa != NATIVE_FERMI)
+        return;
+    if (!native_encode(inst, &encoding))
+        parse_refuse(parser, "%s: no encoding is known for this form, but the listing has one", mnemonic);
+    else if (encoding != inst->encoding)
+        parse_refuse(parser, "%s: the text says 0x%08x%08x, the encoding 0x%08x%08x", mnemonic, (unsigned)encoding,
+                     (unsigned)(encoding >> 32), (unsigned)inst->encoding, (unsigned)(inst->encoding >> 32));
+}
+
+/* Tesla has short instructions; where addresses are given they decide. */
+static uint8_t bytes_of(const struct parser *parser, const struct native_inst *inst) {
+    const char *mnemonic = native_form(parser->program->isa, inst->row)->mnemonic;
+    const size_t length = strlen(mnemonic);
+    const bool is_short = length > 2 && strcmp(mnemonic + length - 2, "32") == 0;
+    return parser->program->isa == NATIVE_TESLA && is_short ? 4 : 8;
+}
+
+static void parse_instruction(struct listing *listing) {
+    struct parser *parser = &listing->parser;
+    if (!listing->kernels.count) {
+        parse_refuse(parser, "instructions stand behind a line 'Function : name'");
+        return;
+    }
+    struct native_inst *inst = ARENA_PUSH(&parser->program->arena, &listing->code);
+    inst->line = parser->line;
+    if (!parse_address(parser, listing, inst))
+        return;
+    inst->has_encoding = parse_encoding(parser, &inst->encoding);
+    parse_blanks(parser);
+    if (!parse_guard(parser, inst))
+        return;
+    unsigned row;
+    if (!find_row(parser, &row)) {
+        parse_refuse(parser, "unsupported: %.*s", (int)strcspn(parser->at, " \t\r\n;"), parser->at);
+        return;
+    }
+    const struct native_form *form = native_form(parser->program->isa, row);
+    inst->row = (uint16_t)row;
+    parser->at += strlen(form->mnemonic);
+    inst->bytes = bytes_of(parser, inst);
+    if (form->unguarded && inst->guard) {
+        parse_refuse(parser, "%s takes no guard", form->mnemonic);
+        return;
+    }
+    if (!parse_modifiers(parser, inst) || !parse_operands(parser, inst))
+        return;
+    uint64_t behind;
+    if (!inst->has_encoding && parse_encoding(parser, &behind)) { /* later disassemblers: upper half first */
+        inst->has_encoding = true;
+        inst->encoding = behind << 32 | behind >> 32;
+    }
+    if (inst->has_encoding)
+        check_encoding(parser, inst);
+}
+
+/* ---- what stands around instructions ---- */
+
+static bool parse_bytes(struct parser *parser, uint32_t *out) {
+    int64_t value;
+    if (!parse_number(parser, &value) || value < 0 || value > SPACE_BYTES_MAX) {
+        parse_refuse(parser, "a number of bytes up to %d stands here", SPACE_BYTES_MAX);
+        return false;
+    }
+    *out = (uint32_t)value;
+    return true;
+}
+
+static struct native_bank *bank_of(struct listing *listing, uint32_t number) {
+    for (unsigned i = 0; i < listing->banks.count; i++)
+        if (listing->banks.items[i].number == number)
+            return &listing->banks.items[i];
+    struct native_bank *bank = ARENA_PUSH(&listing->parser.program->arena, &listing->banks);
+    bank->number = number;
+    return bank;
+}
+
+/* .constant 0x2 0x40 0x3f800000 0x0 ...: words of a bank from an offset on. */
+static void parse_constants(struct listing *listing) {
+    struct parser *parser = &listing->parser;
+    int64_t number, offset, word;
+    if (!parse_number(parser, &number) || number < 0 || number > 31 || !parse_number(parser, &offset) || offset < 0 ||
+        offset > BANK_BYTES_MAX || offset % 4) {
+        parse_refuse(parser, ".constant: a bank from 0 to 31 and an offset that 4 divides stand here");
+        return;
+    }
+    struct native_bank *bank = bank_of(listing, (uint32_t)number);
+    for (parse_blanks(parser); !at_end(parser); parse_blanks(parser), offset += 4) {
+        if (!parse_number(parser, &word) || word < INT32_MIN || word > UINT32_MAX || offset + 4 > BANK_BYTES_MAX) {
+            parse_refuse(parser, ".constant: words of 32 bits stand here, a bank has %d bytes", BANK_BYTES_MAX);
+            return;
+        }
+        if (!bank->bytes)
+            bank->bytes = arena_alloc(&parser->program->arena, BANK_BYTES_MAX);
+        const uint32_t value = (uint32_t)word;
+        memcpy(bank->bytes + offset, &value, sizeof value);
+        if (offset + 4 > bank->byte_count)
+            bank->byte_count = (uint32_t)offset + 4;
+    }
+}
+
+static void parse_directive(struct listing *listing) {
+    struct parser *parser = &listing->parser;
+    struct native_kernel *kernel = listing->kernels.count ? &listing->kernels.items[listing->kernels.count - 1] : NULL;
+    const char *start = parser->at++;
+    if (*parser->at == '.' || parse_word(parser, "headerflags") || parse_word(parser, "target"))
+        return; /* dots below a function, what the file was made for */
+    if (!kernel) {
+        parse_refuse(parser, "this stands behind a line 'Function : name'");
+    } else if (parse_word(parser, "params")) {
+        listing->has_params = parse_bytes(parser, &kernel->param_bytes);
+    } else if (parse_word(parser, "shared")) {
+        parse_bytes(parser, &kernel->shared_bytes);
+    } else if (parse_word(parser, "local")) {
+        parse_bytes(parser, &kernel->local_bytes);
+    } else if (parse_word(parser, "constant")) {
+        parse_constants(listing);
+    } else {
+        parser->at = start;
+        parse_refuse(parser, "unknown line; .params, .shared, .local and .constant are known");
+    }
+}
+
+/* Bytes that instructions take from the parameters, for listings that do not say. */
+static uint32_t used_params(enum native_isa isa, const struct native_inst *inst) {
+    uint32_t used = 0;
+    for (unsigned n = 0; n < inst->operand_count; n++) {
+        const struct native_operand *operand = &inst->operands[n];
+        int64_t end = 0;
+        if (isa == NATIVE_FERMI && operand->kind == NATIVE_CONSTANT && operand->bank == 0 && operand->reg == FERMI_RZ)
+            end = operand->value - FERMI_PARAM_BASE + (inst->row == FERMI_LDC ? 16 : 4);
+        if (isa == NATIVE_TESLA && operand->kind == NATIVE_SHARED && operand->reg == NATIVE_NO_ADDRESS &&
+            operand->width == MODIFIER_NONE)
+            end = 4 * operand->value - TESLA_PARAM_BASE + 4;
+        if (end > (int64_t)used)
+            used = (uint32_t)end;
+    }
+    return used;
+}
+
+/* Registers that it names: values of 64 and 128 bits take more than one. */
+static uint32_t used_registers(enum native_isa isa, const struct native_inst *inst) {
+    uint32_t used = 0;
+    for (unsigned n = 0; n < inst->operand_count; n++) {
+        const struct native_operand *operand = &inst->operands[n];
+        const bool named = operand->kind == NATIVE_REG || operand->kind == NATIVE_MEMORY;
+        const unsigned none = isa == NATIVE_FERMI ? FERMI_RZ : TESLA_ZERO;
+        if (named && operand->reg != none && operand->reg + 1u > used)
+            used = operand->reg + 1u;
+    }
+    return used;
+}
+
+static void end_kernel(struct listing *listing) {
+    if (!listing->kernels.count)
+        return;
+    struct native_kernel *kernel = &listing->kernels.items[listing->kernels.count - 1];
+    kernel->code = listing->code.items, kernel->code_count = listing->code.count;
+    kernel->banks = listing->banks.items, kernel->bank_count = listing->banks.count;
+    for (uint32_t i = 0; i < kernel->code_count; i++) {
+        const uint32_t registers = used_registers(listing->parser.program->isa, &kernel->code[i]);
+        const uint32_t params = used_params(listing->parser.program->isa, &kernel->code[i]);
+        kernel->register_count = registers > kernel->register_count ? registers : kernel->register_count;
+        if (!listing->has_params && params > kernel->param_bytes)
+            kernel->param_bytes = params;
+    }
+    if (!kernel->code_count)
+        parse_refuse(&listing->parser, "'%s' has no instructions", kernel->name);
+    listing->code = (struct code){0};
+    listing->banks = (struct banks){0};
+    listing->has_params = false;
+}
+
+static void parse_function(struct listing *listing) {
+    struct parser *parser = &listing->parser;
+    end_kernel(listing);
+    parse_blanks(parser);
+    const size_t length = strcspn(parser->at, " \t\r\n");
+    if (!length) {
+        parse_refuse(parser, "the name of a function stands here");
+        return;
+    }
+    struct native_kernel *kernel = ARENA_PUSH(&parser->program->arena, &listing->kernels);
+    kernel->name = arena_strndup(&parser->program->arena, parser->at, length);
+    kernel->line = parser->line;
+    for (unsigned i = 0; i + 1 < listing->kernels.count; i++)
+        if (strcmp(listing->kernels.items[i].name, kernel->name) == 0)
+            parse_refuse(parser, "there are two functions '%s'", kernel->name);
+}
+
+static void parse_target(struct listing *listing) {
+    struct parser *parser = &listing->parser;
+    unsigned sm = 0;
+    parse_blanks(parser);
+    const bool named = strncmp(parser->at, "sm_", 3) == 0;
+    parser->at += named ? 3 : 0;
+    if (!named || !parse_digits(parser, &sm) || sm < 10 || sm > 21) {
+        parse_refuse(parser, "unsupported: code for other than sm_10 to sm_13 (Tesla) and sm_20, sm_21 (Fermi)");
+        return;
+    }
+    const enum native_isa isa = sm < 20 ? NATIVE_TESLA : NATIVE_FERMI;
+    if (listing->kernels.count && isa != parser->program->isa)
+        parse_refuse(parser, "one listing holds code for one instruction set");
+    else
+        parser->program->isa = isa;
+}
+
+/* Lines that a disassembler adds around the code. */
+static bool is_frame(struct parser *parser) {
+    static const char *const frames[] = {"Fatbin",   "====",  "----",         "arch ",      "code version",
+                                         "producer", "host ", "compile_size", "identifier", "//"};
+    for (unsigned i = 0; i < sizeof frames / sizeof *frames; i++)
+        if (strncmp(parser->at, frames[i], strlen(frames[i])) == 0)
+            return true;
+    return false;
+}
+
+static void parse_line(struct listing *listing) {
+    struct parser *parser = &listing->parser;
+    parse_blanks(parser);
+    if (at_end(parser) || is_frame(parser))
+        return;
+    if (*parser->at == '.')
+        parse_directive(listing);
+    else if (parse_word(parser, "code for"))
+        parse_target(listing);
+    else if (parse_word(parser, "Function") && parse_character(parser, ':'))
+        parse_function(listing);
+    else
+        parse_instruction(listing);
+}
+
+enum status native_parse(const char *name, const char *text, struct native_program *out, struct report *report) {
+    *out = (struct native_program){.isa = NATIVE_FERMI};
+    out->name = arena_strdup(&out->arena, name);
+    out->text = arena_strdup(&out->arena, text);
+    struct listing listing = {.parser = {.program = out, .report = report}};
+    struct parser *parser = &listing.parser;
+    bool failed = false;
+    for (const char *at = out->text; *at;) {
+        parser->line++;
+        parser->at = parser->line_start = at;
+        parser->failed = false;
+        parse_line(&listing);
+        failed |= parser->failed;
+        at += strcspn(at, "\n");
+        at += *at == '\n';
+    }
+    parser->failed = false;
+    end_kernel(&listing);
+    if (!listing.kernels.count && !failed)
+        parse_refuse(parser, "no line 'Function : name'");
+    failed |= parser->failed;
+    out->kernels = listing.kernels.items, out->kernel_count = listing.kernels.count;
+    if (!failed)
+        return STATUS_OK;
+    native_free(out);
+    return STATUS_INVALID;
+}
+
+void native_free(struct native_program *program) {
+    arena_free(&program->arena);
+    *program = (struct native_program){0};
+}

@@ -1,0 +1,30 @@
+/* What the parts of the text parser share: a cursor on one line of the listing. */
+#ifndef HEDDLE_SASS_PARSE_H
+#define HEDDLE_SASS_PARSE_H
+
+#include "sass/native.h"
+
+struct parser {
+    struct native_program *program;
+    struct report *report;
+    const char *at, *line_start;
+    uint32_t line;
+    bool failed; /* something was refused; the rest is read for more */
+};
+
+/* Adds "file:line:column: error: ..." for the place of the cursor. */
+enum status parse_refuse(struct parser *parser, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+void parse_blanks(struct parser *parser);
+/* The character behind blanks, if it is next. */
+bool parse_character(struct parser *parser, char character);
+/* A word that ends where no letter, digit or underscore follows. */
+bool parse_word(struct parser *parser, const char *word);
+/* [-]0x12 or [-]12; false: no number is next, or it has more than 63 bits. */
+bool parse_number(struct parser *parser, int64_t *out);
+bool parse_digits(struct parser *parser, unsigned *out);
+
+/* The operands of `inst` behind its mnemonic, by its row's shape; false: refused. */
+bool parse_operands(struct parser *parser, struct native_inst *inst);
+
+#endif

@@ -1,0 +1,238 @@
+/* Native code as its disassembler writes it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "sass/native.h"
+
+struct line {
+    char *text;
+    unsigned size, length;
+};
+
+static void put(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(struct line *line, const char *format, ...) {
+    if (line->length + 1 >= line->size)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    const int written = vsnprintf(line->text + line->length, line->size - line->length, format, arguments);
+    va_end(arguments);
+    const unsigned room = line->size - line->length - 1;
+    line->length += written < 0 ? 0 : (unsigned)written < room ? (unsigned)written : room;
+}
+
+static void put_number(struct line *line, int64_t value) {
+    if (value < 0)
+        put(line, "-0x%llx", (unsigned long long)(0 - (uint64_t)value));
+    else
+        put(line, "0x%llx", (unsigned long long)value);
+}
+
+static void put_register(struct line *line, enum native_isa isa, const struct native_operand *operand) {
+    if (isa == NATIVE_FERMI && operand->reg == FERMI_RZ)
+        put(line, "RZ");
+    else
+        put(line, "R%u%s", operand->reg, operand->half == HALF_LOW ? "L" : operand->half == HALF_HIGH ? "H" : "");
+}
+
+/* R5+0x8, 0x8, R5 */
+static void put_inside(struct line *line, enum native_isa isa, const struct native_operand *operand) {
+    const bool has_register = operand->reg != FERMI_RZ || (isa == NATIVE_TESLA && operand->kind == NATIVE_MEMORY);
+    if (has_register)
+        put_register(line, isa, operand);
+    if (has_register && operand->value)
+        put(line, "+");
+    if (!has_register || operand->value)
+        put_number(line, operand->value);
+}
+
+/* Integers of 20 and 16 bits as the bits of their field, floats without the bits that they cannot have. */
+static void put_immediate(struct line *line, char shape, int64_t value) {
+    if (shape == 'f')
+        put_number(line, value >> 12);
+    else if (shape == 'w')
+        put_number(line, (int64_t)((uint64_t)value >> 44));
+    else if (shape == 'x' && value < 0)
+        put_number(line, value & 0xfffff);
+    else if (shape == 'v' && value < 0)
+        put_number(line, value & 0xffff);
+    else
+        put_number(line, value);
+}
+
+static void put_operand(struct line *line, enum native_isa isa, char shape, const struct native_operand *operand) {
+    const char *name;
+    if (operand->kind != NATIVE_PREDICATE)
+        put(line, "%s%s%s", operand->negated ? "-" : "", operand->inverted ? "~" : "", operand->absolute ? "|" : "");
+    switch ((enum native_kind)operand->kind) {
+    case NATIVE_NONE: break;
+    case NATIVE_REG: put_register(line, isa, operand); break;
+    case NATIVE_PREDICATE:
+        put(line, "%s", operand->inverted ? "!" : "");
+        if (operand->reg == FERMI_PT)
+            put(line, "pt");
+        else
+            put(line, "P%u", operand->reg);
+        break;
+    case NATIVE_ADDRESS: put(line, "A%u", operand->reg); break;
+    case NATIVE_IMMEDIATE:
+        if (shape == 'y')
+            put(line, "b%u", (unsigned)operand->value);
+        else
+            put_immediate(line, isa == NATIVE_TESLA ? 'i' : shape, operand->value);
+        break;
+    case NATIVE_CONSTANT:
+        put(line, "c [0x%x] [", operand->bank);
+        put_inside(line, isa, operand);
+        put(line, "]");
+        break;
+    case NATIVE_MEMORY:
+        if (shape == 'G')
+            put(line, "global%u ", operand->bank);
+        put(line, "%s[", shape == 'l' ? "local " : "");
+        put_inside(line, isa, operand);
+        put(line, "]");
+        break;
+    case NATIVE_SHARED:
+        put(line, "g [");
+        if (operand->reg != NATIVE_NO_ADDRESS)
+            put(line, "A%u+", operand->reg);
+        put_number(line, operand->value);
+        put(line, "]%s%s", operand->width ? "." : "", operand->width ? native_modifier_text(operand->width) : "");
+        break;
+    case NATIVE_SPECIAL:
+        name = native_special_name(operand->reg);
+        put(line, "%s", name ? name : "SR_?");
+        break;
+    case NATIVE_TARGET: put_number(line, operand->value); break;
+    case NATIVE_SINK: put(line, "o [0x7f]"); break;
+    case NATIVE_COMPARE: put(line, "%s", native_modifier_text(operand->reg)); break;
+    }
+    put(line, "%s", operand->absolute ? "|" : "");
+}
+
+/* A slot without a word, before one whose word it would take too, is written in full. */
+static enum native_modifier word_of(const struct native_form *form, const struct native_inst *inst, unsigned n) {
+    enum native_modifier word = inst->modifiers[n];
+    uint64_t none, bits;
+    if (word || !native_slot_bits(form->slots[n], MODIFIER_NONE, &none))
+        return word;
+    for (unsigned later = n + 1; later < NATIVE_SLOTS_MAX && form->slots[later]; later++) {
+        if (!inst->modifiers[later] || !native_slot_bits(form->slots[n], inst->modifiers[later], &bits))
+            continue;
+        for (unsigned i = 0; (word = native_slot_word(form->slots[n], i)); i++)
+            if (native_slot_bits(form->slots[n], word, &bits) && bits == none)
+                return word;
+    }
+    return MODIFIER_NONE;
+}
+
+static void put_opcode(struct line *line, const struct native_form *form, const struct native_inst *inst) {
+    put(line, "%s", form->mnemonic);
+    for (unsigned n = 0; n < NATIVE_SLOTS_MAX && form->slots[n]; n++) {
+        const enum native_modifier word = word_of(form, inst, n);
+        if (word)
+            put(line, ".%s", native_modifier_text(word));
+    }
+    put(line, "%s", inst->pops ? ".S" : "");
+}
+
+const char *native_inst_text(const struct native_program *program, const struct native_inst *inst, char *buffer,
+                             unsigned size) {
+    struct line line = {.text = buffer, .size = size};
+    const struct native_form *form = native_form(program->isa, inst->row);
+    if (size == 0)
+        return buffer;
+    buffer[0] = '\0';
+    if (inst->guard == GUARD_PREDICATE)
+        put(&line, inst->guard_reg == FERMI_PT ? "@%spt " : "@%sP%u ", inst->guard_inverted ? "!" : "",
+            inst->guard_reg);
+    put_opcode(&line, form, inst);
+    if (program->isa == NATIVE_FERMI && inst->row == FERMI_NOP)
+        put(&line, " CC.T");
+    bool written, optional, first = true;
+    char shape;
+    const bool bracketed = form->shape[0] != '='; /* the condition code stands behind the destination */
+    if (inst->guard == GUARD_CODE && !bracketed) {
+        put(&line, " C%u.%s", inst->guard_reg, native_modifier_text(inst->guard_test));
+        first = false;
+    }
+    for (unsigned n = 0; (shape = native_shape(form, n, &written, &optional)); n++) {
+        if (inst->operands[n].kind == NATIVE_NONE)
+            continue;
+        put(&line, "%s ", first || shape == 'o' ? "" : ",");
+        put_operand(&line, program->isa, shape, &inst->operands[n]);
+        if (n == 0 && inst->sets_code)
+            put(&line, ".CC");
+        if (n == 0 && bracketed && inst->guard == GUARD_CODE)
+            put(&line, " (C%u.%s)", inst->guard_reg, native_modifier_text(inst->guard_test));
+        first = false;
+    }
+    put(&line, ";");
+    return buffer;
+}
+
+/* ---- a program ---- */
+
+struct text {
+    char *items;
+    unsigned count, capacity;
+    struct arena *arena;
+};
+
+static void add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(struct text *text, const char *format, ...) {
+    char buffer[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(buffer, sizeof buffer, format, arguments);
+    va_end(arguments);
+    for (const char *at = buffer; *at; at++)
+        *ARENA_PUSH(text->arena, text) = *at;
+}
+
+static void add_bank(struct text *text, const struct native_bank *bank) {
+    enum { WORDS = 4 };
+    for (uint32_t at = 0; at < bank->byte_count; at += 4 * WORDS) {
+        uint32_t words[WORDS] = {0}, count = 0;
+        for (; count < WORDS && at + 4 * count + 4 <= bank->byte_count; count++)
+            memcpy(&words[count], bank->bytes + at + (size_t)(4 * count), 4);
+        add(text, "\t.constant 0x%x 0x%x", (unsigned)bank->number, (unsigned)at);
+        for (uint32_t i = 0; i < count; i++)
+            add(text, " 0x%x", (unsigned)words[i]);
+        add(text, "\n");
+    }
+}
+
+static void add_kernel(struct text *text, const struct native_program *program, const struct native_kernel *kernel,
+                       bool encodings) {
+    add(text, "\t\tFunction : ");
+    for (const char *at = kernel->name; *at; at++)
+        *ARENA_PUSH(text->arena, text) = *at;
+    add(text, "\n\t.params %u\n", (unsigned)kernel->param_bytes);
+    if (kernel->shared_bytes)
+        add(text, "\t.shared %u\n", (unsigned)kernel->shared_bytes);
+    if (kernel->local_bytes)
+        add(text, "\t.local %u\n", (unsigned)kernel->local_bytes);
+    for (unsigned i = 0; i < kernel->bank_count; i++)
+        add_bank(text, &kernel->banks[i]);
+    for (uint32_t i = 0; i < kernel->code_count; i++) {
+        const struct native_inst *inst = &kernel->code[i];
+        char buffer[256];
+        uint64_t encoding;
+        add(text, "        /*%04x*/ ", (unsigned)inst->address);
+        if (encodings && program->isa == NATIVE_FERMI && native_encode(inst, &encoding))
+            add(text, "    /*0x%08x%08x*/ ", (unsigned)encoding, (unsigned)(encoding >> 32));
+        add(text, "\t%s\n", native_inst_text(program, inst, buffer, sizeof buffer));
+    }
+    add(text, "\t\t.................................\n");
+}
+
+const char *native_print(const struct native_program *program, bool encodings, struct arena *arena) {
+    struct text text = {.arena = arena};
+    add(&text, "\tcode for %s\n", program->isa == NATIVE_FERMI ? "sm_20" : "sm_13");
+    for (unsigned i = 0; i < program->kernel_count; i++)
+        add_kernel(&text, program, &program->kernels[i], encodings);
+    *ARENA_PUSH(arena, &text) = '\0';
+    return text.items;
+}
