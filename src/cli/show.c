@@ -59,7 +59,7 @@ static enum status read_options(const struct arguments *arguments, struct show_o
 }
 
 static bool is_module(const char *path) {
-    static const char *const endings[] = {".ptx", ".cl", ".cu", ".yaml", ".yml"};
+    static const char *const endings[] = {".ptx", ".sass", ".cl", ".cu", ".yaml", ".yml"};
     const char *dot = strrchr(path, '.');
     for (unsigned i = 0; dot && i < sizeof endings / sizeof *endings; i++)
         if (strcmp(dot, endings[i]) == 0)
@@ -101,7 +101,7 @@ const struct command command_show = {
     .name = "show",
     .operands = "FILE",
     .summary = "Show the kernels of a module: branches, where threads reconverge, registers, occupancy",
-    .text = "FILE is a module (.ptx, .cl, .cu), '-' for PTX on standard input, or a launch file (.yaml). "
+    .text = "FILE is a module (.ptx, .sass, .cl, .cu), '-' for PTX on standard input, or a launch file (.yaml). "
             "Nothing is run. A picture of the control flow:\n"
             "heddle show examples/saxpy --dot | dot -Tsvg > saxpy.svg",
     .options = options_table,

@@ -1,3 +1,4 @@
+#include "device/load.h"
 #include "device/device.h"
 
 #include <setjmp.h>
@@ -12,7 +13,6 @@
 #include "exec/print.h"
 #include "exec/timed.h"
 #include "isa/analysis.h"
-#include "ptx/ptx.h"
 
 struct program {
     struct module *module;
@@ -157,7 +157,7 @@ enum status device_load(struct device *device, const char *name, const char *tex
                         struct report *report) {
     GUARD(device, report);
     struct module *module = NULL;
-    enum status status = ptx_load(name, text, length, &module, report);
+    enum status status = load_text(name, text, length, &module, report);
     if (status != STATUS_OK)
         return status;
     struct program *program = ARENA_NEW(&device->arena, struct program);

@@ -20,7 +20,7 @@ static enum status at_module(const struct launch_file *file, struct report *inne
 enum status run_load_text(const struct launch_file *file, struct arena *arena, struct compiled *compiled,
                           bool *is_compiled, const char **text, size_t *length, uint64_t *source_hash,
                           struct report *report) {
-    static const char *const endings[] = {".ptx", ".cl", ".cu", NULL};
+    static const char *const endings[] = {".ptx", ".sass", ".cl", ".cu", NULL};
     const char *path = file_join(arena, file->folder, file->module);
     const char *dot = strrchr(file_name(path), '.');
     unsigned kind = 0;
@@ -28,7 +28,7 @@ enum status run_load_text(const struct launch_file *file, struct arena *arena, s
         kind++;
     if (!endings[kind])
         return yaml_error(&file->yaml, file->module_at, report,
-                          "a module ends in .cl (OpenCL C), .ptx or .cu (CUDA); '%s' does not", file->module);
+                          "a module ends in .cl (OpenCL C), .ptx, .sass or .cu (CUDA); '%s' does not", file->module);
     char *data = NULL;
     struct report inner = {0};
     enum status status = file_read(path, MODULE_LIMIT_BYTES, arena, &data, length, &inner);
@@ -36,8 +36,8 @@ enum status run_load_text(const struct launch_file *file, struct arena *arena, s
         return status;
     *source_hash = XXH64(data, *length, 0);
     *text = data;
-    *is_compiled = kind != 0;
-    if (kind == 0)
+    *is_compiled = kind > 1;
+    if (!*is_compiled)
         return STATUS_OK;
     const char **includes = ARENA_ARRAY(arena, const char *, file->build.include_count);
     for (unsigned i = 0; i < file->build.include_count; i++)

@@ -1,3 +1,4 @@
+#include "device/load.h"
 #include "device/show.h"
 
 #include <stdlib.h>
@@ -10,7 +11,6 @@
 #include "device/run.h"
 #include "device/show_print.h"
 #include "device/words.h"
-#include "ptx/ptx.h"
 
 enum { MODULE_LIMIT_BYTES = 512 << 20 };
 
@@ -78,6 +78,15 @@ static void show_function(struct show *show, const struct function *function) {
     forms[show->options->form](show, function);
 }
 
+static void show_head(const struct show *show) {
+    const struct module *module = show->module;
+    if (module->mnemonics)
+        fprintf(show->out, "%s  native code for sm_%u\n", module->name, module->sm);
+    else
+        fprintf(show->out, "%s  PTX %u.%u for sm_%u, %u-bit addresses\n", module->name, module->version_major,
+                module->version_minor, module->sm, 8 * module->address_bytes);
+}
+
 static enum status show_all(struct show *show, struct report *report) {
     const struct module *module = show->module;
     const struct function *only = NULL;
@@ -93,8 +102,7 @@ static enum status show_all(struct show *show, struct report *report) {
     if (dot)
         show_dot_start(show);
     else
-        fprintf(show->out, "%s  PTX %u.%u for sm_%u, %u-bit addresses\n", module->name, module->version_major,
-                module->version_minor, module->sm, 8 * module->address_bytes);
+        show_head(show);
     unsigned shown = 0;
     for (unsigned i = 0; i < module->function_count; i++) {
         const struct function *function = module->functions[i];
@@ -130,7 +138,7 @@ enum status device_show_module(const struct module *module, const struct compile
 
 static enum status load_module(const char *name, const char *text, size_t length, struct module **module,
                                struct report *report) {
-    enum status status = ptx_load(name, text, length, module, report);
+    enum status status = load_text(name, text, length, module, report);
     return status ? status : analyse(*module, report);
 }
 
@@ -171,10 +179,10 @@ static enum status show_launch_file(const char *path, struct show *show, struct 
     return status;
 }
 
-static enum status show_module_file(const char *path, const char *ending, struct show *show, struct arena *arena,
-                                    struct module **module, struct report *report) {
+static enum status show_module_file(const char *path, struct show *show, struct arena *arena, struct module **module,
+                                    struct report *report) {
     show->folder = file_dir(arena, path);
-    if (strcmp(ending, ".ptx") == 0 || strcmp(path, "-") == 0) {
+    if (load_is_text(path) || strcmp(path, "-") == 0) {
         char *text;
         size_t length;
         enum status status = file_read(path, MODULE_LIMIT_BYTES, arena, &text, &length, report);
@@ -199,13 +207,12 @@ enum status device_show(const char *path, const struct show_options *options, FI
     enum status status;
     if (strcmp(ending, ".yaml") == 0 || strcmp(ending, ".yml") == 0)
         status = show_launch_file(path, &show, &arena, &module, report);
-    else if (strcmp(ending, ".ptx") == 0 || strcmp(ending, ".cl") == 0 || strcmp(ending, ".cu") == 0 ||
-             strcmp(path, "-") == 0)
-        status = show_module_file(path, ending, &show, &arena, &module, report);
+    else if (load_is_text(path) || strcmp(ending, ".cl") == 0 || strcmp(ending, ".cu") == 0 || strcmp(path, "-") == 0)
+        status = show_module_file(path, &show, &arena, &module, report);
     else
-        status = report_add(report, STATUS_INVALID,
-                            "%s: not a file that can be shown; give a module (.ptx, .cl, .cu) or a launch file (.yaml)",
-                            path);
+        status = report_add(
+            report, STATUS_INVALID,
+            "%s: not a file that can be shown; give a module (.ptx, .sass, .cl, .cu) or a launch file (.yaml)", path);
     if (!status) {
         show.module = module;
         status = show_with(&show, report);

@@ -151,7 +151,7 @@ static void find_functions(struct linker *linker) {
         linked->has_calls |= reached[i];
         if (!reached[i])
             continue;
-        linked->layouts[i].is_recursive = reach(linker, module->functions[i])[i];
+        linked->layouts[i].is_recursive = reach(linker, module->functions[i])[i] && !module->functions[i]->registers_of;
         linked->has_recursion |= linked->layouts[i].is_recursive;
     }
     linked->local_align = 16;
@@ -532,8 +532,11 @@ struct linked *exec_link(struct arena *arena, const struct module *module, const
     linker.carry = frame_row(&linker, 0);
     zero_at_start(&linker, &linker.carry);
     for (unsigned i = 0; i < module->function_count; i++)
-        if (linked->layouts[i].reachable)
+        if (linked->layouts[i].reachable && !module->functions[i]->registers_of)
             place_registers(&linker, module->functions[i]);
+    for (unsigned i = 0; i < module->function_count; i++)
+        if (module->functions[i]->registers_of)
+            linked->layouts[i].registers = linked->layouts[module->functions[i]->registers_of->index].registers;
     for (unsigned i = 0; i < module->function_count; i++) {
         const struct function *function = module->functions[i];
         if (!linked->layouts[i].reachable)

@@ -238,6 +238,10 @@ const char *inst_text(const struct module *module, const struct inst *inst, char
         return buffer;
     buffer[0] = '\0';
     bool inside = inst >= module->code && inst < module->code + module->code_count;
+    if (inside && module->texts && module->texts[inst - module->code]) {
+        put(&line, "%s", module->texts[inst - module->code]);
+        return buffer;
+    }
     const struct function *function = inside ? module_function_at(module, (uint32_t)(inst - module->code)) : NULL;
     if (inst->guard >= 0) {
         put(&line, "@%s", inst->guard_negated ? "!" : "");

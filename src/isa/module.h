@@ -56,6 +56,8 @@ struct function {
     unsigned param_count, return_count;
     uint32_t param_bytes;     /* kernels: size of the parameter block */
     const uint8_t *reg_types; /* enum type of each register */
+    const struct function
+        *registers_of; /* its registers are those of that function, of which it is a part; NULL: its own */
     const char **reg_names;
     uint32_t reg_count;
     uint32_t local_bytes; /* frame: .local variables, and for calls the .param variables */
@@ -84,6 +86,8 @@ struct module {
     unsigned variable_count;
     const char **mnemonics; /* of native code; NULL: op_name names all */
     unsigned mnemonic_count;
+    const char *
+        *texts; /* of native code, by PC: the instruction as the program says it; NULL, of parts too: inst_text's own */
     const char **files; /* files[0] = "" */
     unsigned file_count;
     /* one image for .global and .const variables, laid out by the front end; the device places it */

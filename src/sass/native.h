@@ -106,11 +106,18 @@ struct native_bank {
     uint32_t byte_count;
 };
 
+/* A parameter's place in the block of parameters. */
+struct native_param {
+    uint32_t offset, bytes;
+};
+
 struct native_kernel {
     const char *name;
     struct native_inst *code; /* by address */
     uint32_t code_count;
     uint32_t param_bytes;
+    struct native_param *params; /* none: nobody has said, and every word is one */
+    unsigned param_count;
     uint32_t shared_bytes; /* Tesla: behind the parameters, which lie at TESLA_PARAM_BASE */
     uint32_t local_bytes;
     uint32_t register_count; /* highest used + 1 */
@@ -177,7 +184,11 @@ bool native_encode(const struct native_inst *inst, uint64_t *out);
 /* The internal form: PC order is the order of addresses, a native instruction is one operation or several, of which all
  * but the last have FLAG_PART. Where .S, BRK, CONT and RET of a PRET lead to is found along the code (their `target`), for
  * mechanisms that know no tokens. Tesla's SSY names the instruction that pops (NOP.S where lanes meet), Fermi's the one
- * behind: in the internal form the token's target is always the one behind. `out` is to be analysed (isa/analysis.h). */
-enum status native_translate(const struct native_program *program, struct module *out, struct report *report);
+ * behind: in the internal form the token's target is always the one behind. *out is to be analysed
+ * (isa/analysis.h) and freed with module_free; NULL where something was refused. */
+enum status native_translate(const struct native_program *program, struct module **out, struct report *report);
+
+/* Text to a module: native_parse and native_translate. */
+enum status native_load(const char *name, const char *text, size_t length, struct module **out, struct report *report);
 
 #endif

@@ -1,6 +1,7 @@
 /* Listings of native code, as the disassembler writes them: "code for sm_20", "Function : name", and a line for every
  * instruction, "address, encoding if any, guard, mnemonic, operands; whatever". What a listing does not say, lines of our
- * own do: .params, .shared, .local with a number of bytes, .constant with bank, offset and words. */
+ * own do: .params, .shared, .local with a number of bytes, .param with offset and bytes of each (else every word is one),
+ * .constant with bank, offset and words. */
 #include "sass/parse.h"
 
 #include <stdio.h>
@@ -20,6 +21,10 @@ struct banks {
     struct native_bank *items;
     unsigned count, capacity;
 };
+struct params {
+    struct native_param *items;
+    unsigned count, capacity;
+};
 
 /* The kernel that is being read. */
 struct listing {
@@ -27,6 +32,7 @@ struct listing {
     struct list kernels;
     struct code code;
     struct banks banks;
+    struct params params;
     bool has_params;
 };
 
@@ -308,6 +314,12 @@ static void parse_directive(struct listing *listing) {
         parse_refuse(parser, "this stands behind a line 'Function : name'");
     } else if (parse_word(parser, "params")) {
         listing->has_params = parse_bytes(parser, &kernel->param_bytes);
+    } else if (parse_word(parser, "param")) {
+        struct native_param *param = ARENA_PUSH(&parser->program->arena, &listing->params);
+        if (parse_bytes(parser, &param->offset) && parse_bytes(parser, &param->bytes) &&
+            param->offset + param->bytes > kernel->param_bytes)
+            parse_refuse(parser, "a parameter of %u bytes at %u ends behind the %u of .params", (unsigned)param->bytes,
+                         (unsigned)param->offset, (unsigned)kernel->param_bytes);
     } else if (parse_word(parser, "shared")) {
         parse_bytes(parser, &kernel->shared_bytes);
     } else if (parse_word(parser, "local")) {
@@ -316,7 +328,7 @@ static void parse_directive(struct listing *listing) {
         parse_constants(listing);
     } else {
         parser->at = start;
-        parse_refuse(parser, "unknown line; .params, .shared, .local and .constant are known");
+        parse_refuse(parser, "unknown line; .params, .param, .shared, .local and .constant are known");
     }
 }
 
@@ -355,6 +367,7 @@ static void end_kernel(struct listing *listing) {
         return;
     struct native_kernel *kernel = &listing->kernels.items[listing->kernels.count - 1];
     kernel->code = listing->code.items, kernel->code_count = listing->code.count;
+    kernel->params = listing->params.items, kernel->param_count = listing->params.count;
     kernel->banks = listing->banks.items, kernel->bank_count = listing->banks.count;
     for (uint32_t i = 0; i < kernel->code_count; i++) {
         const uint32_t registers = used_registers(listing->parser.program->isa, &kernel->code[i]);
@@ -367,6 +380,7 @@ static void end_kernel(struct listing *listing) {
         parse_refuse(&listing->parser, "'%s' has no instructions", kernel->name);
     listing->code = (struct code){0};
     listing->banks = (struct banks){0};
+    listing->params = (struct params){0};
     listing->has_params = false;
 }
 
@@ -430,7 +444,12 @@ static void parse_line(struct listing *listing) {
 }
 
 enum status native_parse(const char *name, const char *text, struct native_program *out, struct report *report) {
-    *out = (struct native_program){.isa = NATIVE_FERMI};
+    *out = (struct native_program){0};
+    return parse_program(name, text, out, report);
+}
+
+enum status parse_program(const char *name, const char *text, struct native_program *out, struct report *report) {
+    out->isa = NATIVE_FERMI;
     out->name = arena_strdup(&out->arena, name);
     out->text = arena_strdup(&out->arena, text);
     struct listing listing = {.parser = {.program = out, .report = report}};

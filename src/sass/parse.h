@@ -12,6 +12,9 @@ struct parser {
     bool failed; /* something was refused; the rest is read for more */
 };
 
+/* native_parse into a program that is empty but may have its arena. */
+enum status parse_program(const char *name, const char *text, struct native_program *out, struct report *report);
+
 /* Adds "file:line:column: error: ..." for the place of the cursor. */
 enum status parse_refuse(struct parser *parser, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -210,6 +210,8 @@ static void add_kernel(struct text *text, const struct native_program *program, 
     for (const char *at = kernel->name; *at; at++)
         *ARENA_PUSH(text->arena, text) = *at;
     add(text, "\n\t.params %u\n", (unsigned)kernel->param_bytes);
+    for (unsigned i = 0; i < kernel->param_count; i++)
+        add(text, "\t.param %u %u\n", (unsigned)kernel->params[i].offset, (unsigned)kernel->params[i].bytes);
     if (kernel->shared_bytes)
         add(text, "\t.shared %u\n", (unsigned)kernel->shared_bytes);
     if (kernel->local_bytes)

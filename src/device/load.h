@@ -1,0 +1,13 @@
+/* Text of any language that is loaded as it is, to a module. */
+#ifndef HEDDLE_DEVICE_LOAD_H
+#define HEDDLE_DEVICE_LOAD_H
+
+#include "base/status.h"
+#include "isa/module.h"
+
+/* Is it text that needs no compiler, by the name of its file: .ptx, .sass? */
+bool load_is_text(const char *name);
+/* As ptx_load; native code where the name ends in .sass. */
+enum status load_text(const char *name, const char *text, size_t length, struct module **out, struct report *report);
+
+#endif

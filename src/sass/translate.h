@@ -1,0 +1,116 @@
+/* From native instructions to the internal form: what the parts share. */
+#ifndef HEDDLE_SASS_TRANSLATE_H
+#define HEDDLE_SASS_TRANSLATE_H
+
+#include "sass/native.h"
+
+/* Registers of the internal form: the native ones under their numbers, then what only parts of instructions use. */
+enum {
+    REGISTER_R = 0,
+    REGISTER_P = 128,                             /* predicates of Fermi */
+    REGISTER_A = REGISTER_P + 8,                  /* address registers of Tesla */
+    REGISTER_C = REGISTER_A + TESLA_ADDRESSES,    /* condition codes of Tesla: the result that set them */
+    REGISTER_SCRATCH = REGISTER_C + NATIVE_CODES, /* 32 bits */
+    REGISTER_WIDE = REGISTER_SCRATCH + 12,        /* 64 bits */
+    REGISTER_TEST = REGISTER_WIDE + 6,            /* predicates */
+    REGISTER_COUNT = REGISTER_TEST + 3,
+};
+
+struct
+    native_targets { /* by instruction of the kernel: where a jump leads, as such an instruction; NO_PC: it is none */
+    uint32_t *to;
+};
+
+struct translation {
+    const struct native_program *program;
+    const struct native_kernel *kernel;
+    struct module *module;
+    struct report *report;
+    struct {
+        struct inst *items;
+        unsigned count, capacity;
+    } code;
+    struct {
+        const char **items;
+        unsigned count, capacity;
+    } texts;
+    const struct symbol **banks; /* of the kernel, those that are indexed */
+    /* of the instruction under way */
+    const struct native_inst *inst;
+    uint32_t first; /* in code */
+    int32_t guard;
+    bool guard_negated;
+    unsigned scratch, wide, test; /* used up */
+    bool failed;
+};
+
+enum status translate_refuse(struct translation *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- operands ---- */
+struct operand translate_register(unsigned number);
+struct operand translate_number(uint64_t value);
+struct operand translate_predicate(const struct native_operand *operand, bool *always);
+struct operand translate_scratch(struct translation *t);
+struct operand translate_wide(struct translation *t);
+struct operand translate_test(struct translation *t);
+/* Source n of the instruction under way, as wide as the type; signs, halves and what no operand can be are parts before. */
+struct operand translate_source(struct translation *t, unsigned n, enum type type);
+/* Without its signs. */
+struct operand translate_plain(struct translation *t, unsigned n, enum type type);
+/* Destination n; none where it is discarded. */
+struct operand translate_target(const struct translation *t, unsigned n);
+
+/* ---- instructions ---- */
+struct operation {
+    enum op op;
+    enum type type, stype;
+    enum mode mode;
+    enum compare compare;
+    enum boolop boolop;
+    enum rounding rounding;
+    unsigned flags;
+};
+/* Adds one; operands are copied. */
+struct inst *translate_put(struct translation *t, const struct operation *operation, const struct operand *targets,
+                           unsigned target_count, const struct operand *sources, unsigned source_count);
+/* One destination and one to three sources. */
+struct inst *translate_1(struct translation *t, struct operation operation, struct operand d, struct operand a);
+struct inst *translate_2(struct translation *t, struct operation operation, struct operand d, struct operand a,
+                         struct operand b);
+struct inst *translate_3(struct translation *t, struct operation operation, struct operand d, struct operand a,
+                         struct operand b, struct operand c);
+/* A result of 64 bits in registers reg, reg + 1: where to write it, and the part that follows. */
+struct operand translate_begin_pair(struct translation *t);
+void translate_end_pair(struct translation *t, struct operand pair, const struct native_operand *target);
+
+enum compare translate_compare(enum native_modifier word);
+enum boolop translate_boolop(enum native_modifier word);
+enum rounding translate_rounding(enum native_modifier word);
+enum type translate_type(enum native_modifier word); /* TYPE_NONE: none */
+enum atom translate_atom(enum native_modifier word);
+/* Bytes of c[bank][offset] that the listing gives; false: it does not. */
+bool translate_bank(const struct native_kernel *kernel, unsigned bank, int64_t offset, unsigned bytes, uint64_t *out);
+
+/* ---- by instruction set: adds what the instruction under way is, all but the guard of control flow ---- */
+void translate_fermi(struct translation *t);
+void translate_tesla(struct translation *t);
+
+/* Where instruction i of the kernel leads if it jumps, sets a token or pops one, as an instruction of the kernel; NO_PC: it
+ * does none of these, or nothing leads to it. starts: where functions begin, ascending, start_count of them. */
+void native_flow(struct translation *t, const uint32_t *starts, unsigned start_count, uint32_t *targets,
+                 struct arena *scratch);
+/* What instructions do to the flow of control, whatever the instruction set. */
+enum native_control {
+    CONTROL_NONE,
+    CONTROL_BRANCH,
+    CONTROL_CALL,
+    CONTROL_RETURN,
+    CONTROL_EXIT,
+    CONTROL_TOKEN, /* ssy, pbk, pcnt, pret: the op of the internal form */
+    CONTROL_BREAK, /* brk, cont */
+};
+enum native_control native_control(enum native_isa isa, const struct native_inst *inst, enum op *token);
+/* The instruction at a byte address, NO_PC: none. */
+uint32_t native_at(const struct native_kernel *kernel, int64_t address);
+
+#endif

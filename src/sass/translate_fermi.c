@@ -1,0 +1,672 @@
+/* What each Fermi instruction is in the internal form. */
+#include "sass/translate.h"
+
+static enum native_modifier word(const struct translation *t, unsigned n) { return t->inst->modifiers[n]; }
+static bool has(const struct translation *t, unsigned n) { return t->inst->modifiers[n] != MODIFIER_NONE; }
+static enum type integer(bool is_unsigned) { return is_unsigned ? TYPE_U32 : TYPE_S32; }
+static unsigned flag(bool set, unsigned value) { return set ? value : 0; }
+static struct operand target(const struct translation *t) { return translate_target(t, 0); }
+
+static void move(struct translation *t, struct operand d, struct operand a) {
+    translate_1(t, (struct operation){.op = OP_MOV, .type = TYPE_B32}, d, a);
+}
+
+/* ---- integers ---- */
+
+/* a + b, -a + b as b - a, a - b; -a - b has a part. */
+static void add(struct translation *t, struct operation operation) {
+    const struct native_operand *operands = t->inst->operands;
+    const bool first = operands[1].negated && !operands[1].absolute;
+    const bool second = operands[2].negated && !operands[2].absolute;
+    const bool swaps = first && !second, subtracts = first != second;
+    const struct operand a = swaps ? translate_plain(t, 1, operation.type) : translate_source(t, 1, operation.type);
+    const struct operand b =
+        second && subtracts ? translate_plain(t, 2, operation.type) : translate_source(t, 2, operation.type);
+    operation.op = subtracts ? OP_SUB : OP_ADD;
+    const bool wide = type_bytes(operation.type) == 8;
+    const struct operand d = wide ? translate_begin_pair(t) : target(t);
+    translate_2(t, operation, d, swaps ? b : a, swaps ? a : b);
+    if (wide)
+        translate_end_pair(t, d, &operands[0]);
+}
+
+static void integer_add(struct translation *t) {
+    add(t, (struct operation){.type = TYPE_S32,
+                              .flags = flag(has(t, 0), FLAG_SAT) | flag(has(t, 1), FLAG_CARRY_IN) |
+                                       flag(t->inst->sets_code, FLAG_CARRY_OUT)});
+}
+
+/* Types of both factors; the lower half of a product does not depend on them. */
+static bool product_type(struct translation *t, struct operation *operation) {
+    const bool high = has(t, 2), first = word(t, 0) == MODIFIER_U32, second = word(t, 1) == MODIFIER_U32;
+    operation->mode = high ? MODE_HI : MODE_LO;
+    operation->type = integer(first);
+    if (high && first != second)
+        translate_refuse(t, "the upper half of a product of factors that differ in sign");
+    return !high || first == second;
+}
+
+static void multiply(struct translation *t, bool adds) {
+    struct operation operation = {.op = adds ? OP_MAD : OP_MUL};
+    if (!product_type(t, &operation))
+        return;
+    const struct operand a = translate_source(t, 1, TYPE_B32), b = translate_source(t, 2, TYPE_B32);
+    if (!adds) {
+        translate_2(t, operation, target(t), a, b);
+        return;
+    }
+    operation.flags = flag(has(t, 3), FLAG_CARRY_IN) | flag(t->inst->sets_code, FLAG_CARRY_OUT);
+    translate_3(t, operation, target(t), a, b, translate_source(t, 3, TYPE_B32));
+}
+
+/* Of a, b: the smaller where the predicate holds, else the larger. */
+static void extreme(struct translation *t, enum type type, unsigned flags) {
+    bool always;
+    const struct operand chosen = translate_predicate(&t->inst->operands[3], &always);
+    const struct operand a = translate_source(t, 1, type), b = translate_source(t, 2, type);
+    const bool wide = type_bytes(type) == 8;
+    const struct operand d = wide ? translate_begin_pair(t) : target(t);
+    struct operation operation = {.op = always ? OP_MIN : OP_MAX, .type = type, .flags = flags};
+    if (chosen.kind == OPERAND_IMM) {
+        translate_2(t, operation, d, a, b);
+    } else {
+        const struct operand low = wide ? translate_wide(t) : translate_scratch(t);
+        const struct operand high = wide ? translate_wide(t) : translate_scratch(t);
+        translate_2(t, operation, high, a, b);
+        operation.op = OP_MIN;
+        translate_2(t, operation, low, a, b);
+        translate_3(t, (struct operation){.op = OP_SELP, .type = wide ? TYPE_B64 : TYPE_B32}, d, low, high, chosen);
+    }
+    if (wide)
+        translate_end_pair(t, d, &t->inst->operands[0]);
+}
+
+/* By at most 31 where it wraps; else what is shifted out is gone. */
+static void shift(struct translation *t, enum op op, enum type type, bool wraps) {
+    const struct operand a = translate_source(t, 1, TYPE_B32);
+    struct operand b = translate_source(t, 2, TYPE_B32);
+    if (wraps) {
+        const struct operand low = translate_scratch(t);
+        translate_2(t, (struct operation){.op = OP_AND, .type = TYPE_B32}, low, b, translate_number(31));
+        b = low;
+    }
+    translate_2(t, (struct operation){.op = op, .type = type}, target(t), a, b);
+}
+
+static void logic(struct translation *t) {
+    const struct operand b = translate_source(t, 2, TYPE_B32);
+    if (word(t, 0) == MODIFIER_PASS_B) {
+        move(t, target(t), b);
+        return;
+    }
+    const enum op op = word(t, 0) == MODIFIER_AND ? OP_AND : word(t, 0) == MODIFIER_OR ? OP_OR : OP_XOR;
+    translate_2(t, (struct operation){.op = op, .type = TYPE_B32}, target(t), translate_source(t, 1, TYPE_B32), b);
+}
+
+/* A field in the lower 16 bits of b: first bit, and above it how many. */
+static void field(struct translation *t, struct operand b, struct operand *first, struct operand *count) {
+    if (b.kind == OPERAND_IMM) {
+        *first = translate_number(b.imm & 0xff), *count = translate_number(b.imm >> 8 & 0xff);
+        return;
+    }
+    const struct operation extract = {.op = OP_BFE, .type = TYPE_U32};
+    *first = translate_scratch(t), *count = translate_scratch(t);
+    translate_3(t, extract, *first, b, translate_number(0), translate_number(8));
+    translate_3(t, extract, *count, b, translate_number(8), translate_number(8));
+}
+
+static void extract_field(struct translation *t) {
+    struct operand first, count;
+    const struct operand a = translate_source(t, 1, TYPE_B32);
+    field(t, translate_source(t, 2, TYPE_B32), &first, &count);
+    translate_3(t, (struct operation){.op = OP_BFE, .type = integer(has(t, 0))}, target(t), a, first, count);
+}
+
+static void insert_field(struct translation *t) {
+    struct operand first, count;
+    const struct operand a = translate_source(t, 1, TYPE_B32), into = translate_source(t, 3, TYPE_B32);
+    field(t, translate_source(t, 2, TYPE_B32), &first, &count);
+    const struct operand sources[4] = {a, into, first, count}, d = target(t);
+    translate_put(t, &(struct operation){.op = OP_BFI, .type = TYPE_B32}, &d, 1, sources, 4);
+}
+
+/* Operands of video instructions may be the lower byte or half of a register. */
+static struct operand video_source(struct translation *t, unsigned n, enum native_modifier type, enum type *out) {
+    const enum type narrow = type ? translate_type(type) : TYPE_S32;
+    struct operand source = translate_source(t, n, TYPE_B32);
+    *out = type_is_signed(narrow) ? TYPE_S32 : TYPE_U32;
+    if (source.kind == OPERAND_IMM || type_bytes(narrow) == 4)
+        return source;
+    const struct operand wide = translate_scratch(t);
+    translate_1(t, (struct operation){.op = OP_CVT, .type = *out, .stype = narrow}, wide, source);
+    return wide;
+}
+
+static void video(struct translation *t, bool adds) {
+    enum type first, second;
+    const struct operand a = video_source(t, 1, word(t, 0), &first), b = video_source(t, 2, word(t, 1), &second);
+    const struct operand c = translate_source(t, 3, TYPE_B32), d = target(t);
+    const enum native_modifier then = word(t, adds ? 2 : 3);
+    const bool largest = !adds && has(t, 2);
+    const enum mode mode = largest || then == MODIFIER_MAX ? MODE_MAX : MODE_MIN;
+    const enum op one = adds ? OP_ADD : largest ? OP_MAX : OP_MIN;
+    if (!then) {
+        translate_2(t, (struct operation){.op = one, .type = first}, d, a, b);
+    } else if (adds && then != MODIFIER_ACC) {
+        translate_3(t, (struct operation){.op = OP_ADD_MNMX, .type = first, .mode = mode}, d, a, b, c);
+    } else if (!adds && then == MODIFIER_ACC) {
+        translate_3(t, (struct operation){.op = OP_MNMX_ADD, .type = first, .mode = mode}, d, a, b, c);
+    } else {
+        const struct operand middle = translate_scratch(t);
+        const enum op two = then == MODIFIER_ACC ? OP_ADD : then == MODIFIER_MIN ? OP_MIN : OP_MAX;
+        translate_2(t, (struct operation){.op = one, .type = first}, middle, a, b);
+        translate_2(t, (struct operation){.op = two, .type = first}, d, middle, c);
+    }
+}
+
+/* ---- predicates ---- */
+
+/* One destination where the other is pt; the first is a test of no use where only the other is wanted. */
+static unsigned predicate_targets(struct translation *t, struct operand targets[2]) {
+    const struct native_operand *operands = t->inst->operands;
+    for (unsigned i = 0; i < 2; i++)
+        targets[i] = operands[i].reg == FERMI_PT ? (struct operand){.kind = OPERAND_NONE}
+                                                 : translate_register(REGISTER_P + operands[i].reg);
+    if (operands[0].reg == FERMI_PT)
+        targets[0] = translate_test(t);
+    return operands[1].reg == FERMI_PT ? 1 : 2;
+}
+
+/* With a third source only where it says something. */
+static void put_predicates(struct translation *t, struct operation operation, const struct operand sources[3],
+                           unsigned count) {
+    struct operand targets[2];
+    const unsigned target_count = predicate_targets(t, targets);
+    translate_put(t, &operation, targets, target_count, sources, count);
+}
+
+static void set_predicates(struct translation *t, enum type type, enum native_modifier compare,
+                           enum native_modifier combine, unsigned flags) {
+    bool always;
+    const struct operand a = translate_source(t, 2, type), b = translate_source(t, 3, type);
+    const struct operand sources[3] = {a, b, translate_predicate(&t->inst->operands[4], &always)};
+    const bool plain = always && combine == MODIFIER_AND;
+    put_predicates(t,
+                   (struct operation){.op = OP_SETP,
+                                      .type = type,
+                                      .compare = translate_compare(compare),
+                                      .boolop = plain ? BOOL_NONE : translate_boolop(combine),
+                                      .flags = flags},
+                   sources, plain ? 2 : 3);
+}
+
+static void combine_predicates(struct translation *t) {
+    bool always;
+    struct operand sources[3];
+    for (unsigned i = 0; i < 3; i++)
+        sources[i] = translate_predicate(&t->inst->operands[2 + i], &always);
+    const enum mode mode = word(t, 0) == MODIFIER_AND ? MODE_AND : word(t, 0) == MODIFIER_OR ? MODE_OR : MODE_XOR;
+    put_predicates(
+        t, (struct operation){.op = OP_PSETP, .type = TYPE_PRED, .mode = mode, .boolop = translate_boolop(word(t, 1))},
+        sources, 3);
+}
+
+static void set_register(struct translation *t, enum type from, enum native_modifier compare,
+                         enum native_modifier combine, unsigned flags) {
+    bool always;
+    const struct operand a = translate_source(t, 1, from), b = translate_source(t, 2, from);
+    const struct operand c = translate_predicate(&t->inst->operands[3], &always);
+    translate_3(t,
+                (struct operation){.op = OP_SET,
+                                   .type = has(t, 0) ? TYPE_F32 : TYPE_U32,
+                                   .stype = from,
+                                   .compare = translate_compare(compare),
+                                   .boolop = translate_boolop(combine),
+                                   .flags = flags},
+                target(t), a, b, c);
+}
+
+/* ---- floating point ---- */
+
+static void multiply_float(struct translation *t, enum type type, bool adds, unsigned flags, enum rounding rounding) {
+    const bool wide = type == TYPE_F64;
+    const struct operand a = translate_source(t, 1, type), b = translate_source(t, 2, type);
+    const struct operand c = adds ? translate_source(t, 3, type) : translate_number(0);
+    const struct operand d = wide ? translate_begin_pair(t) : target(t);
+    const struct operation operation = {
+        .op = adds ? OP_FMA : OP_MUL, .type = type, .flags = flags, .rounding = rounding};
+    if (adds)
+        translate_3(t, operation, d, a, b, c);
+    else
+        translate_2(t, operation, d, a, b);
+    if (wide)
+        translate_end_pair(t, d, &t->inst->operands[0]);
+}
+
+static void special_function(struct translation *t) {
+    static const uint8_t ops[] = {OP_COS, OP_SIN, OP_EX2, OP_LG2, OP_RCP, OP_RSQRT};
+    if (has(t, 1)) {
+        translate_refuse(t, "MUFU with .SAT");
+        return;
+    }
+    translate_1(t, (struct operation){.op = ops[word(t, 0) - MODIFIER_COS], .type = TYPE_F32, .flags = FLAG_APPROX},
+                target(t), translate_source(t, 1, TYPE_F32));
+}
+
+/* ---- conversion ---- */
+
+static void convert(struct translation *t, struct operation operation) {
+    const enum type from = operation.stype;
+    /* signs of narrow integers are those of 32 bits */
+    const enum type sign = type_is_float(from) ? from : type_bytes(from) == 8 ? TYPE_S64 : TYPE_S32;
+    const struct native_operand *source = &t->inst->operands[1];
+    struct operand a = translate_plain(t, 1, type_bytes(from) == 8 ? from : TYPE_B32);
+    const bool wide = type_bytes(operation.type) == 8;
+    if ((source->negated || source->absolute) && type_bytes(from) < 4) {
+        translate_refuse(t, "a sign before a value of less than 32 bits");
+        return;
+    }
+    for (unsigned i = 0; i < 2; i++)
+        if (i ? source->negated : source->absolute) {
+            const struct operand out = type_bytes(sign) == 8 ? translate_wide(t) : translate_scratch(t);
+            translate_1(t, (struct operation){.op = i ? OP_NEG : OP_ABS, .type = sign}, out, a);
+            a = out;
+        }
+    const struct operand d = wide ? translate_begin_pair(t) : target(t);
+    operation.op = OP_CVT;
+    translate_1(t, operation, d, a);
+    if (wide)
+        translate_end_pair(t, d, &t->inst->operands[0]);
+}
+
+static enum type type_or(enum native_modifier modifier, enum type otherwise) {
+    return modifier ? translate_type(modifier) : otherwise;
+}
+
+static void convert_float(struct translation *t) {
+    const enum type to = type_or(word(t, 1), TYPE_F32), from = type_or(word(t, 2), TYPE_F32);
+    const enum rounding rounding = translate_rounding(word(t, 3));
+    const bool integral = rounding >= ROUND_RNI && rounding <= ROUND_RPI;
+    if (to != from && integral) {
+        translate_refuse(t, "rounding to an integral value between types");
+        return;
+    }
+    convert(t, (struct operation){.type = to,
+                                  .stype = from,
+                                  .rounding = to == from && !integral ? ROUND_DEFAULT : rounding,
+                                  .flags = flag(has(t, 0), FLAG_FTZ) | flag(has(t, 4), FLAG_SAT)});
+}
+
+static void convert_to_integer(struct translation *t) {
+    enum rounding rounding = translate_rounding(word(t, 3));
+    if (rounding == ROUND_DEFAULT)
+        rounding = ROUND_RNI;
+    convert(t, (struct operation){.type = translate_type(word(t, 1)),
+                                  .stype = type_or(word(t, 2), TYPE_F32),
+                                  .rounding = rounding,
+                                  .flags = flag(has(t, 0), FLAG_FTZ)});
+}
+
+/* ---- memory ---- */
+
+static enum type width_type(enum native_modifier width, unsigned *registers) {
+    *registers = width == MODIFIER_W64 ? 2 : width == MODIFIER_W128 ? 4 : 1;
+    return width == MODIFIER_NONE || width >= MODIFIER_W32 ? TYPE_B32 : translate_type(width);
+}
+
+static enum cache_hint cache_of(enum native_modifier modifier) {
+    switch (modifier) {
+    case MODIFIER_CG: return CACHE_CG;
+    case MODIFIER_CS: return CACHE_CS;
+    case MODIFIER_CV: return CACHE_CV;
+    case MODIFIER_LU: return CACHE_LU;
+    case MODIFIER_WT: return CACHE_WT;
+    default: return CACHE_DEFAULT;
+    }
+}
+
+/* [R + offset], of a pair where the address has 64 bits. */
+static struct operand address_of(struct translation *t, unsigned n, bool extended) {
+    const struct native_operand *operand = &t->inst->operands[n];
+    struct operand address = {.kind = OPERAND_ADDRESS, .imm = (uint64_t)operand->value};
+    if (operand->reg == FERMI_RZ) {
+        address.imm = extended ? address.imm : (uint32_t)address.imm;
+        return address;
+    }
+    address.has_reg = true;
+    address.reg = operand->reg;
+    if (extended) {
+        const struct operand wide = translate_wide(t);
+        const struct operand halves[2] = {translate_register(operand->reg), translate_register(operand->reg + 1u)};
+        translate_put(t, &(struct operation){.op = OP_MOV, .type = TYPE_B64}, &wide, 1, halves, 2);
+        address.reg = wide.reg;
+    }
+    return address;
+}
+
+/* Registers reg, reg + 1, ...; none where they are RZ. */
+static void vector(struct operand *out, unsigned count, unsigned reg, bool written) {
+    const struct operand nothing = written ? (struct operand){.kind = OPERAND_NONE} : translate_number(0);
+    for (unsigned i = 0; i < count; i++)
+        out[i] = reg == FERMI_RZ ? nothing : translate_register(reg + i);
+}
+
+/* Vectors begin at a register that their length divides, and end before RZ. */
+static bool fits(struct translation *t, unsigned reg, unsigned count) {
+    const bool good = reg == FERMI_RZ || (reg % count == 0 && reg + count <= FERMI_RZ);
+    if (!good)
+        translate_refuse(t, "%u registers from R%u on", count, reg);
+    return good;
+}
+
+struct transfer {
+    enum space space;
+    bool extended;
+    enum native_modifier width, cache;
+};
+
+static void load(struct translation *t, unsigned d, unsigned m, struct transfer transfer) {
+    unsigned count;
+    const enum type type = width_type(transfer.width, &count);
+    struct operand targets[4];
+    if (!fits(t, t->inst->operands[d].reg, count))
+        return;
+    const struct operand address = address_of(t, m, transfer.extended);
+    vector(targets, count, t->inst->operands[d].reg, true);
+    struct inst *inst = translate_put(t, &(struct operation){.op = OP_LD, .type = type}, targets, count, &address, 1);
+    inst->space = (uint8_t)transfer.space, inst->cache = (uint8_t)cache_of(transfer.cache);
+}
+
+static void store(struct translation *t, struct transfer transfer) {
+    unsigned count;
+    const enum type type = width_type(transfer.width, &count);
+    struct operand sources[5];
+    if (!fits(t, t->inst->operands[1].reg, count))
+        return;
+    sources[0] = address_of(t, 0, transfer.extended);
+    vector(sources + 1, count, t->inst->operands[1].reg, false);
+    struct inst *inst = translate_put(t, &(struct operation){.op = OP_ST, .type = type}, NULL, 0, sources, count + 1);
+    inst->space = (uint8_t)transfer.space, inst->cache = (uint8_t)cache_of(transfer.cache);
+}
+
+/* Both addresses are those from before. */
+static void load_two(struct translation *t) {
+    const struct native_operand *operands = t->inst->operands;
+    const bool clobbers = operands[0].reg == operands[3].reg && operands[0].reg != FERMI_RZ;
+    struct operand second = address_of(t, 3, false);
+    if (clobbers) {
+        const struct operand kept = translate_scratch(t);
+        move(t, kept, translate_register(operands[3].reg));
+        second.reg = kept.reg;
+    }
+    load(t, 0, 2, (struct transfer){.space = SPACE_GENERIC});
+    translate_1(t, (struct operation){.op = OP_LD, .type = TYPE_B32}, translate_target(t, 1), second)->space =
+        SPACE_GENERIC;
+}
+
+static const struct symbol *bank_symbol(const struct translation *t, unsigned number) {
+    for (unsigned i = 0; i < t->kernel->bank_count; i++)
+        if (t->kernel->banks[i].number == number)
+            return t->banks[i];
+    return NULL;
+}
+
+/* c[bank][R + offset] of the parameters or of a bank in the listing. */
+static void load_constant(struct translation *t) {
+    const struct native_operand *from = &t->inst->operands[1];
+    unsigned count;
+    const enum type type = width_type(word(t, 0), &count);
+    struct operand targets[4], address = {.kind = OPERAND_ADDRESS, .imm = (uint64_t)from->value};
+    if (!fits(t, t->inst->operands[0].reg, count))
+        return;
+    const bool parameters = from->bank == 0 && from->value >= FERMI_PARAM_BASE;
+    if (parameters)
+        address.imm -= FERMI_PARAM_BASE;
+    else
+        address.symbol = bank_symbol(t, from->bank);
+    if (!parameters && !address.symbol) {
+        translate_refuse(t, "nothing is known of c[0x%x]", from->bank);
+        return;
+    }
+    address.has_reg = from->reg != FERMI_RZ, address.reg = from->reg;
+    vector(targets, count, t->inst->operands[0].reg, true);
+    translate_put(t, &(struct operation){.op = OP_LD, .type = type}, targets, count, &address, 1)->space =
+        parameters ? SPACE_PARAM : SPACE_CONST;
+}
+
+static void atomic(struct translation *t, bool returns) {
+    const unsigned m = returns ? 1 : 0;
+    const enum atom atom = translate_atom(word(t, 1));
+    enum type type = type_or(word(t, 2), TYPE_U32);
+    const bool wide = type_bytes(type) == 8, bits = atom >= ATOM_AND && atom <= ATOM_CAS;
+    if (bits)
+        type = wide ? TYPE_B64 : TYPE_B32;
+    const struct operand address = address_of(t, m, has(t, 0));
+    struct operand sources[3] = {address, translate_source(t, m + 1, type)};
+    const bool three = atom == ATOM_CAS;
+    if (three != (returns && t->inst->operands[3].kind != NATIVE_NONE) ||
+        (!returns && atom >= ATOM_EXCH && atom <= ATOM_CAS)) {
+        translate_refuse(t, "this atomic operation with so many operands");
+        return;
+    }
+    if (three)
+        sources[2] = translate_source(t, 3, type);
+    const struct operand d = wide ? translate_begin_pair(t) : target(t);
+    struct inst *inst = translate_put(t, &(struct operation){.op = returns ? OP_ATOM : OP_RED, .type = type}, &d,
+                                      returns, sources, three ? 3 : 2);
+    inst->atom = (uint8_t)atom, inst->space = SPACE_GENERIC;
+    if (returns && wide)
+        translate_end_pair(t, d, &t->inst->operands[0]);
+}
+
+/* ---- the block and the warp ---- */
+
+static void barrier(struct translation *t, unsigned first, enum mode mode) {
+    bool always;
+    struct operand sources[3] = {translate_source(t, first, TYPE_U32), {.kind = OPERAND_NONE}};
+    if (t->inst->operands[first + 1].kind != NATIVE_NONE)
+        sources[1] = translate_source(t, first + 1, TYPE_U32);
+    struct operand d = {.kind = OPERAND_NONE};
+    const bool reduces = mode != MODE_SYNC && mode != MODE_ARRIVE;
+    if (reduces) {
+        sources[2] = translate_predicate(&t->inst->operands[4], &always);
+        const struct native_operand *predicate = &t->inst->operands[1];
+        if (mode == MODE_RED_POPC)
+            d = target(t);
+        else if (predicate->kind == NATIVE_PREDICATE && predicate->reg != FERMI_PT)
+            d = translate_register(REGISTER_P + predicate->reg);
+    }
+    const enum type type = !reduces ? TYPE_NONE : mode == MODE_RED_POPC ? TYPE_U32 : TYPE_PRED;
+    translate_put(t, &(struct operation){.op = OP_BAR, .type = type, .mode = mode, .flags = FLAG_ALIGNED}, &d, reduces,
+                  sources, reduces ? 3 : 2);
+}
+
+/* Nobody takes the result: a barrier. */
+static void reduce(struct translation *t) {
+    const bool counts = word(t, 0) == MODIFIER_POPC;
+    const bool wanted = counts ? t->inst->operands[0].reg != FERMI_RZ
+                               : t->inst->operands[1].kind != NATIVE_NONE && t->inst->operands[1].reg != FERMI_PT;
+    barrier(t, 2,
+            !wanted                      ? MODE_SYNC
+            : counts                     ? MODE_RED_POPC
+            : word(t, 0) == MODIFIER_AND ? MODE_RED_AND
+                                         : MODE_RED_OR);
+}
+
+static void vote(struct translation *t) {
+    bool always;
+    const struct native_operand *operands = t->inst->operands;
+    const struct operand asked = translate_predicate(&operands[2], &always);
+    const bool ballot = operands[0].reg != FERMI_RZ;
+    if (ballot && word(t, 0) != MODIFIER_ANY) {
+        translate_refuse(t, "VOTE with a register but for .ANY");
+        return;
+    }
+    const enum mode mode = word(t, 0) == MODIFIER_ALL ? MODE_ALL : word(t, 0) == MODIFIER_ANY ? MODE_ANY : MODE_UNI;
+    if (operands[1].reg != FERMI_PT || !ballot)
+        translate_1(t, (struct operation){.op = OP_VOTE, .type = TYPE_PRED, .mode = mode},
+                    operands[1].reg == FERMI_PT ? translate_test(t) : translate_register(REGISTER_P + operands[1].reg),
+                    asked);
+    if (ballot)
+        translate_1(t, (struct operation){.op = OP_VOTE, .type = TYPE_B32, .mode = MODE_BALLOT}, target(t), asked);
+}
+
+static void control(struct translation *t, enum op op, enum mode mode) {
+    translate_put(t, &(struct operation){.op = op, .mode = mode}, NULL, 0, NULL, 0);
+}
+
+static void translate_integer(struct translation *t) {
+    const struct operation shifted = {.op = OP_SHADD, .type = TYPE_B32};
+    switch ((enum fermi_row)t->inst->row) {
+    case FERMI_IADD:
+    case FERMI_IADD32I: integer_add(t); break;
+    case FERMI_IMUL: multiply(t, false); break;
+    case FERMI_IMAD: multiply(t, true); break;
+    case FERMI_ISCADD: {
+        const struct operand a = translate_source(t, 1, TYPE_B32), b = translate_source(t, 2, TYPE_B32);
+        translate_3(t, shifted, target(t), a, b, translate_source(t, 3, TYPE_B32));
+        break;
+    }
+    case FERMI_IMNMX: extreme(t, integer(has(t, 0)), 0); break;
+    case FERMI_ICMP: {
+        const struct operand a = translate_source(t, 1, TYPE_B32), b = translate_source(t, 2, TYPE_B32);
+        const struct operation operation = {.op = OP_ICMP,
+                                            .type = integer(has(t, 1)),
+                                            .compare = translate_compare(word(t, 0))};
+        translate_3(t, operation, target(t), a, b, translate_source(t, 3, TYPE_B32));
+        break;
+    }
+    case FERMI_SHL: shift(t, OP_SHL, TYPE_B32, has(t, 0)); break;
+    case FERMI_SHR: shift(t, OP_SHR, integer(has(t, 0)), has(t, 1)); break;
+    case FERMI_LOP:
+    case FERMI_LOP32I: logic(t); break;
+    case FERMI_BFE: extract_field(t); break;
+    case FERMI_BFI: insert_field(t); break;
+    case FERMI_POPC: {
+        const struct operand both = translate_scratch(t), a = translate_source(t, 1, TYPE_B32);
+        translate_2(t, (struct operation){.op = OP_AND, .type = TYPE_B32}, both, a, translate_source(t, 2, TYPE_B32));
+        translate_1(t, (struct operation){.op = OP_POPC, .type = TYPE_B32}, target(t), both);
+        break;
+    }
+    case FERMI_FLO:
+        translate_1(t,
+                    (struct operation){
+                        .op = OP_BFIND, .type = integer(has(t, 0)), .mode = has(t, 1) ? MODE_SHIFTAMT : MODE_NONE},
+                    target(t), translate_source(t, 1, TYPE_B32));
+        break;
+    case FERMI_VADD: video(t, true); break;
+    case FERMI_VMNMX: video(t, false); break;
+    default: translate_refuse(t, "no operation is known for it"); break;
+    }
+}
+
+static void translate_float(struct translation *t) {
+    const unsigned ftz = flag(has(t, 0), FLAG_FTZ);
+    switch ((enum fermi_row)t->inst->row) {
+    case FERMI_FADD:
+        add(t, (struct operation){.type = TYPE_F32,
+                                  .flags = ftz | flag(has(t, 2), FLAG_SAT),
+                                  .rounding = translate_rounding(word(t, 1))});
+        break;
+    case FERMI_FADD32I: add(t, (struct operation){.type = TYPE_F32, .flags = ftz}); break;
+    case FERMI_FMUL:
+        multiply_float(t, TYPE_F32, false, ftz | flag(has(t, 2), FLAG_SAT), translate_rounding(word(t, 1)));
+        break;
+    case FERMI_FMUL32I: multiply_float(t, TYPE_F32, false, ftz | flag(has(t, 1), FLAG_SAT), ROUND_DEFAULT); break;
+    case FERMI_FFMA:
+        multiply_float(t, TYPE_F32, true, ftz | flag(has(t, 2), FLAG_SAT), translate_rounding(word(t, 1)));
+        break;
+    case FERMI_FMNMX: extreme(t, TYPE_F32, ftz); break;
+    case FERMI_MUFU: special_function(t); break;
+    case FERMI_RRO: move(t, target(t), translate_source(t, 1, TYPE_F32)); break;
+    case FERMI_DADD: add(t, (struct operation){.type = TYPE_F64, .rounding = translate_rounding(word(t, 0))}); break;
+    case FERMI_DMUL: multiply_float(t, TYPE_F64, false, 0, translate_rounding(word(t, 0))); break;
+    case FERMI_DFMA: multiply_float(t, TYPE_F64, true, 0, translate_rounding(word(t, 0))); break;
+    case FERMI_DMNMX: extreme(t, TYPE_F64, 0); break;
+    case FERMI_I2F:
+        convert(t, (struct operation){.type = type_or(word(t, 0), TYPE_F32),
+                                      .stype = translate_type(word(t, 1)),
+                                      .rounding = word(t, 2) ? translate_rounding(word(t, 2)) : ROUND_RN});
+        break;
+    case FERMI_F2I: convert_to_integer(t); break;
+    case FERMI_F2F: convert_float(t); break;
+    case FERMI_I2I:
+        convert(t, (struct operation){.type = translate_type(word(t, 0)),
+                                      .stype = translate_type(word(t, 1)),
+                                      .flags = flag(has(t, 2), FLAG_SAT)});
+        break;
+    default: translate_integer(t); break;
+    }
+}
+
+static void translate_memory(struct translation *t) {
+    switch ((enum fermi_row)t->inst->row) {
+    case FERMI_LD: load(t, 0, 1, (struct transfer){SPACE_GENERIC, has(t, 0), word(t, 2), word(t, 1)}); break;
+    case FERMI_LDU: load(t, 0, 1, (struct transfer){SPACE_GENERIC, has(t, 0), word(t, 1), MODIFIER_NONE}); break;
+    case FERMI_LD_LDU: load_two(t); break;
+    case FERMI_ST: store(t, (struct transfer){SPACE_GENERIC, has(t, 0), word(t, 2), word(t, 1)}); break;
+    case FERMI_LDS: load(t, 0, 1, (struct transfer){SPACE_SHARED, false, word(t, 0), MODIFIER_NONE}); break;
+    case FERMI_STS: store(t, (struct transfer){SPACE_SHARED, false, word(t, 0), MODIFIER_NONE}); break;
+    case FERMI_LDL: load(t, 0, 1, (struct transfer){SPACE_LOCAL, false, word(t, 1), word(t, 0)}); break;
+    case FERMI_STL: store(t, (struct transfer){SPACE_LOCAL, false, word(t, 1), word(t, 0)}); break;
+    case FERMI_LDC: load_constant(t); break;
+    case FERMI_ATOM: atomic(t, true); break;
+    case FERMI_RED: atomic(t, false); break;
+    case FERMI_MEMBAR:
+        control(t, OP_MEMBAR, MODE_NONE);
+        t->code.items[t->code.count - 1].scope = (uint8_t)(word(t, 0) == MODIFIER_CTA  ? SCOPE_CTA
+                                                           : word(t, 0) == MODIFIER_GL ? SCOPE_GPU
+                                                                                       : SCOPE_SYS);
+        break;
+    default: translate_float(t); break;
+    }
+}
+
+void translate_fermi(struct translation *t) {
+    bool always;
+    switch ((enum fermi_row)t->inst->row) {
+    case FERMI_MOV:
+    case FERMI_MOV32I:
+    case FERMI_S2R: move(t, target(t), translate_source(t, 1, TYPE_B32)); break;
+    case FERMI_SEL: {
+        const struct operand a = translate_source(t, 1, TYPE_B32), b = translate_source(t, 2, TYPE_B32);
+        translate_3(t, (struct operation){.op = OP_SELP, .type = TYPE_B32}, target(t), a, b,
+                    translate_predicate(&t->inst->operands[3], &always));
+        break;
+    }
+    case FERMI_PRMT: {
+        const struct operand a = translate_source(t, 1, TYPE_B32), c = translate_source(t, 3, TYPE_B32);
+        translate_3(t, (struct operation){.op = OP_PRMT, .type = TYPE_B32}, target(t), a, c,
+                    translate_source(t, 2, TYPE_B32));
+        break;
+    }
+    case FERMI_ISETP:
+        if (has(t, 2))
+            translate_refuse(t, "ISETP with .X");
+        else
+            set_predicates(t, integer(has(t, 1)), word(t, 0), word(t, 3), 0);
+        break;
+    case FERMI_FSETP: set_predicates(t, TYPE_F32, word(t, 0), word(t, 2), flag(has(t, 1), FLAG_FTZ)); break;
+    case FERMI_DSETP: set_predicates(t, TYPE_F64, word(t, 0), word(t, 1), 0); break;
+    case FERMI_PSETP: combine_predicates(t); break;
+    case FERMI_ISET: set_register(t, integer(has(t, 2)), word(t, 1), word(t, 3), 0); break;
+    case FERMI_FSET: set_register(t, TYPE_F32, word(t, 1), word(t, 3), flag(has(t, 2), FLAG_FTZ)); break;
+    case FERMI_BAR_SYNC: barrier(t, 0, MODE_SYNC); break;
+    case FERMI_BAR_ARV: barrier(t, 0, MODE_ARRIVE); break;
+    case FERMI_BAR_RED: reduce(t); break;
+    case FERMI_VOTE: vote(t); break;
+    case FERMI_BRA: control(t, OP_BRA, has(t, 0) ? MODE_UNANIMOUS : MODE_NONE); break;
+    case FERMI_BRX: translate_refuse(t, "BRX: where it leads is not in the listing"); break;
+    case FERMI_CAL: control(t, OP_CALL, MODE_NONE); break;
+    case FERMI_RET: control(t, OP_RET, MODE_NONE); break;
+    case FERMI_EXIT: control(t, OP_EXIT, MODE_NONE); break;
+    case FERMI_SSY: control(t, OP_SSY, MODE_NONE); break;
+    case FERMI_PBK: control(t, OP_PBK, MODE_NONE); break;
+    case FERMI_PCNT: control(t, OP_PCNT, MODE_NONE); break;
+    case FERMI_PRET: control(t, OP_PRET, MODE_NONE); break;
+    case FERMI_BRK: control(t, OP_BRK, MODE_NONE); break;
+    case FERMI_CONT: control(t, OP_CONT, MODE_NONE); break;
+    case FERMI_NOP: control(t, OP_NOP, MODE_NONE); break;
+    default: translate_memory(t); break;
+    }
+}

@@ -1,0 +1,301 @@
+/* Operands and single operations of the internal form. */
+#include <stdio.h>
+#include <string.h>
+
+#include "sass/translate.h"
+
+enum status translate_refuse(struct translation *t, const char *format, ...) {
+    char message[256], text[160];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    t->failed = true;
+    return report_add(t->report, STATUS_INVALID, "%s:%u: error: unsupported: %s\n  /*%04x*/ %s", t->program->name,
+                      (unsigned)t->inst->line, message, (unsigned)t->inst->address,
+                      native_inst_text(t->program, t->inst, text, sizeof text));
+}
+
+struct operand translate_register(unsigned number) {
+    return (struct operand){.kind = OPERAND_REG, .reg = number};
+}
+
+struct operand translate_number(uint64_t value) {
+    return (struct operand){.kind = OPERAND_IMM, .imm = value};
+}
+
+struct operand translate_scratch(struct translation *t) {
+    return translate_register(REGISTER_SCRATCH + t->scratch++);
+}
+struct operand translate_wide(struct translation *t) {
+    return translate_register(REGISTER_WIDE + t->wide++);
+}
+struct operand translate_test(struct translation *t) {
+    return translate_register(REGISTER_TEST + t->test++);
+}
+
+/* PT, and what is absent, is the constant; *always: it holds. */
+struct operand translate_predicate(const struct native_operand *operand, bool *always) {
+    const bool constant = operand->kind == NATIVE_NONE || operand->reg == FERMI_PT;
+    *always = constant && !operand->inverted;
+    if (constant)
+        return translate_number(!operand->inverted);
+    struct operand out = translate_register(REGISTER_P + operand->reg);
+    out.negated = operand->inverted;
+    return out;
+}
+
+static bool is_zero(const struct translation *t, const struct native_operand *operand) {
+    return operand->reg == (t->program->isa == NATIVE_FERMI ? (unsigned)FERMI_RZ : (unsigned)TESLA_ZERO);
+}
+
+bool translate_bank(const struct native_kernel *kernel, unsigned bank, int64_t offset, unsigned bytes, uint64_t *out) {
+    *out = 0;
+    for (unsigned i = 0; i < kernel->bank_count; i++)
+        if (kernel->banks[i].number == bank && offset >= 0 && offset + bytes <= kernel->banks[i].byte_count) {
+            memcpy(out, kernel->banks[i].bytes + offset, bytes);
+            return true;
+        }
+    return false;
+}
+
+static struct operand refuse_constant(struct translation *t, const struct native_operand *operand) {
+    translate_refuse(t, "nothing is known of c[0x%x][0x%x]", operand->bank, (unsigned)operand->value);
+    return translate_number(0);
+}
+
+/* c[0x0]: sizes, then parameters; c[0x1][0x100]: where the stack in local memory begins, which grows down; others as the
+ * listing has them. */
+static struct operand fermi_constant(struct translation *t, const struct native_operand *operand, unsigned bytes) {
+    const int64_t offset = operand->value;
+    uint64_t value;
+    if (operand->reg != FERMI_RZ)
+        return refuse_constant(t, operand);
+    if (operand->bank == 0 && offset >= FERMI_PARAM_BASE &&
+        offset - FERMI_PARAM_BASE + bytes <= (int64_t)t->kernel->param_bytes)
+        return (struct operand){.kind = OPERAND_PARAM, .imm = (uint64_t)(offset - FERMI_PARAM_BASE)};
+    if (operand->bank == 0 && bytes == 4 && offset % 4 == 0 && offset >= FERMI_SIZES_BASE &&
+        offset < FERMI_PARAM_BASE) {
+        const unsigned which = (unsigned)(offset - FERMI_SIZES_BASE) / 4;
+        return (struct operand){.kind = OPERAND_SPECIAL,
+                                .reg = which < 3 ? SPECIAL_NTID_X + which : SPECIAL_NCTAID_X + which - 3};
+    }
+    if (operand->bank == 1 && offset == 0x100)
+        return translate_number(t->kernel->local_bytes);
+    if (operand->bank > 1 && translate_bank(t->kernel, operand->bank, offset, bytes, &value))
+        return translate_number(value);
+    return refuse_constant(t, operand);
+}
+
+/* Tesla counts a bank in elements as wide as the operation takes them. */
+static struct operand tesla_constant(struct translation *t, const struct native_operand *operand, unsigned bytes) {
+    uint64_t value;
+    if (!translate_bank(t->kernel, operand->bank, operand->value * bytes, bytes, &value))
+        return refuse_constant(t, operand);
+    return translate_number(value);
+}
+
+static struct operand pack(struct translation *t, unsigned reg) {
+    const struct operand wide = translate_wide(t);
+    const struct operand halves[2] = {translate_register(reg), translate_register(reg + 1)};
+    translate_put(t, &(struct operation){.op = OP_MOV, .type = TYPE_B64}, &wide, 1, halves, 2);
+    return wide;
+}
+
+/* A half of a register, as 32 bits of its type's sign. */
+static struct operand take_half(struct translation *t, const struct native_operand *operand, enum type type) {
+    const struct operand out = translate_scratch(t), whole = translate_register(operand->reg);
+    const bool is_signed = type_is_signed(type);
+    const struct operation extract = {.op = OP_BFE, .type = is_signed ? TYPE_S32 : TYPE_U32};
+    translate_3(t, extract, out, whole, translate_number(operand->half == HALF_HIGH ? 16 : 0), translate_number(16));
+    return out;
+}
+
+/* g[A + k]: the parameters of a kernel are the same for all its threads, the rest is loaded by a part. */
+static struct operand take_shared(struct translation *t, const struct native_operand *operand, enum type type) {
+    const enum type width = operand->width ? translate_type(operand->width) : TYPE_B32;
+    const unsigned bytes = type_bytes(width);
+    const int64_t place = operand->value * bytes;
+    const bool direct = operand->reg == NATIVE_NO_ADDRESS;
+    (void)type;
+    if (direct && bytes == 4 && place >= TESLA_PARAM_BASE &&
+        place - TESLA_PARAM_BASE + 4 <= (int64_t)t->kernel->param_bytes)
+        return (struct operand){.kind = OPERAND_PARAM, .imm = (uint64_t)(place - TESLA_PARAM_BASE)};
+    static const uint8_t sizes[] = {SPECIAL_NTID_X,   SPECIAL_NTID_Y,  SPECIAL_NTID_Z, SPECIAL_NCTAID_X,
+                                    SPECIAL_NCTAID_Y, SPECIAL_CTAID_X, SPECIAL_CTAID_Y};
+    if (direct && bytes == 2 && place >= 2 && place < TESLA_PARAM_BASE)
+        return (struct operand){.kind = OPERAND_SPECIAL, .reg = sizes[place / 2 - 1]};
+    if (direct && place < TESLA_PARAM_BASE) {
+        translate_refuse(t, "nothing is known of g[0x%x] but halves 1 to 7", (unsigned)operand->value);
+        return translate_number(0);
+    }
+    const struct operand out = translate_scratch(t);
+    struct operand address = {.kind = OPERAND_ADDRESS, .imm = (uint64_t)place};
+    if (!direct)
+        address.has_reg = true, address.reg = REGISTER_A + operand->reg;
+    translate_1(t, (struct operation){.op = OP_LD, .type = width}, out, address)->space = SPACE_SHARED;
+    return out;
+}
+
+struct operand translate_plain(struct translation *t, unsigned n, enum type type) {
+    const struct native_operand *operand = &t->inst->operands[n];
+    const unsigned bytes = type_bytes(type) < 2 ? 4 : type_bytes(type);
+    const bool tesla = t->program->isa == NATIVE_TESLA;
+    switch ((enum native_kind)operand->kind) {
+    case NATIVE_REG:
+        if (is_zero(t, operand))
+            return translate_number(0);
+        if (operand->half != HALF_NONE)
+            return take_half(t, operand, type);
+        return bytes == 8 ? pack(t, operand->reg) : translate_register(operand->reg);
+    case NATIVE_IMMEDIATE: return translate_number(bytes == 8 ? (uint64_t)operand->value : (uint32_t)operand->value);
+    case NATIVE_CONSTANT:
+        return tesla ? tesla_constant(t, operand, bytes) : fermi_constant(t, operand, bytes < 4 ? 4 : bytes);
+    case NATIVE_SHARED: return take_shared(t, operand, type);
+    case NATIVE_SPECIAL: return (struct operand){.kind = OPERAND_SPECIAL, .reg = operand->reg};
+    case NATIVE_ADDRESS: return translate_register(REGISTER_A + operand->reg);
+    default: translate_refuse(t, "operand %u", n + 1); return translate_number(0);
+    }
+}
+
+static struct operand through(struct translation *t, enum op op, enum type type, struct operand from) {
+    const struct operand out = type_bytes(type) == 8 ? translate_wide(t) : translate_scratch(t);
+    translate_1(t, (struct operation){.op = op, .type = type}, out, from);
+    return out;
+}
+
+struct operand translate_source(struct translation *t, unsigned n, enum type type) {
+    const struct native_operand *operand = &t->inst->operands[n];
+    struct operand out = translate_plain(t, n, type);
+    if (operand->absolute)
+        out = through(t, OP_ABS, type, out);
+    if (operand->negated)
+        out = through(t, OP_NEG, type, out);
+    if (operand->inverted)
+        out = through(t, OP_NOT, TYPE_B32, out);
+    return out;
+}
+
+struct operand translate_target(const struct translation *t, unsigned n) {
+    const struct native_operand *operand = &t->inst->operands[n];
+    if (operand->kind == NATIVE_ADDRESS)
+        return translate_register(REGISTER_A + operand->reg);
+    if (operand->kind != NATIVE_REG || is_zero(t, operand))
+        return (struct operand){.kind = OPERAND_NONE};
+    return translate_register(operand->reg);
+}
+
+/* ---- operations ---- */
+
+struct inst *translate_put(struct translation *t, const struct operation *operation, const struct operand *targets,
+                           unsigned target_count, const struct operand *sources, unsigned source_count) {
+    struct arena *arena = &t->module->arena;
+    struct inst *inst = ARENA_PUSH(arena, &t->code);
+    *inst = (struct inst){.op = (uint16_t)operation->op,
+                          .flags = (uint16_t)operation->flags,
+                          .type = (uint8_t)operation->type,
+                          .stype = (uint8_t)(operation->stype ? operation->stype : operation->type),
+                          .rounding = (uint8_t)operation->rounding,
+                          .compare = (uint8_t)operation->compare,
+                          .boolop = (uint8_t)operation->boolop,
+                          .mode = (uint8_t)operation->mode,
+                          .dst_count = (uint8_t)target_count,
+                          .src_count = (uint8_t)source_count,
+                          .guard = t->guard,
+                          .guard_negated = t->guard_negated,
+                          .reconverge = NO_PC,
+                          .target = NO_PC,
+                          .text_line = t->inst->line,
+                          .text_column = 1,
+                          .mnemonic = (uint16_t)(t->inst->row + 1)};
+    inst->dst = arena_copy(arena, targets, target_count * sizeof *targets);
+    inst->src = arena_copy(arena, sources, source_count * sizeof *sources);
+    return inst;
+}
+
+struct inst *translate_1(struct translation *t, struct operation operation, struct operand d, struct operand a) {
+    return translate_put(t, &operation, &d, 1, &a, 1);
+}
+
+struct inst *translate_2(struct translation *t, struct operation operation, struct operand d, struct operand a,
+                         struct operand b) {
+    return translate_put(t, &operation, &d, 1, (const struct operand[]){a, b}, 2);
+}
+
+struct inst *translate_3(struct translation *t, struct operation operation, struct operand d, struct operand a,
+                         struct operand b, struct operand c) {
+    return translate_put(t, &operation, &d, 1, (const struct operand[]){a, b, c}, 3);
+}
+
+struct operand translate_begin_pair(struct translation *t) {
+    return translate_wide(t);
+}
+
+void translate_end_pair(struct translation *t, struct operand pair, const struct native_operand *target) {
+    struct operand halves[2] = {{.kind = OPERAND_NONE}, {.kind = OPERAND_NONE}};
+    if (!is_zero(t, target))
+        halves[0] = translate_register(target->reg), halves[1] = translate_register(target->reg + 1u);
+    translate_put(t, &(struct operation){.op = OP_MOV, .type = TYPE_B64}, halves, 2, &pair, 1);
+}
+
+/* ---- words ---- */
+
+enum compare translate_compare(enum native_modifier word) {
+    static const uint8_t compares[] = {CMP_LT,  CMP_EQ,  CMP_LE,  CMP_GT,  CMP_NE,  CMP_GE,  CMP_NUM,
+                                       CMP_NAN, CMP_LTU, CMP_EQU, CMP_LEU, CMP_GTU, CMP_NEU, CMP_GEU};
+    return word >= MODIFIER_LT && word <= MODIFIER_GEU ? compares[word - MODIFIER_LT] : CMP_NONE;
+}
+
+enum boolop translate_boolop(enum native_modifier word) {
+    return word == MODIFIER_AND   ? BOOL_AND
+           : word == MODIFIER_OR  ? BOOL_OR
+           : word == MODIFIER_XOR ? BOOL_XOR
+                                  : BOOL_NONE;
+}
+
+enum rounding translate_rounding(enum native_modifier word) {
+    switch (word) {
+    case MODIFIER_RM: return ROUND_RM;
+    case MODIFIER_RP: return ROUND_RP;
+    case MODIFIER_RZ: return ROUND_RZ;
+    case MODIFIER_ROUND: return ROUND_RNI;
+    case MODIFIER_FLOOR: return ROUND_RMI;
+    case MODIFIER_CEIL: return ROUND_RPI;
+    case MODIFIER_TRUNC: return ROUND_RZI;
+    default: return ROUND_DEFAULT;
+    }
+}
+
+enum type translate_type(enum native_modifier word) {
+    switch (word) {
+    case MODIFIER_U8: return TYPE_U8;
+    case MODIFIER_S8: return TYPE_S8;
+    case MODIFIER_U16: return TYPE_U16;
+    case MODIFIER_S16: return TYPE_S16;
+    case MODIFIER_U32: return TYPE_U32;
+    case MODIFIER_S32: return TYPE_S32;
+    case MODIFIER_U64: return TYPE_U64;
+    case MODIFIER_S64: return TYPE_S64;
+    case MODIFIER_F16: return TYPE_F16;
+    case MODIFIER_F32:
+    case MODIFIER_F32_FTZ_RN: return TYPE_F32;
+    case MODIFIER_F64: return TYPE_F64;
+    default: return TYPE_NONE;
+    }
+}
+
+enum atom translate_atom(enum native_modifier word) {
+    switch (word) {
+    case MODIFIER_ADD: return ATOM_ADD;
+    case MODIFIER_MIN: return ATOM_MIN;
+    case MODIFIER_MAX: return ATOM_MAX;
+    case MODIFIER_INC: return ATOM_INC;
+    case MODIFIER_DEC: return ATOM_DEC;
+    case MODIFIER_AND: return ATOM_AND;
+    case MODIFIER_OR: return ATOM_OR;
+    case MODIFIER_XOR: return ATOM_XOR;
+    case MODIFIER_EXCH: return ATOM_EXCH;
+    case MODIFIER_CAS: return ATOM_CAS;
+    default: return ATOM_NONE;
+    }
+}
