@@ -179,7 +179,7 @@ static void put_operands(struct writer *writer, const struct native_form *form, 
 
 /* The second operand of a video instruction is an immediate: its type keeps only the sign. */
 static bool video_immediate(const struct native_form *form, enum native_slot slot, const struct native_inst *inst) {
-    return slot == SLOT_VIDEO_B && form->places[2] == 'v' && inst->operands[2].kind == NATIVE_IMMEDIATE;
+    return slot == NATIVE_SLOT_VIDEO_B && form->places[2] == 'v' && inst->operands[2].kind == NATIVE_IMMEDIATE;
 }
 
 bool native_encode(const struct native_inst *inst, uint64_t *out) {
@@ -344,7 +344,7 @@ static void get_operands(uint64_t bits, const struct native_form *form, struct n
 static enum native_modifier get_word(enum native_slot slot, uint64_t bits) {
     uint64_t value;
     enum native_modifier word;
-    const bool always = slot == SLOT_TO_FLOAT || slot == SLOT_FROM_FLOAT;
+    const bool always = slot == NATIVE_SLOT_TO_FLOAT || slot == NATIVE_SLOT_FROM_FLOAT;
     if (!always && native_slot_bits(slot, MODIFIER_NONE, &value) && value == bits)
         return MODIFIER_NONE;
     for (unsigned i = 0; (word = native_slot_word(slot, i)); i++)

@@ -39,6 +39,7 @@ enum native_control native_control(enum native_isa isa, const struct native_inst
         uint8_t control, token;
     } rows[] = {
         {FERMI_BRA + 1, TESLA_BRA + 1, CONTROL_BRANCH, OP_BRA},
+        {FERMI_BRX + 1, 0, CONTROL_INDIRECT, OP_BRX},
         {FERMI_CAL + 1, TESLA_CAL + 1, CONTROL_CALL, OP_CALL},
         {FERMI_RET + 1, TESLA_RET + 1, CONTROL_RETURN, OP_PRET},
         {FERMI_EXIT + 1, TESLA_EXIT + 1, CONTROL_EXIT, OP_EXIT},
@@ -68,6 +69,15 @@ uint32_t native_at(const struct native_kernel *kernel, int64_t address) {
             high = middle;
     }
     return low < kernel->code_count && (int64_t)kernel->code[low].address == address ? low : NO_PC;
+}
+
+bool native_way(const struct native_kernel *kernel, uint32_t from, unsigned *at, uint32_t *to) {
+    while (*at < kernel->way_count && kernel->ways[*at].from != from)
+        ++*at;
+    if (*at == kernel->way_count)
+        return false;
+    *to = native_at(kernel, kernel->ways[(*at)++].to);
+    return true;
 }
 
 static void refuse(struct flow *flow, uint32_t at, const char *why) {
@@ -129,6 +139,20 @@ static uint32_t token_target(const struct flow *flow, enum op op, uint32_t to) {
     return op == OP_SSY && flow->t->program->isa == NATIVE_TESLA && inst->pops && !inst->guard ? to + 1 : to;
 }
 
+/* Everywhere that the listing says. */
+static void visit_all(struct flow *flow, struct state state) {
+    const struct native_kernel *kernel = flow->t->kernel;
+    unsigned at = 0, count = 0;
+    for (uint32_t to; native_way(kernel, kernel->code[state.at].address, &at, &to) && !flow->t->failed; count++) {
+        if (to == NO_PC)
+            refuse(flow, state.at, "no instruction stands at one of its targets");
+        else
+            visit(flow, state.at, to, state.stack);
+    }
+    if (!count)
+        refuse(flow, state.at, "where it leads is not in the listing: a line .targets says so");
+}
+
 static void step(struct flow *flow, struct state state) {
     const struct native_inst *inst = &flow->t->kernel->code[state.at];
     enum op token;
@@ -147,6 +171,7 @@ static void step(struct flow *flow, struct state state) {
         flow->targets[state.at] = to;
         visit(flow, state.at, to, stack);
         break;
+    case CONTROL_INDIRECT: visit_all(flow, state); break;
     case CONTROL_TOKEN:
         if (flow->tokens.items[stack].depth == DEPTH_MAX) {
             refuse(flow, state.at, "more than 32 tokens deep");

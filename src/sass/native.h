@@ -30,10 +30,10 @@ enum native_modifier {
     MODIFIER_COUNT
 };
 enum native_slot {
-    SLOT_NONE,
-#define SLOT(id, ...) SLOT_##id,
+    NATIVE_SLOT_NONE,
+#define SLOT(id, ...) NATIVE_SLOT_##id,
 #include "sass/modifiers.def"
-    SLOT_COUNT
+    NATIVE_SLOT_COUNT
 };
 
 enum {
@@ -111,6 +111,11 @@ struct native_param {
     uint32_t offset, bytes;
 };
 
+/* A place that the indirect branch at byte `from` may lead to. */
+struct native_way {
+    uint32_t from, to;
+};
+
 struct native_kernel {
     const char *name;
     struct native_inst *code; /* by address */
@@ -121,6 +126,8 @@ struct native_kernel {
     uint32_t shared_bytes; /* Tesla: behind the parameters, which lie at TESLA_PARAM_BASE */
     uint32_t local_bytes;
     uint32_t register_count; /* highest used + 1 */
+    struct native_way *ways; /* of all its indirect branches, in the order of indices */
+    unsigned way_count;
     struct native_bank *banks;
     unsigned bank_count;
     uint32_t line;
@@ -139,7 +146,7 @@ struct native_program {
 struct native_form {
     const char *mnemonic, *shape, *places;
     uint64_t bits, mask;
-    uint8_t slots[NATIVE_SLOTS_MAX]; /* enum native_slot; SLOT_NONE: no more */
+    uint8_t slots[NATIVE_SLOTS_MAX]; /* enum native_slot; NATIVE_SLOT_NONE: no more */
     uint8_t shifts[NATIVE_SLOTS_MAX];
     /* by operand: the bit that says so, 0: not allowed */
     uint8_t negate[NATIVE_OPERANDS_MAX], absolute[NATIVE_OPERANDS_MAX], invert[NATIVE_OPERANDS_MAX];

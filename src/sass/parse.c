@@ -1,7 +1,7 @@
 /* Listings of native code, as the disassembler writes them: "code for sm_20", "Function : name", and a line for every
  * instruction, "address, encoding if any, guard, mnemonic, operands; whatever". What a listing does not say, lines of our
  * own do: .params, .shared, .local with a number of bytes, .param with offset and bytes of each (else every word is one),
- * .constant with bank, offset and words. */
+ * .constant with bank, offset and words, .targets with the address of a BRX and those that it may lead to. */
 #include "sass/parse.h"
 
 #include <stdio.h>
@@ -21,6 +21,10 @@ struct banks {
     struct native_bank *items;
     unsigned count, capacity;
 };
+struct ways {
+    struct native_way *items;
+    unsigned count, capacity;
+};
 struct params {
     struct native_param *items;
     unsigned count, capacity;
@@ -33,6 +37,7 @@ struct listing {
     struct code code;
     struct banks banks;
     struct params params;
+    struct ways ways;
     bool has_params;
 };
 
@@ -304,6 +309,19 @@ static void parse_constants(struct listing *listing) {
     }
 }
 
+/* .targets 0x120 0x40 0x80 ...: where the BRX at an address may lead. */
+static void parse_ways(struct listing *listing) {
+    struct parser *parser = &listing->parser;
+    uint32_t from, to;
+    if (!parse_bytes(parser, &from))
+        return;
+    for (parse_blanks(parser); !at_end(parser); parse_blanks(parser)) {
+        if (!parse_bytes(parser, &to))
+            return;
+        *ARENA_PUSH(&parser->program->arena, &listing->ways) = (struct native_way){from, to};
+    }
+}
+
 static void parse_directive(struct listing *listing) {
     struct parser *parser = &listing->parser;
     struct native_kernel *kernel = listing->kernels.count ? &listing->kernels.items[listing->kernels.count - 1] : NULL;
@@ -324,11 +342,13 @@ static void parse_directive(struct listing *listing) {
         parse_bytes(parser, &kernel->shared_bytes);
     } else if (parse_word(parser, "local")) {
         parse_bytes(parser, &kernel->local_bytes);
+    } else if (parse_word(parser, "targets")) {
+        parse_ways(listing);
     } else if (parse_word(parser, "constant")) {
         parse_constants(listing);
     } else {
         parser->at = start;
-        parse_refuse(parser, "unknown line; .params, .param, .shared, .local and .constant are known");
+        parse_refuse(parser, "unknown line; .params, .param, .shared, .local, .targets and .constant are known");
     }
 }
 
@@ -367,6 +387,7 @@ static void end_kernel(struct listing *listing) {
         return;
     struct native_kernel *kernel = &listing->kernels.items[listing->kernels.count - 1];
     kernel->code = listing->code.items, kernel->code_count = listing->code.count;
+    kernel->ways = listing->ways.items, kernel->way_count = listing->ways.count;
     kernel->params = listing->params.items, kernel->param_count = listing->params.count;
     kernel->banks = listing->banks.items, kernel->bank_count = listing->banks.count;
     for (uint32_t i = 0; i < kernel->code_count; i++) {
@@ -381,6 +402,7 @@ static void end_kernel(struct listing *listing) {
     listing->code = (struct code){0};
     listing->banks = (struct banks){0};
     listing->params = (struct params){0};
+    listing->ways = (struct ways){0};
     listing->has_params = false;
 }
 

@@ -216,6 +216,8 @@ static void add_kernel(struct text *text, const struct native_program *program, 
         add(text, "\t.shared %u\n", (unsigned)kernel->shared_bytes);
     if (kernel->local_bytes)
         add(text, "\t.local %u\n", (unsigned)kernel->local_bytes);
+    for (unsigned i = 0; i < kernel->way_count; i++)
+        add(text, "\t.targets 0x%x 0x%x\n", (unsigned)kernel->ways[i].from, (unsigned)kernel->ways[i].to);
     for (unsigned i = 0; i < kernel->bank_count; i++)
         add_bank(text, &kernel->banks[i]);
     for (uint32_t i = 0; i < kernel->code_count; i++) {

@@ -3,7 +3,7 @@
 
 #include "sass/native.h"
 
-#define SLOT(n, slot, shift) .slots[n] = SLOT_##slot, .shifts[n] = (shift),
+#define SLOT(n, slot, shift) .slots[n] = NATIVE_SLOT_##slot, .shifts[n] = (shift),
 #define NEG(n, bit) .negate[n] = (bit),
 #define ABS(n, bit) .absolute[n] = (bit),
 #define INV(n, bit) .invert[n] = (bit),
@@ -57,9 +57,9 @@ enum { WORDS_MAX = 16 };
 static const struct slot {
     uint64_t mask, none;
     struct word words[WORDS_MAX];
-} slots[SLOT_COUNT] = {
+} slots[NATIVE_SLOT_COUNT] = {
 #define W(word, bits) {MODIFIER_##word, (bits)},
-#define SLOT(id, mask, none, ...) [SLOT_##id] = {(mask), (none), {__VA_ARGS__}},
+#define SLOT(id, mask, none, ...) [NATIVE_SLOT_##id] = {(mask), (none), {__VA_ARGS__}},
 #include "sass/modifiers.def"
 #undef W
 };

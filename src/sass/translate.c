@@ -220,6 +220,13 @@ static void put_texts(struct translation *t) {
         arena_printf(&t->module->arena, "/*%04x*/ %s", (unsigned)t->inst->address, text);
 }
 
+static void set_ways(struct translation *t, const struct native_inst *native, struct inst *inst, const uint32_t *pcs) {
+    uint32_t *targets = ARENA_ARRAY(&t->module->arena, uint32_t, t->kernel->way_count), to;
+    inst->targets = targets;
+    for (unsigned at = 0; native_way(t->kernel, native->address, &at, &to);)
+        targets[inst->target_count++] = pcs[to == NO_PC ? 0 : to];
+}
+
 /* Targets are instructions of the kernel until all have their PCs. */
 static void set_targets(struct translation *t, const uint32_t *targets, const uint32_t *pcs,
                         struct function *const *functions, const uint32_t *starts, unsigned start_count) {
@@ -238,6 +245,8 @@ static void set_targets(struct translation *t, const uint32_t *targets, const ui
             call->callee = call->prototype = functions[f];
             inst->call = call;
         }
+        if (control == CONTROL_INDIRECT)
+            set_ways(t, &t->kernel->code[i], inst, pcs);
         /* what nothing leads to goes on */
         const bool leads = inst_jumps(inst) || inst->op >= OP_SSY;
         if (leads)

@@ -103,6 +103,7 @@ void native_flow(struct translation *t, const uint32_t *starts, unsigned start_c
 enum native_control {
     CONTROL_NONE,
     CONTROL_BRANCH,
+    CONTROL_INDIRECT,
     CONTROL_CALL,
     CONTROL_RETURN,
     CONTROL_EXIT,
@@ -111,6 +112,9 @@ enum native_control {
 };
 enum native_control native_control(enum native_isa isa, const struct native_inst *inst, enum op *token);
 /* The instruction at a byte address, NO_PC: none. */
+/* The next place from *at on that the indirect branch at a byte address may lead to, as an instruction; false: no more. NO_PC: none
+ * stands there. */
+bool native_way(const struct native_kernel *kernel, uint32_t from, unsigned *at, uint32_t *to);
 uint32_t native_at(const struct native_kernel *kernel, int64_t address);
 
 #endif

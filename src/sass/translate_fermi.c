@@ -515,6 +515,26 @@ static void control(struct translation *t, enum op op, enum mode mode) {
     translate_put(t, &(struct operation){.op = op, .mode = mode}, NULL, 0, NULL, 0);
 }
 
+/* The address that the register and the offset give becomes the number of that place in the listing. */
+static void branch_indexed(struct translation *t) {
+    const struct native_inst *inst = t->inst;
+    const struct operand address = translate_scratch(t), index = translate_scratch(t), here = translate_test(t);
+    const uint32_t base = inst->address + FERMI_INST_BYTES + (uint32_t)inst->operands[1].value;
+    translate_2(t, (struct operation){.op = OP_ADD, .type = TYPE_U32}, address, translate_source(t, 0, TYPE_B32),
+                translate_number(base));
+    move(t, index, translate_number(UINT32_MAX));
+    uint32_t number = 0;
+    for (unsigned i = 0; i < t->kernel->way_count; i++) {
+        if (t->kernel->ways[i].from != inst->address)
+            continue;
+        translate_2(t, (struct operation){.op = OP_SETP, .type = TYPE_U32, .compare = CMP_EQ}, here, address,
+                    translate_number(t->kernel->ways[i].to));
+        translate_3(t, (struct operation){.op = OP_SELP, .type = TYPE_B32}, index, translate_number(number++), index,
+                    here);
+    }
+    translate_put(t, &(struct operation){.op = OP_BRX, .type = TYPE_U32}, NULL, 0, &index, 1);
+}
+
 static void translate_integer(struct translation *t) {
     const struct operation shifted = {.op = OP_SHADD, .type = TYPE_B32};
     switch ((enum fermi_row)t->inst->row) {
@@ -656,7 +676,7 @@ void translate_fermi(struct translation *t) {
     case FERMI_BAR_RED: reduce(t); break;
     case FERMI_VOTE: vote(t); break;
     case FERMI_BRA: control(t, OP_BRA, has(t, 0) ? MODE_UNANIMOUS : MODE_NONE); break;
-    case FERMI_BRX: translate_refuse(t, "BRX: where it leads is not in the listing"); break;
+    case FERMI_BRX: branch_indexed(t); break;
     case FERMI_CAL: control(t, OP_CALL, MODE_NONE); break;
     case FERMI_RET: control(t, OP_RET, MODE_NONE); break;
     case FERMI_EXIT: control(t, OP_EXIT, MODE_NONE); break;
