@@ -10,6 +10,8 @@
  *   g: register at bit 20, words in 10 bits from 43    y: register at bit 26, words in 5 bits from 5 and 5 from 38
  *   t: code address in 24 bits from 26, from the next instruction on    o: the same as it is
  * Every other bit is guard (10 to 13), .S (4), or stands in the row. */
+#include <string.h>
+
 #include "sass/native.h"
 
 enum { GUARD_BIT = 10, POP_BIT = 4, COMPOSITE_BIT = 46, NOTHING = 7 };
@@ -151,10 +153,15 @@ static void put_operand(struct writer *writer, char place, char shape, const str
     }
 }
 
-/* A constant as third source sits in the place of the second. */
+/* May the third source be a constant, which then sits in the place of the second? */
+static bool can_swap(const struct native_form *form) {
+    bool written, optional;
+    const char shape = native_shape(form, 3, &written, &optional);
+    return shape == 'x' || shape == 'f' || shape == 'w';
+}
+
 static bool swaps(const struct native_form *form, const struct native_inst *inst) {
-    return form->places[0] && form->places[1] && form->places[2] == '2' && form->places[3] == '3' &&
-           inst->operands[3].kind == NATIVE_CONSTANT;
+    return can_swap(form) && strcmp(form->places, "d123") == 0 && inst->operands[3].kind == NATIVE_CONSTANT;
 }
 
 static void put_operands(struct writer *writer, const struct native_form *form, const struct native_inst *inst) {
@@ -168,6 +175,9 @@ static void put_operands(struct writer *writer, const struct native_form *form, 
             put_constant(writer, operand, COMPOSITE_THIRD);
         else
             put_operand(writer, form->places[n], shape, inst, operand);
+        /* an immediate has its sign in its bits; text could not tell the two apart */
+        writer->fits &=
+            operand->kind != NATIVE_IMMEDIATE || (!operand->negated && !operand->absolute && !operand->inverted);
         if (operand->negated)
             writer->fits &= form->negate[n] != 0, writer->bits |= UINT64_C(1) << form->negate[n];
         if (operand->absolute)
@@ -331,8 +341,7 @@ static void get_operands(uint64_t bits, const struct native_form *form, struct n
             operand->inverted = get(bits, form->invert[n], 1);
         out->operand_count = (uint8_t)(n + 1);
     }
-    const bool three = form->places[0] && form->places[1] && form->places[2] == '2' && form->places[3] == '3';
-    if (!three || get(bits, COMPOSITE_BIT, 2) != COMPOSITE_THIRD)
+    if (strcmp(form->places, "d123") != 0 || !can_swap(form) || get(bits, COMPOSITE_BIT, 2) != COMPOSITE_THIRD)
         return;
     const struct native_operand constant = get_constant(bits);
     out->operands[2].kind = NATIVE_REG, out->operands[2].reg = out->operands[3].reg;

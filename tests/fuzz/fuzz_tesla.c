@@ -1,0 +1,9 @@
+/* Any bytes as a listing of Tesla code. */
+#include "native_text.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    fuzz_text("code for sm_13\n", data, size);
+    return 0;
+}
