@@ -242,19 +242,35 @@ static void instructions_of_fermi(void **state) {
 
 /* ---- what takes more than one instruction ---- */
 
-static void run_text(const char *text, uint32_t threads, uint32_t *out, unsigned count) {
-    for (unsigned in_time = 0; in_time < 2; in_time++) {
-        struct fixture f;
-        native_open(&f, NULL, text, WORDS);
-        native_launch(&f, 1, threads, in_time, (const uint32_t[]){(uint32_t)f.buffer, 5});
-        if (in_time)
-            assert_memory_equal(out, f.memory, count * sizeof *out);
-        memcpy(out, f.memory, count * sizeof *out);
-        finish(&f);
-    }
+static void run_text_under(const char *mechanism, bool in_time, const char *text, uint32_t threads, uint32_t *out,
+                           unsigned count) {
+    struct fixture f;
+    native_open(&f, mechanism, text, WORDS);
+    native_launch(&f, 1, threads, in_time, (const uint32_t[]){(uint32_t)f.buffer, 5});
+    memcpy(out, f.memory, count * sizeof *out);
+    finish(&f);
 }
 
-/* Threads 0 to 9 skip what is predicated anyway; unanimous or not, the result is the same. */
+static void run_text(const char *text, uint32_t threads, uint32_t *out, unsigned count) {
+    run_text_under("pdom", false, text, threads, out, count);
+    run_text_under("pdom", true, text, threads, out, count);
+}
+
+/* The same memory under every mechanism, in time and without. */
+static void run_text_under_all(const char *text, uint32_t threads, uint32_t *out, unsigned count) {
+    run_text_under("pdom", false, text, threads, out, count);
+    for (const struct divergence_ops *const *all = divergence_all(); *all; all++)
+        for (unsigned in_time = (*all)->regroups; in_time < 2; in_time++) {
+            uint32_t other[WORDS];
+            run_text_under((*all)->name, in_time, text, threads, other, count);
+            for (unsigned i = 0; i < count; i++)
+                if (other[i] != out[i])
+                    fail_msg("%s%s: word %u is 0x%x, not 0x%x", (*all)->name, in_time ? " in time" : "", i, other[i],
+                             out[i]);
+        }
+}
+
+/* Threads skip what is predicated anyway; unanimous or not, the result is the same. */
 static void a_unanimous_branch_moves_all_or_none(void **state) {
     (void)state;
     for (uint32_t limit = 0; limit <= 32; limit += 16) {
@@ -267,7 +283,7 @@ static void a_unanimous_branch_moves_all_or_none(void **state) {
             "/*0018*/ ISETP.LT.AND P0, pt, R0, 0x%x, pt;\n/*0020*/ @!P0 BRA.U 0x38;\n/*0028*/ @P0 IADD R4, R4, R0;\n"
             "/*0030*/ @P0 IADD R4, R4, 0x1;\n/*0038*/ ST [R1], R4;\n/*0040*/ EXIT;\n",
             (unsigned)limit);
-        run_text(text, 32, out, 32);
+        run_text_under_all(text, 32, out, 32);
         for (uint32_t i = 0; i < 32; i++)
             assert_int_equal(out[i], i < limit ? 8 + i : 7);
         struct fixture f;
@@ -283,14 +299,15 @@ static void a_unanimous_branch_moves_all_or_none(void **state) {
 static void calls_share_registers(void **state) {
     (void)state;
     uint32_t out[64];
-    run_text("code for sm_20\nFunction : k\n.params 8\n.local 32\n/*0000*/ MOV R1, c [0x1] [0x100];\n"
-             "/*0008*/ S2R R0, SR_Tid_X;\n/*0010*/ ISCADD R2, R0, c [0x0] [0x20], 0x2;\n/*0018*/ MOV R4, R0;\n"
-             "/*0020*/ CAL 0x60;\n/*0028*/ ISETP.GT.AND P0, pt, R0, 0x9, pt;\n/*0030*/ @P0 BRA 0x48;\n"
-             "/*0038*/ CAL 0x90;\n/*0040*/ CAL 0x60;\n/*0048*/ ST [R2], R4;\n/*0050*/ EXIT;\n"
-             "/*0060*/ IADD R1, R1, 0xffff0;\n/*0068*/ STL [R1+0x8], R4;\n/*0070*/ LDL R5, [R1+0x8];\n"
-             "/*0078*/ IADD R1, R1, 0x10;\n/*0080*/ IADD R4, R4, R5;\n/*0088*/ RET;\n"
-             "/*0090*/ IADD R4, R4, 0x1;\n/*0098*/ CAL 0x60;\n/*00a0*/ RET;\n",
-             64, out, 64);
+    run_text_under_all(
+        "code for sm_20\nFunction : k\n.params 8\n.local 32\n/*0000*/ MOV R1, c [0x1] [0x100];\n"
+        "/*0008*/ S2R R0, SR_Tid_X;\n/*0010*/ ISCADD R2, R0, c [0x0] [0x20], 0x2;\n/*0018*/ MOV R4, R0;\n"
+        "/*0020*/ CAL 0x60;\n/*0028*/ ISETP.GT.AND P0, pt, R0, 0x9, pt;\n/*0030*/ @P0 BRA 0x48;\n"
+        "/*0038*/ CAL 0x90;\n/*0040*/ CAL 0x60;\n/*0048*/ ST [R2], R4;\n/*0050*/ EXIT;\n"
+        "/*0060*/ IADD R1, R1, 0xffff0;\n/*0068*/ STL [R1+0x8], R4;\n/*0070*/ LDL R5, [R1+0x8];\n"
+        "/*0078*/ IADD R1, R1, 0x10;\n/*0080*/ IADD R4, R4, R5;\n/*0088*/ RET;\n"
+        "/*0090*/ IADD R4, R4, 0x1;\n/*0098*/ CAL 0x60;\n/*00a0*/ RET;\n",
+        64, out, 64);
     for (uint32_t i = 0; i < 64; i++)
         assert_int_equal(out[i], i > 9 ? 2 * i : 4 * (2 * i + 1));
 }
@@ -317,11 +334,12 @@ static void blocks_work_together(void **state) {
 static void memory_in_all_widths(void **state) {
     (void)state;
     uint32_t out[16];
-    run_text("code for sm_20\nFunction : k\n.params 8\nMOV R0, c [0x0] [0x20];\nMOV32I R4, 0x80ff7f01;\n"
-             "MOV32I R5, 0x11111111;\nMOV R6, 0x22;\nMOV R7, 0x33;\nST.128 [R0], R4;\nLD.S8 R8, [R0+0x2];\n"
-             "LD.U16 R9, [R0+0x2];\nST.64 [R0+0x10], R8;\nLD.64 R2, [R0+0x8];\nIADD R2, R2, R3;\nST.U8 [R0+0x18], R4;\n"
-             "ST [R0+0x1c], R2;\nLD.S16 R10, [R0+0x2];\nST [R0+0x20], R10;\nEXIT;\n",
-             1, out, 16);
+    run_text_under_all(
+        "code for sm_20\nFunction : k\n.params 8\nMOV R0, c [0x0] [0x20];\nMOV32I R4, 0x80ff7f01;\n"
+        "MOV32I R5, 0x11111111;\nMOV R6, 0x22;\nMOV R7, 0x33;\nST.128 [R0], R4;\nLD.S8 R8, [R0+0x2];\n"
+        "LD.U16 R9, [R0+0x2];\nST.64 [R0+0x10], R8;\nLD.64 R2, [R0+0x8];\nIADD R2, R2, R3;\nST.U8 [R0+0x18], R4;\n"
+        "ST [R0+0x1c], R2;\nLD.S16 R10, [R0+0x2];\nST [R0+0x20], R10;\nEXIT;\n",
+        1, out, 16);
     const uint32_t want[] = {0x80ff7f01, 0x11111111, 0x22, 0x33, UINT32_MAX, 0x80ff, 1, 0x55, 0xffff80ff};
     assert_memory_equal(out, want, sizeof want);
 }
@@ -338,7 +356,7 @@ static void continue_and_break_in_nested_loops(void **state) {
         "CC.T;\n"
         "/*0078*/ CONT;\n/*0080*/ BRA 0x28;\n/*00a0*/ ST [R1], R4;\n/*00a8*/ EXIT;\n";
     uint32_t out[32];
-    run_text(text, 32, out, 32);
+    run_text_under_all(text, 32, out, 32);
     for (uint32_t i = 0; i < 32; i++) {
         uint32_t sum = 0, k = 0;
         for (;;) {
@@ -363,7 +381,7 @@ static void an_indirect_branch_leads_to_what_its_table_says(void **state) {
         "RET;\n"
         "/*0060*/ SHL R4, R0, 0x1;\n/*0068*/ RET;\n/*0070*/ ST [R1], R4;\n/*0078*/ EXIT;\n";
     uint32_t out[32];
-    run_text(text, 32, out, 32);
+    run_text_under_all(text, 32, out, 32);
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(out[i], i % 4 == 0 ? i + 100 : i % 4 == 2 ? 2 * i : i + 200);
 }
