@@ -127,6 +127,19 @@ void cost_convergence_barriers(const struct cost_shape *shape, unsigned register
              (uint64_t)shape->warps * registers_per_warp, (struct cost_array){1, shape->warp_size + PC_BITS, 1, 1});
 }
 
+/* Two tokens a thread, as a stack of pdom. A while mask has a lane that waits, and one more is in the loop. */
+void cost_token_stacks(const struct cost_shape *shape, unsigned types, struct cost *out) {
+    const unsigned type_bits = cost_index_bits(types), lanes = shape->warp_size;
+    cost_add(out, COST_MEMORY, "token stacks",
+             arena_printf(out->arena, "type %u, mask %u, PC %u", type_bits, lanes, PC_BITS),
+             (uint64_t)shape->warps * 2 * lanes, (struct cost_array){1, type_bits + lanes + PC_BITS, 1, 1});
+    cost_add(out, COST_MEMORY, "while masks", arena_printf(out->arena, "mask %u, PC %u", lanes, PC_BITS),
+             (uint64_t)shape->warps * (lanes - 1), (struct cost_array){1, lanes + PC_BITS, 1, 1});
+    cost_add(out, COST_MEMORY, "warps",
+             arena_printf(out->arena, "active mask %u, PC %u, disable mask %u", lanes, PC_BITS, lanes), shape->warps,
+             (struct cost_array){1, 2 * lanes + PC_BITS, 1, 1});
+}
+
 void cost_split_warps(const struct cost_shape *shape, struct cost *out) {
     const unsigned warp_bits = cost_index_bits(shape->warps);
     cost_add(out, COST_MEMORY, "warp pool",

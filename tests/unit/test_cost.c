@@ -118,6 +118,7 @@ static void mechanisms_without_publication_take_what_they_hold(void **state) {
     (void)state;
     struct arena arena = {0};
     struct cost mimd = {.arena = &arena}, nrec = {.arena = &arena}, barriers = {.arena = &arena};
+    struct cost tokens = {.arena = &arena};
     divergence_find("mimd")->cost(NULL, &fung, &mimd);
     assert_int_equal(all_bits(&mimd), 19200); /* 768 threads: PC 24, ready 1 */
     divergence_find("nrec")->cost(NULL, &fung, &nrec);
@@ -126,6 +127,10 @@ static void mechanisms_without_publication_take_what_they_hold(void **state) {
     assert_int_equal(cost_bits(named(&barriers, "thread PCs")), 19968);           /* 768 threads: PC 24, state 2 */
     assert_int_equal(cost_bits(named(&barriers, "convergence barriers")), 21504); /* 24 warps, 16 of mask 32, PC 24 */
     assert_int_equal(all_bits(&barriers), 19968 + 21504);
+    divergence_find("tokens")->cost(NULL, &fung, &tokens);
+    assert_int_equal(cost_bits(named(&tokens, "token stacks")), 90624); /* 24 warps, 64 of type 3, mask 32, PC 24 */
+    assert_int_equal(cost_bits(named(&tokens, "while masks")), 41664);  /* 24 warps, 31 of mask 32, PC 24 */
+    assert_int_equal(cost_bits(named(&tokens, "warps")), 2112);         /* 24 of two masks and a PC */
     for (unsigned i = 0; i < barriers.count; i++)
         assert_null(cost_find_published(&barriers.items[i]));
     assert_null(cost_find_published(&mimd.items[0]));
