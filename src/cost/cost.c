@@ -127,7 +127,7 @@ void cost_convergence_barriers(const struct cost_shape *shape, unsigned register
              (uint64_t)shape->warps * registers_per_warp, (struct cost_array){1, shape->warp_size + PC_BITS, 1, 1});
 }
 
-/* Two tokens a thread, as a stack of pdom. A while mask has a lane that waits, and one more is in the loop. */
+/* Two tokens a thread, as cost_stacks has entries. A while mask has a lane that waits, and one more is in the loop. */
 void cost_token_stacks(const struct cost_shape *shape, unsigned types, struct cost *out) {
     const unsigned type_bits = cost_index_bits(types), lanes = shape->warp_size;
     cost_add(out, COST_MEMORY, "token stacks",
