@@ -17,7 +17,7 @@
     STAT(pushed, "tokens", "tokens pushed")                                                                            \
     STAT(diverged, "tokens", "of them, those of a side of a branch that runs later (DIV)")                             \
     STAT(whiles, "loops", "while masks restored: loops that lanes left by failing the test in different turns")        \
-    STAT(disabled, "lanes", "lanes that broke out of a loop that others went on in (BRK)")                             \
+    STAT(disabled, "lanes", "lanes that left a loop by BRK: disabled until its PBK token is popped")                   \
     LARGEST(tokens_largest, "tokens", "most tokens of a warp at a time")                                               \
     LARGEST(whiles_largest, "loops", "most while masks of a warp at a time")
 
