@@ -257,6 +257,17 @@ static struct row param_row(struct linker *linker, uint64_t offset, unsigned par
     return row;
 }
 
+/* Operands that take the same value take the same row. */
+static struct row param_operand(struct linker *linker, uint64_t offset, unsigned bytes) {
+    for (unsigned i = 0; i < linker->params.count; i++) {
+        const struct param_row *known = &linker->params.items[i];
+        if (known->param_offset == offset && known->param_bytes == bytes && known->row_bytes == bytes)
+            return (struct row){
+                .base = BASE_UNIFORM, .bytes = (uint8_t)bytes, .present = true, .offset = known->row_offset};
+    }
+    return param_row(linker, offset, bytes, bytes, false);
+}
+
 static struct row operand_row(struct linker *linker, const struct function_layout *layout,
                               const struct operand *operand, unsigned bytes) {
     struct row row = {.present = false};
@@ -268,7 +279,7 @@ static struct row operand_row(struct linker *linker, const struct function_layou
         return row;
     case OPERAND_IMM: return constant_row(linker, operand->imm, bytes);
     case OPERAND_SPECIAL: return special_row(linker, operand->reg);
-    case OPERAND_PARAM: return param_row(linker, operand->imm, bytes, bytes, false);
+    case OPERAND_PARAM: return param_operand(linker, operand->imm, bytes);
     case OPERAND_ADDRESS:
         if (operand->has_reg && !operand->symbol)
             return layout->registers[operand->reg];

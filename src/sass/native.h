@@ -61,7 +61,7 @@ enum native_kind {
     NATIVE_ADDRESS,   /* A`reg` of Tesla */
     NATIVE_IMMEDIATE, /* `value`: 32 bits as the operation takes them (floats: their bits) */
     NATIVE_CONSTANT,  /* c[bank][value], or c[bank][R`reg` + value] where reg is not FERMI_RZ */
-    NATIVE_MEMORY,    /* [R`reg` + value], global14[R`reg`] of Tesla (bank 14); reg FERMI_RZ: [value] */
+    NATIVE_MEMORY, /* [R`reg` + value], global14[R`reg` + value] of Tesla (bank 14); reg FERMI_RZ, TESLA_ZERO: [value] */
     NATIVE_SHARED, /* g[A`reg` + value] of Tesla, reg NATIVE_NO_ADDRESS: g[value]; value counts elements of the width */
     NATIVE_SPECIAL, /* `reg`: enum special */
     NATIVE_TARGET,  /* code at byte `value` of the kernel */

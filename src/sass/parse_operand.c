@@ -1,6 +1,7 @@
 /* Operands of native instructions as text, by the shapes of the tables. */
 #include <string.h>
 
+#include "base/text.h"
 #include "sass/parse.h"
 
 static bool is_word(char character) {
@@ -140,7 +141,8 @@ static bool parse_address_register(struct parser *parser, uint8_t *out) {
 
 /* "R5+0x8]", "R5+-0x8]", "R5]", "0x8]" behind the bracket. */
 static bool parse_inside(struct parser *parser, struct native_operand *out) {
-    struct native_operand base = {.reg = FERMI_RZ};
+    const bool tesla = parser->program->isa == NATIVE_TESLA && out->kind == NATIVE_MEMORY;
+    struct native_operand base = {.reg = tesla ? TESLA_ZERO : FERMI_RZ};
     out->value = 0;
     const bool has_register = parse_register(parser, &base) && base.half == HALF_NONE;
     out->reg = base.reg;
@@ -209,10 +211,49 @@ static bool parse_shared(struct parser *parser, struct native_operand *out) {
            parse_character(parser, ']') && parse_width(parser, out);
 }
 
+/* A float as later disassemblers write it, 0.5 or -2.5e-05, as the bits of its type; false: none is next. Whole numbers are
+ * floats where only a float can be. */
+static bool parse_float(struct parser *parser, char shape, int64_t *out) {
+    parse_blanks(parser);
+    const size_t length = strspn(parser->at, "+-.0123456789e");
+    const bool fraction = memchr(parser->at, '.', length) || memchr(parser->at, 'e', length);
+    char text[48];
+    double value;
+    if ((!fraction && shape == 'i') || length == 0 || length >= sizeof text || is_word(parser->at[length]))
+        return false;
+    memcpy(text, parser->at, length);
+    text[length] = '\0';
+    if (!text_to_f64(text, &value))
+        return false;
+    const float narrow = (float)value;
+    uint32_t bits;
+    memcpy(&bits, &narrow, sizeof bits);
+    memcpy(out, &value, sizeof *out);
+    if (shape != 'w')
+        *out = bits;
+    parser->at += length;
+    return true;
+}
+
+/* The upper 20 bits of a float must be all of it. */
+static bool parse_float_immediate(struct parser *parser, char shape, struct native_operand *out) {
+    const int64_t lost = shape == 'w' ? (INT64_C(1) << 44) - 1 : shape == 'f' ? 0xfff : 0;
+    if (!parse_float(parser, shape, &out->value))
+        return false;
+    out->kind = NATIVE_IMMEDIATE;
+    if (out->value & lost)
+        parse_refuse(parser, "immediate does not fit: it has more than the upper 20 bits of its type");
+    return !(out->value & lost);
+}
+
 /* An immediate, in the range of the shape; a 20-bit one is signed and may be written as its bits. */
 static bool parse_immediate(struct parser *parser, char shape, struct native_operand *out) {
     int64_t value;
-    if (!parse_number(parser, &value))
+    const char *start = parser->at + strspn(parser->at, " \t-");
+    const bool hex = start[0] == '0' && start[1] == 'x';
+    if (!hex && strchr("fwi", shape) && parse_float_immediate(parser, shape, out))
+        return true;
+    if (parser->failed || !parse_number(parser, &value))
         return false;
     out->kind = NATIVE_IMMEDIATE;
     const bool tesla = parser->program->isa == NATIVE_TESLA;
@@ -303,7 +344,7 @@ static bool parse_comparison(struct parser *parser, uint8_t *out) {
 static bool parse_special(struct parser *parser, struct native_operand *out) {
     parse_blanks(parser);
     unsigned length = 0;
-    while (is_word(parser->at[length]))
+    while (is_word(parser->at[length]) || parser->at[length] == '.')
         length++;
     enum special special;
     if (!native_special_find(parser->at, length, &special))

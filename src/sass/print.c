@@ -37,7 +37,8 @@ static void put_register(struct line *line, enum native_isa isa, const struct na
 
 /* R5+0x8, 0x8, R5 */
 static void put_inside(struct line *line, enum native_isa isa, const struct native_operand *operand) {
-    const bool has_register = operand->reg != FERMI_RZ || (isa == NATIVE_TESLA && operand->kind == NATIVE_MEMORY);
+    const bool tesla = isa == NATIVE_TESLA && operand->kind == NATIVE_MEMORY;
+    const bool has_register = operand->reg != (tesla ? TESLA_ZERO : FERMI_RZ);
     if (has_register)
         put_register(line, isa, operand);
     if (has_register && operand->value)

@@ -107,9 +107,20 @@ const char *native_special_name(enum special special) {
     return NULL;
 }
 
+/* SR_Tid_X is SR_TID.X to later disassemblers. */
+static bool is_name(const char *name, const char *text, unsigned length) {
+    for (unsigned i = 0; i < length; i++) {
+        const char a = name[i] >= 'a' && name[i] <= 'z' ? (char)(name[i] - 'a' + 'A') : name[i];
+        const char b = text[i] >= 'a' && text[i] <= 'z' ? (char)(text[i] - 'a' + 'A') : text[i];
+        if (a != b && !(a == '_' && b == '.'))
+            return false;
+    }
+    return true;
+}
+
 bool native_special_find(const char *name, unsigned length, enum special *out) {
     for (unsigned i = 0; i < SPECIALS; i++)
-        if (strlen(specials[i].name) == length && memcmp(specials[i].name, name, length) == 0) {
+        if (strlen(specials[i].name) == length && is_name(specials[i].name, name, length)) {
             *out = specials[i].special;
             return true;
         }

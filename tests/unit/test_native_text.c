@@ -66,7 +66,7 @@ static struct native_operand random_memory(struct rng *rng, enum native_isa isa,
     struct native_operand out = random_register(rng, isa);
     out.kind = NATIVE_MEMORY, out.half = HALF_NONE;
     out.value = below(rng, 2) ? 0 : 4 * ((int64_t)below(rng, (unsigned)(most / 2)) - most / 4);
-    if (isa == NATIVE_FERMI && out.reg == FERMI_RZ && out.value < 0)
+    if (out.reg == (isa == NATIVE_FERMI ? FERMI_RZ : TESLA_ZERO) && out.value < 0)
         out.value = 0;
     return out;
 }
@@ -373,6 +373,35 @@ static void programs_are_written_and_read(void **state) {
     }
 }
 
+/* Later disassemblers write the same differently. */
+static void other_spellings_are_read(void **state) {
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"S2R R0, SR_TID.X;", "S2R R0, SR_Tid_X;"},
+        {"S2R R0, SR_CTAID.Y;", "S2R R0, SR_CTAid_Y;"},
+        {"ISETP.GE.AND P0, PT, R2, c[0x0][0x2c], PT;", "ISETP.GE.AND P0, pt, R2, c [0x0] [0x2c], pt;"},
+        {"FMUL R8, R8, 0.5;", "FMUL R8, R8, 0x3f000;"},
+        {"FADD R8, R8, -2.5e-01;", "FADD R8, R8, 0xbe800;"},
+        {"FADD R8, R8, 1;", "FADD R8, R8, 0x3f800;"},
+        {"DADD R8, R8, 1.5;", "DADD R8, R8, 0x3ff80;"},
+        {"FMUL32I R8, R8, 0.1;", "FMUL32I R8, R8, 0x3dcccccd;"},
+        {"IADD R8, R8, -0x1;", "IADD R8, R8, 0xfffff;"},
+        {"IADD R8,R8,1;", "IADD R8, R8, 0x1;"},
+        {"LD R0, [R2-0x4];", "LD R0, [R2+-0x4];"},
+        {"NOP;", "NOP CC.T;"},
+    };
+    for (unsigned i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        struct native_program program;
+        struct report report = {0};
+        char text[256];
+        if (parse_line(NATIVE_FERMI, pairs[i][0], 0, &program, &report) != STATUS_OK)
+            fail_msg("%s", report_text(&report));
+        assert_string_equal(native_inst_text(&program, program.kernels[0].code, text, sizeof text), pairs[i][1]);
+        native_free(&program);
+        report_free(&report);
+    }
+}
+
 /* ---- what is refused ---- */
 
 static void expect_refused(const char *text, const char *message) {
@@ -408,6 +437,7 @@ static void what_is_wrong_is_refused_by_place_and_name(void **state) {
         {K "IADD R63, R1, R2;\n", "IADD: operand 1 must be a register to write"},
         {K "IADD R0, R1, 0x100000;\n", "immediate does not fit"},
         {K "FADD R0, R1, -0x1;\n", "immediate does not fit"},
+        {K "FADD R0, R1, 0.1;\n", "it has more than the upper 20 bits of its type"},
         {K "IADD R0, R1, R2\n", "IADD: ';' must stand here"},
         {K "IADD R0, R1, R2, R3;\n", "IADD: ';' must stand here"},
         {K "S2R R0, SR_Nothing;\n", "a special register that is known"},
@@ -494,6 +524,7 @@ int main(void) {
         cmocka_unit_test(the_listings_agree_with_their_encodings),
         cmocka_unit_test(a_wrong_bit_is_noticed),
         cmocka_unit_test(programs_are_written_and_read),
+        cmocka_unit_test(other_spellings_are_read),
         cmocka_unit_test(what_is_wrong_is_refused_by_place_and_name),
         cmocka_unit_test(broken_listings_are_survived),
     };
