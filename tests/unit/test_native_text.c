@@ -197,7 +197,7 @@ static struct native_inst random_inst(struct rng *rng, enum native_isa isa, unsi
 
 static enum status parse_line(enum native_isa isa, const char *line, uint32_t address, struct native_program *program,
                               struct report *report) {
-    char text[512];
+    char text[1024];
     snprintf(text, sizeof text, "code for %s\nFunction : k\n/*%04x*/ %s\n", isa == NATIVE_FERMI ? "sm_20" : "sm_13",
              (unsigned)address, line);
     return native_parse("line.sass", text, program, report);
