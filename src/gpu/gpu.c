@@ -420,6 +420,26 @@ static void pass_rounds(struct launch_state *state, uint64_t from, uint64_t to) 
     }
 }
 
+/* A write-back cache that is emptied writes what is dirty first, and the launch lasts until all of it is in memory. */
+static enum status clean_caches(struct launch_state *state, uint64_t *cycle, struct report *report) {
+    const struct gpu_config *config = &state->gpu->config;
+    const bool l1 = config->gpu->l1_flush && state->l1->write == CACHE_BACK && !state->l1->perfect;
+    const bool l2 = config->gpu->l2_flush && config->gpu->l2_private && config->gpu->l2_enabled;
+    enum status status = STATUS_OK;
+    while ((l1 || l2) && status == STATUS_OK) {
+        collect_settle(state, *cycle);
+        bool left = !is_quiet(state);
+        for (uint32_t i = 0; i < state->made_count; i++)
+            left |= sm_clean(state->sms[i], l1, l2);
+        if (!left)
+            break;
+        status = run_round(state, *cycle, *cycle + config->gpu->link_latency, report);
+        *cycle += config->gpu->link_latency;
+        collect_sample(state, *cycle);
+    }
+    return status;
+}
+
 enum status gpu_run(struct gpu *gpu, struct arena *arena, struct arena *kept, const struct gpu_launch *launch,
                     struct gpu_stats *stats, struct gpu_fault *fault, struct report *report) {
     struct launch_state state;
@@ -468,6 +488,8 @@ enum status gpu_run(struct gpu *gpu, struct arena *arena, struct arena *kept, co
             }
         }
     }
+    if (status == STATUS_OK)
+        status = clean_caches(&state, &cycle, report);
     collect_settle(&state, cycle);
     collect_end(&state, cycle, kept, stats);
     collect_launch(&state, cycle, stats);

@@ -236,6 +236,14 @@ static void settle(struct sm *sm, uint64_t cycle) {
     count_passed(sm, since);
 }
 
+static bool clean(struct sm *sm, bool l1, bool l2) {
+    sm->wake = sm->now; /* for what goes to an L2 of its own */
+    bool left = l1 && sm_clean_l1(sm);
+    if (!left && l2 && !sm->l2->count)
+        left = sm_l2_clean(sm);
+    return left || sm->places[0].stores;
+}
+
 /* ---- for those who look on ---- */
 
 static void describe(const struct sm *sm, struct report *report) {
@@ -382,4 +390,4 @@ static enum status create(struct sm **out, struct arena *arena, const struct sm_
 }
 
 const struct sm_entries SM_ENTRIES = {
-    .create = create, .run = run_awake, .settle = settle, .describe = describe, .view_slot = view_slot};
+    .create = create, .run = run_awake, .settle = settle, .clean = clean, .describe = describe, .view_slot = view_slot};

@@ -38,6 +38,18 @@ static void send_down(struct sm *sm, const struct packet *packet, const struct r
     send_packet(sm, &down);
 }
 
+bool sm_l2_clean(struct sm *sm) {
+    const struct packet packet = {.sm = sm->shape.id, .ticket = NO_TICKET};
+    struct request line;
+    uint8_t sectors;
+    while (link_room(sm->requests, sm->now)) {
+        if (!cache_clean(sm->l2->cache, &sm->l2->cleaned, &line, &sectors))
+            return false;
+        send_down(sm, &packet, &line);
+    }
+    return true;
+}
+
 /* False: blocked. */
 static bool look_up(struct sm *sm, const struct packet *packet) {
     struct own_l2 *l2 = sm->l2;

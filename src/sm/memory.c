@@ -429,11 +429,8 @@ void sm_acknowledge(struct sm *sm, unsigned number) {
     sm_end_if_done(sm, number);
 }
 
-/* A dirty line made room for data that have come: a store of the block of whoever waited for them, which is still here. */
-static __attribute__((noinline)) void write_back(struct sm *sm, const struct cache_arrival *arrival) {
-    const uint64_t tag = arrival->tags[0];
-    const unsigned place = tag >> 32 ? (unsigned)(uint32_t)tag / sm->shape.warps_per_place : sm->flights[tag].place;
-    const struct request *line = &arrival->write_back;
+/* A dirty line goes below, as a store of a block. */
+static void send_line(struct sm *sm, const struct request *line, unsigned place) {
     const struct packet packet = {.address = line->address,
                                   .sm = sm->shape.id,
                                   .bytes = line->bytes,
@@ -448,6 +445,24 @@ static __attribute__((noinline)) void write_back(struct sm *sm, const struct cac
         link_send(sm->requests, sm->now, &packet, 1, packet.bytes);
         sm->stats.requests_sent++;
     }
+}
+
+/* A dirty line made room for data that have come: a store of the block of whoever waited for them, which is still here. */
+static __attribute__((noinline)) void write_back(struct sm *sm, const struct cache_arrival *arrival) {
+    const uint64_t tag = arrival->tags[0];
+    send_line(sm, &arrival->write_back,
+              tag >> 32 ? (unsigned)(uint32_t)tag / sm->shape.warps_per_place : sm->flights[tag].place);
+}
+
+bool sm_clean_l1(struct sm *sm) {
+    struct request line;
+    uint8_t sectors;
+    while (sm->l2 ? sm_l2_takes(sm, 1) : sm_room(sm) > 0) {
+        if (!cache_clean(sm->l1, &sm->l1_cleaned, &line, &sectors))
+            return false;
+        send_line(sm, &line, 0);
+    }
+    return true;
 }
 
 static inline void data_arrived(struct sm *sm, uint64_t address) {

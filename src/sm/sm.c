@@ -30,6 +30,8 @@ bool sm_run(struct sm *sm, uint64_t from, uint64_t to) {
 
 void sm_settle(struct sm *sm, uint64_t cycle) { sm->entries->settle(sm, cycle); }
 
+bool sm_clean(struct sm *sm, bool l1, bool l2) { return sm->entries->clean(sm, l1, l2); }
+
 void sm_count_in(struct sm *sm, unsigned thread, struct sm_inst_stats *instructions, struct sm_histograms *histograms) {
     if (sm->histograms == histograms)
         return;

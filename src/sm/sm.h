@@ -144,6 +144,9 @@ bool sm_run(struct sm *sm, uint64_t from, uint64_t to);
 void sm_count_in(struct sm *sm, unsigned thread, struct sm_inst_stats *instructions, struct sm_histograms *histograms);
 /* Everything before this cycle, up to which it has run, is counted. */
 void sm_settle(struct sm *sm, uint64_t cycle);
+/* Of an SM that is idle and settled, between rounds: writes dirty lines of its L1 back, then those of an L2 of its own, of
+ * the caches named, as far as there is room below. False: none is left, and all are stored. */
+bool sm_clean(struct sm *sm, bool l1, bool l2);
 /* Nothing resident, nothing in flight. */
 bool sm_is_idle(const struct sm *sm);
 /* The first cycle at which something can happen without news from outside. */

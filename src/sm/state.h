@@ -152,6 +152,7 @@ struct own_l2 {
     bool blocked;
     struct cache_blocked reason;
     unsigned head, count;
+    uint32_t cleaned; /* lines gone through when the launch ends */
     struct {
         uint64_t ready_cycle;
         struct packet packet;
@@ -245,6 +246,7 @@ struct sm {
     struct cache_blocked blocked;
 
     unsigned fetch_turn;
+    uint32_t l1_cleaned; /* as own_l2's */
     bool faulted;
     uint64_t fault_cycle;
     unsigned fault_warp;
@@ -277,7 +279,7 @@ struct sm {
 };
 
 /* What is called from outside and knows sets of slots, of cycle.c and of many.c: sm_create, sm_run of an SM that is awake,
- * sm_settle, sm_describe, sm_view_slot. */
+ * sm_settle, sm_clean, sm_describe, sm_view_slot. */
 struct sm_entries {
     enum status (*create)(struct sm **out, struct arena *arena, const struct sm_params *params,
                           const struct cache_params *l1, const struct sm_caches *caches, const struct module *module,
@@ -287,6 +289,7 @@ struct sm_entries {
     bool (*run)(struct sm *sm, uint64_t from, uint64_t to);
     void (*settle)(struct sm *sm, uint64_t cycle);
     void (*describe)(const struct sm *sm, struct report *report);
+    bool (*clean)(struct sm *sm, bool l1, bool l2);
     struct sm_slot_view (*view_slot)(const struct sm *sm, unsigned slot);
 };
 extern const struct sm_entries sm_few, sm_many;
@@ -372,6 +375,9 @@ SM_STAGE void sm_memory(struct sm *sm);
 SM_STAGE void sm_reply(struct sm *sm, const struct packet *packet);
 /* A store of the block is done. */
 SM_STAGE void sm_acknowledge(struct sm *sm, unsigned place);
+/* sm_clean, of the L1 and of an L2 of its own: stores of the first place, which no block has then. True: some are left. */
+SM_STAGE bool sm_clean_l1(struct sm *sm);
+SM_STAGE bool sm_l2_clean(struct sm *sm);
 /* A line or sector that the L1 asked for has come. */
 SM_STAGE void sm_data_arrived(struct sm *sm, uint64_t address);
 /* The 32 B parts that consecutive bytes touch. */
