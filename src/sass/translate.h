@@ -83,16 +83,28 @@ struct inst *translate_3(struct translation *t, struct operation operation, stru
 struct operand translate_begin_pair(struct translation *t);
 void translate_end_pair(struct translation *t, struct operand pair, const struct native_operand *target);
 
+/* The n-th word behind the dots of the instruction under way. */
+static inline enum native_modifier translate_word(const struct translation *t, unsigned n) {
+    return t->inst->modifiers[n];
+}
+static inline bool translate_has(const struct translation *t, unsigned n) {
+    return t->inst->modifiers[n] != MODIFIER_NONE;
+}
+void translate_move(struct translation *t, struct operand d, struct operand a);
+
 enum compare translate_compare(enum native_modifier word);
 enum boolop translate_boolop(enum native_modifier word);
 enum rounding translate_rounding(enum native_modifier word);
 enum type translate_type(enum native_modifier word); /* TYPE_NONE: none */
+enum type translate_type_or(enum native_modifier word, enum type otherwise);
 enum atom translate_atom(enum native_modifier word);
 /* Bytes of c[bank][offset] that the listing gives; false: it does not. */
 bool translate_bank(const struct native_kernel *kernel, unsigned bank, int64_t offset, unsigned bytes, uint64_t *out);
 
 /* ---- by instruction set: adds what the instruction under way is, all but the guard of control flow ---- */
 void translate_fermi(struct translation *t);
+/* False: it is none of memory. */
+bool translate_fermi_memory(struct translation *t);
 void translate_tesla(struct translation *t);
 
 /* Where instruction i of the kernel leads if it jumps, sets a token or pops one, as an instruction of the kernel; NO_PC: it

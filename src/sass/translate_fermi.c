@@ -1,15 +1,9 @@
 /* What each Fermi instruction is in the internal form. */
 #include "sass/translate.h"
 
-static enum native_modifier word(const struct translation *t, unsigned n) { return t->inst->modifiers[n]; }
-static bool has(const struct translation *t, unsigned n) { return t->inst->modifiers[n] != MODIFIER_NONE; }
 static enum type integer(bool is_unsigned) { return is_unsigned ? TYPE_U32 : TYPE_S32; }
 static unsigned flag(bool set, unsigned value) { return set ? value : 0; }
 static struct operand target(const struct translation *t) { return translate_target(t, 0); }
-
-static void move(struct translation *t, struct operand d, struct operand a) {
-    translate_1(t, (struct operation){.op = OP_MOV, .type = TYPE_B32}, d, a);
-}
 
 /* ---- integers ---- */
 
@@ -32,13 +26,14 @@ static void add(struct translation *t, struct operation operation) {
 
 static void integer_add(struct translation *t) {
     add(t, (struct operation){.type = TYPE_S32,
-                              .flags = flag(has(t, 0), FLAG_SAT) | flag(has(t, 1), FLAG_CARRY_IN) |
+                              .flags = flag(translate_has(t, 0), FLAG_SAT) | flag(translate_has(t, 1), FLAG_CARRY_IN) |
                                        flag(t->inst->sets_code, FLAG_CARRY_OUT)});
 }
 
 /* Types of both factors; the lower half of a product does not depend on them. */
 static bool product_type(struct translation *t, struct operation *operation) {
-    const bool high = has(t, 2), first = word(t, 0) == MODIFIER_U32, second = word(t, 1) == MODIFIER_U32;
+    const bool high = translate_has(t, 2), first = translate_word(t, 0) == MODIFIER_U32,
+               second = translate_word(t, 1) == MODIFIER_U32;
     operation->mode = high ? MODE_HI : MODE_LO;
     operation->type = integer(first);
     if (high && first != second)
@@ -55,7 +50,7 @@ static void multiply(struct translation *t, bool adds) {
         translate_2(t, operation, target(t), a, b);
         return;
     }
-    operation.flags = flag(has(t, 3), FLAG_CARRY_IN) | flag(t->inst->sets_code, FLAG_CARRY_OUT);
+    operation.flags = flag(translate_has(t, 3), FLAG_CARRY_IN) | flag(t->inst->sets_code, FLAG_CARRY_OUT);
     translate_3(t, operation, target(t), a, b, translate_source(t, 3, TYPE_B32));
 }
 
@@ -95,11 +90,13 @@ static void shift(struct translation *t, enum op op, enum type type, bool wraps)
 
 static void logic(struct translation *t) {
     const struct operand b = translate_source(t, 2, TYPE_B32);
-    if (word(t, 0) == MODIFIER_PASS_B) {
-        move(t, target(t), b);
+    if (translate_word(t, 0) == MODIFIER_PASS_B) {
+        translate_move(t, target(t), b);
         return;
     }
-    const enum op op = word(t, 0) == MODIFIER_AND ? OP_AND : word(t, 0) == MODIFIER_OR ? OP_OR : OP_XOR;
+    const enum op op = translate_word(t, 0) == MODIFIER_AND  ? OP_AND
+                       : translate_word(t, 0) == MODIFIER_OR ? OP_OR
+                                                             : OP_XOR;
     translate_2(t, (struct operation){.op = op, .type = TYPE_B32}, target(t), translate_source(t, 1, TYPE_B32), b);
 }
 
@@ -119,7 +116,7 @@ static void extract_field(struct translation *t) {
     struct operand first, count;
     const struct operand a = translate_source(t, 1, TYPE_B32);
     field(t, translate_source(t, 2, TYPE_B32), &first, &count);
-    translate_3(t, (struct operation){.op = OP_BFE, .type = integer(has(t, 0))}, target(t), a, first, count);
+    translate_3(t, (struct operation){.op = OP_BFE, .type = integer(translate_has(t, 0))}, target(t), a, first, count);
 }
 
 static void insert_field(struct translation *t) {
@@ -144,10 +141,11 @@ static struct operand video_source(struct translation *t, unsigned n, enum nativ
 
 static void video(struct translation *t, bool adds) {
     enum type first, second;
-    const struct operand a = video_source(t, 1, word(t, 0), &first), b = video_source(t, 2, word(t, 1), &second);
+    const struct operand a = video_source(t, 1, translate_word(t, 0), &first),
+                         b = video_source(t, 2, translate_word(t, 1), &second);
     const struct operand c = translate_source(t, 3, TYPE_B32), d = target(t);
-    const enum native_modifier then = word(t, adds ? 2 : 3);
-    const bool largest = !adds && has(t, 2);
+    const enum native_modifier then = translate_word(t, adds ? 2 : 3);
+    const bool largest = !adds && translate_has(t, 2);
     const enum mode mode = largest || then == MODIFIER_MAX ? MODE_MAX : MODE_MIN;
     const enum op one = adds ? OP_ADD : largest ? OP_MAX : OP_MIN;
     if (!then) {
@@ -205,10 +203,15 @@ static void combine_predicates(struct translation *t) {
     struct operand sources[3];
     for (unsigned i = 0; i < 3; i++)
         sources[i] = translate_predicate(&t->inst->operands[2 + i], &always);
-    const enum mode mode = word(t, 0) == MODIFIER_AND ? MODE_AND : word(t, 0) == MODIFIER_OR ? MODE_OR : MODE_XOR;
-    put_predicates(
-        t, (struct operation){.op = OP_PSETP, .type = TYPE_PRED, .mode = mode, .boolop = translate_boolop(word(t, 1))},
-        sources, 3);
+    const enum mode mode = translate_word(t, 0) == MODIFIER_AND  ? MODE_AND
+                           : translate_word(t, 0) == MODIFIER_OR ? MODE_OR
+                                                                 : MODE_XOR;
+    put_predicates(t,
+                   (struct operation){.op = OP_PSETP,
+                                      .type = TYPE_PRED,
+                                      .mode = mode,
+                                      .boolop = translate_boolop(translate_word(t, 1))},
+                   sources, 3);
 }
 
 static void set_register(struct translation *t, enum type from, enum native_modifier compare,
@@ -218,7 +221,7 @@ static void set_register(struct translation *t, enum type from, enum native_modi
     const struct operand c = translate_predicate(&t->inst->operands[3], &always);
     translate_3(t,
                 (struct operation){.op = OP_SET,
-                                   .type = has(t, 0) ? TYPE_F32 : TYPE_U32,
+                                   .type = translate_has(t, 0) ? TYPE_F32 : TYPE_U32,
                                    .stype = from,
                                    .compare = translate_compare(compare),
                                    .boolop = translate_boolop(combine),
@@ -245,12 +248,13 @@ static void multiply_float(struct translation *t, enum type type, bool adds, uns
 
 static void special_function(struct translation *t) {
     static const uint8_t ops[] = {OP_COS, OP_SIN, OP_EX2, OP_LG2, OP_RCP, OP_RSQRT};
-    if (has(t, 1)) {
+    if (translate_has(t, 1)) {
         translate_refuse(t, "MUFU with .SAT");
         return;
     }
-    translate_1(t, (struct operation){.op = ops[word(t, 0) - MODIFIER_COS], .type = TYPE_F32, .flags = FLAG_APPROX},
-                target(t), translate_source(t, 1, TYPE_F32));
+    translate_1(
+        t, (struct operation){.op = ops[translate_word(t, 0) - MODIFIER_COS], .type = TYPE_F32, .flags = FLAG_APPROX},
+        target(t), translate_source(t, 1, TYPE_F32));
 }
 
 /* ---- conversion ---- */
@@ -279,13 +283,10 @@ static void convert(struct translation *t, struct operation operation) {
         translate_end_pair(t, d, &t->inst->operands[0]);
 }
 
-static enum type type_or(enum native_modifier modifier, enum type otherwise) {
-    return modifier ? translate_type(modifier) : otherwise;
-}
-
 static void convert_float(struct translation *t) {
-    const enum type to = type_or(word(t, 1), TYPE_F32), from = type_or(word(t, 2), TYPE_F32);
-    const enum rounding rounding = translate_rounding(word(t, 3));
+    const enum type to = translate_type_or(translate_word(t, 1), TYPE_F32),
+                    from = translate_type_or(translate_word(t, 2), TYPE_F32);
+    const enum rounding rounding = translate_rounding(translate_word(t, 3));
     const bool integral = rounding >= ROUND_RNI && rounding <= ROUND_RPI;
     if (to != from && integral) {
         translate_refuse(t, "rounding to an integral value between types");
@@ -294,169 +295,17 @@ static void convert_float(struct translation *t) {
     convert(t, (struct operation){.type = to,
                                   .stype = from,
                                   .rounding = to == from && !integral ? ROUND_DEFAULT : rounding,
-                                  .flags = flag(has(t, 0), FLAG_FTZ) | flag(has(t, 4), FLAG_SAT)});
+                                  .flags = flag(translate_has(t, 0), FLAG_FTZ) | flag(translate_has(t, 4), FLAG_SAT)});
 }
 
 static void convert_to_integer(struct translation *t) {
-    enum rounding rounding = translate_rounding(word(t, 3));
+    enum rounding rounding = translate_rounding(translate_word(t, 3));
     if (rounding == ROUND_DEFAULT)
         rounding = ROUND_RNI;
-    convert(t, (struct operation){.type = translate_type(word(t, 1)),
-                                  .stype = type_or(word(t, 2), TYPE_F32),
+    convert(t, (struct operation){.type = translate_type(translate_word(t, 1)),
+                                  .stype = translate_type_or(translate_word(t, 2), TYPE_F32),
                                   .rounding = rounding,
-                                  .flags = flag(has(t, 0), FLAG_FTZ)});
-}
-
-/* ---- memory ---- */
-
-static enum type width_type(enum native_modifier width, unsigned *registers) {
-    *registers = width == MODIFIER_W64 ? 2 : width == MODIFIER_W128 ? 4 : 1;
-    return width == MODIFIER_NONE || width >= MODIFIER_W32 ? TYPE_B32 : translate_type(width);
-}
-
-static enum cache_hint cache_of(enum native_modifier modifier) {
-    switch (modifier) {
-    case MODIFIER_CG: return CACHE_CG;
-    case MODIFIER_CS: return CACHE_CS;
-    case MODIFIER_CV: return CACHE_CV;
-    case MODIFIER_LU: return CACHE_LU;
-    case MODIFIER_WT: return CACHE_WT;
-    default: return CACHE_DEFAULT;
-    }
-}
-
-/* [R + offset], of a pair where the address has 64 bits. */
-static struct operand address_of(struct translation *t, unsigned n, bool extended) {
-    const struct native_operand *operand = &t->inst->operands[n];
-    struct operand address = {.kind = OPERAND_ADDRESS, .imm = (uint64_t)operand->value};
-    if (operand->reg == FERMI_RZ) {
-        address.imm = extended ? address.imm : (uint32_t)address.imm;
-        return address;
-    }
-    address.has_reg = true;
-    address.reg = operand->reg;
-    if (extended) {
-        const struct operand wide = translate_wide(t);
-        const struct operand halves[2] = {translate_register(operand->reg), translate_register(operand->reg + 1u)};
-        translate_put(t, &(struct operation){.op = OP_MOV, .type = TYPE_B64}, &wide, 1, halves, 2);
-        address.reg = wide.reg;
-    }
-    return address;
-}
-
-/* Registers reg, reg + 1, ...; none where they are RZ. */
-static void vector(struct operand *out, unsigned count, unsigned reg, bool written) {
-    const struct operand nothing = written ? (struct operand){.kind = OPERAND_NONE} : translate_number(0);
-    for (unsigned i = 0; i < count; i++)
-        out[i] = reg == FERMI_RZ ? nothing : translate_register(reg + i);
-}
-
-/* Vectors begin at a register that their length divides, and end before RZ. */
-static bool fits(struct translation *t, unsigned reg, unsigned count) {
-    const bool good = reg == FERMI_RZ || (reg % count == 0 && reg + count <= FERMI_RZ);
-    if (!good)
-        translate_refuse(t, "%u registers from R%u on", count, reg);
-    return good;
-}
-
-struct transfer {
-    enum space space;
-    bool extended;
-    enum native_modifier width, cache;
-};
-
-static void load(struct translation *t, unsigned d, unsigned m, struct transfer transfer) {
-    unsigned count;
-    const enum type type = width_type(transfer.width, &count);
-    struct operand targets[4];
-    if (!fits(t, t->inst->operands[d].reg, count))
-        return;
-    const struct operand address = address_of(t, m, transfer.extended);
-    vector(targets, count, t->inst->operands[d].reg, true);
-    struct inst *inst = translate_put(t, &(struct operation){.op = OP_LD, .type = type}, targets, count, &address, 1);
-    inst->space = (uint8_t)transfer.space, inst->cache = (uint8_t)cache_of(transfer.cache);
-}
-
-static void store(struct translation *t, struct transfer transfer) {
-    unsigned count;
-    const enum type type = width_type(transfer.width, &count);
-    struct operand sources[5];
-    if (!fits(t, t->inst->operands[1].reg, count))
-        return;
-    sources[0] = address_of(t, 0, transfer.extended);
-    vector(sources + 1, count, t->inst->operands[1].reg, false);
-    struct inst *inst = translate_put(t, &(struct operation){.op = OP_ST, .type = type}, NULL, 0, sources, count + 1);
-    inst->space = (uint8_t)transfer.space, inst->cache = (uint8_t)cache_of(transfer.cache);
-}
-
-/* Both addresses are those from before. */
-static void load_two(struct translation *t) {
-    const struct native_operand *operands = t->inst->operands;
-    const bool clobbers = operands[0].reg == operands[3].reg && operands[0].reg != FERMI_RZ;
-    struct operand second = address_of(t, 3, false);
-    if (clobbers) {
-        const struct operand kept = translate_scratch(t);
-        move(t, kept, translate_register(operands[3].reg));
-        second.reg = kept.reg;
-    }
-    load(t, 0, 2, (struct transfer){.space = SPACE_GENERIC});
-    translate_1(t, (struct operation){.op = OP_LD, .type = TYPE_B32}, translate_target(t, 1), second)->space =
-        SPACE_GENERIC;
-}
-
-static const struct symbol *bank_symbol(const struct translation *t, unsigned number) {
-    for (unsigned i = 0; i < t->kernel->bank_count; i++)
-        if (t->kernel->banks[i].number == number)
-            return t->banks[i];
-    return NULL;
-}
-
-/* c[bank][R + offset] of the parameters or of a bank in the listing. */
-static void load_constant(struct translation *t) {
-    const struct native_operand *from = &t->inst->operands[1];
-    unsigned count;
-    const enum type type = width_type(word(t, 0), &count);
-    struct operand targets[4], address = {.kind = OPERAND_ADDRESS, .imm = (uint64_t)from->value};
-    if (!fits(t, t->inst->operands[0].reg, count))
-        return;
-    const bool parameters = from->bank == 0 && from->value >= FERMI_PARAM_BASE;
-    if (parameters)
-        address.imm -= FERMI_PARAM_BASE;
-    else
-        address.symbol = bank_symbol(t, from->bank);
-    if (!parameters && !address.symbol) {
-        translate_refuse(t, "nothing is known of c[0x%x]", from->bank);
-        return;
-    }
-    address.has_reg = from->reg != FERMI_RZ, address.reg = from->reg;
-    vector(targets, count, t->inst->operands[0].reg, true);
-    translate_put(t, &(struct operation){.op = OP_LD, .type = type}, targets, count, &address, 1)->space =
-        parameters ? SPACE_PARAM : SPACE_CONST;
-}
-
-static void atomic(struct translation *t, bool returns) {
-    const unsigned m = returns ? 1 : 0;
-    const enum atom atom = translate_atom(word(t, 1));
-    enum type type = type_or(word(t, 2), TYPE_U32);
-    const bool wide = type_bytes(type) == 8, bits = atom >= ATOM_AND && atom <= ATOM_CAS;
-    if (bits)
-        type = wide ? TYPE_B64 : TYPE_B32;
-    const struct operand address = address_of(t, m, has(t, 0));
-    struct operand sources[3] = {address, translate_source(t, m + 1, type)};
-    const bool three = atom == ATOM_CAS;
-    if (three != (returns && t->inst->operands[3].kind != NATIVE_NONE) ||
-        (!returns && atom >= ATOM_EXCH && atom <= ATOM_CAS)) {
-        translate_refuse(t, "this atomic operation with so many operands");
-        return;
-    }
-    if (three)
-        sources[2] = translate_source(t, 3, type);
-    const struct operand d = wide ? translate_begin_pair(t) : target(t);
-    struct inst *inst = translate_put(t, &(struct operation){.op = returns ? OP_ATOM : OP_RED, .type = type}, &d,
-                                      returns, sources, three ? 3 : 2);
-    inst->atom = (uint8_t)atom, inst->space = SPACE_GENERIC;
-    if (returns && wide)
-        translate_end_pair(t, d, &t->inst->operands[0]);
+                                  .flags = flag(translate_has(t, 0), FLAG_FTZ)});
 }
 
 /* ---- the block and the warp ---- */
@@ -483,14 +332,14 @@ static void barrier(struct translation *t, unsigned first, enum mode mode) {
 
 /* Nobody takes the result: a barrier. */
 static void reduce(struct translation *t) {
-    const bool counts = word(t, 0) == MODIFIER_POPC;
+    const bool counts = translate_word(t, 0) == MODIFIER_POPC;
     const bool wanted = counts ? t->inst->operands[0].reg != FERMI_RZ
                                : t->inst->operands[1].kind != NATIVE_NONE && t->inst->operands[1].reg != FERMI_PT;
     barrier(t, 2,
-            !wanted                      ? MODE_SYNC
-            : counts                     ? MODE_RED_POPC
-            : word(t, 0) == MODIFIER_AND ? MODE_RED_AND
-                                         : MODE_RED_OR);
+            !wanted                                ? MODE_SYNC
+            : counts                               ? MODE_RED_POPC
+            : translate_word(t, 0) == MODIFIER_AND ? MODE_RED_AND
+                                                   : MODE_RED_OR);
 }
 
 static void vote(struct translation *t) {
@@ -498,11 +347,13 @@ static void vote(struct translation *t) {
     const struct native_operand *operands = t->inst->operands;
     const struct operand asked = translate_predicate(&operands[2], &always);
     const bool ballot = operands[0].reg != FERMI_RZ;
-    if (ballot && word(t, 0) != MODIFIER_ANY) {
+    if (ballot && translate_word(t, 0) != MODIFIER_ANY) {
         translate_refuse(t, "VOTE with a register but for .ANY");
         return;
     }
-    const enum mode mode = word(t, 0) == MODIFIER_ALL ? MODE_ALL : word(t, 0) == MODIFIER_ANY ? MODE_ANY : MODE_UNI;
+    const enum mode mode = translate_word(t, 0) == MODIFIER_ALL   ? MODE_ALL
+                           : translate_word(t, 0) == MODIFIER_ANY ? MODE_ANY
+                                                                  : MODE_UNI;
     if (operands[1].reg != FERMI_PT || !ballot)
         translate_1(t, (struct operation){.op = OP_VOTE, .type = TYPE_PRED, .mode = mode},
                     operands[1].reg == FERMI_PT ? translate_test(t) : translate_register(REGISTER_P + operands[1].reg),
@@ -522,7 +373,7 @@ static void branch_indexed(struct translation *t) {
     const uint32_t base = inst->address + FERMI_INST_BYTES + (uint32_t)inst->operands[1].value;
     translate_2(t, (struct operation){.op = OP_ADD, .type = TYPE_U32}, address, translate_source(t, 0, TYPE_B32),
                 translate_number(base));
-    move(t, index, translate_number(UINT32_MAX));
+    translate_move(t, index, translate_number(UINT32_MAX));
     uint32_t number = 0;
     for (unsigned i = 0; i < t->kernel->way_count; i++) {
         if (t->kernel->ways[i].from != inst->address)
@@ -547,17 +398,17 @@ static void translate_integer(struct translation *t) {
         translate_3(t, shifted, target(t), a, b, translate_source(t, 3, TYPE_B32));
         break;
     }
-    case FERMI_IMNMX: extreme(t, integer(has(t, 0)), 0); break;
+    case FERMI_IMNMX: extreme(t, integer(translate_has(t, 0)), 0); break;
     case FERMI_ICMP: {
         const struct operand a = translate_source(t, 1, TYPE_B32), b = translate_source(t, 2, TYPE_B32);
         const struct operation operation = {.op = OP_ICMP,
-                                            .type = integer(has(t, 1)),
-                                            .compare = translate_compare(word(t, 0))};
+                                            .type = integer(translate_has(t, 1)),
+                                            .compare = translate_compare(translate_word(t, 0))};
         translate_3(t, operation, target(t), a, b, translate_source(t, 3, TYPE_B32));
         break;
     }
-    case FERMI_SHL: shift(t, OP_SHL, TYPE_B32, has(t, 0)); break;
-    case FERMI_SHR: shift(t, OP_SHR, integer(has(t, 0)), has(t, 1)); break;
+    case FERMI_SHL: shift(t, OP_SHL, TYPE_B32, translate_has(t, 0)); break;
+    case FERMI_SHR: shift(t, OP_SHR, integer(translate_has(t, 0)), translate_has(t, 1)); break;
     case FERMI_LOP:
     case FERMI_LOP32I: logic(t); break;
     case FERMI_BFE: extract_field(t); break;
@@ -570,8 +421,9 @@ static void translate_integer(struct translation *t) {
     }
     case FERMI_FLO:
         translate_1(t,
-                    (struct operation){
-                        .op = OP_BFIND, .type = integer(has(t, 0)), .mode = has(t, 1) ? MODE_SHIFTAMT : MODE_NONE},
+                    (struct operation){.op = OP_BFIND,
+                                       .type = integer(translate_has(t, 0)),
+                                       .mode = translate_has(t, 1) ? MODE_SHIFTAMT : MODE_NONE},
                     target(t), translate_source(t, 1, TYPE_B32));
         break;
     case FERMI_VADD: video(t, true); break;
@@ -581,64 +433,48 @@ static void translate_integer(struct translation *t) {
 }
 
 static void translate_float(struct translation *t) {
-    const unsigned ftz = flag(has(t, 0), FLAG_FTZ);
+    const unsigned ftz = flag(translate_has(t, 0), FLAG_FTZ);
     switch ((enum fermi_row)t->inst->row) {
     case FERMI_FADD:
         add(t, (struct operation){.type = TYPE_F32,
-                                  .flags = ftz | flag(has(t, 2), FLAG_SAT),
-                                  .rounding = translate_rounding(word(t, 1))});
+                                  .flags = ftz | flag(translate_has(t, 2), FLAG_SAT),
+                                  .rounding = translate_rounding(translate_word(t, 1))});
         break;
     case FERMI_FADD32I: add(t, (struct operation){.type = TYPE_F32, .flags = ftz}); break;
     case FERMI_FMUL:
-        multiply_float(t, TYPE_F32, false, ftz | flag(has(t, 2), FLAG_SAT), translate_rounding(word(t, 1)));
+        multiply_float(t, TYPE_F32, false, ftz | flag(translate_has(t, 2), FLAG_SAT),
+                       translate_rounding(translate_word(t, 1)));
         break;
-    case FERMI_FMUL32I: multiply_float(t, TYPE_F32, false, ftz | flag(has(t, 1), FLAG_SAT), ROUND_DEFAULT); break;
+    case FERMI_FMUL32I:
+        multiply_float(t, TYPE_F32, false, ftz | flag(translate_has(t, 1), FLAG_SAT), ROUND_DEFAULT);
+        break;
     case FERMI_FFMA:
-        multiply_float(t, TYPE_F32, true, ftz | flag(has(t, 2), FLAG_SAT), translate_rounding(word(t, 1)));
+        multiply_float(t, TYPE_F32, true, ftz | flag(translate_has(t, 2), FLAG_SAT),
+                       translate_rounding(translate_word(t, 1)));
         break;
     case FERMI_FMNMX: extreme(t, TYPE_F32, ftz); break;
     case FERMI_MUFU: special_function(t); break;
-    case FERMI_RRO: move(t, target(t), translate_source(t, 1, TYPE_F32)); break;
-    case FERMI_DADD: add(t, (struct operation){.type = TYPE_F64, .rounding = translate_rounding(word(t, 0))}); break;
-    case FERMI_DMUL: multiply_float(t, TYPE_F64, false, 0, translate_rounding(word(t, 0))); break;
-    case FERMI_DFMA: multiply_float(t, TYPE_F64, true, 0, translate_rounding(word(t, 0))); break;
+    case FERMI_RRO: translate_move(t, target(t), translate_source(t, 1, TYPE_F32)); break;
+    case FERMI_DADD:
+        add(t, (struct operation){.type = TYPE_F64, .rounding = translate_rounding(translate_word(t, 0))});
+        break;
+    case FERMI_DMUL: multiply_float(t, TYPE_F64, false, 0, translate_rounding(translate_word(t, 0))); break;
+    case FERMI_DFMA: multiply_float(t, TYPE_F64, true, 0, translate_rounding(translate_word(t, 0))); break;
     case FERMI_DMNMX: extreme(t, TYPE_F64, 0); break;
     case FERMI_I2F:
-        convert(t, (struct operation){.type = type_or(word(t, 0), TYPE_F32),
-                                      .stype = translate_type(word(t, 1)),
-                                      .rounding = word(t, 2) ? translate_rounding(word(t, 2)) : ROUND_RN});
+        convert(t, (struct operation){.type = translate_type_or(translate_word(t, 0), TYPE_F32),
+                                      .stype = translate_type(translate_word(t, 1)),
+                                      .rounding =
+                                          translate_word(t, 2) ? translate_rounding(translate_word(t, 2)) : ROUND_RN});
         break;
     case FERMI_F2I: convert_to_integer(t); break;
     case FERMI_F2F: convert_float(t); break;
     case FERMI_I2I:
-        convert(t, (struct operation){.type = translate_type(word(t, 0)),
-                                      .stype = translate_type(word(t, 1)),
-                                      .flags = flag(has(t, 2), FLAG_SAT)});
+        convert(t, (struct operation){.type = translate_type(translate_word(t, 0)),
+                                      .stype = translate_type(translate_word(t, 1)),
+                                      .flags = flag(translate_has(t, 2), FLAG_SAT)});
         break;
     default: translate_integer(t); break;
-    }
-}
-
-static void translate_memory(struct translation *t) {
-    switch ((enum fermi_row)t->inst->row) {
-    case FERMI_LD: load(t, 0, 1, (struct transfer){SPACE_GENERIC, has(t, 0), word(t, 2), word(t, 1)}); break;
-    case FERMI_LDU: load(t, 0, 1, (struct transfer){SPACE_GENERIC, has(t, 0), word(t, 1), MODIFIER_NONE}); break;
-    case FERMI_LD_LDU: load_two(t); break;
-    case FERMI_ST: store(t, (struct transfer){SPACE_GENERIC, has(t, 0), word(t, 2), word(t, 1)}); break;
-    case FERMI_LDS: load(t, 0, 1, (struct transfer){SPACE_SHARED, false, word(t, 0), MODIFIER_NONE}); break;
-    case FERMI_STS: store(t, (struct transfer){SPACE_SHARED, false, word(t, 0), MODIFIER_NONE}); break;
-    case FERMI_LDL: load(t, 0, 1, (struct transfer){SPACE_LOCAL, false, word(t, 1), word(t, 0)}); break;
-    case FERMI_STL: store(t, (struct transfer){SPACE_LOCAL, false, word(t, 1), word(t, 0)}); break;
-    case FERMI_LDC: load_constant(t); break;
-    case FERMI_ATOM: atomic(t, true); break;
-    case FERMI_RED: atomic(t, false); break;
-    case FERMI_MEMBAR:
-        control(t, OP_MEMBAR, MODE_NONE);
-        t->code.items[t->code.count - 1].scope = (uint8_t)(word(t, 0) == MODIFIER_CTA  ? SCOPE_CTA
-                                                           : word(t, 0) == MODIFIER_GL ? SCOPE_GPU
-                                                                                       : SCOPE_SYS);
-        break;
-    default: translate_float(t); break;
     }
 }
 
@@ -647,7 +483,7 @@ void translate_fermi(struct translation *t) {
     switch ((enum fermi_row)t->inst->row) {
     case FERMI_MOV:
     case FERMI_MOV32I:
-    case FERMI_S2R: move(t, target(t), translate_source(t, 1, TYPE_B32)); break;
+    case FERMI_S2R: translate_move(t, target(t), translate_source(t, 1, TYPE_B32)); break;
     case FERMI_SEL: {
         const struct operand a = translate_source(t, 1, TYPE_B32), b = translate_source(t, 2, TYPE_B32);
         translate_3(t, (struct operation){.op = OP_SELP, .type = TYPE_B32}, target(t), a, b,
@@ -661,21 +497,27 @@ void translate_fermi(struct translation *t) {
         break;
     }
     case FERMI_ISETP:
-        if (has(t, 2))
+        if (translate_has(t, 2))
             translate_refuse(t, "ISETP with .X");
         else
-            set_predicates(t, integer(has(t, 1)), word(t, 0), word(t, 3), 0);
+            set_predicates(t, integer(translate_has(t, 1)), translate_word(t, 0), translate_word(t, 3), 0);
         break;
-    case FERMI_FSETP: set_predicates(t, TYPE_F32, word(t, 0), word(t, 2), flag(has(t, 1), FLAG_FTZ)); break;
-    case FERMI_DSETP: set_predicates(t, TYPE_F64, word(t, 0), word(t, 1), 0); break;
+    case FERMI_FSETP:
+        set_predicates(t, TYPE_F32, translate_word(t, 0), translate_word(t, 2), flag(translate_has(t, 1), FLAG_FTZ));
+        break;
+    case FERMI_DSETP: set_predicates(t, TYPE_F64, translate_word(t, 0), translate_word(t, 1), 0); break;
     case FERMI_PSETP: combine_predicates(t); break;
-    case FERMI_ISET: set_register(t, integer(has(t, 2)), word(t, 1), word(t, 3), 0); break;
-    case FERMI_FSET: set_register(t, TYPE_F32, word(t, 1), word(t, 3), flag(has(t, 2), FLAG_FTZ)); break;
+    case FERMI_ISET:
+        set_register(t, integer(translate_has(t, 2)), translate_word(t, 1), translate_word(t, 3), 0);
+        break;
+    case FERMI_FSET:
+        set_register(t, TYPE_F32, translate_word(t, 1), translate_word(t, 3), flag(translate_has(t, 2), FLAG_FTZ));
+        break;
     case FERMI_BAR_SYNC: barrier(t, 0, MODE_SYNC); break;
     case FERMI_BAR_ARV: barrier(t, 0, MODE_ARRIVE); break;
     case FERMI_BAR_RED: reduce(t); break;
     case FERMI_VOTE: vote(t); break;
-    case FERMI_BRA: control(t, OP_BRA, has(t, 0) ? MODE_UNANIMOUS : MODE_NONE); break;
+    case FERMI_BRA: control(t, OP_BRA, translate_has(t, 0) ? MODE_UNANIMOUS : MODE_NONE); break;
     case FERMI_BRX: branch_indexed(t); break;
     case FERMI_CAL: control(t, OP_CALL, MODE_NONE); break;
     case FERMI_RET: control(t, OP_RET, MODE_NONE); break;
@@ -687,6 +529,9 @@ void translate_fermi(struct translation *t) {
     case FERMI_BRK: control(t, OP_BRK, MODE_NONE); break;
     case FERMI_CONT: control(t, OP_CONT, MODE_NONE); break;
     case FERMI_NOP: control(t, OP_NOP, MODE_NONE); break;
-    default: translate_memory(t); break;
+    default:
+        if (!translate_fermi_memory(t))
+            translate_float(t);
+        break;
     }
 }

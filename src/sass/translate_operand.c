@@ -227,6 +227,10 @@ struct inst *translate_3(struct translation *t, struct operation operation, stru
     return translate_put(t, &operation, &d, 1, (const struct operand[]){a, b, c}, 3);
 }
 
+void translate_move(struct translation *t, struct operand d, struct operand a) {
+    translate_1(t, (struct operation){.op = OP_MOV, .type = TYPE_B32}, d, a);
+}
+
 struct operand translate_begin_pair(struct translation *t) {
     return translate_wide(t);
 }
@@ -282,6 +286,10 @@ enum type translate_type(enum native_modifier word) {
     case MODIFIER_F64: return TYPE_F64;
     default: return TYPE_NONE;
     }
+}
+
+enum type translate_type_or(enum native_modifier word, enum type otherwise) {
+    return word ? translate_type(word) : otherwise;
 }
 
 enum atom translate_atom(enum native_modifier word) {

@@ -1,8 +1,6 @@
 /* What each Tesla instruction is in the internal form. */
 #include "sass/translate.h"
 
-static enum native_modifier word(const struct translation *t, unsigned n) { return t->inst->modifiers[n]; }
-
 /* A result goes to a register, a half of one, a condition code, a register and a code, or nowhere. */
 struct result {
     struct operand d;
@@ -21,10 +19,6 @@ static struct result begin_result(struct translation *t, enum native_modifier co
     return result;
 }
 
-static void move(struct translation *t, struct operand d, struct operand a) {
-    translate_1(t, (struct operation){.op = OP_MOV, .type = TYPE_B32}, d, a);
-}
-
 static void end_result(struct translation *t, const struct result *result) {
     const struct operand target = translate_target(t, 0);
     if (result->half) {
@@ -32,7 +26,7 @@ static void end_result(struct translation *t, const struct result *result) {
         const struct operand sources[4] = {result->d, target, translate_number(first), translate_number(16)};
         translate_put(t, &(struct operation){.op = OP_BFI, .type = TYPE_B32}, &target, 1, sources, 4);
     } else if (result->code >= 0 && target.kind != OPERAND_NONE) {
-        move(t, target, result->d);
+        translate_move(t, target, result->d);
     }
 }
 
@@ -48,10 +42,6 @@ static void put_1(struct translation *t, struct operation operation, enum type f
     const struct result result = begin_result(t, code);
     translate_1(t, operation, result.d, a);
     end_result(t, &result);
-}
-
-static enum type sign_type(enum native_modifier modifier, enum type otherwise) {
-    return modifier ? translate_type(modifier) : otherwise;
 }
 
 /* Narrow operands are 32 bits wide once they are read. */
@@ -99,10 +89,10 @@ static void multiply(struct translation *t, enum native_modifier type, struct op
 }
 
 static void multiply_two(struct translation *t) {
-    if (word(t, 0) != word(t, 1))
+    if (translate_word(t, 0) != translate_word(t, 1))
         translate_refuse(t, "a product of factors of different types");
     else
-        multiply(t, word(t, 0), translate_number(0));
+        multiply(t, translate_word(t, 0), translate_number(0));
 }
 
 static void multiply_float(struct translation *t, unsigned flags, enum rounding rounding, enum native_modifier code) {
@@ -176,7 +166,7 @@ static bool vector(struct translation *t, struct operand *out, unsigned count, u
 static void load(struct translation *t, enum space space) {
     unsigned count;
     struct operand targets[4];
-    const enum type type = width_type(word(t, 0), &count);
+    const enum type type = width_type(translate_word(t, 0), &count);
     const struct operand address = address_of(t, 1);
     if (vector(t, targets, count, 0))
         translate_put(t, &(struct operation){.op = OP_LD, .type = type}, targets, count, &address, 1)->space =
@@ -186,7 +176,7 @@ static void load(struct translation *t, enum space space) {
 static void store(struct translation *t, enum space space) {
     unsigned count;
     struct operand sources[5];
-    const enum type type = width_type(word(t, 0), &count);
+    const enum type type = width_type(translate_word(t, 0), &count);
     sources[0] = address_of(t, 0);
     if (vector(t, sources + 1, count, 1))
         translate_put(t, &(struct operation){.op = OP_ST, .type = type}, NULL, 0, sources, count + 1)->space =
@@ -203,9 +193,9 @@ static struct operand shared_address(const struct native_operand *operand, enum 
 
 static void load_shared(struct translation *t) {
     const struct native_operand *from = &t->inst->operands[1];
-    const enum type type = from->width ? translate_type(from->width) : translate_type(word(t, 0));
+    const enum type type = from->width ? translate_type(from->width) : translate_type(translate_word(t, 0));
     if (from->reg == NATIVE_NO_ADDRESS) {
-        move(t, translate_target(t, 0), translate_source(t, 1, TYPE_B32));
+        translate_move(t, translate_target(t, 0), translate_source(t, 1, TYPE_B32));
         return;
     }
     translate_1(t, (struct operation){.op = OP_LD, .type = type}, translate_target(t, 0), shared_address(from, type))
@@ -214,7 +204,7 @@ static void load_shared(struct translation *t) {
 
 static void store_shared(struct translation *t) {
     const struct native_operand *to = &t->inst->operands[0];
-    const enum type type = translate_type(word(t, 0));
+    const enum type type = translate_type(translate_word(t, 0));
     const uint32_t params = TESLA_PARAM_BASE + t->kernel->param_bytes;
     if (to->reg == NATIVE_NO_ADDRESS && to->value * type_bytes(type) < params) {
         translate_refuse(t, "a store to the parameters");
@@ -227,9 +217,9 @@ static void store_shared(struct translation *t) {
 
 static void atomic(struct translation *t, bool returns) {
     const unsigned m = returns ? 1 : 0;
-    const enum atom atom = translate_atom(word(t, 0));
+    const enum atom atom = translate_atom(translate_word(t, 0));
     unsigned count;
-    enum type type = width_type(word(t, 1), &count);
+    enum type type = width_type(translate_word(t, 1), &count);
     const bool three = atom == ATOM_CAS;
     if (count > 1 || type_bytes(type) != 4 || (!returns && atom >= ATOM_EXCH && atom <= ATOM_CAS) ||
         three != (returns && t->inst->operands[3].kind != NATIVE_NONE)) {
@@ -262,36 +252,43 @@ static void special_function(struct translation *t, enum op op) {
 }
 
 static void logic(struct translation *t) {
-    const enum op op = word(t, 0) == MODIFIER_AND ? OP_AND : word(t, 0) == MODIFIER_OR ? OP_OR : OP_XOR;
-    const enum type from = sign_type(word(t, 1), TYPE_B32);
-    if (word(t, 0) == MODIFIER_PASS_B) {
+    const enum op op = translate_word(t, 0) == MODIFIER_AND  ? OP_AND
+                       : translate_word(t, 0) == MODIFIER_OR ? OP_OR
+                                                             : OP_XOR;
+    const enum type from = translate_type_or(translate_word(t, 1), TYPE_B32);
+    if (translate_word(t, 0) == MODIFIER_PASS_B) {
         const struct operand b = translate_source(t, 2, from);
-        const struct result result = begin_result(t, word(t, 2));
-        move(t, result.d, b);
+        const struct result result = begin_result(t, translate_word(t, 2));
+        translate_move(t, result.d, b);
         end_result(t, &result);
         return;
     }
-    put_2(t, (struct operation){.op = op, .type = TYPE_B32}, from, word(t, 2));
+    put_2(t, (struct operation){.op = op, .type = TYPE_B32}, from, translate_word(t, 2));
 }
 
 static void translate_float(struct translation *t) {
-    const unsigned sat = word(t, 1) == MODIFIER_SAT ? FLAG_SAT : 0;
+    const unsigned sat = translate_word(t, 1) == MODIFIER_SAT ? FLAG_SAT : 0;
     const struct operation plain = {.op = OP_ADD};
     switch ((enum tesla_row)t->inst->row) {
     case TESLA_FADD:
-        add(t, TYPE_F32, (struct operation){.flags = sat, .rounding = translate_rounding(word(t, 0))}, word(t, 2));
+        add(t, TYPE_F32, (struct operation){.flags = sat, .rounding = translate_rounding(translate_word(t, 0))},
+            translate_word(t, 2));
         break;
     case TESLA_FADD32:
     case TESLA_FADD32I: add(t, TYPE_F32, plain, MODIFIER_NONE); break;
-    case TESLA_FMUL: multiply_float(t, sat, translate_rounding(word(t, 0)), word(t, 2)); break;
+    case TESLA_FMUL: multiply_float(t, sat, translate_rounding(translate_word(t, 0)), translate_word(t, 2)); break;
     case TESLA_FMUL32:
     case TESLA_FMUL32I: multiply_float(t, 0, ROUND_DEFAULT, MODIFIER_NONE); break;
-    case TESLA_FMAD: multiply_add(t, word(t, 0) ? FLAG_SAT : 0, word(t, 1)); break;
+    case TESLA_FMAD: multiply_add(t, translate_word(t, 0) ? FLAG_SAT : 0, translate_word(t, 1)); break;
     case TESLA_FMAD32:
     case TESLA_FMAD32I: multiply_add(t, 0, MODIFIER_NONE); break;
-    case TESLA_FMIN: put_2(t, (struct operation){.op = OP_MIN, .type = TYPE_F32}, TYPE_F32, word(t, 0)); break;
-    case TESLA_FMAX: put_2(t, (struct operation){.op = OP_MAX, .type = TYPE_F32}, TYPE_F32, word(t, 0)); break;
-    case TESLA_FSET: set(t, TYPE_F32, word(t, 0)); break;
+    case TESLA_FMIN:
+        put_2(t, (struct operation){.op = OP_MIN, .type = TYPE_F32}, TYPE_F32, translate_word(t, 0));
+        break;
+    case TESLA_FMAX:
+        put_2(t, (struct operation){.op = OP_MAX, .type = TYPE_F32}, TYPE_F32, translate_word(t, 0));
+        break;
+    case TESLA_FSET: set(t, TYPE_F32, translate_word(t, 0)); break;
     case TESLA_RCP:
     case TESLA_RCP32: special_function(t, OP_RCP); break;
     case TESLA_RSQ:
@@ -302,25 +299,25 @@ static void translate_float(struct translation *t) {
     case TESLA_COS: special_function(t, OP_COS); break;
     case TESLA_RRO: put_1(t, (struct operation){.op = OP_MOV, .type = TYPE_B32}, TYPE_F32, MODIFIER_NONE); break;
     case TESLA_I2F:
-        convert(t, sign_type(word(t, 0), TYPE_F32), translate_type(word(t, 1)),
-                word(t, 2) ? translate_rounding(word(t, 2)) : ROUND_RN, 0, MODIFIER_NONE);
+        convert(t, translate_type_or(translate_word(t, 0), TYPE_F32), translate_type(translate_word(t, 1)),
+                translate_word(t, 2) ? translate_rounding(translate_word(t, 2)) : ROUND_RN, 0, MODIFIER_NONE);
         break;
     case TESLA_F2I:
-        convert(t, translate_type(word(t, 0)), sign_type(word(t, 1), TYPE_F32),
-                word(t, 2) ? translate_rounding(word(t, 2)) : ROUND_RNI, 0, MODIFIER_NONE);
+        convert(t, translate_type(translate_word(t, 0)), translate_type_or(translate_word(t, 1), TYPE_F32),
+                translate_word(t, 2) ? translate_rounding(translate_word(t, 2)) : ROUND_RNI, 0, MODIFIER_NONE);
         break;
     case TESLA_F2F:
-        convert(t, sign_type(word(t, 0), TYPE_F32), sign_type(word(t, 1), TYPE_F32), translate_rounding(word(t, 2)),
-                word(t, 3) ? FLAG_SAT : 0, MODIFIER_NONE);
+        convert(t, translate_type_or(translate_word(t, 0), TYPE_F32), translate_type_or(translate_word(t, 1), TYPE_F32),
+                translate_rounding(translate_word(t, 2)), translate_word(t, 3) ? FLAG_SAT : 0, MODIFIER_NONE);
         break;
     default: translate_refuse(t, "no operation is known for it"); break;
     }
 }
 
 static void translate_integer(struct translation *t) {
-    const enum type type = sign_type(word(t, 0), TYPE_S32), wide = wide_type(type);
+    const enum type type = translate_type_or(translate_word(t, 0), TYPE_S32), wide = wide_type(type);
     switch ((enum tesla_row)t->inst->row) {
-    case TESLA_IADD: add(t, TYPE_S32, (struct operation){.op = OP_ADD}, word(t, 0)); break;
+    case TESLA_IADD: add(t, TYPE_S32, (struct operation){.op = OP_ADD}, translate_word(t, 0)); break;
     case TESLA_IADD32:
     case TESLA_IADD32I: add(t, TYPE_S32, (struct operation){.op = OP_ADD}, MODIFIER_NONE); break;
     case TESLA_IMUL:
@@ -328,19 +325,20 @@ static void translate_integer(struct translation *t) {
     case TESLA_IMUL32I: multiply_two(t); break;
     case TESLA_IMAD:
     case TESLA_IMAD32:
-    case TESLA_IMAD32I: multiply(t, word(t, 0), translate_source(t, 3, TYPE_S32)); break;
-    case TESLA_IMIN: put_2(t, (struct operation){.op = OP_MIN, .type = wide}, type, word(t, 1)); break;
-    case TESLA_IMAX: put_2(t, (struct operation){.op = OP_MAX, .type = wide}, type, word(t, 1)); break;
-    case TESLA_SHL: put_2(t, (struct operation){.op = OP_SHL, .type = TYPE_B32}, type, word(t, 1)); break;
+    case TESLA_IMAD32I: multiply(t, translate_word(t, 0), translate_source(t, 3, TYPE_S32)); break;
+    case TESLA_IMIN: put_2(t, (struct operation){.op = OP_MIN, .type = wide}, type, translate_word(t, 1)); break;
+    case TESLA_IMAX: put_2(t, (struct operation){.op = OP_MAX, .type = wide}, type, translate_word(t, 1)); break;
+    case TESLA_SHL: put_2(t, (struct operation){.op = OP_SHL, .type = TYPE_B32}, type, translate_word(t, 1)); break;
     case TESLA_SHR: {
-        const enum type shifted = sign_type(word(t, 0), TYPE_U32);
-        put_2(t, (struct operation){.op = OP_SHR, .type = wide_type(shifted)}, shifted, word(t, 1));
+        const enum type shifted = translate_type_or(translate_word(t, 0), TYPE_U32);
+        put_2(t, (struct operation){.op = OP_SHR, .type = wide_type(shifted)}, shifted, translate_word(t, 1));
         break;
     }
     case TESLA_LOP: logic(t); break;
-    case TESLA_ISET: set(t, type, word(t, 1)); break;
+    case TESLA_ISET: set(t, type, translate_word(t, 1)); break;
     case TESLA_I2I:
-        convert(t, translate_type(word(t, 0)), translate_type(word(t, 1)), ROUND_DEFAULT, 0, word(t, 2));
+        convert(t, translate_type(translate_word(t, 0)), translate_type(translate_word(t, 1)), ROUND_DEFAULT, 0,
+                translate_word(t, 2));
         break;
     default: translate_float(t); break;
     }
@@ -349,8 +347,8 @@ static void translate_integer(struct translation *t) {
 void translate_tesla(struct translation *t) {
     const struct operation copy = {.op = OP_MOV, .type = TYPE_B32};
     switch ((enum tesla_row)t->inst->row) {
-    case TESLA_MOV: put_1(t, copy, sign_type(word(t, 0), TYPE_B32), word(t, 1)); break;
-    case TESLA_MOV32: put_1(t, copy, sign_type(word(t, 0), TYPE_B32), MODIFIER_NONE); break;
+    case TESLA_MOV: put_1(t, copy, translate_type_or(translate_word(t, 0), TYPE_B32), translate_word(t, 1)); break;
+    case TESLA_MOV32: put_1(t, copy, translate_type_or(translate_word(t, 0), TYPE_B32), MODIFIER_NONE); break;
     case TESLA_MVI:
     case TESLA_MVC:
     case TESLA_S2R: put_1(t, copy, TYPE_B32, MODIFIER_NONE); break;
