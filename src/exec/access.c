@@ -242,6 +242,24 @@ bool exec_local_step(struct exec *exec, unsigned warp, const struct step *step, 
     return true;
 }
 
+void exec_combine_words(void *d, const void *a, const void *b, const void *c, uint32_t lanes, const struct step *step) {
+    const struct row *rows = step->rows;
+    const void *const sources[3] = {a, b, c};
+    uint32_t word[3], result;
+    for (unsigned i = 0; i < 3; i++) {
+        memcpy(&word[i], sources[i], sizeof word[i]);
+        word[i] ^= rows[1 + i].negated ? UINT32_MAX : 0;
+    }
+    const enum mode mode = step->inst->mode;
+    result = mode == MODE_AND ? word[0] & word[1] : mode == MODE_OR ? word[0] | word[1] : word[0] ^ word[1];
+    const enum boolop boolop = step->inst->boolop;
+    result = boolop == BOOL_AND ? result & word[2] : boolop == BOOL_OR ? result | word[2] : result ^ word[2];
+    uint32_t before;
+    memcpy(&before, d, sizeof before);
+    result = (before & ~lanes) | (result & lanes);
+    memcpy(d, &result, sizeof result);
+}
+
 bool exec_inner_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint32_t active,
                      uint32_t alive) {
     if (!lanes)

@@ -451,7 +451,10 @@ static void link_run(struct linker *linker, struct step *step) {
     step->kind = (uint8_t)link_kind(linker, step);
     if (step->kind != KIND_LANES)
         return;
-    step->run = lanes_select(linker->linked->lanes, step->inst, step->rows);
+    if (step->inst->op == OP_PSETP && step->inst->dst_count == 1)
+        step->run = exec_combine_words;
+    else
+        step->run = lanes_select(linker->linked->lanes, step->inst, step->rows);
     if (!step->run)
         step->kind = KIND_SCALAR;
 }

@@ -83,6 +83,8 @@ void exec_write(struct exec *exec, unsigned warp, const struct row *row, unsigne
 
 /* Everything but vector lanes; false: a fault. `lanes` are those whose guard holds, never 0. */
 bool exec_scalar_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
+/* psetp with one destination, as a lane function: predicates of a warp are words. */
+lane_function exec_combine_words;
 /* What a KIND_POP does before it branches. */
 bool exec_inner_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint32_t active,
                      uint32_t alive);

@@ -193,6 +193,12 @@ static uint32_t larger(uint32_t a, uint32_t b) { return (int32_t)a > (int32_t)b 
     X("ISETP.LT.AND P1, pt, R2, RZ, pt;\nISETP.LT.AND P2, pt, R3, RZ, pt;\nPSETP.XOR.AND P3, pt, P1, P2, pt;\n"        \
       "SEL R4, R2, R3, P3;",                                                                                           \
       (a ^ b) >> 31 ? a : b)                                                                                           \
+    X("ISETP.LT.AND P1, pt, R2, RZ, pt;\nISETP.LT.AND P2, pt, R3, RZ, pt;\nPSETP.AND.XOR P3, pt, !P1, P2, !P2;\n"      \
+      "SEL R4, R2, R3, P3;",                                                                                           \
+      ((int32_t)a >= 0 && (int32_t)b < 0) != ((int32_t)b >= 0) ? a : b)                                                \
+    X("ISETP.LT.AND P1, pt, R2, RZ, pt;\nISETP.LT.AND P3, pt, R3, RZ, pt;\n@P1 PSETP.OR.OR P3, pt, !pt, P3, pt;\n"     \
+      "SEL R4, R2, R3, P3;",                                                                                           \
+      (int32_t)a < 0 || (int32_t)b < 0 ? a : b)                                                                        \
     X("ISETP.LT.AND P1, pt, R2, RZ, pt;\nPSETP.OR.AND P3, P4, P1, !pt, !P1;\nSEL R4, R2, R3, P4;",                     \
       (int32_t)a < 0 ? b : a)                                                                                          \
     X("ISET.LT.AND R4, R2, R3, pt;", (int32_t)a < (int32_t)b ? UINT32_MAX : 0)                                         \

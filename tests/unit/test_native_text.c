@@ -341,6 +341,24 @@ static void a_wrong_bit_is_noticed(void **state) {
     arena_free(&arena);
 }
 
+/* Instructions that other publications print with their bits. */
+static void encodings_known_elsewhere(void **state) {
+    (void)state;
+    static const char *const lines[] = {
+        "MOV R6, c[0x0][0x20]; /* 0x2800400080019de4 */", "LDU.E R2, [R2]; /* 0x8c00000000209c85 */",
+        "ST.E [R4], R0; /* 0x9400000000401c85 */",        "EXIT; /* 0x8000000000001de7 */",
+        "/*0xffffdc0450ee0000*/ BAR.RED.POPC RZ, RZ;",
+    };
+    for (unsigned i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct native_program program;
+        struct report report = {0};
+        if (parse_line(NATIVE_FERMI, lines[i], 0, &program, &report) != STATUS_OK)
+            fail_msg("%s", report_text(&report));
+        assert_true(program.kernels[0].code[0].has_encoding);
+        native_free(&program);
+    }
+}
+
 /* A printed program is read back, printed the same, and means the same. */
 static void programs_are_written_and_read(void **state) {
     (void)state;
@@ -523,6 +541,7 @@ int main(void) {
         cmocka_unit_test(random_bits_are_decoded_exactly),
         cmocka_unit_test(the_listings_agree_with_their_encodings),
         cmocka_unit_test(a_wrong_bit_is_noticed),
+        cmocka_unit_test(encodings_known_elsewhere),
         cmocka_unit_test(programs_are_written_and_read),
         cmocka_unit_test(other_spellings_are_read),
         cmocka_unit_test(what_is_wrong_is_refused_by_place_and_name),
