@@ -267,8 +267,8 @@ static void collect(const struct module *module, const struct exec_counts *count
         if (!(inst->flags & FLAG_PART)) {
             stats->warp_instructions += out->issues;
             stats->thread_instructions += out->threads;
+            stats->active_lanes += out->lanes;
         }
-        stats->active_lanes += out->lanes;
         if (inst_may_part(inst))
             stats->branches += out->issues;
         if (inst->op == OP_LD)

@@ -42,8 +42,10 @@ struct line_stats *lines_collect(const struct module *module, const struct inst_
             continue;
         struct line_stats *entry = &lines[used++];
         lines_of(module, pc, &entry->file, &entry->line);
-        entry->instructions = 1;
-        entry->sum = instructions[pc];
+        if (!(module->code[pc].flags & FLAG_PART)) { /* of what is counted behind it */
+            entry->instructions = 1;
+            entry->sum = instructions[pc];
+        }
         if (timed)
             entry->timed = timed[pc];
     }
@@ -56,7 +58,7 @@ struct line_stats *lines_collect(const struct module *module, const struct inst_
             lines[(*count)++] = lines[i];
             continue;
         }
-        last->instructions++;
+        last->instructions += lines[i].instructions;
         inst_stats_add(&last->sum, &lines[i].sum);
         sm_inst_stats_add(&last->timed, &lines[i].timed);
     }

@@ -454,6 +454,8 @@ static void parts_are_no_instructions(void **state) {
     native_launch(&f, 1, 32, false, (const uint32_t[]){(uint32_t)f.buffer, 0});
     assert_int_equal(f.result.stats.warp_instructions, 5);
     assert_int_equal(f.result.stats.thread_instructions, 5 * 32);
+    assert_int_equal(f.result.stats.active_lanes, 5 * 32);
+    assert_int_equal(f.result.stats.lane_slots, 5 * 32);
     const struct module *module = program_module(f.program);
     unsigned parts = 0;
     for (uint32_t pc = 0; pc < module->code_count; pc++)
