@@ -190,9 +190,9 @@ static void search(const struct profile *p, const uint8_t *sequence, int32_t len
 }
 
 static void hmmer(struct workload *w) {
-    const uint32_t sequences = w->size == SIZE_TEST ? 96 : 12288, mean = (uint32_t[]){12, 4, 350}[w->size];
+    const uint32_t sequences = w->size == SIZE_TEST ? 96 : 12288, mean = (uint32_t[]){12, 3, 350}[w->size];
     struct random r = {456};
-    const struct profile p = make_profile(w, &r, (uint32_t[]){8, 32, 128}[w->size]);
+    const struct profile p = make_profile(w, &r, (uint32_t[]){8, 64, 128}[w->size]);
     uint32_t *first = WORKLOAD_NEW(w, uint32_t, sequences + 1);
     uint8_t *residues = make_database(w, &r, &p, sequences, mean, first);
     struct hits got = make_hits(w, sequences), expected = make_hits(w, sequences);

@@ -1,8 +1,9 @@
 /* Lattice Boltzmann method, D3Q19, one time step: a thread has every n-th cell, n being the number of threads; it reads
- * the 19 distributions of the cell, relaxes them towards equilibrium, and writes each to the neighbour it flows to
- * (out[direction][cell], so that neighbouring threads read neighbouring words). An obstacle sends everything back where
- * it came from; in the driven cells the velocity is given. */
+ * the 19 distributions of the cell, relaxes them towards equilibrium, and writes each to the neighbour it flows to. An
+ * obstacle sends everything back where it came from; in the driven cells the velocity is given. In both grids a cell is
+ * its distributions and its kind side by side, as in 470.lbm. */
 #define Q 19
+#define ENTRIES 20
 #define OMEGA 1.95f
 
 enum { FLUID, OBSTACLE, DRIVEN };
@@ -55,21 +56,22 @@ void collide(float *f, bool driven) {
     }
 }
 
-kernel void lbm_step(global const float *in, global float *out, global const uchar *kind, uint nx, uint ny, uint nz) {
+kernel void lbm_step(global const float *in, global float *out, uint nx, uint ny, uint nz) {
     const uint cells = nx * ny * nz;
     for (uint cell = get_global_id(0); cell < cells; cell += get_global_size(0)) {
         const uint x = cell % nx, y = cell / nx % ny, z = cell / nx / ny;
+        const int kind = (int)in[cell * ENTRIES + Q];
         float f[Q];
 #pragma unroll
         for (int i = 0; i < Q; i++)
-            f[i] = in[i * cells + cell];
-        if (kind[cell] == OBSTACLE)
+            f[i] = in[cell * ENTRIES + i];
+        if (kind == OBSTACLE)
             bounce(f);
         else
-            collide(f, kind[cell] == DRIVEN);
+            collide(f, kind == DRIVEN);
 #pragma unroll
         for (int i = 0; i < Q; i++)
-            out[i * cells + (wrap(z, way[i][2], nz) * ny + wrap(y, way[i][1], ny)) * nx + wrap(x, way[i][0], nx)] =
+            out[((wrap(z, way[i][2], nz) * ny + wrap(y, way[i][1], ny)) * nx + wrap(x, way[i][0], nx)) * ENTRIES + i] =
                 f[i];
     }
 }
