@@ -45,8 +45,16 @@ static enum status read_options(const struct arguments *arguments, struct show_o
             options->form = forms[i].form;
             chosen++;
         }
+    options->isa = arguments_value(arguments, "isa");
+    if (options->isa) {
+        if (strcmp(options->isa, "fermi") != 0)
+            return report_add(report, STATUS_INVALID, "--isa takes fermi, not '%s'", options->isa);
+        options->form = SHOW_NATIVE;
+        chosen++;
+    }
     if (chosen > 1)
-        return report_add(report, STATUS_INVALID, "give one of --listing, --cfg, --dot and --registers at a time");
+        return report_add(report, STATUS_INVALID,
+                          "give one of --listing, --cfg, --dot, --registers and --isa at a time");
     options->kernel = arguments_value(arguments, "kernel");
     const char *block = arguments_value(arguments, "block");
     if (block && !block_size(block, &options->block_threads))
@@ -88,6 +96,7 @@ static const struct option options_table[] = {
     {"cfg", 0, NULL, "the control-flow graph as text"},
     {"dot", 0, NULL, "the control-flow graph for Graphviz"},
     {"registers", 0, NULL, "registers declared and live, block by block"},
+    {"isa", 0, "fermi", "kernels in native code of Fermi, as a disassembler writes it"},
     {"kernel", 'k', "NAME", "only this kernel or function"},
     {"block", 'b', "N|NxM|NxMxK",
      "threads of a block, for occupancy; default: what the launch file or kernel says, else 256"},

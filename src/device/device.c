@@ -7,6 +7,7 @@
 
 #include "base/bits.h"
 #include "base/team.h"
+#include "device/lowered.h"
 #include "device/machine.h"
 #include "device/replay.h"
 #include "emulate/parallel.h"
@@ -16,6 +17,7 @@
 
 struct program {
     struct module *module;
+    struct module *source; /* what `module` was lowered from, or NULL */
     uint64_t image_address;
     struct linked **linked; /* per function, when first launched */
     struct program *next;
@@ -93,8 +95,11 @@ void device_destroy(struct device *device) {
     gpu_destroy(device->gpu);
     parallel_destroy(device->parallel);
     end_launch(device, arena_free);
-    for (struct program *program = device->programs; program; program = program->next)
+    for (struct program *program = device->programs; program; program = program->next) {
         module_free(program->module);
+        if (program->source)
+            module_free(program->source);
+    }
     memory_destroy(&device->memory);
     struct arena arena = device->arena; /* holds the device itself */
     arena_free(&arena);
@@ -153,6 +158,21 @@ static enum status place_image(struct device *device, struct program *program, s
     return status;
 }
 
+/* Native code in the place of PTX; the module that it was made from stays, for its variables and its text. */
+static enum status lower_program(struct device *device, struct program *program, struct report *report) {
+    const struct machine *machine = device->machine;
+    struct module *native = NULL;
+    enum status status = lowered_load(program->module, (enum isa_choice)machine->isa, machine->max_registers_per_thread,
+                                      program->image_address, &native, report);
+    if (status != STATUS_OK)
+        return status;
+    program->source = program->module;
+    program->module = native;
+    program->linked = ARENA_ARRAY(&device->arena, struct linked *, native->function_count);
+    status = exec_check(native, report);
+    return status == STATUS_OK ? analyse(native, report) : status;
+}
+
 enum status device_load(struct device *device, const char *name, const char *text, size_t length, struct program **out,
                         struct report *report) {
     GUARD(device, report);
@@ -170,6 +190,8 @@ enum status device_load(struct device *device, const char *name, const char *tex
         status = analyse(module, report);
     if (status == STATUS_OK)
         status = place_image(device, program, report);
+    if (status == STATUS_OK && device->machine->isa != ISA_PTX && !module->mnemonics)
+        status = lower_program(device, program, report);
     if (status == STATUS_OK)
         *out = program;
     return status;

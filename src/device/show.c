@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "device/bind.h"
 #include "device/launch_file.h"
+#include "device/lowered.h"
 #include "device/run.h"
 #include "device/show_print.h"
 #include "device/words.h"
@@ -87,6 +88,18 @@ static void show_head(const struct show *show) {
                 module->version_minor, module->sm, 8 * module->address_bytes);
 }
 
+/* The kernels in native code, as a disassembler would write them. */
+static enum status show_native(struct show *show, const struct function *only, struct report *report) {
+    const struct show_options *options = show->options;
+    const char *text;
+    const enum status status =
+        lowered_text(show->module, only ? only->name : NULL, ISA_FERMI,
+                     options->machine ? options->machine->max_registers_per_thread : 0, &show->arena, &text, report);
+    if (status == STATUS_OK)
+        fputs(text, show->out);
+    return status;
+}
+
 static enum status show_all(struct show *show, struct report *report) {
     const struct module *module = show->module;
     const struct function *only = NULL;
@@ -98,6 +111,8 @@ static enum status show_all(struct show *show, struct report *report) {
         if (!only || !only->is_defined)
             return unknown_kernel(show, report);
     }
+    if (show->options->form == SHOW_NATIVE)
+        return show_native(show, only, report);
     bool dot = show->options->form == SHOW_DOT;
     if (dot)
         show_dot_start(show);

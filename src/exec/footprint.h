@@ -3,7 +3,7 @@
 #define HEDDLE_EXEC_FOOTPRINT_H
 
 #include "base/bits.h"
-#include "exec/address.h"
+#include "isa/address.h"
 
 struct footprint {
     uint64_t *loaded, *stored; /* by sectors from GLOBAL_BASE on */

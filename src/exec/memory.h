@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "exec/address.h"
+#include "isa/address.h"
 
 struct allocation {
     uint64_t start, end; /* device addresses; end is one past the last byte asked for */

@@ -1,7 +1,7 @@
 /* Integers, bits, selection, conversion for one thread; floating point is in scalar_float.c. */
 #include "exec/scalar.h"
 
-#include "exec/address.h"
+#include "isa/address.h"
 #include "exec/scalar_float.h"
 
 static unsigned type_bits(enum type type) { return 8 * type_bytes(type); }

@@ -104,6 +104,9 @@ static uint32_t list_successors(const struct module *module, const struct functi
      * exit. LLVM puts an exit at every place it knows cannot be reached (the default of a complete switch), and each
      * would take away the reconvergence points of the branches before it. */
     bool leaves = inst->op == OP_RET || !has_return;
+    /* Native code has no other way to end: there it is an end without a guard that all others lead to. */
+    if (module->mnemonics && inst->op == OP_EXIT && inst->guard >= 0)
+        leaves = false;
     if (ends && !inst_jumps(inst) && inst->op != OP_BRX && leaves && seen[cfg->block_count] != stamp)
         to[count++] = cfg->block_count;
     return count;

@@ -135,11 +135,12 @@ static enum status open_machine(struct tagged *to, char *tag, struct report *rep
     const char *at = strchr(tag, '@');
     to->tag = tag;
     const enum status status = machine_open(&to->machine, at ? at + 1 : NULL, report);
-    if (status != STATUS_OK || !at)
+    if (status != STATUS_OK)
         return status;
-    const char *word = tag;
+    const char *word = strncmp(tag, "heddle", 6) == 0 ? tag + 6 : tag; /* as it is */
     enum status set = STATUS_OK;
-    for (int length; word < at && !set; word += length + (word[length] == '+')) {
+    for (int length; *word && *word != '@' && !set; word += length) {
+        word += *word == '+';
         length = (int)strcspn(word, "+@");
         snprintf(setting, sizeof setting, "%s%.*s", word == tag ? "divergence.mechanism=" : "", length, word);
         set = machine_set(&to->machine, setting, "driver", report);

@@ -7,7 +7,9 @@ convert_*_sat, NaNs are made canonical before their bits are looked at. Control 
 functions with an error bound go to a buffer of their own that is compared in ulp. Barriers stand in uniform control
 flow; atomics are such that their final effect does not depend on order.
 
-  generate.py --seed N [--count M] --out FOLDER     writes N.cl and N.spec (see case.h) for M seeds from N on
+  generate.py --seed N [--count M] [--singles] --out FOLDER     writes N.cl and N.spec (see case.h) for M seeds from N on
+
+With --singles no type of the kernel is double, and no function has an error bound.
 """
 import argparse
 import os
@@ -111,7 +113,8 @@ def has_bytes(fields):
 class Kernel:
     """One kernel being written."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, singles=False):
+        self.widest = "float" if singles else "double"
         self.seed = seed
         self.random = random.Random(seed)
         self.lines = []
@@ -159,11 +162,11 @@ class Kernel:
         return [v for v in found if (kind is None or v.type == kind) and not (writable and v.readonly)]
 
     def scalar_type(self):
-        return Type(self.pick(INTEGERS + ["int", "uint", "uint", "float", "float", "double"]))
+        return Type(self.pick(INTEGERS + ["int", "uint", "uint", "float", "float", self.widest]))
 
     def any_type(self):
         if self.chance(0.25):
-            return Type(self.pick(INTEGERS + ["float", "double"]), self.pick([2, 2, 3, 4, 4, 8, 16]))
+            return Type(self.pick(INTEGERS + ["float", self.widest]), self.pick([2, 2, 3, 4, 4, 8, 16]))
         return self.scalar_type()
 
     # ---- literals ----
@@ -260,7 +263,7 @@ class Kernel:
         if depth <= 0 or self.chance(0.1):
             return self.leaf(kind)
         if self.chance(0.15):
-            other = self.any_type() if kind.n == 1 else Type(self.pick(INTEGERS + ["float", "double"]), kind.n)
+            other = self.any_type() if kind.n == 1 else Type(self.pick(INTEGERS + ["float", self.widest]), kind.n)
             return self.cast(kind, other, self.expr(other, depth - 1))
         if self.chance(0.08) and self.helpers:
             helper = self.pick(self.helpers)
@@ -837,7 +840,7 @@ class Kernel:
 
     def write_approximate(self):
         """Inexact functions of inputs in a range where the specification bounds the error."""
-        count = self.random.randint(0, 4)
+        count = self.random.randint(0, 4) if self.widest == "double" else 0
         for column in range(count):
             name, arguments, (low, high), ulp, absolute = self.pick(APPROXIMATE)
             kind = "float"
@@ -873,8 +876,8 @@ class Kernel:
         return "\n".join(lines) + "\n"
 
 
-def write_case(seed, folder):
-    text, specification = Kernel(seed).write()
+def write_case(seed, folder, singles=False):
+    text, specification = Kernel(seed, singles).write()
     base = os.path.join(folder, str(seed))
     with open(base + ".cl", "w", encoding="ascii") as f:
         f.write(text)
@@ -887,11 +890,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--count", type=int, default=1)
+    parser.add_argument("--singles", action="store_true", help="no doubles")
     parser.add_argument("--out", required=True)
     arguments = parser.parse_args()
     os.makedirs(arguments.out, exist_ok=True)
     for seed in range(arguments.seed, arguments.seed + arguments.count):
-        write_case(seed, arguments.out)
+        write_case(seed, arguments.out, arguments.singles)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 /* The address map that a kernel sees. Everything fits 32 bits where the 32-bit target needs it:
  * windows of shared and local memory below GLOBAL_BASE, device memory from there up. */
-#ifndef HEDDLE_EXEC_ADDRESS_H
-#define HEDDLE_EXEC_ADDRESS_H
+#ifndef HEDDLE_ISA_ADDRESS_H
+#define HEDDLE_ISA_ADDRESS_H
 
 #include <stdint.h>
 

@@ -1,0 +1,100 @@
+/* A kernel on its way from PTX to native code: all it calls put in place, blocks with one way out each. First with the
+ * registers and types of PTX (flatten.c), then legal (legal.c): 32-bit values and predicates, operations that the
+ * native instruction sets have or that the selectors know sequences for. */
+#ifndef HEDDLE_SASS_BODY_H
+#define HEDDLE_SASS_BODY_H
+
+#include "base/status.h"
+#include "isa/module.h"
+
+enum body_end { END_JUMP, END_BRANCH, END_EXIT };
+
+struct body_block {
+    struct {
+        struct inst *items;
+        unsigned count, capacity;
+    } code;
+    uint8_t end; /* enum body_end */
+    bool negated;
+    uint32_t predicate;    /* END_BRANCH: to `taken` where predicate != negated */
+    uint32_t next, taken;  /* blocks */
+    const struct inst *at; /* the instruction that ends it, or the last one: for positions */
+};
+
+struct body {
+    struct arena *arena;
+    const struct module *module;
+    const struct function *kernel;
+    struct {
+        struct body_block *items;
+        unsigned count, capacity;
+    } blocks; /* the first is the entry */
+    struct {
+        uint8_t *items; /* enum type */
+        unsigned count, capacity;
+    } registers;
+    uint32_t local_bytes; /* frames of the kernel and of all it calls */
+};
+
+/* Where instructions are put: at the end of a block, with the position of `at` and its guard. */
+struct builder {
+    struct body *body;
+    uint32_t block;
+    const struct inst *at;
+};
+
+uint32_t body_register(struct body *body, enum type type);
+uint32_t body_block_new(struct body *body);
+struct operand operand_register(uint32_t reg);
+struct operand operand_immediate(uint64_t bits);
+struct operand operand_not(struct operand predicate);
+static inline bool operand_is_immediate(const struct operand *operand, uint32_t value) {
+    return operand->kind == OPERAND_IMM && (uint32_t)operand->imm == value;
+}
+
+/* An instruction with room for its operands, at the end of the builder's block. */
+struct inst *build_inst(struct builder *to, enum op op, enum type type, unsigned dst_count, unsigned src_count);
+/* d = op(a, b, c) into a register that is given; operands of kind OPERAND_NONE at the end are absent. */
+struct inst *build_to(struct builder *to, struct operand d, enum op op, enum type type, struct operand a,
+                      struct operand b, struct operand c);
+/* The same into a new register of the type (TYPE_PRED for comparisons). Constants are folded where that is exact. */
+struct operand build1(struct builder *to, enum op op, enum type type, struct operand a);
+struct operand build2(struct builder *to, enum op op, enum type type, struct operand a, struct operand b);
+struct operand build3(struct builder *to, enum op op, enum type type, struct operand a, struct operand b,
+                      struct operand c);
+struct operand build_high(struct builder *to, enum type type, struct operand a, struct operand b); /* mul.hi */
+struct operand build_compare(struct builder *to, enum compare compare, enum type type, struct operand a,
+                             struct operand b);
+/* (a compare b) boolop c */
+struct operand build_compare_and(struct builder *to, enum compare compare, enum type type, struct operand a,
+                                 struct operand b, enum boolop boolop, struct operand c);
+struct operand build_convert(struct builder *to, enum type type, enum type from, enum rounding rounding,
+                             struct operand a);
+struct operand build_select(struct builder *to, struct operand predicate, struct operand yes, struct operand no);
+void build_move(struct builder *to, struct operand d, struct operand a);
+/* The end of the builder's block; the builder goes on in `next`. */
+void build_branch(struct builder *to, struct operand predicate, uint32_t taken, uint32_t next);
+void build_jump(struct builder *to, uint32_t next);
+
+/* The kernel with all it calls in place, in types of PTX. STATUS_INVALID where that cannot be done: recursion,
+ * calls through addresses, functions that are not there. */
+enum status flatten(const struct module *module, const struct function *kernel, struct arena *arena, struct body **out,
+                    struct report *report);
+/* What legal code depends on. */
+struct lowering_target {
+    const char *name;    /* for messages */
+    bool wide_addresses; /* 64-bit pointers are used whole; else their low word is enough */
+    bool has_double;
+    bool has_fields;  /* bit fields, counts of bits, bytes picked */
+    bool has_generic; /* addresses that lie in any space */
+};
+/* Legal, from what flatten made. */
+enum status legalise(const struct body *body, const struct lowering_target *target, struct body **out,
+                     struct report *report);
+/* Takes away what nobody reads and blocks that are not reached. */
+void body_clean(struct body *body);
+/* "name.ptx:12:3: error: ISA: unsupported: what" */
+enum status body_refuse(const struct body *body, const struct inst *at, const char *isa, const char *what,
+                        struct report *report);
+
+#endif

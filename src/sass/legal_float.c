@@ -1,0 +1,165 @@
+/* Floating point: f32 as it is, f64 in pairs of words where the instruction set has it. */
+#include "sass/legal.h"
+
+/* Operands in pairs, the result too. */
+static enum status legal_double(struct legal *l, const struct inst *inst) {
+    struct builder *to = &l->at;
+    if (!l->has_double)
+        return legal_refuse(l, inst, op_name((enum op)inst->op));
+    const struct wide a = legal_wide(l, &inst->src[0]);
+    if (inst->op == OP_NEG || inst->op == OP_ABS) {
+        const struct operand hi = inst->op == OP_NEG ? build2(to, OP_XOR, TYPE_B32, a.hi, constant(0x80000000))
+                                                     : build2(to, OP_AND, TYPE_B32, a.hi, constant(0x7fffffff));
+        legal_put_wide(l, &inst->dst[0], (struct wide){a.lo, hi});
+        return STATUS_OK;
+    }
+    const bool known = inst->op == OP_ADD || inst->op == OP_SUB || inst->op == OP_MUL || inst->op == OP_FMA ||
+                       inst->op == OP_MIN || inst->op == OP_MAX || inst->op == OP_MAD;
+    if (!known || inst->flags & (FLAG_SAT | FLAG_FTZ | FLAG_NAN))
+        return legal_refuse(l, inst, op_name((enum op)inst->op));
+    struct wide values[3] = {a};
+    for (unsigned i = 1; i < inst->src_count; i++)
+        values[i] = legal_wide(l, &inst->src[i]);
+    const struct wide d = {operand_register(body_register(l->to, TYPE_B32)),
+                           operand_register(body_register(l->to, TYPE_B32))};
+    struct inst *made =
+        build_inst(to, inst->op == OP_MAD ? OP_FMA : (enum op)inst->op, TYPE_F64, 2, 2u * inst->src_count);
+    made->rounding = inst->rounding;
+    made->dst[0] = d.lo, made->dst[1] = d.hi;
+    for (unsigned i = 0; i < inst->src_count; i++)
+        made->src[2 * i] = values[i].lo, made->src[2 * i + 1] = values[i].hi;
+    legal_put_wide(l, &inst->dst[0], d);
+    return STATUS_OK;
+}
+
+/* PTX: where 2^126 < |b| < 2^128 the reciprocal is taken as 0. */
+static struct operand divide_approximate(struct builder *to, struct operand a, struct operand b, struct operand q) {
+    const struct operand size = build2(to, OP_AND, TYPE_B32, b, constant(0x7fffffff));
+    struct operand beyond = build_compare(to, CMP_GT, TYPE_U32, size, constant(0x7e800000));
+    beyond = build_compare_and(to, CMP_LT, TYPE_U32, size, constant(0x7f800000), BOOL_AND, beyond);
+    const struct operand zero = build2(to, OP_AND, TYPE_B32, build2(to, OP_XOR, TYPE_B32, a, b), constant(0x80000000));
+    const struct operand large = build2(to, OP_AND, TYPE_B32, a, constant(0x7fffffff));
+    const struct operand is_large = build_compare(to, CMP_GE, TYPE_U32, large, constant(0x7f800000));
+    return build_select(to, beyond, build_select(to, is_large, constant(0x7fffffff), zero), q);
+}
+
+static enum status legal_quotient(struct legal *l, const struct inst *inst) {
+    struct builder *to = &l->at;
+    const bool approximate = (inst->flags & (FLAG_APPROX | FLAG_FULL)) != 0;
+    if (inst->flags & (FLAG_FTZ | FLAG_SAT))
+        return legal_refuse(l, inst, "division, roots and reciprocals with .ftz or .sat");
+    if (!approximate && inst->rounding != ROUND_DEFAULT && inst->rounding != ROUND_RN)
+        return legal_refuse(l, inst, "division, roots and reciprocals with directed rounding");
+    const struct operand a = legal_low(l, &inst->src[0]);
+    struct operand value;
+    if (inst->op == OP_SQRT) {
+        value = root_float(to, a);
+    } else if (inst->op == OP_RCP) {
+        value = divide_float(l, to, constant(0x3f800000), a);
+    } else {
+        const struct operand b = legal_low(l, &inst->src[1]);
+        value = divide_float(l, to, a, b);
+        if (inst->flags & FLAG_APPROX)
+            value = divide_approximate(to, a, b, value);
+    }
+    legal_put(l, &inst->dst[0], value);
+    return STATUS_OK;
+}
+
+static struct operand flush(struct builder *to, struct operand a) {
+    const struct operand d = operand_register(body_register(to->body, TYPE_F32));
+    build_to(to, d, OP_MUL, TYPE_F32, a, constant(0x3f800000), absent)->flags = FLAG_FTZ;
+    return d;
+}
+
+static enum status legal_function(struct legal *l, const struct inst *inst) {
+    struct builder *to = &l->at;
+    struct operand a = legal_low(l, &inst->src[0]);
+    if (inst->flags & FLAG_FTZ)
+        a = flush(to, a);
+    struct operand value = operand_register(body_register(l->to, TYPE_F32));
+    build_to(to, value, (enum op)inst->op, TYPE_F32, a, absent, absent)->flags = FLAG_APPROX;
+    if (inst->flags & FLAG_FTZ)
+        value = flush(to, value);
+    legal_put(l, &inst->dst[0], value);
+    return STATUS_OK;
+}
+
+static enum status legal_test(struct legal *l, const struct inst *inst) {
+    struct builder *to = &l->at;
+    const struct operand size = build2(to, OP_AND, TYPE_B32, legal_low(l, &inst->src[0]), constant(0x7fffffff));
+    const struct operand infinity = constant(0x7f800000), normal = constant(0x00800000);
+    struct operand value;
+    switch ((enum mode)inst->mode) {
+    case MODE_FINITE: value = build_compare(to, CMP_LT, TYPE_U32, size, infinity); break;
+    case MODE_INFINITE: value = build_compare(to, CMP_EQ, TYPE_U32, size, infinity); break;
+    case MODE_NUMBER: value = build_compare(to, CMP_LE, TYPE_U32, size, infinity); break;
+    case MODE_NOTANUMBER: value = build_compare(to, CMP_GT, TYPE_U32, size, infinity); break;
+    case MODE_NORMAL:
+        value = build_compare(to, CMP_GE, TYPE_U32, size, normal);
+        value = build_compare_and(to, CMP_LT, TYPE_U32, size, infinity, BOOL_AND, value);
+        value = build_compare_and(to, CMP_EQ, TYPE_U32, size, constant(0), BOOL_OR, value);
+        break;
+    default:
+        value = build_compare(to, CMP_NE, TYPE_U32, size, constant(0));
+        value = build_compare_and(to, CMP_LT, TYPE_U32, size, normal, BOOL_AND, value);
+        break;
+    }
+    legal_put(l, &inst->dst[0], value);
+    return STATUS_OK;
+}
+
+enum status legal_float(struct legal *l, const struct inst *inst) {
+    struct builder *to = &l->at;
+    if (inst->type == TYPE_F64)
+        return legal_double(l, inst);
+    if (inst->type != TYPE_F32)
+        return legal_refuse(l, inst, op_name((enum op)inst->op));
+    switch ((enum op)inst->op) {
+    case OP_RCP:
+        if (inst->flags & FLAG_APPROX)
+            return legal_function(l, inst);
+        return legal_quotient(l, inst);
+    case OP_DIV:
+    case OP_SQRT: return legal_quotient(l, inst);
+    case OP_RSQRT:
+    case OP_SIN:
+    case OP_COS:
+    case OP_LG2:
+    case OP_EX2: return legal_function(l, inst);
+    case OP_TESTP: return legal_test(l, inst);
+    case OP_COPYSIGN: {
+        const struct operand sign = build2(to, OP_AND, TYPE_B32, legal_low(l, &inst->src[0]), constant(0x80000000));
+        const struct operand size = build2(to, OP_AND, TYPE_B32, legal_low(l, &inst->src[1]), constant(0x7fffffff));
+        legal_put(l, &inst->dst[0], build2(to, OP_OR, TYPE_B32, sign, size));
+        return STATUS_OK;
+    }
+    case OP_NEG:
+    case OP_ABS:
+        if (inst->flags & FLAG_FTZ)
+            return legal_refuse(l, inst, "neg and abs with .ftz");
+        legal_put(l, &inst->dst[0], build1(to, (enum op)inst->op, TYPE_F32, legal_low(l, &inst->src[0])));
+        return STATUS_OK;
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MUL:
+    case OP_FMA:
+    case OP_MAD:
+    case OP_MIN:
+    case OP_MAX: {
+        if (inst->flags & (FLAG_NAN | FLAG_XORSIGN))
+            return legal_refuse(l, inst, "min and max with .NaN or .xorsign");
+        struct operand values[3] = {absent, absent, absent};
+        for (unsigned i = 0; i < inst->src_count; i++)
+            values[i] = legal_low(l, &inst->src[i]);
+        const struct operand d = operand_register(body_register(l->to, TYPE_F32));
+        struct inst *made =
+            build_to(to, d, inst->op == OP_MAD ? OP_FMA : (enum op)inst->op, TYPE_F32, values[0], values[1], values[2]);
+        made->flags = inst->flags & (FLAG_FTZ | FLAG_SAT);
+        made->rounding = inst->rounding;
+        legal_put(l, &inst->dst[0], d);
+        return STATUS_OK;
+    }
+    default: return legal_refuse(l, inst, op_name((enum op)inst->op));
+    }
+}

@@ -1,0 +1,196 @@
+/* 64-bit integers as pairs of words. Shifts by 32 and more give 0 (or the sign), which the sequences rely on. */
+#include "sass/legal.h"
+
+static struct operand carried(struct builder *to, enum op op, struct operand a, struct operand b, unsigned flags) {
+    const struct operand d = operand_register(body_register(to->body, TYPE_B32));
+    build_to(to, d, op, TYPE_U32, a, b, absent)->flags = (uint16_t)flags;
+    return d;
+}
+
+struct wide wide_add(struct builder *to, struct wide a, struct wide b, bool subtract) {
+    const enum op op = subtract ? OP_SUB : OP_ADD;
+    if (operand_is_immediate(&b.lo, 0))
+        return (struct wide){a.lo, build2(to, op, TYPE_U32, a.hi, b.hi)};
+    if (!subtract && operand_is_immediate(&a.lo, 0))
+        return (struct wide){b.lo, build2(to, op, TYPE_U32, a.hi, b.hi)};
+    struct wide sum;
+    sum.lo = carried(to, op, a.lo, b.lo, FLAG_CARRY_OUT);
+    sum.hi = carried(to, op, a.hi, b.hi, FLAG_CARRY_IN);
+    return sum;
+}
+
+struct wide wide_negate(struct builder *to, struct wide a) {
+    return wide_add(to, (struct wide){constant(0), constant(0)}, a, true);
+}
+
+struct wide wide_product(struct builder *to, enum type type, struct operand a, struct operand b) {
+    return (struct wide){build2(to, OP_MUL, TYPE_U32, a, b), build_high(to, type, a, b)};
+}
+
+struct wide wide_multiply(struct builder *to, struct wide a, struct wide b) {
+    if (a.lo.kind == OPERAND_IMM && a.hi.kind == OPERAND_IMM) {
+        const struct wide swapped = a;
+        a = b, b = swapped;
+    }
+    if (operand_is_immediate(&b.hi, 0) && b.lo.kind == OPERAND_IMM && b.lo.imm && !(b.lo.imm & (b.lo.imm - 1)))
+        return wide_shift(to, OP_SHL, TYPE_B64, a, constant((uint32_t)__builtin_ctzll(b.lo.imm)));
+    struct wide product = wide_product(to, TYPE_U32, a.lo, b.lo);
+    product.hi = build3(to, OP_MAD, TYPE_U32, a.lo, b.hi, product.hi);
+    product.hi = build3(to, OP_MAD, TYPE_U32, a.hi, b.lo, product.hi);
+    return product;
+}
+
+/* The upper 64 bits of the product of two unsigned numbers. */
+static struct wide high_unsigned(struct builder *to, struct wide a, struct wide b) {
+    const struct operand zero = constant(0);
+    const struct wide low = wide_product(to, TYPE_U32, a.lo, b.lo), cross1 = wide_product(to, TYPE_U32, a.lo, b.hi);
+    const struct wide cross2 = wide_product(to, TYPE_U32, a.hi, b.lo), high = wide_product(to, TYPE_U32, a.hi, b.hi);
+    const struct wide sum = wide_add(to, cross1, (struct wide){low.hi, zero}, false);
+    const struct wide sum2 = wide_add(to, cross2, (struct wide){sum.lo, zero}, false);
+    return wide_add(to, wide_add(to, high, (struct wide){sum.hi, zero}, false), (struct wide){sum2.hi, zero}, false);
+}
+
+static struct wide high_part(struct builder *to, enum type type, struct wide a, struct wide b) {
+    struct wide high = high_unsigned(to, a, b);
+    if (type != TYPE_S64)
+        return high;
+    /* each negative factor counted 2^64 too much */
+    const struct operand sa = build2(to, OP_SHR, TYPE_S32, a.hi, constant(31));
+    const struct operand sb = build2(to, OP_SHR, TYPE_S32, b.hi, constant(31));
+    const struct wide ab = {build2(to, OP_AND, TYPE_B32, b.lo, sa), build2(to, OP_AND, TYPE_B32, b.hi, sa)};
+    const struct wide ba = {build2(to, OP_AND, TYPE_B32, a.lo, sb), build2(to, OP_AND, TYPE_B32, a.hi, sb)};
+    return wide_add(to, wide_add(to, high, ab, true), ba, true);
+}
+
+struct wide wide_shift(struct builder *to, enum op op, enum type type, struct wide a, struct operand n) {
+    const struct operand left = build2(to, OP_SUB, TYPE_U32, constant(32), n);
+    const struct operand beyond = build2(to, OP_SUB, TYPE_U32, n, constant(32));
+    if (op == OP_SHL) {
+        struct operand hi = build2(to, OP_SHL, TYPE_B32, a.hi, n);
+        hi = build2(to, OP_OR, TYPE_B32, hi, build2(to, OP_SHR, TYPE_U32, a.lo, left));
+        hi = build2(to, OP_OR, TYPE_B32, hi, build2(to, OP_SHL, TYPE_B32, a.lo, beyond));
+        return (struct wide){build2(to, OP_SHL, TYPE_B32, a.lo, n), hi};
+    }
+    const bool is_signed = type == TYPE_S64;
+    struct operand lo = build2(to, OP_SHR, TYPE_U32, a.lo, n);
+    lo = build2(to, OP_OR, TYPE_B32, lo, build2(to, OP_SHL, TYPE_B32, a.hi, left));
+    const struct operand hi = build2(to, OP_SHR, is_signed ? TYPE_S32 : TYPE_U32, a.hi, n);
+    if (!is_signed) {
+        lo = build2(to, OP_OR, TYPE_B32, lo, build2(to, OP_SHR, TYPE_U32, a.hi, beyond));
+    } else if (n.kind == OPERAND_IMM) {
+        if ((uint32_t)n.imm >= 32)
+            lo = build2(to, OP_SHR, TYPE_S32, a.hi, beyond);
+    } else {
+        const struct operand far = build2(to, OP_SHR, TYPE_S32, a.hi, beyond);
+        lo = build_select(to, build_compare(to, CMP_GE, TYPE_U32, n, constant(32)), far, lo);
+    }
+    return (struct wide){lo, hi};
+}
+
+static enum compare unsigned_compare(enum compare compare) {
+    switch (compare) {
+    case CMP_LO: return CMP_LT;
+    case CMP_LS: return CMP_LE;
+    case CMP_HI: return CMP_GT;
+    case CMP_HS: return CMP_GE;
+    default: return compare;
+    }
+}
+
+struct operand wide_compare(struct builder *to, enum compare compare, enum type type, struct wide a, struct wide b,
+                            enum boolop boolop, struct operand c) {
+    const enum type high_type = type == TYPE_S64 && unsigned_compare(compare) == compare ? TYPE_S32 : TYPE_U32;
+    compare = unsigned_compare(compare);
+    struct operand result;
+    if (compare == CMP_EQ || compare == CMP_NE) {
+        const enum boolop both = compare == CMP_EQ ? BOOL_AND : BOOL_OR;
+        result = build_compare(to, compare, TYPE_U32, a.lo, b.lo);
+        result = build_compare_and(to, compare, TYPE_U32, a.hi, b.hi, both, result);
+    } else {
+        const enum compare strict = compare == CMP_LT || compare == CMP_LE ? CMP_LT : CMP_GT;
+        result = build_compare(to, compare, TYPE_U32, a.lo, b.lo);
+        result = build_compare_and(to, CMP_EQ, TYPE_U32, a.hi, b.hi, BOOL_AND, result);
+        result = build_compare_and(to, strict, high_type, a.hi, b.hi, BOOL_OR, result);
+    }
+    if (boolop == BOOL_NONE)
+        return result;
+    const enum op op = boolop == BOOL_AND ? OP_AND : boolop == BOOL_OR ? OP_OR : OP_XOR;
+    return build2(to, op, TYPE_PRED, result, c);
+}
+
+struct wide wide_select(struct builder *to, struct operand predicate, struct wide yes, struct wide no) {
+    return (struct wide){build_select(to, predicate, yes.lo, no.lo), build_select(to, predicate, yes.hi, no.hi)};
+}
+
+static struct operand wide_count(const struct legal *l, struct builder *to, enum op op, struct wide a) {
+    if (op == OP_POPC)
+        return build2(to, OP_ADD, TYPE_S32, legal_bits(l, to, OP_POPC, a.lo), legal_bits(l, to, OP_POPC, a.hi));
+    const struct operand low = build2(to, OP_ADD, TYPE_S32, legal_bits(l, to, OP_CLZ, a.lo), constant(32));
+    const struct operand none = build_compare(to, CMP_EQ, TYPE_U32, a.hi, constant(0));
+    return build_select(to, none, low, legal_bits(l, to, OP_CLZ, a.hi));
+}
+
+static struct wide wide_logic(struct builder *to, const struct inst *inst, struct wide a, struct wide b) {
+    return (struct wide){build2(to, (enum op)inst->op, TYPE_B32, a.lo, b.lo),
+                         build2(to, (enum op)inst->op, TYPE_B32, a.hi, b.hi)};
+}
+
+static enum status wide_arithmetic(struct legal *l, const struct inst *inst, struct wide a, struct wide b,
+                                   struct wide *out) {
+    struct builder *to = &l->at;
+    const enum type type = (enum type)inst->type;
+    switch ((enum op)inst->op) {
+    case OP_ADD:
+    case OP_SUB:
+        if (inst->flags & (FLAG_CARRY_IN | FLAG_CARRY_OUT | FLAG_SAT))
+            return legal_refuse(l, inst, "a carry of 64-bit numbers");
+        *out = wide_add(to, a, b, inst->op == OP_SUB);
+        break;
+    case OP_MUL: *out = inst->mode == MODE_HI ? high_part(to, type, a, b) : wide_multiply(to, a, b); break;
+    case OP_MAD: {
+        const struct wide c = legal_wide(l, &inst->src[2]);
+        *out = inst->mode == MODE_HI ? high_part(to, type, a, b) : wide_multiply(to, a, b);
+        *out = wide_add(to, *out, c, false);
+        break;
+    }
+    case OP_DIV: *out = divide_wide(to, type, a, b, false); break;
+    case OP_REM: *out = divide_wide(to, type, a, b, true); break;
+    case OP_MIN: *out = wide_select(to, wide_compare(to, CMP_LT, type, a, b, BOOL_NONE, absent), a, b); break;
+    case OP_MAX: *out = wide_select(to, wide_compare(to, CMP_GT, type, a, b, BOOL_NONE, absent), a, b); break;
+    case OP_NEG: *out = wide_negate(to, a); break;
+    case OP_ABS:
+        *out = wide_select(to, build_compare(to, CMP_LT, TYPE_S32, a.hi, constant(0)), wide_negate(to, a), a);
+        break;
+    default: return legal_refuse(l, inst, op_name((enum op)inst->op));
+    }
+    return STATUS_OK;
+}
+
+enum status legal_wide_inst(struct legal *l, const struct inst *inst) {
+    struct builder *to = &l->at;
+    const enum type type = (enum type)inst->type;
+    const struct wide a = legal_wide(l, &inst->src[0]);
+    struct wide out;
+    switch ((enum op)inst->op) {
+    case OP_AND:
+    case OP_OR:
+    case OP_XOR: out = wide_logic(to, inst, a, legal_wide(l, &inst->src[1])); break;
+    case OP_NOT: out = (struct wide){build1(to, OP_NOT, TYPE_B32, a.lo), build1(to, OP_NOT, TYPE_B32, a.hi)}; break;
+    case OP_SHL:
+    case OP_SHR: out = wide_shift(to, (enum op)inst->op, type, a, legal_low(l, &inst->src[1])); break;
+    case OP_SELP: out = wide_select(to, legal_low(l, &inst->src[2]), a, legal_wide(l, &inst->src[1])); break;
+    case OP_BREV: out = (struct wide){legal_bits(l, to, OP_BREV, a.hi), legal_bits(l, to, OP_BREV, a.lo)}; break;
+    case OP_POPC:
+    case OP_CLZ: legal_put(l, &inst->dst[0], wide_count(l, to, (enum op)inst->op, a)); return STATUS_OK;
+    default: {
+        struct wide b = {absent, absent};
+        if (inst->src_count > 1)
+            b = legal_wide(l, &inst->src[1]);
+        const enum status status = wide_arithmetic(l, inst, a, b, &out);
+        if (status)
+            return status;
+    }
+    }
+    legal_put_wide(l, &inst->dst[0], out);
+    return STATUS_OK;
+}

@@ -1,0 +1,96 @@
+#include "sass/lower.h"
+
+#include <string.h>
+
+#include "sass/machine_flow.h"
+
+static const struct {
+    struct lowering_target target;
+    uint32_t registers;
+    enum status (*select)(const struct body *, struct machine *);
+} targets[] = {
+    [NATIVE_FERMI] =
+        {{.name = "Fermi", .wide_addresses = true, .has_double = true, .has_fields = true, .has_generic = true},
+         FERMI_REGISTERS,
+         select_fermi},
+};
+
+/* Addresses of variables, as c[0xe] holds them. */
+static void fill_words(const struct machine *machine, const struct lowering *lowering, struct native_program *program,
+                       struct native_kernel *out) {
+    if (!machine->words.count)
+        return;
+    out->banks = ARENA_NEW(&program->arena, struct native_bank);
+    out->bank_count = 1;
+    out->banks[0] = (struct native_bank){.number = 14, .byte_count = 8 * machine->words.count};
+    out->banks[0].bytes = ARENA_ARRAY(&program->arena, uint8_t, 8 * (size_t)machine->words.count);
+    for (unsigned i = 0; i < machine->words.count; i++) {
+        const struct machine_word *word = &machine->words.items[i];
+        const uint64_t address = lowering->image_address + word->symbol->offset + (uint64_t)word->addend;
+        memcpy(out->banks[0].bytes + 8 * (size_t)i, &address, 8);
+    }
+}
+
+static enum status lower_kernel(const struct module *module, const struct function *kernel,
+                                const struct lowering *lowering, struct native_program *program,
+                                struct native_kernel *out, struct report *report) {
+    struct body *flat, *legal;
+    enum status status = flatten(module, kernel, &program->arena, &flat, report);
+    if (status == STATUS_OK)
+        status = legalise(flat, &targets[lowering->isa].target, &legal, report);
+    if (status != STATUS_OK)
+        return status;
+    const uint32_t all = targets[lowering->isa].registers;
+    struct machine machine = {.arena = &program->arena,
+                              .body = legal,
+                              .isa = lowering->isa,
+                              .isa_name = targets[lowering->isa].target.name,
+                              .local_bytes = legal->local_bytes,
+                              .shared_bytes = kernel->shared_bytes,
+                              .register_limit =
+                                  lowering->registers && lowering->registers < all ? lowering->registers : all,
+                              .report = report};
+    *out = (struct native_kernel){.name = arena_strdup(&program->arena, kernel->name),
+                                  .param_bytes = kernel->param_bytes,
+                                  .line = kernel->text_line};
+    status = targets[lowering->isa].select(legal, &machine);
+    if (status != STATUS_OK)
+        return status;
+    for (uint32_t b = 0; b < machine.blocks.count; b++)
+        machine.blocks.items[b].home = NO_UNIT;
+    flow_clean(&machine);
+    if (lowering->isa == NATIVE_FERMI)
+        predicate_hammocks(&machine);
+    status = shape(&machine);
+    if (status == STATUS_OK)
+        status = allocate(&machine, &out->register_count);
+    if (status != STATUS_OK)
+        return status;
+    layout(&machine, out);
+    out->local_bytes = machine.local_bytes;
+    out->shared_bytes = machine.shared_bytes;
+    fill_words(&machine, lowering, program, out);
+    out->params = ARENA_ARRAY(&program->arena, struct native_param, kernel->param_count + 1);
+    out->param_count = kernel->param_count;
+    for (unsigned i = 0; i < kernel->param_count; i++)
+        out->params[i] = (struct native_param){(uint32_t)kernel->params[i]->offset, (uint32_t)kernel->params[i]->bytes};
+    return STATUS_OK;
+}
+
+enum status native_lower(const struct module *module, const char *kernel, const struct lowering *lowering,
+                         struct native_program *out, struct report *report) {
+    const struct arena kept = out->arena;
+    *out = (struct native_program){.arena = kept, .isa = lowering->isa, .text = ""};
+    out->name = arena_strdup(&out->arena, module->name);
+    out->kernels = ARENA_ARRAY(&out->arena, struct native_kernel, module->function_count + 1);
+    enum status status = STATUS_OK;
+    for (unsigned i = 0; i < module->function_count; i++) {
+        const struct function *function = module->functions[i];
+        if (!function->is_entry || !function->is_defined || (kernel && strcmp(kernel, function->name) != 0))
+            continue;
+        const enum status one = lower_kernel(module, function, lowering, out, &out->kernels[out->kernel_count], report);
+        out->kernel_count += one == STATUS_OK;
+        status = one != STATUS_OK ? one : status;
+    }
+    return status;
+}

@@ -1,0 +1,18 @@
+/* From a PTX module to a native program. */
+#ifndef HEDDLE_SASS_LOWER_H
+#define HEDDLE_SASS_LOWER_H
+
+#include "sass/native.h"
+
+struct lowering {
+    enum native_isa isa;
+    uint32_t registers;     /* of a thread at most; 0: all that the instruction set has */
+    uint64_t image_address; /* where the module's variables lie */
+};
+
+/* The module's kernels, all or the one named, with what they call in place. The module must be analysed. What the
+ * instruction set has no instruction for, and no sequence, is refused by name, file and line. */
+enum status native_lower(const struct module *module, const char *kernel, const struct lowering *lowering,
+                         struct native_program *out, struct report *report);
+
+#endif

@@ -1,0 +1,55 @@
+#include "sass/machine.h"
+
+uint32_t machine_unit(struct machine *machine, bool is_predicate) {
+    *ARENA_PUSH(machine->arena, &machine->units) = (struct register_unit){.is_predicate = is_predicate};
+    return machine->units.count - 1;
+}
+
+bool machine_group(struct machine *machine, const uint32_t *units, unsigned count) {
+    struct register_unit *items = machine->units.items;
+    bool same = items[units[0]].size == count && items[units[0]].index == 0;
+    for (unsigned i = 1; i < count && same; i++)
+        same = items[units[i]].leader == units[0] && items[units[i]].index == i && items[units[i]].size == count;
+    if (same)
+        return true;
+    for (unsigned i = 0; i < count; i++)
+        if (items[units[i]].size || units[i] != units[0] + i)
+            return false;
+    for (unsigned i = 0; i < count; i++) {
+        items[units[i]].leader = units[0];
+        items[units[i]].index = (uint8_t)i;
+        items[units[i]].size = (uint8_t)count;
+    }
+    return true;
+}
+
+struct machine_inst *machine_inst_new(struct machine *machine, uint32_t block, unsigned row, const struct inst *at) {
+    struct machine_inst *inst = ARENA_PUSH(machine->arena, &machine->blocks.items[block].code);
+    *inst = (struct machine_inst){.guard = NO_UNIT, .at = at};
+    inst->native.row = (uint16_t)row;
+    inst->native.bytes = 8;
+    for (unsigned i = 0; i < NATIVE_OPERANDS_MAX; i++)
+        inst->units[i] = NO_UNIT;
+    return inst;
+}
+
+void machine_modify(const struct machine *machine, struct machine_inst *inst, enum native_slot slot,
+                    enum native_modifier modifier) {
+    const struct native_form *form = native_form(machine->isa, inst->native.row);
+    for (unsigned i = 0; i < NATIVE_SLOTS_MAX; i++)
+        if (form->slots[i] == slot && inst->native.modifiers[i] == MODIFIER_NONE) {
+            inst->native.modifiers[i] = (uint8_t)modifier;
+            return;
+        }
+}
+
+void machine_operand(struct machine_inst *inst, struct native_operand operand, uint32_t unit) {
+    inst->units[inst->native.operand_count] = unit;
+    inst->native.operands[inst->native.operand_count++] = operand;
+}
+
+bool machine_writes(const struct machine *machine, const struct machine_inst *inst, unsigned operand) {
+    bool written, optional;
+    native_shape(native_form(machine->isa, inst->native.row), operand, &written, &optional);
+    return written;
+}

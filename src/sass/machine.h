@@ -1,0 +1,101 @@
+/* A kernel as native instructions on virtual registers, between selection and layout: what the selectors make, what the
+ * shaping of control flow, the register allocator and the layout work on. A virtual register ("unit") is a 32-bit word or a
+ * predicate; instructions with 64- and 128-bit operands tie units to groups that lie side by side, aligned. */
+#ifndef HEDDLE_SASS_MACHINE_H
+#define HEDDLE_SASS_MACHINE_H
+
+#include "sass/body.h"
+#include "sass/native.h"
+
+#define NO_UNIT UINT32_MAX
+
+struct machine_inst {
+    struct native_inst
+        native; /* registers of operands that have a unit are filled by allocate.c, targets by layout.c */
+    uint32_t units[NATIVE_OPERANDS_MAX]; /* NO_UNIT: no register, or RZ, PT and the like */
+    uint8_t widths[NATIVE_OPERANDS_MAX]; /* words of the operand; 0 counts as 1 */
+    uint32_t guard;                      /* unit of the predicate, or NO_UNIT */
+    bool whole;                          /* has a guard, but nobody needs what its destination held */
+    bool early;                          /* writes a destination before all sources are read */
+    const struct inst *at;
+};
+
+struct machine_block {
+    struct {
+        struct machine_inst *items;
+        unsigned count, capacity;
+    } code;
+    uint8_t end; /* enum body_end */
+    bool negated;
+    bool unanimous;                   /* END_BRANCH: BRA.U, both sides are under guards */
+    uint32_t predicate;               /* unit */
+    uint8_t code_register, code_test; /* Tesla: the condition code that decides, and how */
+    uint32_t next, taken;
+    uint8_t next_way, taken_way; /* enum machine_way, by shape.c */
+    bool is_pad;                 /* NOP.S alone: where the lanes of a token meet */
+    uint32_t home;               /* head of a loop that it belongs to though it does not lead back; NO_UNIT: none */
+    uint32_t token;              /* SSY: pad; PBK: block behind the loop; NO_UNIT: none. Stands at the block's end */
+    bool token_is_break;
+    const struct inst *at;
+};
+/* How lanes leave a block. */
+enum machine_way { WAY_ON, WAY_BREAK, WAY_EXIT, WAY_POPPED };
+
+struct register_unit {
+    bool is_predicate, is_temporary; /* temporary: made by spilling, must not be spilled again */
+    uint8_t index, size;             /* place in its group and the group's size, 0: in none */
+    uint32_t leader;                 /* first unit of the group */
+};
+
+/* A word that the program is given where it is loaded: a part of the address of a variable. */
+struct machine_word {
+    const struct symbol *symbol;
+    int64_t addend;
+};
+
+struct machine {
+    struct arena *arena;
+    const struct body *body;
+    enum native_isa isa;
+    const char *isa_name;
+    struct {
+        struct register_unit *items;
+        unsigned count, capacity;
+    } units; /* the first are the registers of the body */
+    struct {
+        struct machine_block *items;
+        unsigned count, capacity;
+    } blocks;
+    struct {
+        struct machine_word *items;
+        unsigned count, capacity;
+    } words; /* 8 bytes each, in c[0xe] */
+    uint32_t local_bytes, shared_bytes;
+    uint32_t register_limit;
+    struct report *report;
+};
+
+uint32_t machine_unit(struct machine *machine, bool is_predicate);
+/* Ties units to a group, in order; false: one is in another group, or their numbers do not follow each other. */
+bool machine_group(struct machine *machine, const uint32_t *units, unsigned count);
+struct machine_inst *machine_inst_new(struct machine *machine, uint32_t block, unsigned row, const struct inst *at);
+/* Sets the first slot of that kind that has no word yet. */
+void machine_modify(const struct machine *machine, struct machine_inst *inst, enum native_slot slot,
+                    enum native_modifier modifier);
+void machine_operand(struct machine_inst *inst, struct native_operand operand, uint32_t unit);
+
+/* What an operand does. */
+bool machine_writes(const struct machine *machine, const struct machine_inst *inst, unsigned operand);
+
+enum status select_fermi(const struct body *body, struct machine *machine);
+/* Puts registers in the place of units; spills to local memory what does not fit. */
+enum status allocate(struct machine *machine, uint32_t *register_count);
+/* Short sides of branches become instructions under guards (Fermi). */
+void predicate_hammocks(struct machine *machine);
+/* Loops with one way back and one way out, tokens where lanes part and meet: after it every block has its tokens in its
+ * code, and its end says which way each side goes (enum body_end, below). */
+enum status shape(struct machine *machine);
+/* Branches and addresses: the code of the kernel. */
+void layout(struct machine *machine, struct native_kernel *out);
+
+#endif

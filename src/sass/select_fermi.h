@@ -1,0 +1,84 @@
+/* What the parts of the Fermi selector share. */
+#ifndef HEDDLE_SASS_SELECT_FERMI_H
+#define HEDDLE_SASS_SELECT_FERMI_H
+
+#include "sass/machine.h"
+
+/* What is known of a register of the body. */
+struct fact {
+    uint32_t definitions, reads;
+    uint8_t kind; /* enum fact_kind */
+    uint8_t bank;
+    uint32_t value; /* immediate, or offset in the bank */
+};
+enum fact_kind { FACT_NONE, FACT_IMMEDIATE, FACT_CONSTANT };
+
+struct selector {
+    struct machine *machine;
+    const struct body *body;
+    struct fact *facts;
+    const struct body_block *source;
+    uint32_t block;
+    unsigned at;        /* instruction of the source block */
+    uint32_t *maker;    /* by register: the instruction of this block that makes it */
+    uint32_t *maker_of; /* by register: the block that `maker` speaks of, 1-based */
+    uint8_t *taken;     /* by instruction of the block: it is part of another */
+    uint32_t *held;     /* by register with a fact: unit that holds it in this block */
+    uint32_t *held_of;  /* the block that `held` speaks of, 1-based */
+};
+
+/* A source before it is put into an instruction. */
+struct source {
+    enum { SOURCE_UNIT, SOURCE_IMMEDIATE, SOURCE_CONSTANT, SOURCE_ZERO } kind;
+    uint32_t unit, value;
+    uint8_t bank;
+    bool negated, absolute, inverted;
+};
+
+struct machine_inst *fermi_emit(struct selector *s, enum fermi_row row, const struct inst *at);
+void fermi_modify(const struct selector *s, struct machine_inst *inst, enum native_slot slot,
+                  enum native_modifier modifier);
+void fermi_put_unit(struct machine_inst *inst, uint32_t unit);
+void fermi_put_predicate(struct machine_inst *inst, const struct operand *operand);
+void fermi_put_pt(struct machine_inst *inst);
+void fermi_put_source(struct machine_inst *inst, const struct source *source);
+struct source fermi_plain(const struct selector *s, const struct operand *operand);
+struct source fermi_in_register(struct selector *s, struct source source, const struct operand *operand);
+struct source fermi_register(struct selector *s, const struct operand *operand);
+struct source fermi_any(struct selector *s, const struct operand *operand);
+struct source fermi_any_float(struct selector *s, const struct operand *operand);
+bool fermi_is_simple(const struct selector *s, const struct operand *operand);
+/* The instruction of this block that makes the operand, if nobody else reads it and its sources are still what they were. */
+const struct inst *fermi_single(const struct selector *s, const struct operand *operand, enum op op);
+void fermi_take(struct selector *s, const struct inst *inst);
+
+bool fermi_fits(uint32_t value); /* an immediate of 20 bits */
+/* Words side by side, of sources (copies where they cannot lie so), of destinations (*copied: to be moved to where they
+ * belong behind the instruction). */
+uint32_t fermi_tuple_of(struct selector *s, const struct inst *inst, const struct operand *operands, unsigned count);
+uint32_t fermi_tuple_for(struct selector *s, const struct operand *operands, unsigned count, bool *copied);
+void fermi_move_tuple(struct selector *s, const struct inst *inst, const struct operand *operands, unsigned count,
+                      uint32_t first);
+void fermi_put_tuple(struct machine_inst *inst, uint32_t first, unsigned count);
+
+void fermi_two(struct selector *s, const struct inst *inst, enum fermi_row row, enum native_slot slot,
+               enum native_modifier modifier);
+void fermi_swap(struct operand *a, struct operand *b);
+void fermi_sum(struct selector *s, const struct inst *inst);
+void fermi_multiply(struct selector *s, const struct inst *inst);
+void fermi_extreme(struct selector *s, const struct inst *inst);
+void fermi_logic(struct selector *s, const struct inst *inst);
+void fermi_not(struct selector *s, const struct inst *inst);
+void fermi_negation(struct selector *s, const struct inst *inst);
+void fermi_field(struct selector *s, const struct inst *inst);
+void fermi_permute(struct selector *s, const struct inst *inst);
+void fermi_count(struct selector *s, const struct inst *inst);
+enum status fermi_float(struct selector *s, const struct inst *inst);
+void fermi_compare(struct selector *s, const struct inst *inst, const struct operand *d, enum boolop boolop,
+                   const struct operand *with);
+void fermi_predicate(struct selector *s, const struct inst *inst);
+enum status fermi_convert(struct selector *s, const struct inst *inst);
+enum status fermi_access(struct selector *s, const struct inst *inst);
+enum status fermi_barrier(struct selector *s, const struct inst *inst);
+
+#endif

@@ -1,0 +1,440 @@
+/* Tokens for control flow. Every loop gets one block that goes back and one place behind it; a loop whose only way out is
+ * at its end is a backward branch, any other has a PBK before it and leaves by BRK. Where lanes part, SSY names a pad before
+ * the block where the sides meet again: the immediate post-dominator, as far as lanes do not leave the loop or end. Every
+ * way from there to that block passes the pad, whose NOP.S pops. A branch that lanes can enter between (unstructured flow)
+ * gets no token of its own: its sides go on one after the other until the pad of what is around them. */
+#include <string.h>
+
+#include "isa/flow.h"
+#include "sass/machine_flow.h"
+
+struct shaper {
+    struct machine *machine;
+    struct {
+        uint32_t *items;
+        unsigned count, capacity;
+    } homes; /* of blocks made after `flow` was found, in order: the innermost loop */
+    struct arena *arena;
+    struct machine_flow flow;
+    uint32_t *meeting; /* by block that gets an SSY: where its sides meet, else NO_BLOCK */
+    uint32_t *scope;   /* by block: the innermost branch with an SSY around it, else NO_BLOCK */
+    bool *ragged;      /* by loop: sides may reach its end one after the other */
+};
+
+static uint32_t new_block(struct machine *machine, uint32_t next, const struct inst *at) {
+    *ARENA_PUSH(machine->arena, &machine->blocks) = (struct machine_block){.end = END_JUMP,
+                                                                           .next = next,
+                                                                           .taken = next,
+                                                                           .predicate = NO_UNIT,
+                                                                           .token = NO_UNIT,
+                                                                           .home = NO_UNIT,
+                                                                           .at = at};
+    return machine->blocks.count - 1;
+}
+
+/* A block that only ends: lanes that go there end where they are. */
+static bool is_exit(const struct machine *machine, uint32_t b) {
+    const struct machine_block *block = &machine->blocks.items[b];
+    return block->end == END_EXIT && block->code.count == 0;
+}
+
+static void redirect(struct machine_block *block, uint32_t from, uint32_t to) {
+    if (block->next == from)
+        block->next = to;
+    if (block->taken == from)
+        block->taken = to;
+}
+
+/* ---- loops: one way back, one way out ---- */
+
+/* Several latches become one; a latch that also goes on inside the loop is not one. */
+static bool unify_latches(struct shaper *s, uint32_t loop) {
+    struct machine *machine = s->machine;
+    const uint32_t head = s->flow.loops.items[loop].head;
+    unsigned latches = 0;
+    bool mixed = false;
+    for (uint32_t b = 0; b < s->flow.count; b++) {
+        uint32_t to[2];
+        const unsigned count = block_successors(&machine->blocks.items[b], to);
+        if (!s->flow.loops.items[loop].members[b])
+            continue;
+        for (unsigned i = 0; i < count; i++) {
+            if (to[i] != head)
+                continue;
+            latches++;
+            const uint32_t other = to[1 - i];
+            mixed = mixed || (count == 2 && !is_exit(machine, other) && flow_in_loop(&s->flow, loop, other));
+        }
+    }
+    if (latches <= 1 && !mixed)
+        return false;
+    const uint32_t latch = new_block(machine, head, machine->blocks.items[head].at);
+    for (uint32_t b = 0; b < s->flow.count; b++)
+        if (s->flow.loops.items[loop].members[b])
+            redirect(&machine->blocks.items[b], head, latch);
+    return true;
+}
+
+static void emit_number(struct machine *machine, uint32_t block, uint32_t unit, uint32_t value) {
+    const unsigned row = machine->isa == NATIVE_FERMI ? (unsigned)FERMI_MOV32I : (unsigned)TESLA_MVI;
+    struct machine_inst *inst = machine_inst_new(machine, block, row, machine->blocks.items[block].at);
+    machine_operand(inst, (struct native_operand){.kind = NATIVE_REG}, unit);
+    machine_operand(inst, (struct native_operand){.kind = NATIVE_IMMEDIATE, .value = value}, NO_UNIT);
+}
+
+/* The end of `block`: to `taken` where the unit holds `value`. */
+static void branch_on_number(struct machine *machine, uint32_t block, uint32_t unit, uint32_t value, uint32_t taken,
+                             uint32_t next) {
+    const bool fermi = machine->isa == NATIVE_FERMI;
+    const uint32_t predicate = fermi ? machine_unit(machine, true) : NO_UNIT;
+    struct machine_inst *inst =
+        machine_inst_new(machine, block, fermi ? (unsigned)FERMI_ISETP : (unsigned)TESLA_ISET, NULL);
+    const struct native_operand pt = {.kind = NATIVE_PREDICATE, .reg = FERMI_PT};
+    if (fermi) {
+        machine_operand(inst, (struct native_operand){.kind = NATIVE_PREDICATE}, predicate);
+        machine_operand(inst, pt, NO_UNIT);
+    } else {
+        machine_operand(inst, (struct native_operand){.kind = NATIVE_SINK}, NO_UNIT);
+    }
+    machine_operand(inst, (struct native_operand){.kind = NATIVE_REG}, unit);
+    machine_operand(inst, (struct native_operand){.kind = NATIVE_IMMEDIATE, .value = value}, NO_UNIT);
+    if (fermi) {
+        machine_operand(inst, pt, NO_UNIT);
+        machine_modify(machine, inst, NATIVE_SLOT_COMPARE, MODIFIER_EQ);
+        machine_modify(machine, inst, NATIVE_SLOT_BOOL, MODIFIER_AND);
+    } else {
+        machine_operand(inst, (struct native_operand){.kind = NATIVE_COMPARE, .reg = MODIFIER_EQ}, NO_UNIT);
+        machine_modify(machine, inst, NATIVE_SLOT_SIGN, MODIFIER_S32);
+        machine_modify(machine, inst, NATIVE_SLOT_CODE, MODIFIER_C0);
+    }
+    struct machine_block *made = &machine->blocks.items[block];
+    made->end = END_BRANCH, made->predicate = predicate, made->taken = taken, made->next = next;
+    made->code_register = 0, made->code_test = MODIFIER_NE;
+}
+
+/* Exits to several places: each first says where to in a register, and all go to a block that looks at it. */
+static bool unify_exits(struct shaper *s, uint32_t loop) {
+    struct machine *machine = s->machine;
+    const uint8_t *members = s->flow.loops.items[loop].members;
+    uint32_t targets[64];
+    unsigned count = 0;
+    for (uint32_t b = 0; b < s->flow.count; b++) {
+        uint32_t to[2];
+        const unsigned n = members[b] ? block_successors(&machine->blocks.items[b], to) : 0;
+        for (unsigned i = 0; i < n; i++) {
+            if (members[to[i]] || is_exit(machine, to[i]))
+                continue;
+            unsigned k = 0;
+            while (k < count && targets[k] != to[i])
+                k++;
+            if (k == count && count < 64)
+                targets[count++] = to[i];
+        }
+    }
+    const uint32_t parent = s->flow.loops.items[loop].parent;
+    if (count == 1 && parent != NO_LOOP && !flow_in_loop(&s->flow, parent, targets[0])) {
+        /* out of several loops: one after the other */
+        const uint32_t between = new_block(machine, targets[0], machine->blocks.items[targets[0]].at);
+        machine->blocks.items[between].home = s->flow.loops.items[parent].head;
+        for (uint32_t b = 0; b < s->flow.count; b++)
+            if (members[b])
+                redirect(&machine->blocks.items[b], targets[0], between);
+        return true;
+    }
+    if (count <= 1)
+        return false;
+    const uint32_t unit = machine_unit(machine, false);
+    const struct inst *at = machine->blocks.items[s->flow.loops.items[loop].head].at;
+    uint32_t dispatch = targets[count - 1];
+    for (unsigned k = count - 1; k-- > 0;) {
+        const uint32_t block = new_block(machine, dispatch, at);
+        machine->blocks.items[block].home = parent == NO_LOOP ? NO_UNIT : s->flow.loops.items[parent].head;
+        branch_on_number(machine, block, unit, k, targets[k], dispatch);
+        dispatch = block;
+    }
+    for (unsigned k = 0; k < count; k++) {
+        const uint32_t leave = new_block(machine, dispatch, at);
+        machine->blocks.items[leave].home = s->flow.loops.items[loop].head;
+        emit_number(machine, leave, unit, k);
+        for (uint32_t b = 0; b < s->flow.count; b++)
+            if (members[b])
+                redirect(&machine->blocks.items[b], targets[k], leave);
+    }
+    return true;
+}
+
+static bool straighten_loops(struct shaper *s) {
+    for (uint32_t loop = 0; loop < s->flow.loops.count; loop++)
+        if (unify_latches(s, loop) || unify_exits(s, loop))
+            return true;
+    return false;
+}
+
+/* ---- where sides meet ---- */
+
+/* Within a loop (NO_LOOP: the kernel) the immediate post-dominators, of lanes that stay in it; node `count` is its end. */
+static uint32_t *post_dominators(struct shaper *s, uint32_t loop) {
+    const uint32_t count = s->flow.count;
+    struct machine *machine = s->machine;
+    struct graph graph = {.node_count = count + 1};
+    graph.start = ARENA_ARRAY(s->arena, uint32_t, count + 2);
+    graph.to = ARENA_ARRAY(s->arena, uint32_t, 2 * (size_t)count + 2);
+    uint32_t used = 0;
+    for (uint32_t b = 0; b < count; b++) {
+        graph.start[b] = used;
+        if (s->flow.place[b] == NO_BLOCK || !flow_in_loop(&s->flow, loop, b))
+            continue;
+        uint32_t to[2];
+        const unsigned n = block_successors(&machine->blocks.items[b], to);
+        if (n == 0 && loop == NO_LOOP)
+            graph.to[used++] = count;
+        for (unsigned i = 0; i < n; i++) {
+            /* lanes that end beside others that go on meet nobody again */
+            if (n == 2 && is_exit(machine, to[i]) && !is_exit(machine, to[1 - i]))
+                continue;
+            const bool back = s->flow.place[to[i]] <= s->flow.place[b];
+            if (loop != NO_LOOP && to[i] == s->flow.loops.items[loop].head)
+                graph.to[used++] = count;
+            else if (!back && flow_in_loop(&s->flow, loop, to[i]))
+                graph.to[used++] = to[i];
+        }
+    }
+    graph.start[count] = graph.start[count + 1] = used;
+    const struct graph reverse = graph_reverse(&graph, s->arena);
+    uint32_t *meeting = ARENA_ARRAY(s->arena, uint32_t, count + 1);
+    graph_dominators(&reverse, count, meeting, s->arena);
+    return meeting;
+}
+
+/* All between the branch and where its sides meet, marked with `stamp`; false: lanes can come in from elsewhere. */
+static bool mark_region(struct shaper *s, uint32_t loop, uint32_t branch, uint32_t meeting, uint32_t *marks,
+                        uint32_t stamp) {
+    uint32_t *stack = ARENA_ARRAY(s->arena, uint32_t, s->flow.count + 1);
+    uint32_t depth = 0;
+    bool single = true;
+    stack[depth++] = branch;
+    while (depth) {
+        const uint32_t b = stack[--depth];
+        uint32_t to[2];
+        const unsigned n = block_successors(&s->machine->blocks.items[b], to);
+        for (unsigned i = 0; i < n; i++) {
+            const bool head = loop != NO_LOOP && to[i] == s->flow.loops.items[loop].head;
+            if (to[i] == meeting || head || !flow_in_loop(&s->flow, loop, to[i]) || marks[to[i]] == stamp ||
+                is_exit(s->machine, to[i]))
+                continue;
+            if (to[i] == branch || !flow_dominates(&s->flow, branch, to[i]))
+                single = false;
+            marks[to[i]] = stamp;
+            stack[depth++] = to[i];
+        }
+    }
+    return single;
+}
+
+/* One side ends or leaves the loop at once: no lanes part, those of the other go on. */
+static bool parts(const struct shaper *s, uint32_t loop, uint32_t b) {
+    const struct machine_block *block = &s->machine->blocks.items[b];
+    if (block->end != END_BRANCH || block->unanimous)
+        return false;
+    const uint32_t to[2] = {block->next, block->taken};
+    for (unsigned i = 0; i < 2; i++)
+        if (is_exit(s->machine, to[i]) || !flow_in_loop(&s->flow, loop, to[i]) ||
+            (loop != NO_LOOP && to[i] == s->flow.loops.items[loop].head))
+            return false;
+    return true;
+}
+
+static void find_meetings(struct shaper *s, uint32_t loop, uint32_t *marks, uint32_t *stamp) {
+    const uint32_t *meeting = post_dominators(s, loop);
+    for (uint32_t n = 0; n < s->flow.order_count; n++) {
+        const uint32_t b = s->flow.order[n];
+        if (s->flow.loop_of[b] != loop || !parts(s, loop, b))
+            continue;
+        const uint32_t at = meeting[b];
+        const uint32_t around = s->scope[b];
+        if (at == NO_PC || at == s->flow.count) { /* sides end, or meet only at the loop's end */
+            if (loop != NO_LOOP)
+                s->ragged[loop] = true;
+            continue;
+        }
+        /* what is around it meets there too: its pad will do */
+        if (around != NO_BLOCK && s->meeting[around] == at)
+            continue;
+        if (!mark_region(s, loop, b, at, marks, ++*stamp)) {
+            if (loop != NO_LOOP)
+                s->ragged[loop] = true;
+            continue;
+        }
+        s->meeting[b] = at;
+        for (uint32_t k = 0; k < s->flow.count; k++)
+            if (marks[k] == *stamp)
+                s->scope[k] = b;
+    }
+}
+
+/* ---- tokens ---- */
+
+static uint32_t late_block(struct shaper *s, uint32_t next, const struct inst *at, uint32_t loop) {
+    *ARENA_PUSH(s->arena, &s->homes) = loop;
+    return new_block(s->machine, next, at);
+}
+
+static bool is_inside(const struct shaper *s, uint32_t loop, uint32_t b) {
+    if (b < s->flow.count)
+        return flow_in_loop(&s->flow, loop, b);
+    uint32_t home = s->homes.items[b - s->flow.count];
+    while (home != loop && home != NO_LOOP)
+        home = s->flow.loops.items[home].parent;
+    return home == loop;
+}
+
+/* The target of the loop's exits, NO_BLOCK: lanes only end in it. *simple: the only exit is at the latch. */
+static uint32_t loop_exit(struct shaper *s, uint32_t loop, bool *simple) {
+    uint32_t found = NO_BLOCK;
+    *simple = true;
+    for (uint32_t b = 0; b < s->machine->blocks.count; b++) {
+        uint32_t to[2];
+        const unsigned n = is_inside(s, loop, b) ? block_successors(&s->machine->blocks.items[b], to) : 0;
+        for (unsigned i = 0; i < n; i++) {
+            if (is_inside(s, loop, to[i]) || is_exit(s->machine, to[i]))
+                continue;
+            found = to[i];
+            if (n != 2 || to[1 - i] != s->flow.loops.items[loop].head)
+                *simple = false;
+        }
+    }
+    return found;
+}
+
+static void set_break(struct shaper *s, uint32_t loop, uint32_t to) {
+    struct machine *machine = s->machine;
+    const struct machine_loop *l = &s->flow.loops.items[loop];
+    for (uint32_t b = 0; b < machine->blocks.count; b++) {
+        struct machine_block *block = &machine->blocks.items[b];
+        if (!is_inside(s, loop, b) || block->end == END_EXIT)
+            continue;
+        if (block->next == to)
+            block->next_way = WAY_BREAK;
+        if (block->end == END_BRANCH && block->taken == to)
+            block->taken_way = WAY_BREAK;
+    }
+    /* PBK stands before the loop, in a block that all who enter pass */
+    const uint32_t before = late_block(s, l->head, machine->blocks.items[l->head].at, l->parent);
+    for (uint32_t b = 0; b < machine->blocks.count; b++) {
+        struct machine_block *block = &machine->blocks.items[b];
+        if (b == before || is_inside(s, loop, b))
+            continue;
+        redirect(block, l->head, before);
+        if (block->token_is_break && block->token == l->head)
+            block->token = before;
+    }
+    machine->blocks.items[before].token = to;
+    machine->blocks.items[before].token_is_break = true;
+}
+
+/* Pads: all ways from the region of a branch to where its sides meet go through one. */
+static void set_pads(struct shaper *s) {
+    struct machine *machine = s->machine;
+    uint32_t *marks = ARENA_ARRAY(s->arena, uint32_t, s->flow.count + 1);
+    uint8_t **regions = ARENA_ARRAY(s->arena, uint8_t *, s->flow.count + 1);
+    /* regions first: pads would change them */
+    for (uint32_t b = 0; b < s->flow.count; b++) {
+        if (s->meeting[b] == NO_BLOCK)
+            continue;
+        mark_region(s, s->flow.loop_of[b], b, s->meeting[b], marks, b + 1);
+        regions[b] = ARENA_ARRAY(s->arena, uint8_t, s->flow.count);
+        for (uint32_t k = 0; k < s->flow.count; k++)
+            regions[b][k] = marks[k] == b + 1;
+        regions[b][b] = 1;
+        memset(marks, 0, s->flow.count * sizeof *marks);
+    }
+    for (uint32_t n = s->flow.order_count; n-- > 0;) { /* inner ones are behind: they take their ways first */
+        const uint32_t b = s->flow.order[n];
+        if (s->meeting[b] == NO_BLOCK)
+            continue;
+        const uint32_t pad = late_block(s, s->meeting[b], machine->blocks.items[b].at, s->flow.loop_of[b]);
+        for (uint32_t k = 0; k < s->flow.count; k++)
+            if (regions[b][k])
+                redirect(&machine->blocks.items[k], s->meeting[b], pad);
+        const unsigned row = machine->isa == NATIVE_FERMI ? (unsigned)FERMI_NOP : (unsigned)TESLA_NOP;
+        machine_inst_new(machine, pad, row, machine->blocks.items[b].at)->native.pops = true;
+        machine->blocks.items[pad].is_pad = true;
+        machine->blocks.items[b].token = pad;
+    }
+}
+
+static void set_exits(struct machine *machine) {
+    for (uint32_t b = 0; b < machine->blocks.count; b++) {
+        struct machine_block *block = &machine->blocks.items[b];
+        if (block->end == END_EXIT)
+            continue;
+        if (is_exit(machine, block->next))
+            block->next_way = WAY_EXIT;
+        if (block->end == END_BRANCH && is_exit(machine, block->taken))
+            block->taken_way = WAY_EXIT;
+    }
+}
+
+/* The entry is no loop's head: there must be a place before. */
+static void free_entry(struct machine *machine) {
+    bool entered = false;
+    for (uint32_t b = 0; b < machine->blocks.count; b++) {
+        uint32_t to[2];
+        const unsigned n = block_successors(&machine->blocks.items[b], to);
+        for (unsigned i = 0; i < n; i++)
+            entered = entered || to[i] == 0;
+    }
+    if (!entered)
+        return;
+    const uint32_t copy = new_block(machine, 0, machine->blocks.items[0].at);
+    machine->blocks.items[copy] = machine->blocks.items[0];
+    machine->blocks.items[0] = (struct machine_block){.end = END_JUMP,
+                                                      .next = copy,
+                                                      .taken = copy,
+                                                      .predicate = NO_UNIT,
+                                                      .token = NO_UNIT,
+                                                      .home = NO_UNIT,
+                                                      .at = machine->blocks.items[copy].at};
+    for (uint32_t b = 1; b < machine->blocks.count; b++)
+        redirect(&machine->blocks.items[b], 0, copy);
+}
+
+static void find_all_meetings(struct shaper *s) {
+    s->meeting = ARENA_ARRAY(s->arena, uint32_t, s->flow.count + 1);
+    s->scope = ARENA_ARRAY(s->arena, uint32_t, s->flow.count + 1);
+    s->ragged = ARENA_ARRAY(s->arena, bool, s->flow.loops.count + 1);
+    memset(s->meeting, 0xff, s->flow.count * sizeof *s->meeting);
+    memset(s->scope, 0xff, s->flow.count * sizeof *s->scope);
+    uint32_t *marks = ARENA_ARRAY(s->arena, uint32_t, s->flow.count + 1), stamp = 0;
+    find_meetings(s, NO_LOOP, marks, &stamp);
+    for (uint32_t loop = 0; loop < s->flow.loops.count; loop++)
+        find_meetings(s, loop, marks, &stamp);
+}
+
+enum status shape(struct machine *machine) {
+    struct arena arena = {.escape = machine->arena->escape};
+    struct shaper s = {.machine = machine, .arena = &arena};
+    for (uint32_t b = 0; b < machine->blocks.count; b++)
+        machine->blocks.items[b].token = machine->blocks.items[b].home = NO_UNIT;
+    flow_clean(machine);
+    free_entry(machine);
+    s.flow = flow_find(machine, &arena);
+    while (!s.flow.irreducible && straighten_loops(&s))
+        s.flow = flow_find(machine, &arena);
+    if (s.flow.irreducible) {
+        arena_free(&arena);
+        return body_refuse(machine->body, &machine->body->module->code[machine->body->kernel->first_pc],
+                           machine->isa_name, "a loop with several entries", machine->report);
+    }
+    find_all_meetings(&s);
+    set_pads(&s);
+    for (uint32_t loop = 0; loop < s.flow.loops.count; loop++) {
+        bool simple;
+        const uint32_t to = loop_exit(&s, loop, &simple);
+        if (to != NO_BLOCK && (!simple || s.ragged[loop]))
+            set_break(&s, loop, to);
+    }
+    set_exits(machine);
+    arena_free(&arena);
+    return STATUS_OK;
+}
