@@ -47,8 +47,8 @@ static enum status read_options(const struct arguments *arguments, struct show_o
         }
     options->isa = arguments_value(arguments, "isa");
     if (options->isa) {
-        if (strcmp(options->isa, "fermi") != 0)
-            return report_add(report, STATUS_INVALID, "--isa takes fermi, not '%s'", options->isa);
+        if (strcmp(options->isa, "fermi") != 0 && strcmp(options->isa, "tesla") != 0)
+            return report_add(report, STATUS_INVALID, "--isa takes fermi or tesla, not '%s'", options->isa);
         options->form = SHOW_NATIVE;
         chosen++;
     }
@@ -96,7 +96,7 @@ static const struct option options_table[] = {
     {"cfg", 0, NULL, "the control-flow graph as text"},
     {"dot", 0, NULL, "the control-flow graph for Graphviz"},
     {"registers", 0, NULL, "registers declared and live, block by block"},
-    {"isa", 0, "fermi", "kernels in native code of Fermi, as a disassembler writes it"},
+    {"isa", 0, "fermi|tesla", "kernels in native code of Fermi or Tesla (GT200), as a disassembler writes it"},
     {"kernel", 'k', "NAME", "only this kernel or function"},
     {"block", 'b', "N|NxM|NxMxK",
      "threads of a block, for occupancy; default: what the launch file or kernel says, else 256"},

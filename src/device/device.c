@@ -199,6 +199,8 @@ enum status device_load(struct device *device, const char *name, const char *tex
 
 const struct module *program_module(const struct program *program) { return program->module; }
 
+uint64_t program_image(const struct program *program) { return program->image_address; }
+
 /* ---- memory ---- */
 
 enum status device_alloc(struct device *device, const char *name, uint64_t bytes, uint64_t *address,

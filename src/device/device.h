@@ -28,6 +28,8 @@ uint64_t device_parallel_launches(const struct device *device);
 enum status device_load(struct device *device, const char *name, const char *text, size_t length, struct program **out,
                         struct report *report);
 const struct module *program_module(const struct program *program);
+/* Where its variables lie; 0: it has none. */
+uint64_t program_image(const struct program *program);
 
 /* Device memory; addresses are deterministic and 256-byte aligned. Contents start at zero. */
 enum status device_alloc(struct device *device, const char *name, uint64_t bytes, uint64_t *address,

@@ -4,15 +4,16 @@
 
 static enum status lower(const struct module *module, const char *kernel, enum isa_choice isa, uint32_t registers,
                          uint64_t image_address, struct native_program *out, struct report *report) {
-    (void)isa;
-    const struct lowering lowering = {.isa = NATIVE_FERMI, .registers = registers, .image_address = image_address};
+    const struct lowering lowering = {.isa = isa == ISA_TESLA ? NATIVE_TESLA : NATIVE_FERMI,
+                                      .registers = registers,
+                                      .image_address = image_address};
     return native_lower(module, kernel, &lowering, out, report);
 }
 
 enum status lowered_text(const struct module *module, const char *kernel, enum isa_choice isa, uint32_t registers,
-                         struct arena *arena, const char **out, struct report *report) {
+                         uint64_t image_address, struct arena *arena, const char **out, struct report *report) {
     struct native_program program = {.arena = {0}};
-    const enum status status = lower(module, kernel, isa, registers, 0, &program, report);
+    const enum status status = lower(module, kernel, isa, registers, image_address, &program, report);
     if (status == STATUS_OK)
         *out = native_print(&program, false, arena);
     native_free(&program);

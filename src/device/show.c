@@ -93,8 +93,8 @@ static enum status show_native(struct show *show, const struct function *only, s
     const struct show_options *options = show->options;
     const char *text;
     const enum status status =
-        lowered_text(show->module, only ? only->name : NULL, ISA_FERMI,
-                     options->machine ? options->machine->max_registers_per_thread : 0, &show->arena, &text, report);
+        lowered_text(show->module, only ? only->name : NULL, strcmp(options->isa, "tesla") == 0 ? ISA_TESLA : ISA_FERMI,
+                     options->machine ? options->machine->max_registers_per_thread : 0, 0, &show->arena, &text, report);
     if (status == STATUS_OK)
         fputs(text, show->out);
     return status;

@@ -235,7 +235,7 @@ static bool has_effect(const struct inst *inst) {
     case OP_RED:
     case OP_MEMBAR:
     case OP_BAR: return true;
-    default: return (inst->flags & FLAG_CARRY_OUT) != 0;
+    default: return false;
     }
 }
 
@@ -253,68 +253,69 @@ static void mark_reached(const struct body *body, uint8_t *reached) {
     }
 }
 
-static void count_reads(const struct inst *inst, uint32_t *reads, uint32_t by) {
+struct marking {
+    struct body *body;
+    uint8_t *needed; /* by register */
+    bool changed;
+};
+
+static void need(struct marking *marking, uint32_t reg) {
+    marking->changed = marking->changed || !marking->needed[reg];
+    marking->needed[reg] = 1;
+}
+
+static void need_sources(struct marking *marking, const struct inst *inst) {
     for (unsigned i = 0; i < inst->src_count; i++)
         if (inst->src[i].kind == OPERAND_REG || (inst->src[i].kind == OPERAND_ADDRESS && inst->src[i].has_reg))
-            reads[inst->src[i].reg] += by;
+            need(marking, inst->src[i].reg);
     if (inst->guard >= 0)
-        reads[inst->guard] += by;
+        need(marking, (uint32_t)inst->guard);
 }
 
-/* Whether a later instruction of the block takes the carry that instruction i makes. */
-static bool carry_is_read(const struct body_block *block, unsigned i) {
-    for (unsigned k = i + 1; k < block->code.count; k++) {
-        if (block->code.items[k].flags & FLAG_CARRY_IN)
-            return true;
-        if (block->code.items[k].flags & FLAG_CARRY_OUT)
-            return false;
-    }
-    return false;
-}
-
-static bool is_needed(const struct body_block *block, unsigned i, const uint32_t *reads) {
-    struct inst *inst = &block->code.items[i];
-    if (inst->flags & FLAG_CARRY_OUT && !carry_is_read(block, i))
-        inst->flags &= (uint16_t)~FLAG_CARRY_OUT;
+static bool is_needed(const struct marking *marking, const struct inst *inst) {
     if (has_effect(inst))
         return true;
     for (unsigned k = 0; k < inst->dst_count; k++)
-        if (inst->dst[k].kind == OPERAND_REG && reads[inst->dst[k].reg])
+        if (inst->dst[k].kind == OPERAND_REG && marking->needed[inst->dst[k].reg])
             return true;
     return false;
+}
+
+/* Backwards: who takes a carry needs who makes it. */
+static void mark_block(struct marking *marking, const struct body_block *block, bool sweep) {
+    bool carry = false;
+    for (unsigned i = block->code.count; i-- > 0;) {
+        struct inst *inst = &block->code.items[i];
+        if (inst->flags & FLAG_CARRY_OUT && !carry)
+            inst->flags = sweep ? inst->flags & (uint16_t)~FLAG_CARRY_OUT : inst->flags;
+        if (is_needed(marking, inst) || (carry && inst->flags & FLAG_CARRY_OUT)) {
+            carry = inst->flags & FLAG_CARRY_IN || (carry && !(inst->flags & FLAG_CARRY_OUT));
+            need_sources(marking, inst);
+        } else if (sweep) {
+            inst->op = OP_NOP;
+        }
+    }
+    if (block->end == END_BRANCH)
+        need(marking, block->predicate);
 }
 
 void body_clean(struct body *body) {
     uint8_t *reached = ARENA_ARRAY(body->arena, uint8_t, body->blocks.count);
-    uint32_t *reads = ARENA_ARRAY(body->arena, uint32_t, body->registers.count + 1);
+    struct marking marking = {.body = body,
+                              .needed = ARENA_ARRAY(body->arena, uint8_t, body->registers.count + 1),
+                              .changed = true};
     mark_reached(body, reached);
-    for (uint32_t b = 0; b < body->blocks.count; b++) {
-        struct body_block *block = &body->blocks.items[b];
-        if (!reached[b]) {
-            *block = (struct body_block){.end = END_EXIT};
-            continue;
-        }
-        for (unsigned i = 0; i < block->code.count; i++)
-            count_reads(&block->code.items[i], reads, 1);
-        if (block->end == END_BRANCH)
-            reads[block->predicate]++;
-    }
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t b = body->blocks.count; b-- > 0;) {
-            struct body_block *block = &body->blocks.items[b];
-            for (unsigned i = block->code.count; i-- > 0;) {
-                struct inst *inst = &block->code.items[i];
-                if (inst->op == OP_NOP || is_needed(block, i, reads))
-                    continue;
-                count_reads(inst, reads, UINT32_MAX);
-                inst->op = OP_NOP, inst->dst_count = inst->src_count = 0, inst->flags = 0, inst->guard = -1;
-                changed = true;
-            }
-        }
+    for (uint32_t b = 0; b < body->blocks.count; b++)
+        if (!reached[b])
+            body->blocks.items[b] = (struct body_block){.end = END_EXIT};
+    while (marking.changed) {
+        marking.changed = false;
+        for (uint32_t b = body->blocks.count; b-- > 0;)
+            mark_block(&marking, &body->blocks.items[b], false);
     }
     for (uint32_t b = 0; b < body->blocks.count; b++) {
         struct body_block *block = &body->blocks.items[b];
+        mark_block(&marking, block, true);
         unsigned kept = 0;
         for (unsigned i = 0; i < block->code.count; i++)
             if (block->code.items[i].op != OP_NOP)

@@ -7,6 +7,16 @@
 #include "base/status.h"
 #include "isa/module.h"
 
+/* What legal code depends on. */
+struct lowering_target {
+    const char *name;    /* for messages */
+    bool wide_addresses; /* 64-bit pointers are used whole; else their low word is enough */
+    bool has_double;
+    bool has_fields;  /* bit fields, counts of bits, bytes picked */
+    bool has_generic; /* addresses that lie in any space */
+    bool has_carry;   /* sums give and take carries */
+};
+
 enum body_end { END_JUMP, END_BRANCH, END_EXIT };
 
 struct body_block {
@@ -33,7 +43,8 @@ struct body {
         uint8_t *items; /* enum type */
         unsigned count, capacity;
     } registers;
-    uint32_t local_bytes; /* frames of the kernel and of all it calls */
+    uint32_t local_bytes;                 /* frames of the kernel and of all it calls */
+    const struct lowering_target *target; /* of legal code */
 };
 
 /* Where instructions are put: at the end of a block, with the position of `at` and its guard. */
@@ -80,14 +91,6 @@ void build_jump(struct builder *to, uint32_t next);
  * calls through addresses, functions that are not there. */
 enum status flatten(const struct module *module, const struct function *kernel, struct arena *arena, struct body **out,
                     struct report *report);
-/* What legal code depends on. */
-struct lowering_target {
-    const char *name;    /* for messages */
-    bool wide_addresses; /* 64-bit pointers are used whole; else their low word is enough */
-    bool has_double;
-    bool has_fields;  /* bit fields, counts of bits, bytes picked */
-    bool has_generic; /* addresses that lie in any space */
-};
 /* Legal, from what flatten made. */
 enum status legalise(const struct body *body, const struct lowering_target *target, struct body **out,
                      struct report *report);

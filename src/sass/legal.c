@@ -7,7 +7,7 @@
 enum status legal_refuse(struct legal *l, const struct inst *inst, const char *what) {
     if (strcmp(what, op_name((enum op)inst->op)) == 0)
         what = arena_printf(l->to->arena, "%s.%s", what, type_name((enum type)inst->type));
-    return body_refuse(l->to, inst, l->isa, what, l->report);
+    return body_refuse(l->to, inst, l->target->name, what, l->report);
 }
 
 /* ---- operands ---- */
@@ -192,7 +192,7 @@ static struct operand compare_once(struct legal *l, const struct inst *inst, enu
 
 static enum status legal_setp(struct legal *l, const struct inst *inst) {
     const enum type type = (enum type)(inst->op == OP_SET ? inst->stype : inst->type);
-    if (type_is_float(type) && type != TYPE_F32 && (type != TYPE_F64 || !l->has_double))
+    if (type_is_float(type) && type != TYPE_F32 && (type != TYPE_F64 || !l->target->has_double))
         return legal_refuse(l, inst, type_name(type));
     struct operand value[2];
     for (unsigned i = 0; i < 2; i++)
@@ -383,10 +383,10 @@ static void find_clean(struct legal *l) {
         }
 }
 
-static bool keeps_guard(const struct inst *inst) {
+static bool keeps_guard(const struct legal *l, const struct inst *inst) {
     switch ((enum op)inst->op) {
     case OP_LD:
-    case OP_ST:
+    case OP_ST: return inst->space != SPACE_GENERIC || l->target->has_generic;
     case OP_ATOM:
     case OP_RED:
     case OP_MOV:
@@ -407,7 +407,7 @@ static enum status legal_guarded(struct legal *l, const struct inst *inst) {
         return legal_inst(l, inst);
     struct operand guard = operand_register(l->first[inst->guard]);
     guard.negated = inst->guard_negated;
-    if (keeps_guard(inst)) {
+    if (keeps_guard(l, inst)) {
         at.guard = (int32_t)guard.reg;
         return legal_inst(l, inst);
     }
@@ -440,16 +440,16 @@ static enum status legal_block(struct legal *l, uint32_t b) {
 enum status legalise(const struct body *body, const struct lowering_target *target, struct body **out,
                      struct report *report) {
     struct body *to = ARENA_NEW(body->arena, struct body);
-    *to = (struct body){
-        .arena = body->arena, .module = body->module, .kernel = body->kernel, .local_bytes = body->local_bytes};
+    *to = (struct body){.arena = body->arena,
+                        .module = body->module,
+                        .kernel = body->kernel,
+                        .local_bytes = body->local_bytes,
+                        .target = target};
     struct legal l = {.from = body,
                       .to = to,
                       .at = {.body = to},
-                      .isa = target->name,
+                      .target = target,
                       .wide_addresses = target->wide_addresses && body->module->address_bytes == 8,
-                      .has_double = target->has_double,
-                      .has_fields = target->has_fields,
-                      .has_generic = target->has_generic,
                       .report = report};
     l.first = ARENA_ARRAY(body->arena, uint32_t, body->registers.count + 1);
     l.clean = ARENA_ARRAY(body->arena, uint8_t, body->registers.count + 1);

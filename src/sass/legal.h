@@ -15,11 +15,10 @@ struct legal {
     struct builder at;
     uint32_t
         *first; /* by register of `from`: its register in `to`, of 64-bit ones the low word; the high word follows */
-    uint8_t *clean;     /* by register of `from`, of 16 bits: what its upper half is known to be, enum clean */
-    uint32_t *block_of; /* by block of `from` */
-    const char *isa;
+    uint8_t *clean;      /* by register of `from`, of 16 bits: what its upper half is known to be, enum clean */
+    uint32_t *block_of;  /* by block of `from` */
     bool wide_addresses; /* pointers of 64 bits are used whole; else their low word is enough */
-    bool has_double, has_fields, has_generic;
+    const struct lowering_target *target;
     struct report *report;
     unsigned start; /* where the code of the instruction at hand begins, in `start_block` */
     uint32_t start_block;

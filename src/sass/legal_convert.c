@@ -194,7 +194,7 @@ static struct operand clamp_double(struct builder *to, struct operand value, str
 static enum status convert_double(struct legal *l, const struct inst *inst) {
     struct builder *to = &l->at;
     const enum type type = (enum type)inst->type, from = (enum type)inst->stype;
-    if (!l->has_double || inst->flags & (FLAG_SAT | FLAG_FTZ) ||
+    if (!l->target->has_double || inst->flags & (FLAG_SAT | FLAG_FTZ) ||
         type_bytes(type_is_float(type) ? type : TYPE_F32) < 4 || type_bytes(type_is_float(from) ? from : TYPE_F32) < 4)
         return legal_refuse(l, inst, "cvt of f64");
     const bool from_wide = type_bytes(from) == 8, to_wide = type_bytes(type) == 8;

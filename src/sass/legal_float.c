@@ -4,7 +4,7 @@
 /* Operands in pairs, the result too. */
 static enum status legal_double(struct legal *l, const struct inst *inst) {
     struct builder *to = &l->at;
-    if (!l->has_double)
+    if (!l->target->has_double)
         return legal_refuse(l, inst, op_name((enum op)inst->op));
     const struct wide a = legal_wide(l, &inst->src[0]);
     if (inst->op == OP_NEG || inst->op == OP_ABS) {

@@ -117,7 +117,7 @@ static struct operand leading_zeros(struct builder *to, struct operand a) {
 struct operand legal_bits(const struct legal *l, struct builder *to, enum op op, struct operand a) {
     if (op == OP_BREV)
         return reverse_bits(to, a);
-    if (l->has_fields)
+    if (l->target->has_fields)
         return build1(to, op, TYPE_B32, a);
     return op == OP_POPC ? count_bits(to, a) : leading_zeros(to, a);
 }
@@ -169,7 +169,7 @@ static struct operand extract_field(struct legal *l, const struct inst *inst) {
     struct builder *to = &l->at;
     const bool known = inst->src[1].kind == OPERAND_IMM && inst->src[2].kind == OPERAND_IMM;
     const bool is_signed = type_is_signed((enum type)inst->type);
-    if (known && l->has_fields)
+    if (known && l->target->has_fields)
         return copied(l, inst);
     const struct operand a = legal_low(l, &inst->src[0]);
     const struct operand place = build2(to, OP_AND, TYPE_B32, legal_low(l, &inst->src[1]), constant(0xff));
@@ -190,7 +190,7 @@ static struct operand extract_field(struct legal *l, const struct inst *inst) {
 static struct operand insert_field(struct legal *l, const struct inst *inst) {
     struct builder *to = &l->at;
     const bool known = inst->src[2].kind == OPERAND_IMM && inst->src[3].kind == OPERAND_IMM;
-    if (known && l->has_fields)
+    if (known && l->target->has_fields)
         return copied(l, inst);
     const struct operand a = legal_low(l, &inst->src[0]), b = legal_low(l, &inst->src[1]);
     const struct operand place = build2(to, OP_AND, TYPE_B32, legal_low(l, &inst->src[2]), constant(0xff));
@@ -204,7 +204,7 @@ static struct operand insert_field(struct legal *l, const struct inst *inst) {
 
 static struct operand permute(struct legal *l, const struct inst *inst) {
     struct builder *to = &l->at;
-    if (l->has_fields)
+    if (l->target->has_fields)
         return copied(l, inst);
     const struct operand a = legal_low(l, &inst->src[0]), b = legal_low(l, &inst->src[1]);
     struct operand sum = constant(0);
@@ -248,8 +248,8 @@ static struct operand two_sources(struct legal *l, const struct inst *inst) {
 
 /* Carries and saturation of 32-bit sums go as they are. */
 static enum status legal_sum(struct legal *l, const struct inst *inst) {
-    if (type_bytes((enum type)inst->type) != 4)
-        return legal_refuse(l, inst, "a carry of numbers that are not of 32 bits");
+    if (type_bytes((enum type)inst->type) != 4 || !l->target->has_carry)
+        return legal_refuse(l, inst, "carries and saturation of such sums");
     const struct operand d = operand_register(l->first[inst->dst[0].reg]);
     build_to(&l->at, d, (enum op)inst->op, inst->flags & FLAG_SAT ? TYPE_S32 : TYPE_U32, legal_low(l, &inst->src[0]),
              legal_low(l, &inst->src[1]), absent)
@@ -300,7 +300,7 @@ enum status legal_integer(struct legal *l, const struct inst *inst) {
     case OP_BFE: value = extract_field(l, inst); break;
     case OP_BFI: value = insert_field(l, inst); break;
     case OP_PRMT:
-        if (inst->mode != MODE_NONE || (!l->has_fields && inst->src[2].kind != OPERAND_IMM))
+        if (inst->mode != MODE_NONE || (!l->target->has_fields && inst->src[2].kind != OPERAND_IMM))
             return legal_refuse(l, inst, "prmt with a mode, or with a selector that is no constant");
         value = permute(l, inst);
         break;

@@ -144,7 +144,7 @@ static enum status legal_atomic(struct legal *l, const struct inst *inst) {
         return legal_refuse(l, inst, "atomics that are not of 32-bit integers or f32");
     struct operand address, upper;
     struct inst generic = *inst;
-    if (inst->space == SPACE_SHARED && !l->has_generic)
+    if (inst->space == SPACE_SHARED && !l->target->has_generic)
         return legal_refuse(l, inst, "atomics in shared memory");
     take_address(l, inst, &address, &upper);
     if (inst->space == SPACE_SHARED) { /* by way of their window: atomics take generic addresses */
@@ -176,8 +176,55 @@ static enum status legal_atomic(struct legal *l, const struct inst *inst) {
     return STATUS_OK;
 }
 
-enum status legal_access(struct legal *l, const struct inst *inst) {
+static enum status access_once(struct legal *l, const struct inst *inst) {
     if (inst->op == OP_LD)
         return legal_load(l, inst);
     return inst->op == OP_ST ? legal_store(l, inst) : legal_atomic(l, inst);
+}
+
+/* Where no instruction takes generic addresses: the window says which space, and each has its own access. The address goes
+ * through a register of `from`, which the parts read as they read any other. */
+static enum status access_generic(struct legal *l, const struct inst *inst) {
+    static const struct {
+        uint8_t space;
+        uint64_t window;
+    } spaces[] = {{SPACE_SHARED, SHARED_WINDOW}, {SPACE_LOCAL, LOCAL_WINDOW}};
+    struct inst part = *inst;
+    part.space = SPACE_GLOBAL;
+    if (inst->op == OP_ATOM || inst->op == OP_RED)
+        return legal_refuse(l, inst, "atomics with generic addresses");
+    if (!inst->src[0].has_reg || inst->src[0].symbol) /* a variable */
+        return access_once(l, &part);
+    const struct operand address = operand_register(l->first[inst->src[0].reg]);
+    struct operand *sources = ARENA_ARRAY(l->to->arena, struct operand, inst->src_count);
+    for (unsigned i = 0; i < inst->src_count; i++)
+        sources[i] = inst->src[i];
+    part.src = sources;
+    const uint32_t behind = body_block_new(l->to);
+    for (unsigned i = 0; i < 3; i++) {
+        uint32_t other = behind;
+        if (i < 2) {
+            const struct operand place =
+                build2(&l->at, OP_ADD, TYPE_U32, address, constant((uint32_t)(0 - spaces[i].window)));
+            const struct operand inside =
+                build_compare(&l->at, CMP_LT, TYPE_U32, place, constant((uint32_t)WINDOW_BYTES));
+            const uint32_t here = body_block_new(l->to);
+            other = body_block_new(l->to);
+            build_branch(&l->at, operand_not(inside), other, here);
+        }
+        part.space = i < 2 ? spaces[i].space : SPACE_GLOBAL;
+        sources[0].imm = inst->src[0].imm - (i < 2 ? spaces[i].window : 0);
+        const enum status status = access_once(l, &part);
+        if (status)
+            return status;
+        build_jump(&l->at, behind);
+        l->at.block = other;
+    }
+    return STATUS_OK;
+}
+
+enum status legal_access(struct legal *l, const struct inst *inst) {
+    if (inst->space == SPACE_GENERIC && !l->target->has_generic)
+        return access_generic(l, inst);
+    return access_once(l, inst);
 }

@@ -7,12 +7,31 @@ static struct operand carried(struct builder *to, enum op op, struct operand a, 
     return d;
 }
 
+/* All ones where a < b, else 0. */
+static struct operand below(struct builder *to, struct operand a, struct operand b) {
+    const struct operand d = operand_register(body_register(to->body, TYPE_B32));
+    build_to(to, d, OP_SET, TYPE_U32, a, b, absent)->compare = CMP_LT;
+    return d;
+}
+
+/* A carry shows in the sum, a borrow in the operands. */
+static struct wide add_without_carry(struct builder *to, struct wide a, struct wide b, bool subtract) {
+    const enum op op = subtract ? OP_SUB : OP_ADD;
+    const struct operand lo = build2(to, op, TYPE_U32, a.lo, b.lo), hi = build2(to, op, TYPE_U32, a.hi, b.hi);
+    if (subtract)
+        return (struct wide){lo, build2(to, OP_ADD, TYPE_U32, hi, below(to, a.lo, b.lo))};
+    const struct operand one = a.lo.kind == OPERAND_IMM ? b.lo : a.lo;
+    return (struct wide){lo, build2(to, OP_SUB, TYPE_U32, hi, below(to, lo, one))};
+}
+
 struct wide wide_add(struct builder *to, struct wide a, struct wide b, bool subtract) {
     const enum op op = subtract ? OP_SUB : OP_ADD;
     if (operand_is_immediate(&b.lo, 0))
         return (struct wide){a.lo, build2(to, op, TYPE_U32, a.hi, b.hi)};
     if (!subtract && operand_is_immediate(&a.lo, 0))
         return (struct wide){b.lo, build2(to, op, TYPE_U32, a.hi, b.hi)};
+    if (!to->body->target->has_carry)
+        return add_without_carry(to, a, b, subtract);
     struct wide sum;
     sum.lo = carried(to, op, a.lo, b.lo, FLAG_CARRY_OUT);
     sum.hi = carried(to, op, a.hi, b.hi, FLAG_CARRY_IN);
@@ -130,6 +149,41 @@ static struct operand wide_count(const struct legal *l, struct builder *to, enum
     return build_select(to, none, low, legal_bits(l, to, OP_CLZ, a.hi));
 }
 
+/* Bits [place, place + length): up until the top one is the sign, and down again; place and length count modulo 256. */
+static struct wide wide_extract(struct builder *to, enum type type, struct wide a, struct operand place,
+                                struct operand length) {
+    place = build2(to, OP_AND, TYPE_B32, place, constant(0xff));
+    length = build2(to, OP_AND, TYPE_B32, length, constant(0xff));
+    const enum type kind = type == TYPE_S64 ? TYPE_S64 : TYPE_U64;
+    struct operand cut = build2(to, OP_SUB, TYPE_S32, constant(64), length);
+    cut = build2(to, OP_MAX, TYPE_S32, cut, constant(0));
+    const struct wide field = wide_shift(to, OP_SHR, kind, a, place);
+    const struct wide down = wide_shift(to, OP_SHR, kind, wide_shift(to, OP_SHL, TYPE_B64, field, cut), cut);
+    if (kind != TYPE_S64)
+        return down;
+    const struct operand some = build_compare(to, CMP_NE, TYPE_U32, length, constant(0));
+    return wide_select(to, some, down, (struct wide){constant(0), constant(0)});
+}
+
+static struct wide wide_insert(struct builder *to, struct wide a, struct wide b, struct operand place,
+                               struct operand length) {
+    place = build2(to, OP_AND, TYPE_B32, place, constant(0xff));
+    length = build2(to, OP_AND, TYPE_B32, length, constant(0xff));
+    const struct wide ones = {constant(UINT32_MAX), constant(UINT32_MAX)};
+    struct wide mask = wide_shift(to, OP_SHL, TYPE_B64, ones, length);
+    mask = (struct wide){build1(to, OP_NOT, TYPE_B32, mask.lo), build1(to, OP_NOT, TYPE_B32, mask.hi)};
+    mask = wide_shift(to, OP_SHL, TYPE_B64, mask, place);
+    const struct wide up = wide_shift(to, OP_SHL, TYPE_B64, a, place);
+    struct operand words[2];
+    for (unsigned i = 0; i < 2; i++) {
+        const struct operand m = i ? mask.hi : mask.lo;
+        const struct operand field = build2(to, OP_AND, TYPE_B32, i ? up.hi : up.lo, m);
+        const struct operand rest = build2(to, OP_AND, TYPE_B32, i ? b.hi : b.lo, build1(to, OP_NOT, TYPE_B32, m));
+        words[i] = build2(to, OP_OR, TYPE_B32, field, rest);
+    }
+    return (struct wide){words[0], words[1]};
+}
+
 static struct wide wide_logic(struct builder *to, const struct inst *inst, struct wide a, struct wide b) {
     return (struct wide){build2(to, (enum op)inst->op, TYPE_B32, a.lo, b.lo),
                          build2(to, (enum op)inst->op, TYPE_B32, a.hi, b.hi)};
@@ -180,6 +234,11 @@ enum status legal_wide_inst(struct legal *l, const struct inst *inst) {
     case OP_SHR: out = wide_shift(to, (enum op)inst->op, type, a, legal_low(l, &inst->src[1])); break;
     case OP_SELP: out = wide_select(to, legal_low(l, &inst->src[2]), a, legal_wide(l, &inst->src[1])); break;
     case OP_BREV: out = (struct wide){legal_bits(l, to, OP_BREV, a.hi), legal_bits(l, to, OP_BREV, a.lo)}; break;
+    case OP_BFE: out = wide_extract(to, type, a, legal_low(l, &inst->src[1]), legal_low(l, &inst->src[2])); break;
+    case OP_BFI:
+        out =
+            wide_insert(to, a, legal_wide(l, &inst->src[1]), legal_low(l, &inst->src[2]), legal_low(l, &inst->src[3]));
+        break;
     case OP_POPC:
     case OP_CLZ: legal_put(l, &inst->dst[0], wide_count(l, to, (enum op)inst->op, a)); return STATUS_OK;
     default: {

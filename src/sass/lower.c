@@ -9,26 +9,39 @@ static const struct {
     uint32_t registers;
     enum status (*select)(const struct body *, struct machine *);
 } targets[] = {
-    [NATIVE_FERMI] =
-        {{.name = "Fermi", .wide_addresses = true, .has_double = true, .has_fields = true, .has_generic = true},
-         FERMI_REGISTERS,
-         select_fermi},
+    [NATIVE_FERMI] = {{.name = "Fermi",
+                       .wide_addresses = true,
+                       .has_double = true,
+                       .has_fields = true,
+                       .has_generic = true,
+                       .has_carry = true},
+                      FERMI_REGISTERS,
+                      select_fermi},
+    [NATIVE_TESLA] = {{.name = "Tesla"}, TESLA_REGISTERS, select_tesla},
 };
 
-/* Addresses of variables, as c[0xe] holds them. */
-static void fill_words(const struct machine *machine, const struct lowering *lowering, struct native_program *program,
+static uint8_t *add_bank(struct native_program *program, struct native_kernel *out, unsigned number, unsigned bytes) {
+    struct native_bank *bank = &out->banks[out->bank_count++];
+    *bank = (struct native_bank){.number = number, .byte_count = bytes};
+    bank->bytes = ARENA_ARRAY(&program->arena, uint8_t, bytes);
+    return bank->bytes;
+}
+
+/* Addresses of variables, as c[0xe] holds them, and Tesla's literals. */
+static void fill_banks(const struct machine *machine, const struct lowering *lowering, struct native_program *program,
                        struct native_kernel *out) {
-    if (!machine->words.count)
-        return;
-    out->banks = ARENA_NEW(&program->arena, struct native_bank);
-    out->bank_count = 1;
-    out->banks[0] = (struct native_bank){.number = 14, .byte_count = 8 * machine->words.count};
-    out->banks[0].bytes = ARENA_ARRAY(&program->arena, uint8_t, 8 * (size_t)machine->words.count);
-    for (unsigned i = 0; i < machine->words.count; i++) {
-        const struct machine_word *word = &machine->words.items[i];
-        const uint64_t address = lowering->image_address + word->symbol->offset + (uint64_t)word->addend;
-        memcpy(out->banks[0].bytes + 8 * (size_t)i, &address, 8);
+    out->banks = ARENA_ARRAY(&program->arena, struct native_bank, 2);
+    if (machine->words.count) {
+        uint8_t *bytes = add_bank(program, out, 14, 8 * machine->words.count);
+        for (unsigned i = 0; i < machine->words.count; i++) {
+            const struct machine_word *word = &machine->words.items[i];
+            const uint64_t address = lowering->image_address + word->symbol->offset + (uint64_t)word->addend;
+            memcpy(bytes + 8 * (size_t)i, &address, 8);
+        }
     }
+    if (machine->literals.count)
+        memcpy(add_bank(program, out, 1, 4 * machine->literals.count), machine->literals.items,
+               4 * (size_t)machine->literals.count);
 }
 
 static enum status lower_kernel(const struct module *module, const struct function *kernel,
@@ -69,7 +82,7 @@ static enum status lower_kernel(const struct module *module, const struct functi
     layout(&machine, out);
     out->local_bytes = machine.local_bytes;
     out->shared_bytes = machine.shared_bytes;
-    fill_words(&machine, lowering, program, out);
+    fill_banks(&machine, lowering, program, out);
     out->params = ARENA_ARRAY(&program->arena, struct native_param, kernel->param_count + 1);
     out->param_count = kernel->param_count;
     for (unsigned i = 0; i < kernel->param_count; i++)

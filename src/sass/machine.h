@@ -70,6 +70,10 @@ struct machine {
         struct machine_word *items;
         unsigned count, capacity;
     } words; /* 8 bytes each, in c[0xe] */
+    struct {
+        uint32_t *items;
+        unsigned count, capacity;
+    } literals; /* Tesla: c[0x1] */
     uint32_t local_bytes, shared_bytes;
     uint32_t register_limit;
     struct report *report;
@@ -88,6 +92,7 @@ void machine_operand(struct machine_inst *inst, struct native_operand operand, u
 bool machine_writes(const struct machine *machine, const struct machine_inst *inst, unsigned operand);
 
 enum status select_fermi(const struct body *body, struct machine *machine);
+enum status select_tesla(const struct body *body, struct machine *machine);
 /* Puts registers in the place of units; spills to local memory what does not fit. */
 enum status allocate(struct machine *machine, uint32_t *register_count);
 /* Short sides of branches become instructions under guards (Fermi). */

@@ -7,33 +7,6 @@ static const struct native_operand pt = {.kind = NATIVE_PREDICATE, .reg = FERMI_
 
 /* ---- facts ---- */
 
-static void find_facts(struct selector *s) {
-    const struct body *body = s->body;
-    for (uint32_t b = 0; b < body->blocks.count; b++) {
-        const struct body_block *block = &body->blocks.items[b];
-        if (block->end == END_BRANCH)
-            s->facts[block->predicate].reads++;
-        for (unsigned i = 0; i < block->code.count; i++) {
-            const struct inst *inst = &block->code.items[i];
-            for (unsigned k = 0; k < inst->dst_count; k++)
-                s->facts[inst->dst[k].reg].definitions++;
-            for (unsigned k = 0; k < inst->src_count; k++)
-                if (inst->src[k].kind == OPERAND_REG || (inst->src[k].kind == OPERAND_ADDRESS && inst->src[k].has_reg))
-                    s->facts[inst->src[k].reg].reads++;
-            if (inst->guard >= 0)
-                s->facts[inst->guard].reads++;
-        }
-    }
-}
-
-static uint32_t word_offset(struct machine *machine, const struct symbol *symbol, int64_t addend) {
-    for (unsigned i = 0; i < machine->words.count; i++)
-        if (machine->words.items[i].symbol == symbol && machine->words.items[i].addend == addend)
-            return 8 * i;
-    *ARENA_PUSH(machine->arena, &machine->words) = (struct machine_word){symbol, addend};
-    return 8 * (machine->words.count - 1);
-}
-
 /* The place of a shared variable, of a variable without size: behind all others. */
 static uint32_t shared_place(const struct selector *s, const struct symbol *symbol) {
     return symbol->bytes ? (uint32_t)symbol->offset : (uint32_t)bits_round_up(s->body->kernel->shared_bytes, 16);
@@ -60,7 +33,7 @@ static struct fact move_fact(struct selector *s, const struct inst *inst) {
         } else if (source->symbol->space != SPACE_PARAM) {
             fact.kind = FACT_CONSTANT, fact.bank = 14;
             fact.value =
-                word_offset(s->machine, source->symbol, (int64_t)source->imm) + (inst->mode == MODE_HI ? 4u : 0u);
+                select_word(s->machine, source->symbol, (int64_t)source->imm) + (inst->mode == MODE_HI ? 4u : 0u);
         }
     }
     return fact;
@@ -68,30 +41,6 @@ static struct fact move_fact(struct selector *s, const struct inst *inst) {
 
 static uint32_t param_place(const struct operand *address) {
     return (uint32_t)(FERMI_PARAM_BASE + (address->symbol ? address->symbol->offset : 0) + address->imm);
-}
-
-static void find_constants(struct selector *s) {
-    for (uint32_t b = 0; b < s->body->blocks.count; b++) {
-        const struct body_block *block = &s->body->blocks.items[b];
-        for (unsigned i = 0; i < block->code.count; i++) {
-            const struct inst *inst = &block->code.items[i];
-            if (inst->guard >= 0)
-                continue;
-            const bool is_param = inst->op == OP_LD && inst->space == SPACE_PARAM && !inst->src[0].has_reg &&
-                                  type_bytes((enum type)inst->type) >= 4;
-            for (unsigned k = 0; k < inst->dst_count; k++) {
-                struct fact *fact = &s->facts[inst->dst[k].reg];
-                if (fact->definitions != 1)
-                    continue;
-                struct fact found = {.kind = FACT_NONE};
-                if (is_param)
-                    found.kind = FACT_CONSTANT, found.bank = 0, found.value = param_place(&inst->src[0]) + 4 * k;
-                else if (inst->op == OP_MOV)
-                    found = move_fact(s, inst);
-                fact->kind = found.kind, fact->bank = found.bank, fact->value = found.value;
-            }
-        }
-    }
 }
 
 /* ---- instructions ---- */
@@ -133,7 +82,14 @@ void fermi_put_source(struct machine_inst *inst, const struct source *source) {
     switch (source->kind) {
     case SOURCE_UNIT: break;
     case SOURCE_ZERO: native.reg = FERMI_RZ; break;
-    case SOURCE_IMMEDIATE: native.kind = NATIVE_IMMEDIATE, native.value = (int64_t)source->value; break;
+    case SOURCE_IMMEDIATE: {
+        bool written, optional;
+        const struct native_form *form = native_form(NATIVE_FERMI, inst->native.row);
+        const char shape = native_shape(form, inst->native.operand_count, &written, &optional);
+        native.kind = NATIVE_IMMEDIATE; /* short ones have a sign */
+        native.value = shape == 'x' || shape == 'v' ? (int64_t)(int32_t)source->value : (int64_t)source->value;
+        break;
+    }
     case SOURCE_CONSTANT:
         native.kind = NATIVE_CONSTANT, native.bank = source->bank, native.value = source->value;
         native.reg = FERMI_RZ;
@@ -212,33 +168,6 @@ bool fermi_is_simple(const struct selector *s, const struct operand *operand) {
     return source.kind == SOURCE_UNIT || source.kind == SOURCE_ZERO;
 }
 
-/* ---- taking one instruction into another ---- */
-
-const struct inst *fermi_single(const struct selector *s, const struct operand *operand, enum op op) {
-    if (operand->kind != OPERAND_REG || s->facts[operand->reg].reads != 1 || s->facts[operand->reg].definitions != 1 ||
-        s->maker_of[operand->reg] != s->block + 1)
-        return NULL;
-    const unsigned place = s->maker[operand->reg];
-    const struct inst *maker = &s->source->code.items[place];
-    if (place >= s->at || maker->op != op || maker->guard >= 0 || maker->dst_count != 1)
-        return NULL;
-    for (unsigned i = place + 1; i < s->at; i++) {
-        const struct inst *between = &s->source->code.items[i];
-        for (unsigned k = 0; k < between->dst_count; k++)
-            for (unsigned m = 0; m < maker->src_count; m++)
-                if (maker->src[m].kind == OPERAND_REG && between->dst[k].kind == OPERAND_REG &&
-                    maker->src[m].reg == between->dst[k].reg)
-                    return NULL;
-    }
-    return maker;
-}
-
-static unsigned place_of(const struct selector *s, const struct inst *inst) {
-    return (unsigned)(inst - s->source->code.items);
-}
-
-void fermi_take(struct selector *s, const struct inst *inst) { s->taken[place_of(s, inst)] = 1; }
-
 /* ---- moves and choices ---- */
 
 static void select_move(struct selector *s, const struct inst *inst) {
@@ -268,14 +197,14 @@ static void select_move(struct selector *s, const struct inst *inst) {
 /* c ? a : b; where c is a comparison of a number with 0, that is part of it. */
 static void select_choice(struct selector *s, const struct inst *inst) {
     struct operand a = inst->src[0], b = inst->src[1], c = inst->src[2];
-    const struct inst *compare = fermi_single(s, &c, OP_SETP);
+    const struct inst *compare = select_single(s, &c, OP_SETP);
     const bool with_zero = compare && compare->type == TYPE_S32 && compare->boolop == BOOL_NONE && !c.negated &&
                            operand_is_immediate(&compare->src[1], 0) && compare->src[0].kind == OPERAND_REG &&
                            fermi_is_simple(s, &compare->src[0]) && fermi_is_simple(s, &a);
     if (with_zero) {
         static const uint8_t words[] = {[CMP_EQ] = MODIFIER_EQ, [CMP_NE] = MODIFIER_NE, [CMP_LT] = MODIFIER_LT,
                                         [CMP_LE] = MODIFIER_LE, [CMP_GT] = MODIFIER_GT, [CMP_GE] = MODIFIER_GE};
-        fermi_take(s, compare);
+        select_take(s, compare);
         const struct source x = fermi_register(s, &a), y = fermi_any(s, &b), z = fermi_register(s, &compare->src[0]);
         struct machine_inst *made = fermi_emit(s, FERMI_ICMP, inst);
         fermi_put_unit(made, inst->dst[0].reg);
@@ -346,71 +275,23 @@ static enum status select_inst(struct selector *s, const struct inst *inst) {
     return STATUS_OK;
 }
 
-/* What a register holds that is the same everywhere needs no instruction. */
-static bool is_known(const struct selector *s, const struct inst *inst) {
-    if (inst->op != OP_MOV && inst->op != OP_LD)
-        return false;
-    for (unsigned i = 0; i < inst->dst_count; i++)
-        if (s->facts[inst->dst[i].reg].kind == FACT_NONE)
-            return false;
-    return true;
+static struct fact fact_of(struct selector *s, const struct inst *inst, unsigned k) {
+    struct fact fact = {.kind = FACT_NONE};
+    if (inst->op == OP_LD && inst->space == SPACE_PARAM && !inst->src[0].has_reg &&
+        type_bytes((enum type)inst->type) >= 4)
+        fact.kind = FACT_CONSTANT, fact.value = param_place(&inst->src[0]) + 4 * k;
+    else if (inst->op == OP_MOV)
+        fact = move_fact(s, inst);
+    return fact;
 }
 
-/* Backwards first: who reads decides what is part of it. */
-static enum status select_block(struct selector *s, uint32_t b) {
-    const struct body_block *source = &s->body->blocks.items[b];
-    struct machine *machine = s->machine;
-    s->source = source, s->block = b;
-    s->taken = ARENA_ARRAY(machine->arena, uint8_t, source->code.count + 1);
-    for (unsigned i = 0; i < source->code.count; i++)
-        for (unsigned k = 0; k < source->code.items[i].dst_count; k++)
-            s->maker[source->code.items[i].dst[k].reg] = i, s->maker_of[source->code.items[i].dst[k].reg] = b + 1;
-    const unsigned units = machine->units.count;
-    for (unsigned pass = 0; pass < 2; pass++) {
-        for (unsigned n = 0; n < source->code.count; n++) {
-            const unsigned i = pass ? n : source->code.count - 1 - n;
-            s->at = i;
-            const struct inst *inst = &source->code.items[i];
-            if (s->taken[i] || is_known(s, inst))
-                continue;
-            const enum status status = select_inst(s, inst);
-            if (status)
-                return status;
-        }
-        if (pass)
-            break;
-        machine->blocks.items[b].code.count = 0;
-        machine->units.count = units;
-        for (uint32_t r = 0; r < units; r++)
-            machine->units.items[r].size = machine->units.items[r].leader >= units ? 0 : machine->units.items[r].size;
-        for (unsigned i = 0; i < s->body->registers.count; i++)
-            s->held_of[i] = 0;
-    }
-    struct machine_block *made = &machine->blocks.items[b];
-    made->end = source->end, made->at = source->at;
-    made->next = source->next, made->taken = source->taken;
-    made->predicate = source->end == END_BRANCH ? source->predicate : NO_UNIT, made->negated = source->negated;
-    return STATUS_OK;
+static void end_block(struct selector *s) {
+    struct machine_block *made = &s->machine->blocks.items[s->block];
+    made->predicate = s->source->end == END_BRANCH ? s->source->predicate : NO_UNIT;
+    made->negated = s->source->negated;
 }
 
 enum status select_fermi(const struct body *body, struct machine *machine) {
-    struct selector s = {.machine = machine, .body = body};
-    const unsigned count = body->registers.count;
-    s.facts = ARENA_ARRAY(machine->arena, struct fact, count + 1);
-    s.maker = ARENA_ARRAY(machine->arena, uint32_t, count + 1);
-    s.maker_of = ARENA_ARRAY(machine->arena, uint32_t, count + 1);
-    s.held = ARENA_ARRAY(machine->arena, uint32_t, count + 1);
-    s.held_of = ARENA_ARRAY(machine->arena, uint32_t, count + 1);
-    for (unsigned i = 0; i < count; i++)
-        machine_unit(machine, body->registers.items[i] == TYPE_PRED);
-    for (uint32_t b = 0; b < body->blocks.count; b++)
-        *ARENA_PUSH(machine->arena, &machine->blocks) = (struct machine_block){.end = END_EXIT};
-    find_facts(&s);
-    find_constants(&s);
-    for (uint32_t b = 0; b < body->blocks.count; b++) {
-        const enum status status = select_block(&s, b);
-        if (status)
-            return status;
-    }
-    return STATUS_OK;
+    static const struct select_ops ops = {.fact = fact_of, .inst = select_inst, .end = end_block};
+    return select_body(body, machine, &ops, NULL);
 }

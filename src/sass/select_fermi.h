@@ -2,38 +2,7 @@
 #ifndef HEDDLE_SASS_SELECT_FERMI_H
 #define HEDDLE_SASS_SELECT_FERMI_H
 
-#include "sass/machine.h"
-
-/* What is known of a register of the body. */
-struct fact {
-    uint32_t definitions, reads;
-    uint8_t kind; /* enum fact_kind */
-    uint8_t bank;
-    uint32_t value; /* immediate, or offset in the bank */
-};
-enum fact_kind { FACT_NONE, FACT_IMMEDIATE, FACT_CONSTANT };
-
-struct selector {
-    struct machine *machine;
-    const struct body *body;
-    struct fact *facts;
-    const struct body_block *source;
-    uint32_t block;
-    unsigned at;        /* instruction of the source block */
-    uint32_t *maker;    /* by register: the instruction of this block that makes it */
-    uint32_t *maker_of; /* by register: the block that `maker` speaks of, 1-based */
-    uint8_t *taken;     /* by instruction of the block: it is part of another */
-    uint32_t *held;     /* by register with a fact: unit that holds it in this block */
-    uint32_t *held_of;  /* the block that `held` speaks of, 1-based */
-};
-
-/* A source before it is put into an instruction. */
-struct source {
-    enum { SOURCE_UNIT, SOURCE_IMMEDIATE, SOURCE_CONSTANT, SOURCE_ZERO } kind;
-    uint32_t unit, value;
-    uint8_t bank;
-    bool negated, absolute, inverted;
-};
+#include "sass/select.h"
 
 struct machine_inst *fermi_emit(struct selector *s, enum fermi_row row, const struct inst *at);
 void fermi_modify(const struct selector *s, struct machine_inst *inst, enum native_slot slot,
@@ -48,10 +17,6 @@ struct source fermi_register(struct selector *s, const struct operand *operand);
 struct source fermi_any(struct selector *s, const struct operand *operand);
 struct source fermi_any_float(struct selector *s, const struct operand *operand);
 bool fermi_is_simple(const struct selector *s, const struct operand *operand);
-/* The instruction of this block that makes the operand, if nobody else reads it and its sources are still what they were. */
-const struct inst *fermi_single(const struct selector *s, const struct operand *operand, enum op op);
-void fermi_take(struct selector *s, const struct inst *inst);
-
 bool fermi_fits(uint32_t value); /* an immediate of 20 bits */
 /* Words side by side, of sources (copies where they cannot lie so), of destinations (*copied: to be moved to where they
  * belong behind the instruction). */

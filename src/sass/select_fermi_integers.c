@@ -23,14 +23,14 @@ void fermi_swap(struct operand *a, struct operand *b) {
 /* (x << n) + b */
 static bool select_shift_add(struct selector *s, const struct inst *inst) {
     struct operand a = inst->src[0], b = inst->src[1];
-    const struct inst *shift = fermi_single(s, &a, OP_SHL);
+    const struct inst *shift = select_single(s, &a, OP_SHL);
     if (!shift || shift->src[1].kind != OPERAND_IMM) {
         fermi_swap(&a, &b);
-        shift = fermi_single(s, &a, OP_SHL);
+        shift = select_single(s, &a, OP_SHL);
     }
     if (!shift || shift->src[1].kind != OPERAND_IMM || shift->src[1].imm > 31 || inst->op != OP_ADD)
         return false;
-    fermi_take(s, shift);
+    select_take(s, shift);
     const struct source x = fermi_register(s, &shift->src[0]), y = fermi_any(s, &b);
     struct machine_inst *made = fermi_emit(s, FERMI_ISCADD, inst);
     fermi_put_unit(made, inst->dst[0].reg);
@@ -48,8 +48,8 @@ static bool select_extreme_add(struct selector *s, const struct inst *inst) {
         return false;
     const struct inst *found = NULL;
     for (unsigned i = 0; i < 2 && !found; i++) {
-        found = fermi_single(s, &a, OP_MIN);
-        found = found ? found : fermi_single(s, &a, OP_MAX);
+        found = select_single(s, &a, OP_MIN);
+        found = found ? found : select_single(s, &a, OP_MAX);
         if (!found || found->type != TYPE_S32) {
             found = NULL;
             fermi_swap(&a, &b);
@@ -57,7 +57,7 @@ static bool select_extreme_add(struct selector *s, const struct inst *inst) {
     }
     if (!found)
         return false;
-    fermi_take(s, found);
+    select_take(s, found);
     const struct source x = fermi_register(s, &found->src[0]), y = fermi_register(s, &found->src[1]);
     const struct source z = fermi_register(s, &b);
     struct machine_inst *made = fermi_emit(s, FERMI_VMNMX, inst);
@@ -146,9 +146,9 @@ void fermi_logic(struct selector *s, const struct inst *inst) {
     struct source inverted[2] = {{.kind = SOURCE_ZERO}, {.kind = SOURCE_ZERO}};
     for (unsigned i = 0; i < 2; i++) {
         struct operand *operand = i ? &b : &a;
-        const struct inst *not = fermi_single(s, operand, OP_NOT);
+        const struct inst *not = select_single(s, operand, OP_NOT);
         if (not &&not ->src[0].kind == OPERAND_REG && fermi_is_simple(s, &not ->src[0])) {
-            fermi_take(s, not );
+            select_take(s, not );
             *operand = not ->src[0];
             inverted[i].inverted = true;
         }

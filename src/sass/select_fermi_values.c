@@ -4,16 +4,16 @@
 /* A float source with the signs that made it. */
 static struct operand float_signs(struct selector *s, struct operand operand, struct source *signs) {
     for (;;) {
-        const struct inst *neg = fermi_single(s, &operand, OP_NEG);
-        const struct inst *abs = fermi_single(s, &operand, OP_ABS);
+        const struct inst *neg = select_single(s, &operand, OP_NEG);
+        const struct inst *abs = select_single(s, &operand, OP_ABS);
         if (neg && neg->type == TYPE_F32) {
             if (!signs->absolute)
                 signs->negated = !signs->negated;
-            fermi_take(s, neg);
+            select_take(s, neg);
             operand = neg->src[0];
         } else if (abs && abs->type == TYPE_F32) {
             signs->absolute = true;
-            fermi_take(s, abs);
+            select_take(s, abs);
             operand = abs->src[0];
         } else {
             return operand;
@@ -23,11 +23,11 @@ static struct operand float_signs(struct selector *s, struct operand operand, st
 
 /* The sign alone, as products take it. */
 static struct operand float_negation(struct selector *s, struct operand operand, bool *negated) {
-    const struct inst *neg = fermi_single(s, &operand, OP_NEG);
+    const struct inst *neg = select_single(s, &operand, OP_NEG);
     if (!neg || neg->type != TYPE_F32)
         return operand;
     *negated = !*negated;
-    fermi_take(s, neg);
+    select_take(s, neg);
     return neg->src[0];
 }
 
@@ -334,9 +334,9 @@ void fermi_predicate(struct selector *s, const struct inst *inst) {
     }
     for (unsigned i = 0; i < 2; i++) {
         const struct operand *one = &inst->src[i], *other = &inst->src[1 - i];
-        const struct inst *compare = one->negated ? NULL : fermi_single(s, one, OP_SETP);
+        const struct inst *compare = one->negated ? NULL : select_single(s, one, OP_SETP);
         if (compare && compare->boolop == BOOL_NONE && other->kind != OPERAND_IMM) {
-            fermi_take(s, compare);
+            select_take(s, compare);
             fermi_compare(s, compare, &inst->dst[0], bool_of((enum op)inst->op), other);
             return;
         }
@@ -344,9 +344,9 @@ void fermi_predicate(struct selector *s, const struct inst *inst) {
     static const uint8_t logic[] = {OP_AND, OP_OR, OP_XOR};
     for (unsigned n = 0; n < 6; n++) {
         const struct operand *one = &inst->src[n % 2], *other = &inst->src[1 - n % 2];
-        const struct inst *inner = one->negated ? NULL : fermi_single(s, one, (enum op)logic[n / 2]);
+        const struct inst *inner = one->negated ? NULL : select_single(s, one, (enum op)logic[n / 2]);
         if (inner && inner->type == TYPE_PRED) {
-            fermi_take(s, inner);
+            select_take(s, inner);
             psetp(s, inst, bool_of((enum op)inner->op), &inner->src[0], &inner->src[1], bool_of((enum op)inst->op),
                   other);
             return;

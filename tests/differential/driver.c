@@ -1,11 +1,21 @@
 /* Runs test cases on Heddle, many per process: driver TAG[,TAG...] NAME... (case.h). Where TAG is MECHANISM[+KEY=VALUE...]@GPU they run
- * in time, on that machine with that divergence mechanism. */
+ * in time, on that machine with that divergence mechanism; else functionally, where TAG is heddle[+KEY=VALUE...] with the
+ * default one; text+isa=ISA runs the listing of the native code. */
 #include "case.h"
 
 #include "base/bits.h"
 #include "device/compile.h"
 #include "device/device.h"
+#include "device/lowered.h"
 #include "device/machine.h"
+#include "isa/analysis.h"
+#include "ptx/ptx.h"
+
+/* One machine of the command line. */
+struct tagged {
+    const char *tag;
+    struct machine machine;
+};
 
 struct bound {
     uint64_t address[CASE_ARGUMENTS_MAX];
@@ -43,10 +53,33 @@ static enum status arguments_bind(struct device *device, const struct module *mo
     return STATUS_OK;
 }
 
+/* The listing of the native code that the program becomes, in its place. Its variables are those of the program. */
+static enum status load_listing(struct device *device, const struct machine *machine, const char *base,
+                                const struct compiled *compiled, struct program **program, struct arena *arena,
+                                struct report *report) {
+    struct module *module = NULL;
+    const char *text;
+    enum status status = ptx_load(base, compiled->ptx, compiled->ptx_bytes, &module, report);
+    if (status == STATUS_OK)
+        status = analyse(module, report);
+    if (status == STATUS_OK)
+        status = lowered_text(module, NULL, (enum isa_choice)machine->isa, machine->max_registers_per_thread,
+                              program_image(*program), arena, &text, report);
+    if (module)
+        module_free(module);
+    if (status == STATUS_OK)
+        status = device_load(device, "listing.sass", text, strlen(text), program, report);
+    return status;
+}
+
 static enum status case_launch(struct device *device, const struct compiled *compiled, const char *base,
-                               struct test_case *c, bool in_time, struct arena *arena, struct report *report) {
+                               struct test_case *c, const struct tagged *on, struct arena *arena,
+                               struct report *report) {
     struct program *program = NULL;
+    const bool in_time = strchr(on->tag, '@') != NULL;
     enum status status = device_load(device, base, compiled->ptx, compiled->ptx_bytes, &program, report);
+    if (status == STATUS_OK && strncmp(on->tag, "text", 4) == 0)
+        status = load_listing(device, &on->machine, base, compiled, &program, arena, report);
     if (status != STATUS_OK)
         return status;
     const struct module *module = program_module(program);
@@ -77,12 +110,6 @@ static enum status case_launch(struct device *device, const struct compiled *com
 
 enum { TAGS_MAX = 32 };
 
-/* One machine of the command line. */
-struct tagged {
-    const char *tag;
-    struct machine machine;
-};
-
 /* On one machine, from the case's inputs. */
 static enum status case_run_on(const struct tagged *on, const struct compiled *compiled, const char *base,
                                struct report *report) {
@@ -95,7 +122,7 @@ static enum status case_run_on(const struct tagged *on, const struct compiled *c
         return report_add(report, STATUS_INVALID, "%s: not a case", path);
     enum status status = device_create(&device, &on->machine, report);
     if (status == STATUS_OK)
-        status = case_launch(device, compiled, base, &c, strchr(on->tag, '@') != NULL, &arena, report);
+        status = case_launch(device, compiled, base, &c, on, &arena, report);
     if (device)
         device_destroy(device);
     if (status == STATUS_OK && !case_write(&c, base, on->tag))
@@ -137,7 +164,7 @@ static enum status open_machine(struct tagged *to, char *tag, struct report *rep
     const enum status status = machine_open(&to->machine, at ? at + 1 : NULL, report);
     if (status != STATUS_OK)
         return status;
-    const char *word = strncmp(tag, "heddle", 6) == 0 ? tag + 6 : tag; /* as it is */
+    const char *word = strncmp(tag, "heddle", 6) == 0 || strncmp(tag, "text", 4) == 0 ? tag + strcspn(tag, "+") : tag;
     enum status set = STATUS_OK;
     for (int length; *word && *word != '@' && !set; word += length) {
         word += *word == '+';

@@ -7,9 +7,10 @@ convert_*_sat, NaNs are made canonical before their bits are looked at. Control 
 functions with an error bound go to a buffer of their own that is compared in ulp. Barriers stand in uniform control
 flow; atomics are such that their final effect does not depend on order.
 
-  generate.py --seed N [--count M] [--singles] --out FOLDER     writes N.cl and N.spec (see case.h) for M seeds from N on
+  generate.py --seed N [--count M] [--native] --out FOLDER     writes N.cl and N.spec (see case.h) for M seeds from N on
 
-With --singles no type of the kernel is double, and no function has an error bound.
+With --native it uses only what all native instruction sets have: no doubles, no functions with an error bound, no atomics
+in local memory.
 """
 import argparse
 import os
@@ -113,8 +114,8 @@ def has_bytes(fields):
 class Kernel:
     """One kernel being written."""
 
-    def __init__(self, seed, singles=False):
-        self.widest = "float" if singles else "double"
+    def __init__(self, seed, native=False):
+        self.widest = "float" if native else "double"
         self.seed = seed
         self.random = random.Random(seed)
         self.lines = []
@@ -735,7 +736,7 @@ class Kernel:
                       "signed atomic_min", "signed atomic_max", "signed atomic_add", "cas"]
         self.cells = [self.pick(operations) for _ in range(6)] + ["ticket", "sum"]
         self.local_cells = [self.pick(operations) for _ in range(4)] + ["ticket", "sum"]
-        uses_local_cells = self.chance(0.6)
+        uses_local_cells = self.chance(0.6) and self.widest == "double"
         if not uses_local_cells:
             self.local_cells = []
         top = []
@@ -876,8 +877,8 @@ class Kernel:
         return "\n".join(lines) + "\n"
 
 
-def write_case(seed, folder, singles=False):
-    text, specification = Kernel(seed, singles).write()
+def write_case(seed, folder, native=False):
+    text, specification = Kernel(seed, native).write()
     base = os.path.join(folder, str(seed))
     with open(base + ".cl", "w", encoding="ascii") as f:
         f.write(text)
@@ -890,12 +891,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--count", type=int, default=1)
-    parser.add_argument("--singles", action="store_true", help="no doubles")
+    parser.add_argument("--native", action="store_true", help="only what all native instruction sets have")
     parser.add_argument("--out", required=True)
     arguments = parser.parse_args()
     os.makedirs(arguments.out, exist_ok=True)
     for seed in range(arguments.seed, arguments.seed + arguments.count):
-        write_case(seed, arguments.out, arguments.singles)
+        write_case(seed, arguments.out, arguments.native)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,61 @@
+/* What the selectors of Fermi and Tesla share: facts about registers, and which instruction is part of which. */
+#ifndef HEDDLE_SASS_SELECT_H
+#define HEDDLE_SASS_SELECT_H
+
+#include "sass/machine.h"
+
+/* What is known of a register of the body. */
+struct fact {
+    uint32_t definitions, reads;
+    uint8_t kind; /* enum fact_kind */
+    uint8_t bank;
+    bool is_short;  /* fits 16 bits */
+    uint32_t value; /* immediate, or offset in the bank */
+};
+enum fact_kind { FACT_NONE, FACT_IMMEDIATE, FACT_CONSTANT };
+
+struct selector;
+/* What the selectors of the instruction sets do. */
+struct select_ops {
+    /* What destination k of the instruction holds, if that is the same for all threads of a launch. */
+    struct fact (*fact)(struct selector *s, const struct inst *inst, unsigned k);
+    enum status (*inst)(struct selector *s, const struct inst *inst);
+    void (*begin)(struct selector *s); /* a block; NULL: nothing to do */
+    void (*end)(struct selector *s);   /* its branch */
+};
+
+struct selector {
+    const struct select_ops *ops;
+    struct tesla *tesla; /* what condition codes and address registers hold */
+    struct machine *machine;
+    const struct body *body;
+    struct fact *facts;
+    const struct body_block *source;
+    uint32_t block;
+    unsigned at;        /* instruction of the source block */
+    uint32_t *maker;    /* by register: the instruction of this block that makes it */
+    uint32_t *maker_of; /* by register: the block that `maker` speaks of, 1-based */
+    uint8_t *taken;     /* by instruction of the block: it is part of another */
+    uint32_t *held;     /* by register with a fact: unit that holds it in this block */
+    uint32_t *held_of;  /* the block that `held` speaks of, 1-based */
+};
+
+/* A source before it is put into an instruction. */
+struct source {
+    enum { SOURCE_UNIT, SOURCE_IMMEDIATE, SOURCE_CONSTANT, SOURCE_ZERO } kind;
+    uint32_t unit, value;
+    uint8_t bank;
+    bool negated, absolute, inverted;
+};
+
+/* The instruction of this block that makes the operand, if nobody else reads it and its sources are still what they were. */
+const struct inst *select_single(const struct selector *s, const struct operand *operand, enum op op);
+/* It is part of the instruction at hand. */
+void select_take(struct selector *s, const struct inst *inst);
+/* Where the address of a variable is in c[0xe]. */
+uint32_t select_word(struct machine *machine, const struct symbol *symbol, int64_t addend);
+/* Every block, instruction by instruction. */
+enum status select_body(const struct body *body, struct machine *machine, const struct select_ops *ops,
+                        struct tesla *tesla);
+
+#endif
