@@ -83,7 +83,7 @@ static void cut_blocks(const struct function *function, struct cfg *cfg, const u
 /* Successors of the block without duplicates, written to `to`: the next block first, then targets, then the exit.
  * seen[v] == stamp marks what was written. Falling off the end of the function is the exit too. */
 static uint32_t list_successors(const struct module *module, const struct function *function, const struct cfg *cfg,
-                                uint32_t block, const uint32_t *block_of, bool has_return, uint32_t *seen,
+                                uint32_t block, const uint32_t *block_of, bool has_return, bool has_end, uint32_t *seen,
                                 uint32_t *to) {
     const struct inst *inst = &module->code[cfg->blocks[block].end_pc - 1];
     bool ends = inst_ends_block(inst), goes_on = !ends || inst->guard >= 0;
@@ -104,8 +104,8 @@ static uint32_t list_successors(const struct module *module, const struct functi
      * exit. LLVM puts an exit at every place it knows cannot be reached (the default of a complete switch), and each
      * would take away the reconvergence points of the branches before it. */
     bool leaves = inst->op == OP_RET || !has_return;
-    /* Native code has no other way to end: there it is an end without a guard that all others lead to. */
-    if (module->mnemonics && inst->op == OP_EXIT && inst->guard >= 0)
+    /* Native code has no other way to end: there, an end without a guard is what all others lead to. */
+    if (has_end && inst->op == OP_EXIT && inst->guard >= 0)
         leaves = false;
     if (ends && !inst_jumps(inst) && inst->op != OP_BRX && leaves && seen[cfg->block_count] != stamp)
         to[count++] = cfg->block_count;
@@ -117,12 +117,15 @@ static enum status link_blocks(struct module *module, struct function *function,
     uint32_t *seen = ARENA_ARRAY(scratch, uint32_t, cfg->block_count + 1);
     uint32_t *list = ARENA_ARRAY(scratch, uint32_t, cfg->block_count + 2);
     uint32_t edges = 0;
-    bool has_return = false;
-    for (uint32_t pc = function->first_pc; pc < function->end_pc; pc++)
-        has_return = has_return || module->code[pc].op == OP_RET;
+    bool has_return = false, has_end = false;
+    for (uint32_t pc = function->first_pc; pc < function->end_pc; pc++) {
+        const struct inst *inst = &module->code[pc];
+        has_return = has_return || inst->op == OP_RET;
+        has_end = has_end || (module->mnemonics && inst->op == OP_EXIT && inst->guard < 0);
+    }
     for (uint32_t b = 0; b < cfg->block_count; b++) {
         struct block *block = &cfg->blocks[b];
-        uint32_t count = list_successors(module, function, cfg, b, block_of, has_return, seen, list);
+        uint32_t count = list_successors(module, function, cfg, b, block_of, has_return, has_end, seen, list);
         edges += count;
         if (edges > CFG_EDGES_MAX)
             return report_add(

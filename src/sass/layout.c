@@ -79,7 +79,7 @@ static bool taken_first(const struct placing *p, uint32_t b) {
     if (block->unanimous)
         return true;
     if ((block->taken_way != WAY_ON) != (block->next_way != WAY_ON))
-        return block->taken_way != WAY_ON;
+        return (block->taken_way != WAY_ON) != block->back_first;
     const bool back_taken = p->flow.place[block->taken] <= p->flow.place[b];
     const bool back_next = p->flow.place[block->next] <= p->flow.place[b];
     if (back_taken != back_next)

@@ -32,6 +32,7 @@ struct machine_block {
     uint8_t code_register, code_test; /* Tesla: the condition code that decides, and how */
     uint32_t next, taken;
     uint8_t next_way, taken_way; /* enum machine_way, by shape.c */
+    bool back_first;             /* of a way back and an end: the branch is the way back */
     bool is_pad;                 /* NOP.S alone: where the lanes of a token meet */
     uint32_t home;               /* head of a loop that it belongs to though it does not lead back; NO_UNIT: none */
     uint32_t token;              /* SSY: pad; PBK: block behind the loop; NO_UNIT: none. Stands at the block's end */

@@ -127,7 +127,8 @@ static void add_members(const struct graph *reverse, struct machine_loop *loop, 
 static bool absorb(const struct machine *machine, const struct machine_flow *flow, const struct graph *reverse,
                    struct machine_loop *loop, uint32_t b) {
     const struct machine_block *block = &machine->blocks.items[b];
-    if (loop->members[b] || flow->place[b] == NO_BLOCK || block->end != END_JUMP)
+    if (loop->members[b] || flow->place[b] == NO_BLOCK || block->end != END_JUMP || block->home != NO_UNIT ||
+        reverse->start[b] == reverse->start[b + 1])
         return false;
     for (uint32_t i = reverse->start[b]; i < reverse->start[b + 1]; i++)
         if (!loop->members[reverse->to[i]])
@@ -143,21 +144,6 @@ static bool absorb(const struct machine *machine, const struct machine_flow *flo
     return joins && !loop->members[block->next];
 }
 
-static void extend_loops(const struct machine *machine, struct machine_flow *flow, const struct graph *reverse) {
-    for (unsigned i = 0; i < flow->loops.count; i++) {
-        struct machine_loop *loop = &flow->loops.items[i];
-        for (uint32_t b = 0; b < flow->count; b++)
-            if (machine->blocks.items[b].home != NO_UNIT && loop->members[machine->blocks.items[b].home] &&
-                flow->place[b] != NO_BLOCK)
-                loop->members[b] = 1;
-        for (uint32_t b = 0; b < flow->count; b++)
-            if (absorb(machine, flow, reverse, loop, b))
-                loop->members[b] = 2;
-        for (uint32_t b = 0; b < flow->count; b++)
-            loop->members[b] = loop->members[b] != 0;
-    }
-}
-
 static uint32_t member_count(const struct machine_loop *loop, uint32_t count) {
     uint32_t sum = 0;
     for (uint32_t b = 0; b < count; b++)
@@ -165,8 +151,21 @@ static uint32_t member_count(const struct machine_loop *loop, uint32_t count) {
     return sum;
 }
 
-/* Larger loops first; the innermost of a block is the last that has it. */
-static void nest_loops(struct machine_flow *flow) {
+/* What belongs to a loop stays with it, however the blocks around change. */
+static void extend_loops(struct machine *machine, struct machine_flow *flow, const struct graph *reverse) {
+    for (unsigned i = flow->loops.count; i-- > 0;) /* the innermost first */
+        for (uint32_t b = 0; b < flow->count; b++)
+            if (absorb(machine, flow, reverse, &flow->loops.items[i], b))
+                machine->blocks.items[b].home = flow->loops.items[i].head;
+    for (unsigned i = 0; i < flow->loops.count; i++)
+        for (uint32_t b = 0; b < flow->count; b++)
+            if (machine->blocks.items[b].home != NO_UNIT && flow->place[b] != NO_BLOCK &&
+                flow->loops.items[i].members[machine->blocks.items[b].home])
+                flow->loops.items[i].members[b] = 1;
+}
+
+/* Larger loops first. */
+static void sort_loops(struct machine_flow *flow) {
     struct machine_loop *loops = flow->loops.items;
     for (unsigned i = 1; i < flow->loops.count; i++)
         for (unsigned k = i; k > 0 && member_count(&loops[k - 1], flow->count) < member_count(&loops[k], flow->count);
@@ -174,6 +173,11 @@ static void nest_loops(struct machine_flow *flow) {
             const struct machine_loop held = loops[k];
             loops[k] = loops[k - 1], loops[k - 1] = held;
         }
+}
+
+/* The innermost of a block is the last that has it. */
+static void nest_loops(struct machine_flow *flow) {
+    struct machine_loop *loops = flow->loops.items;
     for (unsigned i = 0; i < flow->loops.count; i++) {
         loops[i].parent = flow->loop_of[loops[i].head];
         loops[i].depth = loops[i].parent == NO_LOOP ? 1 : loops[loops[i].parent].depth + 1;
@@ -203,7 +207,7 @@ static void gather_loop(struct machine_flow *flow, const struct machine_loop *lo
         flow->place[flow->order[i]] = i;
 }
 
-struct machine_flow flow_find(const struct machine *machine, struct arena *arena) {
+struct machine_flow flow_find(struct machine *machine, struct arena *arena) {
     const uint32_t count = machine->blocks.count;
     struct machine_flow flow = {.count = count};
     flow.order = ARENA_ARRAY(arena, uint32_t, count);
@@ -231,6 +235,7 @@ struct machine_flow flow_find(const struct machine *machine, struct arena *arena
     for (unsigned i = 0; i < flow.loops.count; i++) /* what is not reached is in no loop */
         for (uint32_t b = 0; b < count; b++)
             flow.loops.items[i].members[b] &= flow.place[b] != NO_BLOCK;
+    sort_loops(&flow);
     extend_loops(machine, &flow, &reverse);
     nest_loops(&flow);
     memset(flow.place, 0xff, count * sizeof *flow.place);

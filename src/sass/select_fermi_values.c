@@ -145,7 +145,7 @@ static void float_extreme(struct selector *s, const struct inst *inst) {
 
 /* Units for a tuple of words: as they are where they can lie side by side, else copies. */
 uint32_t fermi_tuple_of(struct selector *s, const struct inst *inst, const struct operand *operands, unsigned count) {
-    uint32_t units[4];
+    uint32_t units[4] = {0};
     bool simple = true;
     for (unsigned i = 0; i < count; i++) {
         const struct source source = fermi_plain(s, &operands[i]);
@@ -170,7 +170,7 @@ uint32_t fermi_tuple_of(struct selector *s, const struct inst *inst, const struc
 
 /* The destinations of a tuple; *copied: they are moved to where they belong behind the instruction. */
 uint32_t fermi_tuple_for(struct selector *s, const struct operand *operands, unsigned count, bool *copied) {
-    uint32_t units[4];
+    uint32_t units[4] = {0};
     for (unsigned i = 0; i < count; i++)
         units[i] = operands[i].reg;
     *copied = !machine_group(s->machine, units, count);

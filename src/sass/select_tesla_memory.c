@@ -163,7 +163,7 @@ static void store_shared(struct selector *s, const struct inst *inst) {
 
 /* Words of a vector, side by side: as they are, or copies. */
 static uint32_t tuple_of(struct selector *s, const struct inst *inst, const struct operand *operands, unsigned count) {
-    uint32_t units[4];
+    uint32_t units[4] = {0};
     bool simple = true;
     for (unsigned i = 0; i < count; i++) {
         simple = simple && operands[i].kind == OPERAND_REG && s->facts[operands[i].reg].kind == FACT_NONE;
@@ -193,7 +193,7 @@ static void put_tuple(struct machine_inst *made, uint32_t first, unsigned count)
 static void load_far(struct selector *s, const struct inst *inst) {
     const unsigned words = inst->dst_count;
     const struct tesla_source base = address_sum(s, inst, &inst->src[0], (uint32_t)inst->src[0].imm);
-    uint32_t units[4];
+    uint32_t units[4] = {0};
     for (unsigned i = 0; i < words; i++)
         units[i] = inst->dst[i].reg;
     const bool copied = words > 1 && !machine_group(s->machine, units, words);

@@ -190,7 +190,8 @@ static uint32_t *post_dominators(struct shaper *s, uint32_t loop) {
             graph.to[used++] = count;
         for (unsigned i = 0; i < n; i++) {
             /* lanes that end beside others that go on meet nobody again */
-            if (n == 2 && is_exit(machine, to[i]) && !is_exit(machine, to[1 - i]))
+            if (n == 2 && is_exit(machine, to[i]) && !is_exit(machine, to[1 - i]) &&
+                s->flow.place[to[1 - i]] > s->flow.place[b])
                 continue;
             const bool back = s->flow.place[to[i]] <= s->flow.place[b];
             if (loop != NO_LOOP && to[i] == s->flow.loops.items[loop].head)
@@ -363,6 +364,24 @@ static void set_pads(struct shaper *s) {
     }
 }
 
+/* A loop that lanes only leave to end: those that go on branch back, and the others end together. */
+static void set_back_first(struct shaper *s, uint32_t loop) {
+    const uint32_t head = s->flow.loops.items[loop].head;
+    struct machine_block *latch = NULL;
+    unsigned exits = 0;
+    for (uint32_t b = 0; b < s->machine->blocks.count; b++) {
+        struct machine_block *block = &s->machine->blocks.items[b];
+        uint32_t to[2];
+        const unsigned n = is_inside(s, loop, b) ? block_successors(block, to) : 0;
+        for (unsigned i = 0; i < n; i++)
+            exits += is_exit(s->machine, to[i]);
+        if (n == 2 && (to[0] == head || to[1] == head))
+            latch = block;
+    }
+    if (latch && exits == 1)
+        latch->back_first = true;
+}
+
 static void set_exits(struct machine *machine) {
     for (uint32_t b = 0; b < machine->blocks.count; b++) {
         struct machine_block *block = &machine->blocks.items[b];
@@ -433,6 +452,8 @@ enum status shape(struct machine *machine) {
         const uint32_t to = loop_exit(&s, loop, &simple);
         if (to != NO_BLOCK && (!simple || s.ragged[loop]))
             set_break(&s, loop, to);
+        else if (to == NO_BLOCK && !s.ragged[loop])
+            set_back_first(&s, loop);
     }
     set_exits(machine);
     arena_free(&arena);
