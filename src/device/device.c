@@ -160,10 +160,9 @@ static enum status place_image(struct device *device, struct program *program, s
 
 /* Native code in the place of PTX; the module that it was made from stays, for its variables and its text. */
 static enum status lower_program(struct device *device, struct program *program, struct report *report) {
-    const struct machine *machine = device->machine;
     struct module *native = NULL;
-    enum status status = lowered_load(program->module, (enum isa_choice)machine->isa, machine->max_registers_per_thread,
-                                      program->image_address, &native, report);
+    const struct lowered_options options = lowered_options_of(device->machine, program->image_address);
+    enum status status = lowered_load(program->module, &options, &native, report);
     if (status != STATUS_OK)
         return status;
     program->source = program->module;
@@ -206,7 +205,11 @@ uint64_t program_image(const struct program *program) { return program->image_ad
 enum status device_alloc(struct device *device, const char *name, uint64_t bytes, uint64_t *address,
                          struct report *report) {
     GUARD(device, report);
-    return memory_allocate(&device->memory, name, bytes, address, report);
+    const enum status status = memory_allocate(&device->memory, name, bytes, address, report);
+    if (status == STATUS_OK && device->machine->isa == ISA_TESLA && *address + bytes > UINT32_MAX)
+        return report_add(report, STATUS_INVALID, "'%s' lies beyond 4 GiB, which isa: tesla has no addresses for",
+                          name);
+    return status;
 }
 
 void device_free(struct device *device, uint64_t address) { memory_free(&device->memory, address); }
@@ -241,6 +244,9 @@ static enum status check_launch(const struct device *device, const struct launch
         if (blocks > UINT64_MAX / launch->grid[i] / machine->max_block_threads)
             return report_add(report, STATUS_INVALID, "kernel '%s': the grid has too many blocks", kernel->name);
         blocks *= launch->grid[i];
+        if (machine->isa == ISA_TESLA && launch->grid[i] > UINT16_MAX)
+            return report_add(report, STATUS_INVALID,
+                              "kernel '%s': isa: tesla has grids of at most 65535 blocks in a dimension", kernel->name);
         if (kernel->required_ntid[i] && kernel->required_ntid[i] != launch->block[i])
             return report_add(report, STATUS_INVALID, "kernel '%s' requires blocks of %u x %u x %u threads",
                               kernel->name, (unsigned)kernel->required_ntid[0], (unsigned)kernel->required_ntid[1],

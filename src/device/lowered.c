@@ -1,19 +1,29 @@
 #include "device/lowered.h"
 
+#include "device/machine.h"
+#include "isa/address.h"
 #include "sass/lower.h"
 
-static enum status lower(const struct module *module, const char *kernel, enum isa_choice isa, uint32_t registers,
-                         uint64_t image_address, struct native_program *out, struct report *report) {
-    const struct lowering lowering = {.isa = isa == ISA_TESLA ? NATIVE_TESLA : NATIVE_FERMI,
-                                      .registers = registers,
-                                      .image_address = image_address};
+struct lowered_options lowered_options_of(const struct machine *machine, uint64_t image_address) {
+    return (struct lowered_options){.isa = (enum isa_choice)machine->isa,
+                                    .registers = machine->max_registers_per_thread,
+                                    .image_address = image_address,
+                                    .wide_addresses = machine->memory_capacity_bytes > UINT32_MAX - GLOBAL_BASE};
+}
+
+static enum status lower(const struct module *module, const char *kernel, const struct lowered_options *options,
+                         struct native_program *out, struct report *report) {
+    const struct lowering lowering = {.isa = options->isa == ISA_TESLA ? NATIVE_TESLA : NATIVE_FERMI,
+                                      .registers = options->registers,
+                                      .image_address = options->image_address,
+                                      .wide_addresses = options->wide_addresses};
     return native_lower(module, kernel, &lowering, out, report);
 }
 
-enum status lowered_text(const struct module *module, const char *kernel, enum isa_choice isa, uint32_t registers,
-                         uint64_t image_address, struct arena *arena, const char **out, struct report *report) {
+enum status lowered_text(const struct module *module, const char *kernel, const struct lowered_options *options,
+                         struct arena *arena, const char **out, struct report *report) {
     struct native_program program = {.arena = {0}};
-    const enum status status = lower(module, kernel, isa, registers, image_address, &program, report);
+    const enum status status = lower(module, kernel, options, &program, report);
     if (status == STATUS_OK)
         *out = native_print(&program, false, arena);
     native_free(&program);
@@ -39,10 +49,10 @@ static void keep_interface(struct module *module, const struct module *from) {
     module->address_bytes = from->address_bytes;
 }
 
-enum status lowered_load(const struct module *module, enum isa_choice isa, uint32_t registers, uint64_t image_address,
-                         struct module **out, struct report *report) {
+enum status lowered_load(const struct module *module, const struct lowered_options *options, struct module **out,
+                         struct report *report) {
     struct native_program program = {.arena = {0}};
-    enum status status = lower(module, NULL, isa, registers, image_address, &program, report);
+    enum status status = lower(module, NULL, options, &program, report);
     if (status == STATUS_OK)
         status = native_translate(&program, out, report);
     if (status == STATUS_OK) {

@@ -8,13 +8,23 @@
 /* As the machine's key `isa` counts them. */
 enum isa_choice { ISA_PTX, ISA_FERMI, ISA_TESLA };
 
-/* The module's kernels, one if `kernel` names it, as a disassembler would write them. Its variables lie at image_address;
- * what they hold is not in the text. */
-enum status lowered_text(const struct module *module, const char *kernel, enum isa_choice isa, uint32_t registers,
-                         uint64_t image_address, struct arena *arena, const char **out, struct report *report);
+struct lowered_options {
+    enum isa_choice isa;
+    uint32_t registers;     /* of a thread at most */
+    uint64_t image_address; /* where the module's variables lie */
+    bool wide_addresses;    /* addresses may have more than 32 bits */
+};
+struct machine;
+/* As the machine says. */
+struct lowered_options lowered_options_of(const struct machine *machine, uint64_t image_address);
+
+/* The module's kernels, one if `kernel` names it, as a disassembler would write them; what its variables hold is not in the
+ * text. */
+enum status lowered_text(const struct module *module, const char *kernel, const struct lowered_options *options,
+                         struct arena *arena, const char **out, struct report *report);
 /* A module of the same kernels, with the same parameters, in native code. `module` must be analysed, and must outlive
- * *out; its variables lie at image_address. */
-enum status lowered_load(const struct module *module, enum isa_choice isa, uint32_t registers, uint64_t image_address,
-                         struct module **out, struct report *report);
+ * *out. */
+enum status lowered_load(const struct module *module, const struct lowered_options *options, struct module **out,
+                         struct report *report);
 
 #endif

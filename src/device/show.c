@@ -90,11 +90,11 @@ static void show_head(const struct show *show) {
 
 /* The kernels in native code, as a disassembler would write them. */
 static enum status show_native(struct show *show, const struct function *only, struct report *report) {
-    const struct show_options *options = show->options;
     const char *text;
+    struct lowered_options options = lowered_options_of(show->options->machine, 0);
+    options.isa = strcmp(show->options->isa, "tesla") == 0 ? ISA_TESLA : ISA_FERMI;
     const enum status status =
-        lowered_text(show->module, only ? only->name : NULL, strcmp(options->isa, "tesla") == 0 ? ISA_TESLA : ISA_FERMI,
-                     options->machine ? options->machine->max_registers_per_thread : 0, 0, &show->arena, &text, report);
+        lowered_text(show->module, only ? only->name : NULL, &options, &show->arena, &text, report);
     if (status == STATUS_OK)
         fputs(text, show->out);
     return status;

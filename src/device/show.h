@@ -13,7 +13,7 @@ enum show_form { SHOW_SUMMARY, SHOW_LISTING, SHOW_CFG, SHOW_DOT, SHOW_REGISTERS,
 
 struct show_options {
     enum show_form form;
-    const char *isa;               /* SHOW_NATIVE: "fermi" or "tesla" */
+    const char *isa;               /* SHOW_NATIVE, which needs a machine: "fermi" or "tesla" */
     const char *kernel;            /* only this kernel or function; NULL: all */
     const struct machine *machine; /* for occupancy; NULL: none is shown */
     uint32_t block_threads;        /* for occupancy; 0: as the launch file or the kernel says, else 256 */

@@ -48,9 +48,12 @@ static enum status lower_kernel(const struct module *module, const struct functi
                                 const struct lowering *lowering, struct native_program *program,
                                 struct native_kernel *out, struct report *report) {
     struct body *flat, *legal;
+    struct lowering_target *target = ARENA_NEW(&program->arena, struct lowering_target);
+    *target = targets[lowering->isa].target;
+    target->wide_addresses = target->wide_addresses && lowering->wide_addresses;
     enum status status = flatten(module, kernel, &program->arena, &flat, report);
     if (status == STATUS_OK)
-        status = legalise(flat, &targets[lowering->isa].target, &legal, report);
+        status = legalise(flat, target, &legal, report);
     if (status != STATUS_OK)
         return status;
     const uint32_t all = targets[lowering->isa].registers;

@@ -8,6 +8,7 @@ struct lowering {
     enum native_isa isa;
     uint32_t registers;     /* of a thread at most; 0: all that the instruction set has */
     uint64_t image_address; /* where the module's variables lie */
+    bool wide_addresses;    /* addresses may have more than 32 bits: Fermi uses 64-bit pointers whole */
 };
 
 /* The module's kernels, all or the one named, with what they call in place. The module must be analysed. What the

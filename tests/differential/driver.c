@@ -59,12 +59,12 @@ static enum status load_listing(struct device *device, const struct machine *mac
                                 struct report *report) {
     struct module *module = NULL;
     const char *text;
+    const struct lowered_options options = lowered_options_of(machine, program_image(*program));
     enum status status = ptx_load(base, compiled->ptx, compiled->ptx_bytes, &module, report);
     if (status == STATUS_OK)
         status = analyse(module, report);
     if (status == STATUS_OK)
-        status = lowered_text(module, NULL, (enum isa_choice)machine->isa, machine->max_registers_per_thread,
-                              program_image(*program), arena, &text, report);
+        status = lowered_text(module, NULL, &options, arena, &text, report);
     if (module)
         module_free(module);
     if (status == STATUS_OK)
