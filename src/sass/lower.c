@@ -77,9 +77,8 @@ static enum status lower_kernel(const struct module *module, const struct functi
     flow_clean(&machine);
     if (lowering->isa == NATIVE_FERMI)
         predicate_hammocks(&machine);
-    status = shape(&machine);
-    if (status == STATUS_OK)
-        status = allocate(&machine, &out->register_count);
+    shape(&machine);
+    status = allocate(&machine, &out->register_count);
     if (status != STATUS_OK)
         return status;
     layout(&machine, out);

@@ -100,7 +100,7 @@ enum status allocate(struct machine *machine, uint32_t *register_count);
 void predicate_hammocks(struct machine *machine);
 /* Loops with one way back and one way out, tokens where lanes part and meet: after it every block has its tokens in its
  * code, and its end says which way each side goes (enum body_end, below). */
-enum status shape(struct machine *machine);
+void shape(struct machine *machine);
 /* Branches and addresses: the code of the kernel. */
 void layout(struct machine *machine, struct native_kernel *out);
 

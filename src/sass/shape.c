@@ -163,6 +163,83 @@ static bool unify_exits(struct shaper *s, uint32_t loop) {
     return true;
 }
 
+/* ---- loops with several entries ---- */
+
+/* A way between blocks that belongs to a loop with one head: the head is on every way to where it comes from. */
+static bool is_back(const struct shaper *s, uint32_t from, uint32_t to) { return flow_dominates(&s->flow, to, from); }
+
+/* Blocks that `from` reaches without going back to heads, marked by `bit`; backwards: those that reach it. */
+static void mark_reach(const struct shaper *s, uint32_t from, uint8_t *marks, uint8_t bit, bool backwards) {
+    marks[from] |= bit;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t b = 0; b < s->flow.count; b++) {
+            uint32_t to[2];
+            const unsigned n = s->flow.place[b] == NO_BLOCK ? 0 : block_successors(&s->machine->blocks.items[b], to);
+            for (unsigned i = 0; i < n; i++) {
+                const uint32_t known = backwards ? to[i] : b, other = backwards ? b : to[i];
+                if (is_back(s, b, to[i]) || !(marks[known] & bit) || marks[other] & bit)
+                    continue;
+                marks[other] |= bit;
+                changed = true;
+            }
+        }
+    }
+}
+
+/* All that enter the blocks with both marks say where to in a register and go to one block, which looks at it: their only entry. */
+static void unify_entries(struct shaper *s, const uint8_t *marks) {
+    struct machine *machine = s->machine;
+    uint32_t entries[64];
+    unsigned count = 0;
+    for (uint32_t b = 0; b < s->flow.count; b++) {
+        uint32_t to[2];
+        const unsigned n = s->flow.place[b] == NO_BLOCK ? 0 : block_successors(&machine->blocks.items[b], to);
+        for (unsigned i = 0; i < n; i++) {
+            unsigned k = 0;
+            while (k < count && entries[k] != to[i])
+                k++;
+            if (marks[to[i]] == 3 && !(marks[b] & 1) && k == count && count < 64)
+                entries[count++] = to[i];
+        }
+    }
+    const uint32_t unit = machine_unit(machine, false);
+    uint32_t dispatch = entries[count - 1];
+    const struct inst *at = machine->blocks.items[dispatch].at;
+    for (unsigned k = count - 1; k-- > 0;) {
+        const uint32_t block = new_block(machine, dispatch, at);
+        branch_on_number(machine, block, unit, k, entries[k], dispatch);
+        dispatch = block;
+    }
+    for (unsigned k = 0; k < 2 * count; k++) { /* from outside and from inside by blocks of their own */
+        const uint32_t enter = new_block(machine, dispatch, at);
+        emit_number(machine, enter, unit, k / 2);
+        for (uint32_t b = 0; b < s->flow.count; b++)
+            if ((marks[b] & 1) == k % 2)
+                redirect(&machine->blocks.items[b], entries[k / 2], enter);
+    }
+}
+
+/* One loop with several entries gets one. */
+static void straighten_entries(struct shaper *s) {
+    uint8_t *marks = ARENA_ARRAY(s->arena, uint8_t, s->flow.count + 1);
+    for (uint32_t b = 0; b < s->flow.count; b++) {
+        uint32_t to[2];
+        const unsigned n = s->flow.place[b] == NO_BLOCK ? 0 : block_successors(&s->machine->blocks.items[b], to);
+        for (unsigned i = 0; i < n; i++) {
+            if (is_back(s, b, to[i]))
+                continue;
+            memset(marks, 0, s->flow.count);
+            mark_reach(s, to[i], marks, 1, false);
+            if (!marks[b]) /* no way round */
+                continue;
+            mark_reach(s, to[i], marks, 2, true);
+            unify_entries(s, marks);
+            return;
+        }
+    }
+}
+
 static bool straighten_loops(struct shaper *s) {
     for (uint32_t loop = 0; loop < s->flow.loops.count; loop++)
         if (unify_latches(s, loop) || unify_exits(s, loop))
@@ -430,7 +507,7 @@ static void find_all_meetings(struct shaper *s) {
         find_meetings(s, loop, marks, &stamp);
 }
 
-enum status shape(struct machine *machine) {
+void shape(struct machine *machine) {
     struct arena arena = {.escape = machine->arena->escape};
     struct shaper s = {.machine = machine, .arena = &arena};
     for (uint32_t b = 0; b < machine->blocks.count; b++)
@@ -438,13 +515,12 @@ enum status shape(struct machine *machine) {
     flow_clean(machine);
     free_entry(machine);
     s.flow = flow_find(machine, &arena);
-    while (!s.flow.irreducible && straighten_loops(&s))
+    while (s.flow.irreducible) {
+        straighten_entries(&s);
         s.flow = flow_find(machine, &arena);
-    if (s.flow.irreducible) {
-        arena_free(&arena);
-        return body_refuse(machine->body, &machine->body->module->code[machine->body->kernel->first_pc],
-                           machine->isa_name, "a loop with several entries", machine->report);
     }
+    while (straighten_loops(&s))
+        s.flow = flow_find(machine, &arena);
     find_all_meetings(&s);
     set_pads(&s);
     for (uint32_t loop = 0; loop < s.flow.loops.count; loop++) {
@@ -457,5 +533,4 @@ enum status shape(struct machine *machine) {
     }
     set_exits(machine);
     arena_free(&arena);
-    return STATUS_OK;
 }
