@@ -572,18 +572,20 @@ static void issue(struct mechanism *m, unsigned warp, const struct group *group,
 static uint64_t issued(void *self, unsigned warp, const struct group *group, const struct executed *executed) {
     struct mechanism *m = self;
     struct slipping *s = &m->warps[warp];
-    s->released = false;
     if (s->rejoins) {
         s->rejoins = false;
         m->stats.reactivations++;
     } else {
         issue(m, warp, group, executed);
-        const bool ends = executed->flow != FLOW_NEXT || executed->pc + 1 == group->stop_pc; /* not told one by one */
-        s->waited += s->ready && ends;
+        /* told one by one nobody parts, joins or makes way within a run, as when it is told at once */
+        if (executed->flow == FLOW_NEXT && executed->pc + 1 != group->stop_pc)
+            return UINT64_C(1) << warp % ISSUE_SLOTS_MAX;
+        s->waited += s->ready != 0;
         const bool alone = !(s->used & (s->used - 1));
         s->asks = m->usage && executed->flow == FLOW_NEXT && m->places[executed->pc] == PLACE_MEMORY &&
                   !(alone && m->max_slip == 0);
     }
+    s->released = false;
     settle(m, warp);
     return UINT64_C(1) << warp % ISSUE_SLOTS_MAX;
 }
