@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,4 +113,15 @@ void text_nearest_try(struct text_nearest *nearest, const char *wanted, const ch
         nearest->best = name;
         nearest->distance = distance;
     }
+}
+
+void text_put(struct text_line *line, const char *format, ...) {
+    if (line->length + 1 >= line->size)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    const int written = vsnprintf(line->text + line->length, line->size - line->length, format, arguments);
+    va_end(arguments);
+    const unsigned room = line->size - line->length - 1;
+    line->length += written < 0 ? 0 : (unsigned)written < room ? (unsigned)written : room;
 }

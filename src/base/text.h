@@ -1,4 +1,4 @@
-/* Numbers as text, the same in every locale, and the nearest of several names. */
+/* Numbers as text, the same in every locale, the nearest of several names, and lines that are put together piece by piece. */
 #ifndef HEDDLE_BASE_TEXT_H
 #define HEDDLE_BASE_TEXT_H
 
@@ -24,5 +24,12 @@ struct text_nearest {
     unsigned distance;
 };
 void text_nearest_try(struct text_nearest *nearest, const char *wanted, const char *name);
+
+/* Text in a buffer of `size` bytes, which ends where there is no more room: start with length 0. */
+struct text_line {
+    char *text;
+    unsigned size, length;
+};
+void text_put(struct text_line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

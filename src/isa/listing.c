@@ -1,30 +1,14 @@
 /* One instruction as a line of text, close to PTX, with PCs for labels. */
 #include "isa/module.h"
 
+#include "base/text.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-struct line {
-    char *text;
-    unsigned size, length;
-};
-
-static void put(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(struct line *line, const char *format, ...) {
-    if (line->length + 1 >= line->size)
-        return;
-    va_list args;
-    va_start(args, format);
-    int written = vsnprintf(line->text + line->length, line->size - line->length, format, args);
-    va_end(args);
-    unsigned room = line->size - line->length - 1;
-    line->length += written < 0 ? 0 : (unsigned)written < room ? (unsigned)written : room;
-}
-
-static void put_word(struct line *line, const char *const *words, unsigned value) {
+static void put_word(struct text_line *line, const char *const *words, unsigned value) {
     if (words[value])
-        put(line, ".%s", words[value]);
+        text_put(line, ".%s", words[value]);
 }
 
 static const char *const rounding_words[] = {
@@ -96,7 +80,7 @@ static const char *const cache_words[] = {
     [CACHE_DEFAULT] = NULL, [CACHE_CA] = "ca", [CACHE_CG] = "cg", [CACHE_CS] = "cs", [CACHE_LU] = "lu",
     [CACHE_CV] = "cv",      [CACHE_WB] = "wb", [CACHE_WT] = "wt", [CACHE_NC] = "nc"};
 
-static void put_flags(struct line *line, const struct inst *inst) {
+static void put_flags(struct text_line *line, const struct inst *inst) {
     static const struct {
         uint16_t flag;
         const char *word;
@@ -106,7 +90,7 @@ static void put_flags(struct line *line, const struct inst *inst) {
                  {FLAG_POP, "s"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (inst->flags & words[i].flag)
-            put(line, ".%s", words[i].word);
+            text_put(line, ".%s", words[i].word);
 }
 
 static bool is_memory(enum op op) {
@@ -114,8 +98,8 @@ static bool is_memory(enum op op) {
            op == OP_ISSPACEP;
 }
 
-static void put_opcode(struct line *line, const struct inst *inst) {
-    put(line, "%s%s", op_name((enum op)inst->op), inst->flags & FLAG_CARRY_IN ? "c" : "");
+static void put_opcode(struct text_line *line, const struct inst *inst) {
+    text_put(line, "%s%s", op_name((enum op)inst->op), inst->flags & FLAG_CARRY_IN ? "c" : "");
     put_word(line, rounding_words, inst->rounding);
     put_word(line, mode_words, inst->mode);
     put_word(line, compare_words, inst->compare);
@@ -124,104 +108,104 @@ static void put_opcode(struct line *line, const struct inst *inst) {
     put_word(line, order_words, inst->order);
     put_word(line, scope_words, inst->scope);
     if (is_memory((enum op)inst->op) && inst->space != SPACE_GENERIC)
-        put(line, ".%s", space_name((enum space)inst->space));
+        text_put(line, ".%s", space_name((enum space)inst->space));
     put_word(line, atom_words, inst->atom);
     put_word(line, cache_words, inst->cache);
     unsigned vector = inst->op == OP_LD ? inst->dst_count : inst->op == OP_ST ? inst->src_count - 1u : 1;
     if (vector > 1)
-        put(line, ".v%u", vector);
+        text_put(line, ".v%u", vector);
     bool types = inst->type != TYPE_NONE && !(inst->op >= OP_BRA && inst->op <= OP_TRAP) && inst->op != OP_ISSPACEP;
     if (types)
-        put(line, ".%s", type_name((enum type)inst->type));
+        text_put(line, ".%s", type_name((enum type)inst->type));
     bool second = inst->op == OP_CVT || inst->op == OP_CVT_PACK || inst->op == OP_SET || inst->op == OP_SLCT ||
                   inst->op == OP_DP4A || inst->op == OP_DP2A;
     if (second)
-        put(line, ".%s", type_name((enum type)inst->stype));
+        text_put(line, ".%s", type_name((enum type)inst->stype));
 }
 
-static void put_register(struct line *line, const struct function *function, uint32_t reg) {
+static void put_register(struct text_line *line, const struct function *function, uint32_t reg) {
     if (function && reg < function->reg_count)
-        put(line, "%s", function->reg_names[reg]);
+        text_put(line, "%s", function->reg_names[reg]);
     else
-        put(line, "%%%u", reg);
+        text_put(line, "%%%u", reg);
 }
 
-static void put_operand(struct line *line, const struct function *function, const struct inst *inst,
+static void put_operand(struct text_line *line, const struct function *function, const struct inst *inst,
                         const struct operand *operand) {
     bool is_address = is_memory((enum op)inst->op) && inst->op != OP_CVTA;
     int64_t offset = (int64_t)operand->imm;
     switch (operand->kind) {
-    case OPERAND_NONE: put(line, "_"); break;
+    case OPERAND_NONE: text_put(line, "_"); break;
     case OPERAND_REG:
-        put(line, "%s", operand->negated ? "!" : "");
+        text_put(line, "%s", operand->negated ? "!" : "");
         put_register(line, function, operand->reg);
         break;
-    case OPERAND_IMM: put(line, operand->imm < 10 ? "%" PRIu64 : "0x%" PRIx64, operand->imm); break;
-    case OPERAND_PARAM: put(line, "param[%" PRIu64 "]", operand->imm); break;
-    case OPERAND_SPECIAL: put(line, "%s", special_name((enum special)operand->reg)); break;
+    case OPERAND_IMM: text_put(line, operand->imm < 10 ? "%" PRIu64 : "0x%" PRIx64, operand->imm); break;
+    case OPERAND_PARAM: text_put(line, "param[%" PRIu64 "]", operand->imm); break;
+    case OPERAND_SPECIAL: text_put(line, "%s", special_name((enum special)operand->reg)); break;
     default:
-        put(line, "%s", is_address ? "[" : "");
+        text_put(line, "%s", is_address ? "[" : "");
         if (operand->has_reg)
             put_register(line, function, operand->reg);
         if (operand->symbol)
-            put(line, "%s", operand->symbol->name);
+            text_put(line, "%s", operand->symbol->name);
         if (offset != 0 || (!operand->has_reg && !operand->symbol))
-            put(line, operand->has_reg || operand->symbol ? "%+" PRId64 : "%" PRId64, offset);
-        put(line, "%s", is_address ? "]" : "");
+            text_put(line, operand->has_reg || operand->symbol ? "%+" PRId64 : "%" PRId64, offset);
+        text_put(line, "%s", is_address ? "]" : "");
         break;
     }
 }
 
-static void put_list(struct line *line, const struct function *function, const struct inst *inst,
+static void put_list(struct text_line *line, const struct function *function, const struct inst *inst,
                      const struct operand *operands, unsigned count, bool vector) {
-    put(line, "%s", vector ? "{" : "");
+    text_put(line, "%s", vector ? "{" : "");
     for (unsigned i = 0; i < count; i++) {
-        put(line, "%s", i > 0 ? ", " : "");
+        text_put(line, "%s", i > 0 ? ", " : "");
         put_operand(line, function, inst, &operands[i]);
     }
-    put(line, "%s", vector ? "}" : "");
+    text_put(line, "%s", vector ? "}" : "");
 }
 
-static void put_symbols(struct line *line, const struct symbol *const *symbols, unsigned count) {
-    put(line, "(");
+static void put_symbols(struct text_line *line, const struct symbol *const *symbols, unsigned count) {
+    text_put(line, "(");
     for (unsigned i = 0; i < count; i++)
-        put(line, "%s%s", i > 0 ? ", " : "", symbols[i]->name);
-    put(line, ")");
+        text_put(line, "%s%s", i > 0 ? ", " : "", symbols[i]->name);
+    text_put(line, ")");
 }
 
-static void put_call(struct line *line, const struct function *function, const struct inst *inst) {
+static void put_call(struct text_line *line, const struct function *function, const struct inst *inst) {
     const struct call *call = inst->call;
-    put(line, " ");
+    text_put(line, " ");
     if (call->return_count > 0) {
         put_symbols(line, call->returns, call->return_count);
-        put(line, ", ");
+        text_put(line, ", ");
     }
     if (call->callee)
-        put(line, "%s", call->callee->name);
+        text_put(line, "%s", call->callee->name);
     else
         put_list(line, function, inst, inst->src, 1, false);
     if (call->argument_count > 0) {
-        put(line, ", ");
+        text_put(line, ", ");
         put_symbols(line, call->arguments, call->argument_count);
     }
 }
 
-static void put_operands(struct line *line, const struct function *function, const struct inst *inst) {
+static void put_operands(struct text_line *line, const struct function *function, const struct inst *inst) {
     bool pair = inst->dst_count == 2 && (inst->op == OP_SETP || inst->op == OP_PSETP || inst->op == OP_SHFL ||
                                          inst->op == OP_MATCH || inst->op == OP_ELECT);
     if (inst->dst_count + inst->src_count > 0)
-        put(line, " ");
+        text_put(line, " ");
     if (pair) {
         put_list(line, function, inst, inst->dst, 1, false);
-        put(line, "|");
+        text_put(line, "|");
         put_list(line, function, inst, inst->dst + 1, 1, false);
     } else {
         put_list(line, function, inst, inst->dst, inst->dst_count, inst->dst_count > 1);
     }
-    put(line, "%s", inst->dst_count > 0 && inst->src_count > 0 ? ", " : "");
+    text_put(line, "%s", inst->dst_count > 0 && inst->src_count > 0 ? ", " : "");
     if (inst->op == OP_ST) {
         put_list(line, function, inst, inst->src, 1, false);
-        put(line, ", ");
+        text_put(line, ", ");
         put_list(line, function, inst, inst->src + 1, inst->src_count - 1u, inst->src_count > 2);
     } else {
         bool packs = inst->op == OP_MOV && inst->src_count > 1;
@@ -233,20 +217,20 @@ static void put_operands(struct line *line, const struct function *function, con
 }
 
 const char *inst_text(const struct module *module, const struct inst *inst, char *buffer, unsigned size) {
-    struct line line = {.text = buffer, .size = size};
+    struct text_line line = {.text = buffer, .size = size};
     if (size == 0)
         return buffer;
     buffer[0] = '\0';
     bool inside = inst >= module->code && inst < module->code + module->code_count;
     if (inside && module->texts && module->texts[inst - module->code]) {
-        put(&line, "%s", module->texts[inst - module->code]);
+        text_put(&line, "%s", module->texts[inst - module->code]);
         return buffer;
     }
     const struct function *function = inside ? module_function_at(module, (uint32_t)(inst - module->code)) : NULL;
     if (inst->guard >= 0) {
-        put(&line, "@%s", inst->guard_negated ? "!" : "");
+        text_put(&line, "@%s", inst->guard_negated ? "!" : "");
         put_register(&line, function, (uint32_t)inst->guard);
-        put(&line, " ");
+        text_put(&line, " ");
     }
     put_opcode(&line, inst);
     if (inst->op == OP_CALL)
@@ -254,9 +238,9 @@ const char *inst_text(const struct module *module, const struct inst *inst, char
     else
         put_operands(&line, function, inst);
     if (inst_jumps(inst) || inst->op >= OP_SSY)
-        put(&line, " %u", inst->target);
+        text_put(&line, " %u", inst->target);
     for (uint32_t i = 0; i < inst->target_count; i++)
-        put(&line, "%s%u", i == 0 ? ", {" : ", ", inst->targets[i]);
-    put(&line, "%s;", inst->target_count > 0 ? "}" : "");
+        text_put(&line, "%s%u", i == 0 ? ", {" : ", ", inst->targets[i]);
+    text_put(&line, "%s;", inst->target_count > 0 ? "}" : "");
     return buffer;
 }

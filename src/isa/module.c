@@ -1,5 +1,6 @@
 #include "isa/module.h"
 
+#include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +9,36 @@ void module_free(struct module *module) {
         return;
     struct arena arena = module->arena; /* the module lies in its own arena */
     arena_free(&arena);
+}
+
+enum status module_make(const char *name, module_build *build, void *context, struct module **out,
+                        struct report *report) {
+    *out = NULL;
+    struct arena scratch = {0}, first = {0};
+    jmp_buf escape;
+    struct module *volatile module = NULL;
+    if (setjmp(escape) != 0) {
+        scratch.escape = first.escape = NULL;
+        arena_free(&scratch);
+        if (module)
+            module_free(module);
+        else
+            arena_free(&first);
+        return report_add(report, STATUS_SYSTEM, "%s: error: out of memory while loading", name);
+    }
+    scratch.escape = first.escape = &escape;
+    struct module *fresh = ARENA_NEW(&first, struct module);
+    fresh->arena = first;
+    module = fresh;
+    const bool done = build(context, fresh, &scratch, report);
+    fresh->arena.escape = NULL;
+    arena_free(&scratch);
+    if (!done) {
+        module_free(fresh);
+        return STATUS_INVALID;
+    }
+    *out = fresh;
+    return STATUS_OK;
 }
 
 const struct function *module_find(const struct module *module, const char *name) {

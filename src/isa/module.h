@@ -3,6 +3,7 @@
 #define HEDDLE_ISA_MODULE_H
 
 #include "base/arena.h"
+#include "base/status.h"
 #include "isa/inst.h"
 
 /* A name in memory: a variable of the module, a function's local, parameter or shared variable, a function. */
@@ -107,6 +108,11 @@ const char *module_where(const struct module *module, uint32_t pc, char *buffer,
 const char *inst_name(const struct module *module, const struct inst *inst);
 /* One instruction as text, as a listing shows it. */
 const char *inst_text(const struct module *module, const struct inst *inst, char *buffer, unsigned size);
+/* A module made by a front end: `build` fills it, with `scratch` for what is not part of it; false: it has reported why that
+ * cannot be. STATUS_SYSTEM where memory runs out meanwhile. */
+typedef bool module_build(void *context, struct module *module, struct arena *scratch, struct report *report);
+enum status module_make(const char *name, module_build *build, void *context, struct module **out,
+                        struct report *report);
 void module_free(struct module *module);
 
 #endif

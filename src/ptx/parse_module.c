@@ -246,41 +246,28 @@ static void load(struct parser *parser, const char *name, const char *text, size
     }
 }
 
+struct ptx_text {
+    const char *name, *text;
+    size_t length;
+};
+
+static bool build(void *context, struct module *module, struct arena *scratch, struct report *report) {
+    const struct ptx_text *source = context;
+    struct parser *parser = ARENA_NEW(scratch, struct parser);
+    parser->module = module;
+    parser->arena = &module->arena;
+    parser->scratch = scratch;
+    load(parser, source->name, source->text, source->length);
+    if (parser->failed)
+        parser_report(parser, report);
+    return !parser->failed;
+}
+
 enum status ptx_load(const char *name, const char *text, size_t length, struct module **out, struct report *report) {
     *out = NULL;
     if (length > TEXT_BYTES_MAX)
         return report_add(report, STATUS_INVALID, "%s: error: the text is larger than the limit of %d bytes", name,
                           TEXT_BYTES_MAX);
-    struct arena scratch = {0}, first = {0};
-    jmp_buf escape;
-    struct module *volatile module = NULL;
-    if (setjmp(escape) != 0) {
-        scratch.escape = first.escape = NULL;
-        arena_free(&scratch);
-        if (module)
-            module_free(module);
-        else
-            arena_free(&first);
-        return report_add(report, STATUS_SYSTEM, "%s: error: out of memory while loading", name);
-    }
-    scratch.escape = first.escape = &escape;
-    struct module *fresh = ARENA_NEW(&first, struct module);
-    fresh->arena = first;
-    module = fresh;
-    struct parser *parser = ARENA_NEW(&scratch, struct parser);
-    parser->module = fresh;
-    parser->arena = &fresh->arena;
-    parser->scratch = &scratch;
-    load(parser, name, text, length);
-    fresh->arena.escape = NULL;
-    enum status status = STATUS_OK;
-    if (parser->failed) {
-        parser_report(parser, report);
-        module_free(fresh);
-        status = STATUS_INVALID;
-    } else {
-        *out = fresh;
-    }
-    arena_free(&scratch);
-    return status;
+    struct ptx_text source = {name, text, length};
+    return module_make(name, build, &source, out, report);
 }

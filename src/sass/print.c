@@ -2,53 +2,37 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "sass/native.h"
 
-struct line {
-    char *text;
-    unsigned size, length;
-};
-
-static void put(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(struct line *line, const char *format, ...) {
-    if (line->length + 1 >= line->size)
-        return;
-    va_list arguments;
-    va_start(arguments, format);
-    const int written = vsnprintf(line->text + line->length, line->size - line->length, format, arguments);
-    va_end(arguments);
-    const unsigned room = line->size - line->length - 1;
-    line->length += written < 0 ? 0 : (unsigned)written < room ? (unsigned)written : room;
-}
-
-static void put_number(struct line *line, int64_t value) {
+static void put_number(struct text_line *line, int64_t value) {
     if (value < 0)
-        put(line, "-0x%llx", (unsigned long long)(0 - (uint64_t)value));
+        text_put(line, "-0x%llx", (unsigned long long)(0 - (uint64_t)value));
     else
-        put(line, "0x%llx", (unsigned long long)value);
+        text_put(line, "0x%llx", (unsigned long long)value);
 }
 
-static void put_register(struct line *line, enum native_isa isa, const struct native_operand *operand) {
+static void put_register(struct text_line *line, enum native_isa isa, const struct native_operand *operand) {
     if (isa == NATIVE_FERMI && operand->reg == FERMI_RZ)
-        put(line, "RZ");
+        text_put(line, "RZ");
     else
-        put(line, "R%u%s", operand->reg, operand->half == HALF_LOW ? "L" : operand->half == HALF_HIGH ? "H" : "");
+        text_put(line, "R%u%s", operand->reg, operand->half == HALF_LOW ? "L" : operand->half == HALF_HIGH ? "H" : "");
 }
 
 /* R5+0x8, 0x8, R5 */
-static void put_inside(struct line *line, enum native_isa isa, const struct native_operand *operand) {
+static void put_inside(struct text_line *line, enum native_isa isa, const struct native_operand *operand) {
     const bool tesla = isa == NATIVE_TESLA && operand->kind == NATIVE_MEMORY;
     const bool has_register = operand->reg != (tesla ? TESLA_ZERO : FERMI_RZ);
     if (has_register)
         put_register(line, isa, operand);
     if (has_register && operand->value)
-        put(line, "+");
+        text_put(line, "+");
     if (!has_register || operand->value)
         put_number(line, operand->value);
 }
 
 /* Integers of 20 and 16 bits as the bits of their field, floats without the bits that they cannot have. */
-static void put_immediate(struct line *line, char shape, int64_t value) {
+static void put_immediate(struct text_line *line, char shape, int64_t value) {
     if (shape == 'f')
         put_number(line, value >> 12);
     else if (shape == 'w')
@@ -61,55 +45,56 @@ static void put_immediate(struct line *line, char shape, int64_t value) {
         put_number(line, value);
 }
 
-static void put_operand(struct line *line, enum native_isa isa, char shape, const struct native_operand *operand) {
+static void put_operand(struct text_line *line, enum native_isa isa, char shape, const struct native_operand *operand) {
     const char *name;
     if (operand->kind != NATIVE_PREDICATE)
-        put(line, "%s%s%s", operand->negated ? "-" : "", operand->inverted ? "~" : "", operand->absolute ? "|" : "");
+        text_put(line, "%s%s%s", operand->negated ? "-" : "", operand->inverted ? "~" : "",
+                 operand->absolute ? "|" : "");
     switch ((enum native_kind)operand->kind) {
     case NATIVE_NONE: break;
     case NATIVE_REG: put_register(line, isa, operand); break;
     case NATIVE_PREDICATE:
-        put(line, "%s", operand->inverted ? "!" : "");
+        text_put(line, "%s", operand->inverted ? "!" : "");
         if (operand->reg == FERMI_PT)
-            put(line, "pt");
+            text_put(line, "pt");
         else
-            put(line, "P%u", operand->reg);
+            text_put(line, "P%u", operand->reg);
         break;
-    case NATIVE_ADDRESS: put(line, "A%u", operand->reg); break;
+    case NATIVE_ADDRESS: text_put(line, "A%u", operand->reg); break;
     case NATIVE_IMMEDIATE:
         if (shape == 'y')
-            put(line, "b%u", (unsigned)operand->value);
+            text_put(line, "b%u", (unsigned)operand->value);
         else
             put_immediate(line, isa == NATIVE_TESLA ? 'i' : shape, operand->value);
         break;
     case NATIVE_CONSTANT:
-        put(line, "c [0x%x] [", operand->bank);
+        text_put(line, "c [0x%x] [", operand->bank);
         put_inside(line, isa, operand);
-        put(line, "]");
+        text_put(line, "]");
         break;
     case NATIVE_MEMORY:
         if (shape == 'G')
-            put(line, "global%u ", operand->bank);
-        put(line, "%s[", shape == 'l' ? "local " : "");
+            text_put(line, "global%u ", operand->bank);
+        text_put(line, "%s[", shape == 'l' ? "local " : "");
         put_inside(line, isa, operand);
-        put(line, "]");
+        text_put(line, "]");
         break;
     case NATIVE_SHARED:
-        put(line, "g [");
+        text_put(line, "g [");
         if (operand->reg != NATIVE_NO_ADDRESS)
-            put(line, "A%u+", operand->reg);
+            text_put(line, "A%u+", operand->reg);
         put_number(line, operand->value);
-        put(line, "]%s%s", operand->width ? "." : "", operand->width ? native_modifier_text(operand->width) : "");
+        text_put(line, "]%s%s", operand->width ? "." : "", operand->width ? native_modifier_text(operand->width) : "");
         break;
     case NATIVE_SPECIAL:
         name = native_special_name(operand->reg);
-        put(line, "%s", name ? name : "SR_?");
+        text_put(line, "%s", name ? name : "SR_?");
         break;
     case NATIVE_TARGET: put_number(line, operand->value); break;
-    case NATIVE_SINK: put(line, "o [0x7f]"); break;
-    case NATIVE_COMPARE: put(line, "%s", native_modifier_text(operand->reg)); break;
+    case NATIVE_SINK: text_put(line, "o [0x7f]"); break;
+    case NATIVE_COMPARE: text_put(line, "%s", native_modifier_text(operand->reg)); break;
     }
-    put(line, "%s", operand->absolute ? "|" : "");
+    text_put(line, "%s", operand->absolute ? "|" : "");
 }
 
 /* A slot without a word, before one whose word it would take too, is written in full. */
@@ -128,48 +113,48 @@ static enum native_modifier word_of(const struct native_form *form, const struct
     return MODIFIER_NONE;
 }
 
-static void put_opcode(struct line *line, const struct native_form *form, const struct native_inst *inst) {
-    put(line, "%s", form->mnemonic);
+static void put_opcode(struct text_line *line, const struct native_form *form, const struct native_inst *inst) {
+    text_put(line, "%s", form->mnemonic);
     for (unsigned n = 0; n < NATIVE_SLOTS_MAX && form->slots[n]; n++) {
         const enum native_modifier word = word_of(form, inst, n);
         if (word)
-            put(line, ".%s", native_modifier_text(word));
+            text_put(line, ".%s", native_modifier_text(word));
     }
-    put(line, "%s", inst->pops ? ".S" : "");
+    text_put(line, "%s", inst->pops ? ".S" : "");
 }
 
 const char *native_inst_text(const struct native_program *program, const struct native_inst *inst, char *buffer,
                              unsigned size) {
-    struct line line = {.text = buffer, .size = size};
+    struct text_line line = {.text = buffer, .size = size};
     const struct native_form *form = native_form(program->isa, inst->row);
     if (size == 0)
         return buffer;
     buffer[0] = '\0';
     if (inst->guard == GUARD_PREDICATE)
-        put(&line, inst->guard_reg == FERMI_PT ? "@%spt " : "@%sP%u ", inst->guard_inverted ? "!" : "",
-            inst->guard_reg);
+        text_put(&line, inst->guard_reg == FERMI_PT ? "@%spt " : "@%sP%u ", inst->guard_inverted ? "!" : "",
+                 inst->guard_reg);
     put_opcode(&line, form, inst);
     if (program->isa == NATIVE_FERMI && inst->row == FERMI_NOP)
-        put(&line, " CC.T");
+        text_put(&line, " CC.T");
     bool written, optional, first = true;
     char shape;
     const bool bracketed = form->shape[0] != '='; /* the condition code stands behind the destination */
     if (inst->guard == GUARD_CODE && !bracketed) {
-        put(&line, " C%u.%s", inst->guard_reg, native_modifier_text(inst->guard_test));
+        text_put(&line, " C%u.%s", inst->guard_reg, native_modifier_text(inst->guard_test));
         first = false;
     }
     for (unsigned n = 0; (shape = native_shape(form, n, &written, &optional)); n++) {
         if (inst->operands[n].kind == NATIVE_NONE)
             continue;
-        put(&line, "%s ", first || shape == 'o' ? "" : ",");
+        text_put(&line, "%s ", first || shape == 'o' ? "" : ",");
         put_operand(&line, program->isa, shape, &inst->operands[n]);
         if (n == 0 && inst->sets_code)
-            put(&line, ".CC");
+            text_put(&line, ".CC");
         if (n == 0 && bracketed && inst->guard == GUARD_CODE)
-            put(&line, " (C%u.%s)", inst->guard_reg, native_modifier_text(inst->guard_test));
+            text_put(&line, " (C%u.%s)", inst->guard_reg, native_modifier_text(inst->guard_test));
         first = false;
     }
-    put(&line, ";");
+    text_put(&line, ";");
     return buffer;
 }
 

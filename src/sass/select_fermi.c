@@ -98,6 +98,15 @@ void fermi_put_source(struct machine_inst *inst, const struct source *source) {
     machine_operand(inst, native, source->kind == SOURCE_UNIT ? source->unit : NO_UNIT);
 }
 
+struct machine_inst *fermi_emit_two(struct selector *s, enum fermi_row row, const struct inst *inst,
+                                    const struct source *x, const struct source *y) {
+    struct machine_inst *made = fermi_emit(s, row, inst);
+    fermi_put_unit(made, inst->dst[0].reg);
+    fermi_put_source(made, x);
+    fermi_put_source(made, y);
+    return made;
+}
+
 /* ---- sources ---- */
 
 bool fermi_fits(uint32_t value) { return value + 0x80000 < 0x100000; }
@@ -202,27 +211,18 @@ static void select_choice(struct selector *s, const struct inst *inst) {
                            operand_is_immediate(&compare->src[1], 0) && compare->src[0].kind == OPERAND_REG &&
                            fermi_is_simple(s, &compare->src[0]) && fermi_is_simple(s, &a);
     if (with_zero) {
-        static const uint8_t words[] = {[CMP_EQ] = MODIFIER_EQ, [CMP_NE] = MODIFIER_NE, [CMP_LT] = MODIFIER_LT,
-                                        [CMP_LE] = MODIFIER_LE, [CMP_GT] = MODIFIER_GT, [CMP_GE] = MODIFIER_GE};
         select_take(s, compare);
         const struct source x = fermi_register(s, &a), y = fermi_any(s, &b), z = fermi_register(s, &compare->src[0]);
-        struct machine_inst *made = fermi_emit(s, FERMI_ICMP, inst);
-        fermi_put_unit(made, inst->dst[0].reg);
-        fermi_put_source(made, &x);
-        fermi_put_source(made, &y);
+        struct machine_inst *made = fermi_emit_two(s, FERMI_ICMP, inst, &x, &y);
         fermi_put_source(made, &z);
-        fermi_modify(s, made, NATIVE_SLOT_COMPARE, (enum native_modifier)words[compare->compare]);
+        fermi_modify(s, made, NATIVE_SLOT_COMPARE, word_of_compare((enum compare)compare->compare));
         return;
     }
-    if (!fermi_is_simple(s, &a) && fermi_is_simple(s, &b)) {
-        fermi_swap(&a, &b);
+    if (fermi_order(s, &a, &b)) {
         c.negated = !c.negated;
     }
     const struct source x = fermi_register(s, &a), y = fermi_any(s, &b);
-    struct machine_inst *made = fermi_emit(s, FERMI_SEL, inst);
-    fermi_put_unit(made, inst->dst[0].reg);
-    fermi_put_source(made, &x);
-    fermi_put_source(made, &y);
+    struct machine_inst *made = fermi_emit_two(s, FERMI_SEL, inst, &x, &y);
     fermi_put_predicate(made, &c);
 }
 

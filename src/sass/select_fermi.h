@@ -3,8 +3,12 @@
 #define HEDDLE_SASS_SELECT_FERMI_H
 
 #include "sass/select.h"
+#include "sass/words.h"
 
 struct machine_inst *fermi_emit(struct selector *s, enum fermi_row row, const struct inst *at);
+/* With the first destination of the instruction, and two sources. */
+struct machine_inst *fermi_emit_two(struct selector *s, enum fermi_row row, const struct inst *inst,
+                                    const struct source *x, const struct source *y);
 void fermi_modify(const struct selector *s, struct machine_inst *inst, enum native_slot slot,
                   enum native_modifier modifier);
 void fermi_put_unit(struct machine_inst *inst, uint32_t unit);
@@ -17,6 +21,8 @@ struct source fermi_register(struct selector *s, const struct operand *operand);
 struct source fermi_any(struct selector *s, const struct operand *operand);
 struct source fermi_any_float(struct selector *s, const struct operand *operand);
 bool fermi_is_simple(const struct selector *s, const struct operand *operand);
+/* The first source of an instruction must be in a register: it is to be one that is. True: they changed places. */
+bool fermi_order(const struct selector *s, struct operand *a, struct operand *b);
 bool fermi_fits(uint32_t value); /* an immediate of 20 bits */
 /* Words side by side, of sources (copies where they cannot lie so), of destinations (*copied: to be moved to where they
  * belong behind the instruction). */
@@ -28,7 +34,6 @@ void fermi_put_tuple(struct machine_inst *inst, uint32_t first, unsigned count);
 
 void fermi_two(struct selector *s, const struct inst *inst, enum fermi_row row, enum native_slot slot,
                enum native_modifier modifier);
-void fermi_swap(struct operand *a, struct operand *b);
 void fermi_sum(struct selector *s, const struct inst *inst);
 void fermi_multiply(struct selector *s, const struct inst *inst);
 void fermi_extreme(struct selector *s, const struct inst *inst);

@@ -5,19 +5,23 @@ void fermi_two(struct selector *s, const struct inst *inst, enum fermi_row row, 
                enum native_modifier modifier) {
     struct operand a = inst->src[0], b = inst->src[1];
     const bool commutes = inst->op == OP_MUL || inst->op == OP_AND || inst->op == OP_OR || inst->op == OP_XOR;
-    if (commutes && !fermi_is_simple(s, &a) && fermi_is_simple(s, &b))
-        a = inst->src[1], b = inst->src[0];
+    if (commutes)
+        fermi_order(s, &a, &b);
     const struct source x = fermi_register(s, &a), y = fermi_any(s, &b);
-    struct machine_inst *made = fermi_emit(s, row, inst);
-    fermi_put_unit(made, inst->dst[0].reg);
-    fermi_put_source(made, &x);
-    fermi_put_source(made, &y);
+    struct machine_inst *made = fermi_emit_two(s, row, inst, &x, &y);
     fermi_modify(s, made, slot, modifier);
 }
 
-void fermi_swap(struct operand *a, struct operand *b) {
+static void swap(struct operand *a, struct operand *b) {
     const struct operand held = *a;
     *a = *b, *b = held;
+}
+
+bool fermi_order(const struct selector *s, struct operand *a, struct operand *b) {
+    const bool swaps = !fermi_is_simple(s, a) && fermi_is_simple(s, b);
+    if (swaps)
+        swap(a, b);
+    return swaps;
 }
 
 /* (x << n) + b */
@@ -25,17 +29,14 @@ static bool select_shift_add(struct selector *s, const struct inst *inst) {
     struct operand a = inst->src[0], b = inst->src[1];
     const struct inst *shift = select_single(s, &a, OP_SHL);
     if (!shift || shift->src[1].kind != OPERAND_IMM) {
-        fermi_swap(&a, &b);
+        swap(&a, &b);
         shift = select_single(s, &a, OP_SHL);
     }
     if (!shift || shift->src[1].kind != OPERAND_IMM || shift->src[1].imm > 31 || inst->op != OP_ADD)
         return false;
     select_take(s, shift);
     const struct source x = fermi_register(s, &shift->src[0]), y = fermi_any(s, &b);
-    struct machine_inst *made = fermi_emit(s, FERMI_ISCADD, inst);
-    fermi_put_unit(made, inst->dst[0].reg);
-    fermi_put_source(made, &x);
-    fermi_put_source(made, &y);
+    struct machine_inst *made = fermi_emit_two(s, FERMI_ISCADD, inst, &x, &y);
     machine_operand(made, (struct native_operand){.kind = NATIVE_IMMEDIATE, .value = (int64_t)shift->src[1].imm},
                     NO_UNIT);
     return true;
@@ -52,7 +53,7 @@ static bool select_extreme_add(struct selector *s, const struct inst *inst) {
         found = found ? found : select_single(s, &a, OP_MAX);
         if (!found || found->type != TYPE_S32) {
             found = NULL;
-            fermi_swap(&a, &b);
+            swap(&a, &b);
         }
     }
     if (!found)
@@ -60,10 +61,7 @@ static bool select_extreme_add(struct selector *s, const struct inst *inst) {
     select_take(s, found);
     const struct source x = fermi_register(s, &found->src[0]), y = fermi_register(s, &found->src[1]);
     const struct source z = fermi_register(s, &b);
-    struct machine_inst *made = fermi_emit(s, FERMI_VMNMX, inst);
-    fermi_put_unit(made, inst->dst[0].reg);
-    fermi_put_source(made, &x);
-    fermi_put_source(made, &y);
+    struct machine_inst *made = fermi_emit_two(s, FERMI_VMNMX, inst, &x, &y);
     fermi_put_source(made, &z);
     fermi_modify(s, made, NATIVE_SLOT_MX, found->op == OP_MAX ? MODIFIER_MX : MODIFIER_NONE);
     fermi_modify(s, made, NATIVE_SLOT_SECOND, MODIFIER_ACC);
@@ -76,8 +74,7 @@ void fermi_sum(struct selector *s, const struct inst *inst) {
         return;
     struct operand a = inst->src[0], b = inst->src[1];
     bool minus_a = false, minus_b = inst->op == OP_SUB;
-    if (!fermi_is_simple(s, &a) && fermi_is_simple(s, &b)) {
-        fermi_swap(&a, &b);
+    if (fermi_order(s, &a, &b)) {
         minus_a = minus_b, minus_b = false;
     }
     struct source x = fermi_register(s, &a), y = fermi_any(s, &b);
@@ -87,10 +84,7 @@ void fermi_sum(struct selector *s, const struct inst *inst) {
     else if (y.kind == SOURCE_IMMEDIATE && minus_b)
         y = fermi_in_register(s, y, NULL);
     x.negated = minus_a, y.negated = minus_b;
-    struct machine_inst *made = fermi_emit(s, FERMI_IADD, inst);
-    fermi_put_unit(made, inst->dst[0].reg);
-    fermi_put_source(made, &x);
-    fermi_put_source(made, &y);
+    struct machine_inst *made = fermi_emit_two(s, FERMI_IADD, inst, &x, &y);
     fermi_modify(s, made, NATIVE_SLOT_SAT, inst->flags & FLAG_SAT ? MODIFIER_SAT : MODIFIER_NONE);
     fermi_modify(s, made, NATIVE_SLOT_X, inst->flags & FLAG_CARRY_IN ? MODIFIER_X : MODIFIER_NONE);
     made->native.sets_code = (inst->flags & FLAG_CARRY_OUT) != 0;
@@ -98,8 +92,7 @@ void fermi_sum(struct selector *s, const struct inst *inst) {
 
 void fermi_multiply(struct selector *s, const struct inst *inst) {
     struct operand a = inst->src[0], b = inst->src[1];
-    if (!fermi_is_simple(s, &a) && fermi_is_simple(s, &b))
-        fermi_swap(&a, &b);
+    fermi_order(s, &a, &b);
     const bool adds = inst->op == OP_MAD;
     const struct source x = fermi_register(s, &a);
     struct source y = fermi_any(s, &b), z = {.kind = SOURCE_ZERO};
@@ -107,10 +100,7 @@ void fermi_multiply(struct selector *s, const struct inst *inst) {
         z = y.kind == SOURCE_UNIT ? fermi_any(s, &inst->src[2]) : fermi_register(s, &inst->src[2]);
     if (adds && z.kind == SOURCE_IMMEDIATE)
         z = fermi_in_register(s, z, &inst->src[2]);
-    struct machine_inst *made = fermi_emit(s, adds ? FERMI_IMAD : FERMI_IMUL, inst);
-    fermi_put_unit(made, inst->dst[0].reg);
-    fermi_put_source(made, &x);
-    fermi_put_source(made, &y);
+    struct machine_inst *made = fermi_emit_two(s, adds ? FERMI_IMAD : FERMI_IMUL, inst, &x, &y);
     if (adds)
         fermi_put_source(made, &z);
     if (inst->mode != MODE_HI || inst->type == TYPE_U32) {
@@ -122,23 +112,15 @@ void fermi_multiply(struct selector *s, const struct inst *inst) {
 
 void fermi_extreme(struct selector *s, const struct inst *inst) {
     struct operand a = inst->src[0], b = inst->src[1];
-    if (!fermi_is_simple(s, &a) && fermi_is_simple(s, &b))
-        fermi_swap(&a, &b);
+    fermi_order(s, &a, &b);
     const bool is_float = inst->type == TYPE_F32;
     const struct source x = fermi_register(s, &a), y = is_float ? fermi_any_float(s, &b) : fermi_any(s, &b);
-    struct machine_inst *made = fermi_emit(s, is_float ? FERMI_FMNMX : FERMI_IMNMX, inst);
-    fermi_put_unit(made, inst->dst[0].reg);
-    fermi_put_source(made, &x);
-    fermi_put_source(made, &y);
+    struct machine_inst *made = fermi_emit_two(s, is_float ? FERMI_FMNMX : FERMI_IMNMX, inst, &x, &y);
     machine_operand(made,
                     (struct native_operand){.kind = NATIVE_PREDICATE, .reg = FERMI_PT, .inverted = inst->op == OP_MAX},
                     NO_UNIT);
     fermi_modify(s, made, NATIVE_SLOT_UNSIGNED, inst->type == TYPE_U32 ? MODIFIER_U32 : MODIFIER_NONE);
     fermi_modify(s, made, NATIVE_SLOT_FTZ, inst->flags & FLAG_FTZ ? MODIFIER_FTZ : MODIFIER_NONE);
-}
-
-static enum native_modifier logic_of(enum op op) {
-    return op == OP_AND ? MODIFIER_AND : op == OP_OR ? MODIFIER_OR : MODIFIER_XOR;
 }
 
 void fermi_logic(struct selector *s, const struct inst *inst) {
@@ -153,8 +135,7 @@ void fermi_logic(struct selector *s, const struct inst *inst) {
             inverted[i].inverted = true;
         }
     }
-    if (!fermi_is_simple(s, &a) && fermi_is_simple(s, &b)) {
-        fermi_swap(&a, &b);
+    if (fermi_order(s, &a, &b)) {
         const struct source held = inverted[0];
         inverted[0] = inverted[1], inverted[1] = held;
     }
@@ -162,21 +143,15 @@ void fermi_logic(struct selector *s, const struct inst *inst) {
     const bool is_long = wide.kind == SOURCE_IMMEDIATE && !fermi_fits(wide.value);
     struct source x = fermi_register(s, &a), y = is_long ? wide : fermi_any(s, &b);
     x.inverted = inverted[0].inverted, y.inverted = inverted[1].inverted;
-    struct machine_inst *made = fermi_emit(s, is_long ? FERMI_LOP32I : FERMI_LOP, inst);
-    fermi_put_unit(made, inst->dst[0].reg);
-    fermi_put_source(made, &x);
-    fermi_put_source(made, &y);
-    fermi_modify(s, made, NATIVE_SLOT_LOGIC, logic_of((enum op)inst->op));
+    struct machine_inst *made = fermi_emit_two(s, is_long ? FERMI_LOP32I : FERMI_LOP, inst, &x, &y);
+    fermi_modify(s, made, NATIVE_SLOT_LOGIC, word_of_logic((enum op)inst->op));
 }
 
 void fermi_not(struct selector *s, const struct inst *inst) {
     struct source x = fermi_register(s, &inst->src[0]);
     x.inverted = true;
     const struct source zero = {.kind = SOURCE_ZERO};
-    struct machine_inst *made = fermi_emit(s, FERMI_LOP, inst);
-    fermi_put_unit(made, inst->dst[0].reg);
-    fermi_put_source(made, &zero);
-    fermi_put_source(made, &x);
+    struct machine_inst *made = fermi_emit_two(s, FERMI_LOP, inst, &zero, &x);
     fermi_modify(s, made, NATIVE_SLOT_LOGIC, MODIFIER_PASS_B);
 }
 
@@ -185,20 +160,14 @@ void fermi_negation(struct selector *s, const struct inst *inst) {
         const struct source x = fermi_register(s, &inst->src[0]);
         const struct source mask = {.kind = SOURCE_IMMEDIATE,
                                     .value = inst->op == OP_NEG ? UINT32_C(0x80000000) : UINT32_C(0x7fffffff)};
-        struct machine_inst *made = fermi_emit(s, FERMI_LOP32I, inst);
-        fermi_put_unit(made, inst->dst[0].reg);
-        fermi_put_source(made, &x);
-        fermi_put_source(made, &mask);
+        struct machine_inst *made = fermi_emit_two(s, FERMI_LOP32I, inst, &x, &mask);
         fermi_modify(s, made, NATIVE_SLOT_LOGIC, inst->op == OP_NEG ? MODIFIER_XOR : MODIFIER_AND);
         return;
     }
     struct source x = fermi_register(s, &inst->src[0]);
     x.negated = true;
     const struct source zero = {.kind = SOURCE_ZERO};
-    struct machine_inst *made = fermi_emit(s, FERMI_IADD, inst);
-    fermi_put_unit(made, inst->dst[0].reg);
-    fermi_put_source(made, &zero);
-    fermi_put_source(made, &x);
+    fermi_emit_two(s, FERMI_IADD, inst, &zero, &x);
 }
 
 /* Bit fields have place and length in one operand. */
@@ -211,10 +180,7 @@ void fermi_field(struct selector *s, const struct inst *inst) {
     struct source y = {.kind = SOURCE_ZERO};
     if (insert)
         y = fermi_register(s, &inst->src[1]);
-    struct machine_inst *made = fermi_emit(s, insert ? FERMI_BFI : FERMI_BFE, inst);
-    fermi_put_unit(made, inst->dst[0].reg);
-    fermi_put_source(made, &x);
-    fermi_put_source(made, &field);
+    struct machine_inst *made = fermi_emit_two(s, insert ? FERMI_BFI : FERMI_BFE, inst, &x, &field);
     if (insert)
         fermi_put_source(made, &y);
     else
@@ -224,10 +190,7 @@ void fermi_field(struct selector *s, const struct inst *inst) {
 void fermi_permute(struct selector *s, const struct inst *inst) {
     const struct source x = fermi_register(s, &inst->src[0]), y = fermi_any(s, &inst->src[2]);
     const struct source z = fermi_register(s, &inst->src[1]);
-    struct machine_inst *made = fermi_emit(s, FERMI_PRMT, inst);
-    fermi_put_unit(made, inst->dst[0].reg);
-    fermi_put_source(made, &x);
-    fermi_put_source(made, &y);
+    struct machine_inst *made = fermi_emit_two(s, FERMI_PRMT, inst, &x, &y);
     fermi_put_source(made, &z);
 }
 
@@ -246,10 +209,7 @@ void fermi_count(struct selector *s, const struct inst *inst) {
     fermi_modify(s, made, NATIVE_SLOT_SH, MODIFIER_SH);
     const struct source shift = {.kind = SOURCE_UNIT, .unit = inst->dst[0].reg};
     const struct source most = {.kind = SOURCE_IMMEDIATE, .value = 32};
-    made = fermi_emit(s, FERMI_IMNMX, inst);
-    fermi_put_unit(made, inst->dst[0].reg);
-    fermi_put_source(made, &shift);
-    fermi_put_source(made, &most);
+    made = fermi_emit_two(s, FERMI_IMNMX, inst, &shift, &most);
     fermi_put_pt(made);
     fermi_modify(s, made, NATIVE_SLOT_UNSIGNED, MODIFIER_U32);
 }

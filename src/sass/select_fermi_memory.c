@@ -108,10 +108,6 @@ static void select_store(struct selector *s, const struct inst *inst) {
 }
 
 static enum status select_atomic(struct selector *s, const struct inst *inst) {
-    static const uint8_t words[] = {
-        [ATOM_ADD] = MODIFIER_ADD, [ATOM_MIN] = MODIFIER_MIN, [ATOM_MAX] = MODIFIER_MAX,   [ATOM_AND] = MODIFIER_AND,
-        [ATOM_OR] = MODIFIER_OR,   [ATOM_XOR] = MODIFIER_XOR, [ATOM_EXCH] = MODIFIER_EXCH, [ATOM_CAS] = MODIFIER_CAS,
-        [ATOM_INC] = MODIFIER_INC, [ATOM_DEC] = MODIFIER_DEC};
     if (inst->type == TYPE_F32 && inst->atom != ATOM_ADD)
         return body_refuse(s->body, inst, "Fermi", "atomics of f32 other than add", s->machine->report);
     struct operand address = inst->src[0];
@@ -129,7 +125,7 @@ static enum status select_atomic(struct selector *s, const struct inst *inst) {
     for (unsigned i = 2; i < inst->src_count; i++)
         fermi_put_source(made, &values[i - 2]);
     fermi_modify(s, made, NATIVE_SLOT_E, inst->src[1].kind == OPERAND_REG ? MODIFIER_E : MODIFIER_NONE);
-    fermi_modify(s, made, NATIVE_SLOT_ATOMIC, (enum native_modifier)words[inst->atom]);
+    fermi_modify(s, made, NATIVE_SLOT_ATOMIC, word_of_atomic((enum atom)inst->atom));
     fermi_modify(s, made, NATIVE_SLOT_ATOMIC_TYPE,
                  inst->type == TYPE_S32   ? MODIFIER_S32
                  : inst->type == TYPE_F32 ? MODIFIER_F32_FTZ_RN

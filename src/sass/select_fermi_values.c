@@ -33,18 +33,9 @@ static struct operand float_negation(struct selector *s, struct operand operand,
 
 /* ---- floating point ---- */
 
-static enum native_modifier rounding_of(unsigned rounding) {
-    switch ((enum rounding)rounding) {
-    case ROUND_RZ: return MODIFIER_RZ;
-    case ROUND_RM: return MODIFIER_RM;
-    case ROUND_RP: return MODIFIER_RP;
-    default: return MODIFIER_NONE;
-    }
-}
-
 static void finish_float(struct selector *s, struct machine_inst *made, const struct inst *inst) {
     fermi_modify(s, made, NATIVE_SLOT_FTZ, inst->flags & FLAG_FTZ ? MODIFIER_FTZ : MODIFIER_NONE);
-    fermi_modify(s, made, NATIVE_SLOT_ROUND_FLOAT, rounding_of(inst->rounding));
+    fermi_modify(s, made, NATIVE_SLOT_ROUND_FLOAT, word_of_rounding(inst->rounding));
     fermi_modify(s, made, NATIVE_SLOT_SAT, inst->flags & FLAG_SAT ? MODIFIER_SAT : MODIFIER_NONE);
 }
 
@@ -53,10 +44,8 @@ static void float_sum(struct selector *s, const struct inst *inst) {
     struct operand a = float_signs(s, inst->src[0], &signs[0]), b = float_signs(s, inst->src[1], &signs[1]);
     if (inst->op == OP_SUB)
         signs[1].negated = !signs[1].negated;
-    if (!fermi_is_simple(s, &a) && fermi_is_simple(s, &b)) {
-        const struct operand held = a;
+    if (fermi_order(s, &a, &b)) {
         const struct source held_signs = signs[0];
-        a = b, b = held;
         signs[0] = signs[1], signs[1] = held_signs;
     }
     struct source x = fermi_register(s, &a), y = fermi_any_float(s, &b);
@@ -67,10 +56,7 @@ static void float_sum(struct selector *s, const struct inst *inst) {
         y.negated = y.absolute = false;
         y.kind = y.value ? SOURCE_IMMEDIATE : SOURCE_ZERO;
     }
-    struct machine_inst *made = fermi_emit(s, FERMI_FADD, inst);
-    fermi_put_unit(made, inst->dst[0].reg);
-    fermi_put_source(made, &x);
-    fermi_put_source(made, &y);
+    struct machine_inst *made = fermi_emit_two(s, FERMI_FADD, inst, &x, &y);
     finish_float(s, made, inst);
 }
 
@@ -78,10 +64,7 @@ static void float_product(struct selector *s, const struct inst *inst) {
     bool negated = false;
     const bool adds = inst->op == OP_FMA;
     struct operand a = float_negation(s, inst->src[0], &negated), b = float_negation(s, inst->src[1], &negated);
-    if (!fermi_is_simple(s, &a) && fermi_is_simple(s, &b)) {
-        const struct operand held = a;
-        a = b, b = held;
-    }
+    fermi_order(s, &a, &b);
     bool minus = false;
     struct operand c = adds ? float_negation(s, inst->src[2], &minus) : (struct operand){.kind = OPERAND_NONE};
     const struct source x = fermi_register(s, &a);
@@ -95,10 +78,7 @@ static void float_product(struct selector *s, const struct inst *inst) {
     else
         y.negated = negated;
     z.negated = minus;
-    struct machine_inst *made = fermi_emit(s, adds ? FERMI_FFMA : FERMI_FMUL, inst);
-    fermi_put_unit(made, inst->dst[0].reg);
-    fermi_put_source(made, &x);
-    fermi_put_source(made, &y);
+    struct machine_inst *made = fermi_emit_two(s, adds ? FERMI_FFMA : FERMI_FMUL, inst, &x, &y);
     if (adds)
         fermi_put_source(made, &z);
     finish_float(s, made, inst);
@@ -124,21 +104,6 @@ static void float_function(struct selector *s, const struct inst *inst) {
     fermi_put_unit(made, inst->dst[0].reg);
     fermi_put_source(made, &x);
     fermi_modify(s, made, NATIVE_SLOT_FUNCTION, (enum native_modifier)words[inst->op]);
-}
-
-static void float_extreme(struct selector *s, const struct inst *inst) {
-    struct operand a = inst->src[0], b = inst->src[1];
-    if (!fermi_is_simple(s, &a) && fermi_is_simple(s, &b))
-        a = inst->src[1], b = inst->src[0];
-    const struct source x = fermi_register(s, &a), y = fermi_any_float(s, &b);
-    struct machine_inst *made = fermi_emit(s, FERMI_FMNMX, inst);
-    fermi_put_unit(made, inst->dst[0].reg);
-    fermi_put_source(made, &x);
-    fermi_put_source(made, &y);
-    machine_operand(made,
-                    (struct native_operand){.kind = NATIVE_PREDICATE, .reg = FERMI_PT, .inverted = inst->op == OP_MAX},
-                    NO_UNIT);
-    fermi_modify(s, made, NATIVE_SLOT_FTZ, inst->flags & FLAG_FTZ ? MODIFIER_FTZ : MODIFIER_NONE);
 }
 
 /* ---- pairs: 64-bit operands ---- */
@@ -214,7 +179,7 @@ static enum status double_inst(struct selector *s, const struct inst *inst) {
         machine_operand(
             made, (struct native_operand){.kind = NATIVE_PREDICATE, .reg = FERMI_PT, .inverted = inst->op == OP_MAX},
             NO_UNIT);
-    fermi_modify(s, made, NATIVE_SLOT_ROUND_FLOAT, rounding_of(inst->rounding));
+    fermi_modify(s, made, NATIVE_SLOT_ROUND_FLOAT, word_of_rounding(inst->rounding));
     if (copied)
         fermi_move_tuple(s, inst, inst->dst, 2, d);
     return STATUS_OK;
@@ -229,22 +194,13 @@ enum status fermi_float(struct selector *s, const struct inst *inst) {
     case OP_MUL:
     case OP_FMA: float_product(s, inst); break;
     case OP_MIN:
-    case OP_MAX: float_extreme(s, inst); break;
+    case OP_MAX: fermi_extreme(s, inst); break;
     default: float_function(s, inst); break;
     }
     return STATUS_OK;
 }
 
 /* ---- comparison ---- */
-
-static enum native_modifier compare_word(enum compare compare) {
-    static const uint8_t words[] = {
-        [CMP_EQ] = MODIFIER_EQ,   [CMP_NE] = MODIFIER_NE,   [CMP_LT] = MODIFIER_LT,   [CMP_LE] = MODIFIER_LE,
-        [CMP_GT] = MODIFIER_GT,   [CMP_GE] = MODIFIER_GE,   [CMP_EQU] = MODIFIER_EQU, [CMP_NEU] = MODIFIER_NEU,
-        [CMP_LTU] = MODIFIER_LTU, [CMP_LEU] = MODIFIER_LEU, [CMP_GTU] = MODIFIER_GTU, [CMP_GEU] = MODIFIER_GEU,
-        [CMP_NUM] = MODIFIER_NUM, [CMP_NAN] = MODIFIER_NAN};
-    return (enum native_modifier)words[compare];
-}
 
 static enum compare mirrored(enum compare compare) {
     switch (compare) {
@@ -282,10 +238,8 @@ void fermi_compare(struct selector *s, const struct inst *inst, const struct ope
         struct operand a = inst->src[0], b = inst->src[1];
         if (is_float)
             a = float_signs(s, a, &signs[0]), b = float_signs(s, b, &signs[1]);
-        if (!fermi_is_simple(s, &a) && fermi_is_simple(s, &b)) {
-            const struct operand held = a;
+        if (fermi_order(s, &a, &b)) {
             const struct source held_signs = signs[0];
-            a = b, b = held;
             signs[0] = signs[1], signs[1] = held_signs;
             compare = mirrored(compare);
         }
@@ -305,7 +259,7 @@ void fermi_compare(struct selector *s, const struct inst *inst, const struct ope
     else
         fermi_put_pt(made);
     fermi_modify(s, made, is_float || is_double ? NATIVE_SLOT_COMPARE_FLOAT : NATIVE_SLOT_COMPARE,
-                 compare_word(compare));
+                 word_of_compare(compare));
     fermi_modify(s, made, NATIVE_SLOT_UNSIGNED, inst->type == TYPE_U32 ? MODIFIER_U32 : MODIFIER_NONE);
     fermi_modify(s, made, NATIVE_SLOT_FTZ, inst->flags & FLAG_FTZ ? MODIFIER_FTZ : MODIFIER_NONE);
     fermi_modify(s, made, NATIVE_SLOT_BOOL, bool_word(boolop));
@@ -357,34 +311,6 @@ void fermi_predicate(struct selector *s, const struct inst *inst) {
 
 /* ---- conversion ---- */
 
-static enum native_modifier type_word(enum type type) {
-    switch (type) {
-    case TYPE_B8:
-    case TYPE_U8: return MODIFIER_U8;
-    case TYPE_S8: return MODIFIER_S8;
-    case TYPE_B16:
-    case TYPE_U16: return MODIFIER_U16;
-    case TYPE_S16: return MODIFIER_S16;
-    case TYPE_S32: return MODIFIER_S32;
-    case TYPE_U64:
-    case TYPE_B64: return MODIFIER_U64;
-    case TYPE_S64: return MODIFIER_S64;
-    case TYPE_F32: return MODIFIER_F32;
-    case TYPE_F64: return MODIFIER_F64;
-    default: return MODIFIER_U32;
-    }
-}
-
-static enum native_modifier integral_word(unsigned rounding, bool any) {
-    switch ((enum rounding)rounding) {
-    case ROUND_RMI: return MODIFIER_FLOOR;
-    case ROUND_RPI: return MODIFIER_CEIL;
-    case ROUND_RZI: return MODIFIER_TRUNC;
-    case ROUND_RNI: return any ? MODIFIER_ROUND : MODIFIER_NONE;
-    default: return rounding_of(rounding);
-    }
-}
-
 enum status fermi_convert(struct selector *s, const struct inst *inst) {
     const bool to_float = type_is_float((enum type)inst->type), from_float = type_is_float((enum type)inst->stype);
     const enum fermi_row row = to_float ? (from_float ? FERMI_F2F : FERMI_I2F) : from_float ? FERMI_F2I : FERMI_I2I;
@@ -404,15 +330,15 @@ enum status fermi_convert(struct selector *s, const struct inst *inst) {
         fermi_put_tuple(made, pair, 2);
     else
         fermi_put_source(made, &x);
-    fermi_modify(s, made, to_float ? NATIVE_SLOT_TO_FLOAT : NATIVE_SLOT_TO_INT, type_word((enum type)inst->type));
+    fermi_modify(s, made, to_float ? NATIVE_SLOT_TO_FLOAT : NATIVE_SLOT_TO_INT, word_of_type((enum type)inst->type));
     fermi_modify(s, made, from_float ? NATIVE_SLOT_FROM_FLOAT : NATIVE_SLOT_FROM_INT,
-                 type_word((enum type)inst->stype));
+                 word_of_type((enum type)inst->stype));
     if (row == FERMI_I2F)
-        fermi_modify(s, made, NATIVE_SLOT_ROUND_FLOAT, rounding_of(inst->rounding));
+        fermi_modify(s, made, NATIVE_SLOT_ROUND_FLOAT, word_of_rounding(inst->rounding));
     if (row == FERMI_F2I)
-        fermi_modify(s, made, NATIVE_SLOT_ROUND_INT, integral_word(inst->rounding, false));
+        fermi_modify(s, made, NATIVE_SLOT_ROUND_INT, word_of_integral(inst->rounding, false));
     if (row == FERMI_F2F)
-        fermi_modify(s, made, NATIVE_SLOT_ROUND_ANY, integral_word(inst->rounding, true));
+        fermi_modify(s, made, NATIVE_SLOT_ROUND_ANY, word_of_integral(inst->rounding, true));
     fermi_modify(s, made, NATIVE_SLOT_FTZ, inst->flags & FLAG_FTZ ? MODIFIER_FTZ : MODIFIER_NONE);
     fermi_modify(s, made, NATIVE_SLOT_SAT, inst->flags & FLAG_SAT ? MODIFIER_SAT : MODIFIER_NONE);
     if (copied)

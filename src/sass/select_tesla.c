@@ -245,14 +245,10 @@ static void select_two(struct selector *s, const struct inst *inst, enum tesla_r
     tesla_modify(s, made, slot, modifier);
 }
 
-static enum native_modifier logic_of(enum op op) {
-    return op == OP_AND ? MODIFIER_AND : op == OP_OR ? MODIFIER_OR : MODIFIER_XOR;
-}
-
 /* Of words, and of predicates, which are 0 or -1 and may be inverted. */
 static void select_logic(struct selector *s, const struct inst *inst) {
     if (inst->type != TYPE_PRED) {
-        select_two(s, inst, TESLA_LOP, NATIVE_SLOT_LOGIC, logic_of((enum op)inst->op), true);
+        select_two(s, inst, TESLA_LOP, NATIVE_SLOT_LOGIC, word_of_logic((enum op)inst->op), true);
         return;
     }
     struct tesla_source sources[2];
@@ -268,7 +264,7 @@ static void select_logic(struct selector *s, const struct inst *inst) {
     tesla_put_predicate(s, made, inst->dst[0].reg);
     tesla_put(made, &sources[0]);
     tesla_put(made, &sources[1]);
-    tesla_modify(s, made, NATIVE_SLOT_LOGIC, logic_of((enum op)inst->op));
+    tesla_modify(s, made, NATIVE_SLOT_LOGIC, word_of_logic((enum op)inst->op));
 }
 
 static void select_inverted(struct selector *s, const struct inst *inst, const struct operand *operand) {
@@ -307,15 +303,6 @@ static void select_negation(struct selector *s, const struct inst *inst) {
 
 /* ---- comparison, choice, movement ---- */
 
-static enum native_modifier compare_word(enum compare compare) {
-    static const uint8_t words[] = {
-        [CMP_EQ] = MODIFIER_EQ,   [CMP_NE] = MODIFIER_NE,   [CMP_LT] = MODIFIER_LT,   [CMP_LE] = MODIFIER_LE,
-        [CMP_GT] = MODIFIER_GT,   [CMP_GE] = MODIFIER_GE,   [CMP_EQU] = MODIFIER_EQU, [CMP_NEU] = MODIFIER_NEU,
-        [CMP_LTU] = MODIFIER_LTU, [CMP_LEU] = MODIFIER_LEU, [CMP_GTU] = MODIFIER_GTU, [CMP_GEU] = MODIFIER_GEU,
-        [CMP_NUM] = MODIFIER_NUM, [CMP_NAN] = MODIFIER_NAN};
-    return (enum native_modifier)words[compare];
-}
-
 /* 0 or -1; with another predicate by an instruction of its own. */
 static void select_compare(struct selector *s, const struct inst *inst) {
     const bool is_float = inst->type == TYPE_F32, combines = inst->op == OP_SETP && inst->boolop != BOOL_NONE;
@@ -331,7 +318,7 @@ static void select_compare(struct selector *s, const struct inst *inst) {
     tesla_put(made, &y);
     machine_operand(made,
                     (struct native_operand){.kind = NATIVE_COMPARE,
-                                            .reg = (uint8_t)compare_word((enum compare)inst->compare)},
+                                            .reg = (uint8_t)word_of_compare((enum compare)inst->compare)},
                     NO_UNIT);
     if (!is_float)
         tesla_modify(s, made, NATIVE_SLOT_SIGN, inst->type == TYPE_U32 ? MODIFIER_U32 : MODIFIER_S32);

@@ -3,6 +3,7 @@
 #define HEDDLE_SASS_SELECT_TESLA_H
 
 #include "sass/select.h"
+#include "sass/words.h"
 
 enum {
     TESLA_SHARED_BANK = 255, /* of a source that lies in g[]: parameters */

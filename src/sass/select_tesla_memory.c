@@ -264,10 +264,6 @@ static void load_param(struct selector *s, const struct inst *inst) {
 }
 
 static enum status select_atomic(struct selector *s, const struct inst *inst) {
-    static const uint8_t words[] = {
-        [ATOM_ADD] = MODIFIER_ADD, [ATOM_MIN] = MODIFIER_MIN, [ATOM_MAX] = MODIFIER_MAX,   [ATOM_AND] = MODIFIER_AND,
-        [ATOM_OR] = MODIFIER_OR,   [ATOM_XOR] = MODIFIER_XOR, [ATOM_EXCH] = MODIFIER_EXCH, [ATOM_CAS] = MODIFIER_CAS,
-        [ATOM_INC] = MODIFIER_INC, [ATOM_DEC] = MODIFIER_DEC};
     if (inst->type == TYPE_F32)
         return body_refuse(s->body, inst, "Tesla", "atomics of f32", s->machine->report);
     const struct tesla_source base = address_sum(s, inst, &inst->src[0], (uint32_t)inst->src[0].imm);
@@ -283,7 +279,7 @@ static enum status select_atomic(struct selector *s, const struct inst *inst) {
     put_memory(made, &base);
     for (unsigned i = 2; i < inst->src_count; i++)
         tesla_put(made, &values[i - 2]);
-    tesla_modify(s, made, NATIVE_SLOT_ATOMIC_TESLA, (enum native_modifier)words[inst->atom]);
+    tesla_modify(s, made, NATIVE_SLOT_ATOMIC_TESLA, word_of_atomic((enum atom)inst->atom));
     tesla_modify(s, made, NATIVE_SLOT_WIDTH_TESLA, inst->type == TYPE_S32 ? MODIFIER_S32 : MODIFIER_U32);
     return STATUS_OK;
 }

@@ -138,15 +138,6 @@ static struct operand sign_of(struct selector *s, struct operand operand, bool *
     return neg->src[0];
 }
 
-static enum native_modifier rounding_of(unsigned rounding) {
-    switch ((enum rounding)rounding) {
-    case ROUND_RZ: return MODIFIER_RZ;
-    case ROUND_RM: return MODIFIER_RM;
-    case ROUND_RP: return MODIFIER_RP;
-    default: return MODIFIER_NONE;
-    }
-}
-
 static void select_function(struct selector *s, const struct inst *inst) {
     static const uint8_t rows[OP_COUNT] = {[OP_RCP] = TESLA_RCP, [OP_RSQRT] = TESLA_RSQ, [OP_SIN] = TESLA_SIN,
                                            [OP_COS] = TESLA_COS, [OP_LG2] = TESLA_LG2,   [OP_EX2] = TESLA_EX2};
@@ -175,7 +166,7 @@ enum status tesla_float(struct selector *s, const struct inst *inst) {
         select_function(s, inst);
         return STATUS_OK;
     }
-    if (inst->op == OP_FMA && rounding_of(inst->rounding) != MODIFIER_NONE)
+    if (inst->op == OP_FMA && word_of_rounding(inst->rounding) != MODIFIER_NONE)
         return body_refuse(s->body, inst, "Tesla", "fma with directed rounding", s->machine->report);
     bool memory = false;
     struct tesla_source sources[3];
@@ -190,36 +181,12 @@ enum status tesla_float(struct selector *s, const struct inst *inst) {
     tesla_put_unit(made, inst->dst[0].reg);
     for (unsigned i = 0; i < inst->src_count; i++)
         tesla_put(made, &sources[i]);
-    tesla_modify(s, made, NATIVE_SLOT_ROUND_FLOAT, rounding_of(inst->rounding));
+    tesla_modify(s, made, NATIVE_SLOT_ROUND_FLOAT, word_of_rounding(inst->rounding));
     tesla_modify(s, made, NATIVE_SLOT_SAT, inst->flags & FLAG_SAT ? MODIFIER_SAT : MODIFIER_NONE);
     return STATUS_OK;
 }
 
 /* ---- conversion ---- */
-
-static enum native_modifier type_word(enum type type) {
-    switch (type) {
-    case TYPE_B8:
-    case TYPE_U8: return MODIFIER_U8;
-    case TYPE_S8: return MODIFIER_S8;
-    case TYPE_B16:
-    case TYPE_U16: return MODIFIER_U16;
-    case TYPE_S16: return MODIFIER_S16;
-    case TYPE_S32: return MODIFIER_S32;
-    case TYPE_F32: return MODIFIER_F32;
-    default: return MODIFIER_U32;
-    }
-}
-
-static enum native_modifier integral_word(unsigned rounding, bool any) {
-    switch ((enum rounding)rounding) {
-    case ROUND_RMI: return MODIFIER_FLOOR;
-    case ROUND_RPI: return MODIFIER_CEIL;
-    case ROUND_RZI: return MODIFIER_TRUNC;
-    case ROUND_RNI: return any ? MODIFIER_ROUND : MODIFIER_NONE;
-    default: return rounding_of(rounding);
-    }
-}
 
 enum status tesla_convert(struct selector *s, const struct inst *inst) {
     const bool to_float = type_is_float((enum type)inst->type), from_float = type_is_float((enum type)inst->stype);
@@ -228,15 +195,15 @@ enum status tesla_convert(struct selector *s, const struct inst *inst) {
     struct machine_inst *made = tesla_emit(s, row, inst);
     tesla_put_unit(made, inst->dst[0].reg);
     tesla_put(made, &x);
-    tesla_modify(s, made, to_float ? NATIVE_SLOT_TO_FLOAT : NATIVE_SLOT_TO_INT, type_word((enum type)inst->type));
+    tesla_modify(s, made, to_float ? NATIVE_SLOT_TO_FLOAT : NATIVE_SLOT_TO_INT, word_of_type((enum type)inst->type));
     tesla_modify(s, made, from_float ? NATIVE_SLOT_FROM_FLOAT : NATIVE_SLOT_FROM_INT,
-                 type_word((enum type)inst->stype));
+                 word_of_type((enum type)inst->stype));
     if (row == TESLA_I2F)
-        tesla_modify(s, made, NATIVE_SLOT_ROUND_FLOAT, rounding_of(inst->rounding));
+        tesla_modify(s, made, NATIVE_SLOT_ROUND_FLOAT, word_of_rounding(inst->rounding));
     if (row == TESLA_F2I)
-        tesla_modify(s, made, NATIVE_SLOT_ROUND_INT, integral_word(inst->rounding, false));
+        tesla_modify(s, made, NATIVE_SLOT_ROUND_INT, word_of_integral(inst->rounding, false));
     if (row == TESLA_F2F) {
-        tesla_modify(s, made, NATIVE_SLOT_ROUND_ANY, integral_word(inst->rounding, true));
+        tesla_modify(s, made, NATIVE_SLOT_ROUND_ANY, word_of_integral(inst->rounding, true));
         tesla_modify(s, made, NATIVE_SLOT_SAT, inst->flags & FLAG_SAT ? MODIFIER_SAT : MODIFIER_NONE);
     }
     return STATUS_OK;

@@ -379,34 +379,14 @@ enum status native_load(const char *name, const char *text, size_t length, struc
     return status;
 }
 
+static bool build(void *context, struct module *module, struct arena *scratch, struct report *report) {
+    const struct native_program *const *program = context;
+    struct translation *t = ARENA_NEW(scratch, struct translation);
+    t->program = *program, t->module = module, t->report = report;
+    put_program(t, scratch);
+    return !t->failed;
+}
+
 enum status native_translate(const struct native_program *program, struct module **out, struct report *report) {
-    *out = NULL;
-    struct arena scratch = {0}, first = {0};
-    jmp_buf escape;
-    struct module *volatile module = NULL;
-    if (setjmp(escape) != 0) {
-        scratch.escape = first.escape = NULL;
-        arena_free(&scratch);
-        if (module)
-            module_free(module);
-        else
-            arena_free(&first);
-        return report_add(report, STATUS_SYSTEM, "%s: error: out of memory while loading", program->name);
-    }
-    scratch.escape = first.escape = &escape;
-    struct module *fresh = ARENA_NEW(&first, struct module);
-    fresh->arena = first;
-    module = fresh;
-    struct translation *t = ARENA_NEW(&scratch, struct translation);
-    t->program = program, t->module = fresh, t->report = report;
-    put_program(t, &scratch);
-    fresh->arena.escape = NULL;
-    const bool failed = t->failed;
-    arena_free(&scratch);
-    if (failed) {
-        module_free(fresh);
-        return STATUS_INVALID;
-    }
-    *out = fresh;
-    return STATUS_OK;
+    return module_make(program->name, build, &program, out, report);
 }

@@ -226,15 +226,11 @@ static uint32_t larger(uint32_t a, uint32_t b) { return (int32_t)a > (int32_t)b 
     X("@!pt IADD R2, R2, 0x1;\nMOV R4, R2;", a)                                                                        \
     X("IMAD.U32.U32 RZ, R1, RZ, RZ;\nMOV R4, R2;", a)
 
-static void instructions_of_fermi(void **state) {
-    (void)state;
-    uint32_t a_row[32], b_row[32];
-    for (uint32_t i = 0; i < 32; i++)
-        a_row[i] = (i + 1) * 2654435761u, b_row[i] = i % 4 == 0 ? i : ~a_row[i] * 40503u;
-#define X(body, expression)                                                                                            \
+/* Every thread's result of a body, from a and b of its own. */
+#define CHECK(source, body, expression)                                                                                \
     {                                                                                                                  \
         uint32_t got[32];                                                                                              \
-        run_body(FERMI(body), a_row, b_row, got);                                                                      \
+        run_body(source(body), a_row, b_row, got);                                                                     \
         for (uint32_t i = 0; i < 32; i++) {                                                                            \
             const uint32_t a = a_row[i], b = b_row[i], want = (uint32_t)(expression);                                  \
             (void)a, (void)b;                                                                                          \
@@ -242,6 +238,17 @@ static void instructions_of_fermi(void **state) {
                 fail_msg("%s of 0x%x, 0x%x, thread %u: 0x%x, not 0x%x", body, a, b, i, got[i], want);                  \
         }                                                                                                              \
     }
+
+static void fill_rows(uint32_t a_row[32], uint32_t b_row[32]) {
+    for (uint32_t i = 0; i < 32; i++)
+        a_row[i] = (i + 1) * 2654435761u, b_row[i] = i % 4 == 0 ? i : ~a_row[i] * 40503u;
+}
+
+static void instructions_of_fermi(void **state) {
+    (void)state;
+    uint32_t a_row[32], b_row[32];
+    fill_rows(a_row, b_row);
+#define X(body, expression) CHECK(FERMI, body, expression)
     CASES(X)
 #undef X
 }
@@ -424,19 +431,8 @@ static void an_indirect_branch_leads_to_what_its_table_says(void **state) {
 static void instructions_of_tesla(void **state) {
     (void)state;
     uint32_t a_row[32], b_row[32];
-    for (uint32_t i = 0; i < 32; i++)
-        a_row[i] = (i + 1) * 2654435761u, b_row[i] = i % 4 == 0 ? i : ~a_row[i] * 40503u;
-#define X(body, expression)                                                                                            \
-    {                                                                                                                  \
-        uint32_t got[32];                                                                                              \
-        run_body(TESLA(body), a_row, b_row, got);                                                                      \
-        for (uint32_t i = 0; i < 32; i++) {                                                                            \
-            const uint32_t a = a_row[i], b = b_row[i], want = (uint32_t)(expression);                                  \
-            (void)a, (void)b;                                                                                          \
-            if (got[i] != want)                                                                                        \
-                fail_msg("%s of 0x%x, 0x%x, thread %u: 0x%x, not 0x%x", body, a, b, i, got[i], want);                  \
-        }                                                                                                              \
-    }
+    fill_rows(a_row, b_row);
+#define X(body, expression) CHECK(TESLA, body, expression)
     TESLA_CASES(X)
 #undef X
 }
