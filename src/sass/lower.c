@@ -27,7 +27,7 @@ static uint8_t *add_bank(struct native_program *program, struct native_kernel *o
     return bank->bytes;
 }
 
-/* Addresses of variables, as c[0xe] holds them, and Tesla's literals. */
+/* Addresses of variables, as c[0xe] holds them, and literals. */
 static void fill_banks(const struct machine *machine, const struct lowering *lowering, struct native_program *program,
                        struct native_kernel *out) {
     out->banks = ARENA_ARRAY(&program->arena, struct native_bank, 2);
@@ -40,8 +40,9 @@ static void fill_banks(const struct machine *machine, const struct lowering *low
         }
     }
     if (machine->literals.count)
-        memcpy(add_bank(program, out, 1, 4 * machine->literals.count), machine->literals.items,
-               4 * (size_t)machine->literals.count);
+        memcpy(add_bank(program, out, machine->isa == NATIVE_TESLA ? TESLA_LITERALS : FERMI_LITERALS,
+                        4 * machine->literals.count),
+               machine->literals.items, 4 * (size_t)machine->literals.count);
 }
 
 static enum status lower_kernel(const struct module *module, const struct function *kernel,
@@ -76,7 +77,8 @@ static enum status lower_kernel(const struct module *module, const struct functi
         machine.blocks.items[b].home = NO_UNIT;
     flow_clean(&machine);
     if (lowering->isa == NATIVE_FERMI)
-        predicate_hammocks(&machine);
+        uniform_loads(&machine);
+    predicate_hammocks(&machine);
     shape(&machine);
     status = allocate(&machine, &out->register_count);
     if (status != STATUS_OK)

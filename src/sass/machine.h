@@ -9,6 +9,9 @@
 
 #define NO_UNIT UINT32_MAX
 
+/* Banks of the numbers of a program. */
+enum { TESLA_LITERALS = 1, FERMI_LITERALS = 16 };
+
 struct machine_inst {
     struct native_inst
         native; /* registers of operands that have a unit are filled by allocate.c, targets by layout.c */
@@ -74,7 +77,7 @@ struct machine {
     struct {
         uint32_t *items;
         unsigned count, capacity;
-    } literals; /* Tesla: c[0x1] */
+    } literals;
     uint32_t local_bytes, shared_bytes;
     uint32_t register_limit;
     struct report *report;
@@ -96,7 +99,9 @@ enum status select_fermi(const struct body *body, struct machine *machine);
 enum status select_tesla(const struct body *body, struct machine *machine);
 /* Puts registers in the place of units; spills to local memory what does not fit. */
 enum status allocate(struct machine *machine, uint32_t *register_count);
-/* Short sides of branches become instructions under guards (Fermi). */
+/* Loads that are the same for all threads of a block become LDU and LD_LDU (Fermi). */
+void uniform_loads(struct machine *machine);
+/* Short sides of branches become instructions under guards. */
 void predicate_hammocks(struct machine *machine);
 /* Loops with one way back and one way out, tokens where lanes part and meet: after it every block has its tokens in its
  * code, and its end says which way each side goes (enum body_end, below). */

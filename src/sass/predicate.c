@@ -1,11 +1,13 @@
-/* Short sides of a branch become instructions under its predicate: very short ones in the branch's place, longer ones behind
- * a BRA.U, which skips them where no lane needs them and never parts lanes [003 §3.1]. */
+/* Short sides of a branch become instructions under its predicate, or under its condition code on Tesla: very short ones in the
+ * branch's place, longer ones of Fermi behind a BRA.U, which skips them where no lane needs them and never parts lanes
+ * [003 §3.1]. */
 #include "sass/machine_flow.h"
 
 enum {
-    SHORT_SIDE = 4, /* instructions of a side that needs no branch around it */
+    SHORT_SIDE = 4, /* instructions of a side that needs no branch around it: CUDA Programming Guide 2.3, §5.1.1.2 */
     SHORT_BOTH = 8, /* of two sides together */
-    LONG_SIDE = 20, /* of one behind BRA.U; the study's longest has 12 [003 Table 15] */
+    LONG_SIDE =
+        32, /* of one behind BRA.U: the study's have 12, and what a level of its wavelets takes [003 Tables 10, 15] */
 };
 
 struct hammocks {
@@ -29,8 +31,19 @@ static void count_references(const struct machine_block *block, uint32_t *counts
         counts[block->predicate] += by;
 }
 
-static bool can_be_guarded(const struct hammocks *h, const struct machine_inst *inst, uint32_t predicate) {
+/* Tesla: a barrier, or it sets the condition code. */
+static bool needs_branch_tesla(const struct machine_inst *inst, unsigned code) {
+    bool sets = false;
+    for (unsigned i = 0; i < NATIVE_SLOTS_MAX; i++)
+        sets |= inst->native.modifiers[i] == MODIFIER_C0 + code;
+    return sets || inst->native.row == TESLA_BAR;
+}
+
+static bool can_be_guarded(const struct hammocks *h, const struct machine_inst *inst,
+                           const struct machine_block *branch) {
     const struct machine *machine = h->machine;
+    if (machine->isa == NATIVE_TESLA)
+        return inst->native.guard == GUARD_NONE && !needs_branch_tesla(inst, branch->code_register);
     switch (inst->native.row) {
     case FERMI_BAR_SYNC:
     case FERMI_BAR_ARV:
@@ -42,25 +55,26 @@ static bool can_be_guarded(const struct hammocks *h, const struct machine_inst *
     if (inst->native.guard != GUARD_NONE)
         return false;
     for (unsigned k = 0; k < inst->native.operand_count; k++)
-        if (inst->units[k] == predicate && machine_writes(machine, inst, k))
+        if (inst->units[k] == branch->predicate && machine_writes(machine, inst, k))
             return false;
     return true;
 }
 
 /* A block that only the branch leads to and that goes on to where the other side goes. */
-static bool is_side(const struct hammocks *h, uint32_t b, uint32_t to, uint32_t predicate, unsigned limit) {
+static bool is_side(const struct hammocks *h, uint32_t b, uint32_t to, const struct machine_block *branch,
+                    unsigned limit) {
     const struct machine_block *block = &h->machine->blocks.items[b];
     if (h->entries[b] != 1 || block->end != END_JUMP || block->next != to || block->next == b ||
         block->code.count > limit)
         return false;
     for (unsigned i = 0; i < block->code.count; i++)
-        if (!can_be_guarded(h, &block->code.items[i], predicate))
+        if (!can_be_guarded(h, &block->code.items[i], branch))
             return false;
     return true;
 }
 
 /* What a side keeps to itself is not needed where its guard fails. */
-static void guard_side(struct hammocks *h, uint32_t b, uint32_t predicate, bool inverted) {
+static void guard_side(struct hammocks *h, uint32_t b, const struct machine_block *branch, bool inverted) {
     struct machine_block *block = &h->machine->blocks.items[b];
     count_references(block, h->within, 1);
     for (unsigned i = 0; i < block->code.count; i++) {
@@ -77,9 +91,15 @@ static void guard_side(struct hammocks *h, uint32_t b, uint32_t predicate, bool 
                     h->read_first[unit] = 2;
             }
         inst->whole = own;
-        inst->native.guard = GUARD_PREDICATE;
-        inst->native.guard_inverted = inverted;
-        inst->guard = predicate;
+        if (h->machine->isa == NATIVE_FERMI) {
+            inst->native.guard = GUARD_PREDICATE;
+            inst->native.guard_inverted = inverted;
+            inst->guard = branch->predicate;
+        } else {
+            inst->native.guard = GUARD_CODE;
+            inst->native.guard_reg = branch->code_register;
+            inst->native.guard_test = inverted ? MODIFIER_EQ : MODIFIER_NE;
+        }
     }
     for (unsigned i = 0; i < block->code.count; i++)
         for (unsigned k = 0; k < block->code.items[i].native.operand_count; k++)
@@ -107,14 +127,14 @@ static bool convert(struct hammocks *h, uint32_t b) {
     struct machine_block *block = &machine->blocks.items[b];
     if (block->end != END_BRANCH || block->unanimous || block->next == block->taken)
         return false;
-    const uint32_t next = block->next, taken = block->taken, predicate = block->predicate;
+    const uint32_t next = block->next, taken = block->taken;
+    const unsigned limit = machine->isa == NATIVE_FERMI ? LONG_SIDE : SHORT_SIDE;
     const bool negated = block->negated;
     const uint32_t after_next = machine->blocks.items[next].next, after_taken = machine->blocks.items[taken].next;
-    const bool next_is = is_side(h, next, taken, predicate, LONG_SIDE),
-               taken_is = is_side(h, taken, next, predicate, LONG_SIDE);
+    const bool next_is = is_side(h, next, taken, block, limit), taken_is = is_side(h, taken, next, block, limit);
     if (next_is || taken_is) { /* one side, the other is where it leads */
         const uint32_t side = next_is ? next : taken, to = next_is ? taken : next;
-        guard_side(h, side, predicate, next_is ? !negated : negated);
+        guard_side(h, side, block, next_is ? !negated : negated);
         if (machine->blocks.items[side].code.count <= SHORT_SIDE) {
             append(machine, b, side);
             end_at(&machine->blocks.items[b], to);
@@ -126,12 +146,12 @@ static bool convert(struct hammocks *h, uint32_t b) {
         }
         return true;
     }
-    if (after_next != after_taken || !is_side(h, next, after_next, predicate, SHORT_BOTH) ||
-        !is_side(h, taken, after_next, predicate, SHORT_BOTH) ||
+    if (after_next != after_taken || !is_side(h, next, after_next, block, SHORT_BOTH) ||
+        !is_side(h, taken, after_next, block, SHORT_BOTH) ||
         machine->blocks.items[next].code.count + machine->blocks.items[taken].code.count > SHORT_BOTH)
         return false;
-    guard_side(h, next, predicate, !negated);
-    guard_side(h, taken, predicate, negated);
+    guard_side(h, next, block, !negated);
+    guard_side(h, taken, block, negated);
     append(machine, b, next);
     append(machine, b, taken);
     end_at(&machine->blocks.items[b], after_next);

@@ -29,6 +29,14 @@ uint32_t select_word(struct machine *machine, const struct symbol *symbol, int64
     return 8 * (machine->words.count - 1);
 }
 
+uint32_t select_literal(struct machine *machine, uint32_t value) {
+    for (unsigned i = 0; i < machine->literals.count; i++)
+        if (machine->literals.items[i] == value)
+            return 4 * i;
+    *ARENA_PUSH(machine->arena, &machine->literals) = value;
+    return 4 * (machine->literals.count - 1);
+}
+
 static void find_constants(struct selector *s) {
     for (uint32_t b = 0; b < s->body->blocks.count; b++) {
         const struct body_block *block = &s->body->blocks.items[b];

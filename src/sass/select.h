@@ -54,6 +54,8 @@ const struct inst *select_single(const struct selector *s, const struct operand 
 void select_take(struct selector *s, const struct inst *inst);
 /* Where the address of a variable is in c[0xe]. */
 uint32_t select_word(struct machine *machine, const struct symbol *symbol, int64_t addend);
+/* Where a number is in the bank of literals. */
+uint32_t select_literal(struct machine *machine, uint32_t value);
 /* Every block, instruction by instruction. */
 enum status select_body(const struct body *body, struct machine *machine, const struct select_ops *ops,
                         struct tesla *tesla);

@@ -165,10 +165,12 @@ struct source fermi_any(struct selector *s, const struct operand *operand) {
     return source;
 }
 
+/* As 'f'; what does not fit is a literal [003 §4.1, 24]. */
 struct source fermi_any_float(struct selector *s, const struct operand *operand) {
-    const struct source source = fermi_plain(s, operand);
+    struct source source = fermi_plain(s, operand);
     if (source.kind == SOURCE_IMMEDIATE && !fits_float(source.value))
-        return fermi_in_register(s, source, operand);
+        source.kind = SOURCE_CONSTANT, source.bank = FERMI_LITERALS,
+        source.value = select_literal(s->machine, source.value);
     return source;
 }
 

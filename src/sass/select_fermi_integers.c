@@ -110,7 +110,34 @@ void fermi_multiply(struct selector *s, const struct inst *inst) {
     fermi_modify(s, made, NATIVE_SLOT_HI, inst->mode == MODE_HI ? MODIFIER_HI : MODIFIER_NONE);
 }
 
+/* min(x + n, b), n of eight bits [003 §4.1, 30]. */
+static bool select_add_extreme(struct selector *s, const struct inst *inst) {
+    struct operand a = inst->src[0], b = inst->src[1];
+    const struct inst *sum = NULL;
+    for (unsigned i = 0; i < 2 && !sum; i++) {
+        sum = select_single(s, &a, OP_ADD);
+        if (sum && (sum->flags & (FLAG_CARRY_IN | FLAG_CARRY_OUT | FLAG_SAT) || sum->src[1].kind != OPERAND_IMM ||
+                    (uint32_t)sum->src[1].imm + 128 > 255))
+            sum = NULL;
+        if (!sum)
+            swap(&a, &b);
+    }
+    if (!sum || inst->type != TYPE_S32)
+        return false;
+    select_take(s, sum);
+    const struct source x = fermi_register(s, &sum->src[0]), z = fermi_register(s, &b);
+    const struct source y = {.kind = SOURCE_IMMEDIATE, .value = (uint32_t)sum->src[1].imm};
+    struct machine_inst *made = fermi_emit_two(s, FERMI_VADD, inst, &x, &y);
+    fermi_put_source(made, &z);
+    fermi_modify(s, made, NATIVE_SLOT_VIDEO_A, MODIFIER_S32);
+    fermi_modify(s, made, NATIVE_SLOT_VIDEO_B, MODIFIER_S8);
+    fermi_modify(s, made, NATIVE_SLOT_SECOND, inst->op == OP_MAX ? MODIFIER_MAX : MODIFIER_MIN);
+    return true;
+}
+
 void fermi_extreme(struct selector *s, const struct inst *inst) {
+    if (select_add_extreme(s, inst))
+        return;
     struct operand a = inst->src[0], b = inst->src[1];
     fermi_order(s, &a, &b);
     const bool is_float = inst->type == TYPE_F32;

@@ -132,14 +132,6 @@ static struct tesla_source of_memory(unsigned bank, uint32_t place) {
     return source;
 }
 
-static uint32_t literal_place(struct machine *machine, uint32_t value) {
-    for (unsigned i = 0; i < machine->literals.count; i++)
-        if (machine->literals.items[i] == value)
-            return 4 * i;
-    *ARENA_PUSH(machine->arena, &machine->literals) = value;
-    return 4 * (machine->literals.count - 1);
-}
-
 /* In a register of its own, which others of the block may use again. */
 static struct tesla_source hold(struct selector *s, const struct operand *operand, bool is_number, uint32_t value,
                                 struct tesla_source from) {
@@ -172,7 +164,7 @@ struct tesla_source tesla_any(struct selector *s, const struct operand *operand,
         if (*memory || (operand->kind == OPERAND_REG && s->held_of[operand->reg] == s->block + 1))
             return hold(s, operand, true, value, zero_source());
         *memory = true;
-        return of_memory(TESLA_LITERALS, literal_place(s->machine, value));
+        return of_memory(TESLA_LITERALS, select_literal(s->machine, value));
     }
     const struct fact *fact = &s->facts[operand->reg];
     if (fact->kind == FACT_CONSTANT) {

@@ -7,7 +7,6 @@
 
 enum {
     TESLA_SHARED_BANK = 255, /* of a source that lies in g[]: parameters */
-    TESLA_LITERALS = 1,      /* c[0x1]: numbers of the program */
     TESLA_FIRST_ADDRESS = 1, /* A0 is left alone */
 };
 

@@ -163,7 +163,8 @@ static void append(FILE *to, const char *heading, FILE *part) {
     fclose(part);
 }
 
-int workload_main(int argc, char **argv, const char *name, const char *options, void (*body)(struct workload *w)) {
+int workload_main(int argc, char **argv, const char *name, const char *const *options,
+                  void (*body)(struct workload *w)) {
     struct workload w = {.size = SIZE_TEST};
     char path[4096];
     capture = (struct capture){
