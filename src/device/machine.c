@@ -178,6 +178,24 @@ const void *machine_mechanism_params(const struct machine *machine, const struct
     return machine->mechanisms + mechanism_offset(mechanism);
 }
 
+static enum status add_predictor_cost(const struct machine *machine, const struct cost_shape *shape, struct cost *out,
+                                      struct report *report) {
+    const struct predictor_ops *ops;
+    const struct predictor_shape keys = sm_predictor_keys(&machine->sm);
+    const unsigned before = out->count;
+    const enum status status = predictor_find(machine->sm.predictor, &ops, report);
+    if (status)
+        return status;
+    predictor_cost(ops, machine->sm.predictor_sharing, &keys, shape, out);
+    for (unsigned i = before; i < out->count; i++)
+        if (!out->items[i].entries)
+            return report_add(report, STATUS_INVALID,
+                              "sm.predictor=%s: tables without limits (predictor.entries, predictor.histories or "
+                              "predictor.cache_entries is 0) have no size",
+                              ops->name);
+    return STATUS_OK;
+}
+
 enum status machine_cost(const struct machine *machine, struct cost *out, struct report *report) {
     const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
     const unsigned block_threads =
@@ -192,7 +210,7 @@ enum status machine_cost(const struct machine *machine, struct cost *out, struct
     const enum status status = mechanism->check ? mechanism->check(params, report) : STATUS_OK;
     if (!status && mechanism->cost)
         mechanism->cost(params, &shape, out);
-    return status;
+    return status ? status : add_predictor_cost(machine, &shape, out, report);
 }
 
 const char *machine_needs_time(const struct machine *machine) {
@@ -333,11 +351,40 @@ static enum status check_names(const struct machine *machine, struct report *rep
         for (const struct divergence_ops *const *known = divergence_all(); *known; known++)
             report_add(report, STATUS_INVALID, "  %s: %s", (*known)->name, (*known)->help);
     }
+    const struct predictor_ops *predictor;
+    if (predictor_find(machine->sm.predictor, &predictor, report))
+        status = STATUS_INVALID;
     return scheduler_find(machine->sm.scheduler, report) ? status : STATUS_INVALID;
+}
+
+/* Where fetch hears of branches late, warps stay where they are, and only the predictor says where fetch goes. */
+static enum status check_branches(const struct machine *machine, struct report *report) {
+    const struct sm_params *sm = &machine->sm;
+    if (!sm->branch_cycles)
+        return STATUS_OK;
+    if (divergence_find(machine->divergence_mechanism)->regroups)
+        return report_add(report, STATUS_INVALID,
+                          "machine '%s': sm.branch_cycles=%u: divergence.mechanism=%s forms groups where threads have "
+                          "gone, so that nothing is fetched for them before their branch is known; with "
+                          "sm.branch_cycles=0 predictions are counted there too",
+                          machine->name, sm->branch_cycles, machine->divergence_mechanism);
+    if (sm->pipeline == SM_ONE_CYCLE)
+        return report_add(report, STATUS_INVALID,
+                          "machine '%s': sm.branch_cycles=%u: with sm.pipeline=one-cycle a branch is known in the next "
+                          "cycle",
+                          machine->name, sm->branch_cycles);
+    if (sm->fetch_straight)
+        return report_add(report, STATUS_INVALID,
+                          "machine '%s': sm.branch_cycles=%u: sm.fetch_straight=true says itself where fetch goes "
+                          "behind a branch; set it to false",
+                          machine->name, sm->branch_cycles);
+    return STATUS_OK;
 }
 
 enum status machine_check(const struct machine *machine, struct report *report) {
     enum status status = check_names(machine, report);
+    if (!status)
+        status = check_branches(machine, report);
     if (!status)
         status = check_l1(machine, report);
     if (!bits_is_power_of_two(machine->warp_size))

@@ -56,6 +56,8 @@ void result_merge_timed(struct gpu_stats *total, const struct gpu_stats *one, st
     sm_inst_stats_add(&total->nobody, &one->nobody);
     for (unsigned k = 0; k < WAIT_COUNT; k++)
         total->waits[k] += one->waits[k];
+    total->predicts |= one->predicts;
+    stat_merge(&total->predictor, &one->predictor, predictor_stats_table);
     total->mechanism = one->mechanism;
     if (one->mechanism_stats && !total->mechanism_stats)
         total->mechanism_stats = arena_alloc(arena, one->mechanism->stats_bytes);
@@ -148,6 +150,8 @@ void result_add_timed(json_t *into, const struct gpu_stats *timed, const struct 
     json_object_set_new(into, "stalls", waits_json(timed->waits));
     if (timed->mechanism_stats)
         json_object_set_new(into, "mechanism", table_json(timed->mechanism_stats, timed->mechanism->stats));
+    if (timed->predicts)
+        json_object_set_new(into, "predictor", table_json(&timed->predictor, predictor_stats_table));
     json_object_set_new(into, "memory", memory);
     for (const struct stat_description *stat = sm_stats_table; stat->name; stat++)
         if (is_memory_counter(stat->name))
@@ -173,7 +177,7 @@ static void table_units(json_t *into, const char *prefix, const struct stat_desc
     }
 }
 
-void result_add_timed_units(json_t *into, const struct divergence_ops *mechanism) {
+void result_add_timed_units(json_t *into, const struct divergence_ops *mechanism, bool predicts) {
     static const char *const units[][2] = {{"cycles", "cycles"},
                                            {"ipc", "thread instructions per cycle"},
                                            {"warp_ipc", "warp instructions per cycle"},
@@ -198,6 +202,8 @@ void result_add_timed_units(json_t *into, const struct divergence_ops *mechanism
         }
     if (mechanism->stats)
         table_units(into, "mechanism", mechanism->stats);
+    if (predicts)
+        table_units(into, "predictor", predictor_stats_table);
     table_units(into, "memory.l1", cache_stat_table);
     table_units(into, "memory.constant_cache", cache_stat_table);
     table_units(into, "memory.l2", cache_stat_table);

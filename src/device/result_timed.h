@@ -9,7 +9,7 @@
 void result_merge_timed(struct gpu_stats *total, const struct gpu_stats *one, struct arena *arena);
 void result_add_timed(json_t *into, const struct gpu_stats *timed, const struct run_stats *stats);
 void result_add_inst_timed(json_t *into, const struct sm_inst_stats *timed);
-void result_add_timed_units(json_t *into, const struct divergence_ops *mechanism);
+void result_add_timed_units(json_t *into, const struct divergence_ops *mechanism, bool predicts);
 /* result_series.c */
 json_t *result_series(const struct series *series);
 void result_add_series_units(json_t *into);

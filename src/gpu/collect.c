@@ -50,6 +50,8 @@ void collect_launch(const struct launch_state *state, uint64_t cycles, struct gp
         stat_merge(&stats->l1, sm_l1_statistics(sm), cache_stat_table);
         stats->divergent_branches += sm_divergent_branches(sm, &divergent);
         stats->threads += sm_threads(sm);
+        if (stats->predicts)
+            stat_merge(&stats->predictor, sm_predictor_statistics(sm), predictor_stats_table);
         if (stats->mechanism_stats)
             stat_merge(stats->mechanism_stats, sm_mechanism_statistics(sm), stats->mechanism->stats);
         for (uint32_t pc = 0; pc < code_count; pc++)

@@ -447,6 +447,7 @@ enum status gpu_run(struct gpu *gpu, struct arena *arena, struct arena *kept, co
     *fault = (struct gpu_fault){0};
     *stats = (struct gpu_stats){.instructions = ARENA_ARRAY(kept, struct sm_inst_stats, launch->module->code_count),
                                 .divergent = ARENA_ARRAY(kept, uint64_t, launch->module->code_count),
+                                .predicts = sm_predicts(gpu->config.sm),
                                 .mechanism = launch->mechanism};
     if (launch->mechanism->stats)
         stats->mechanism_stats = arena_alloc(kept, launch->mechanism->stats_bytes);

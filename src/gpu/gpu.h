@@ -60,6 +60,8 @@ struct gpu_launch {
 struct gpu_stats {
     uint64_t cycles;
     struct sm_stats sm; /* summed over SMs */
+    bool predicts;      /* branches are predicted, or waited for */
+    struct predictor_stats predictor;
     struct cache_stats l1, constant, l2;
     uint64_t l1_bytes; /* size of an SM's data cache */
     struct dram_stats dram;

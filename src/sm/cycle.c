@@ -297,6 +297,20 @@ static enum status create_schedulers(struct sm *sm, struct report *report) {
     return STATUS_OK;
 }
 
+static enum status create_predictor(struct sm *sm, struct report *report) {
+    const struct predictor_ops *ops;
+    const struct predictor_shape keys = sm_predictor_keys(&sm->params);
+    sm->is_watched = sm->shape.watcher != NULL || sm_predicts(&sm->params);
+    if (!sm_predicts(&sm->params))
+        return STATUS_OK;
+    if (sm->params.branch_cycles)
+        sm->kept = ARENA_ARRAY(sm->arena, struct kept, sm->warp_count);
+    const enum status status = predictor_find(sm->params.predictor, &ops, report);
+    return status ? status
+                  : predictor_create(&sm->predictor, sm->arena, ops, sm->params.predictor_sharing, &keys,
+                                     sm->module->code, sm->module->code_count, sm->warp_count, report);
+}
+
 static enum status create(struct sm **out, struct arena *arena, const struct sm_params *params,
                           const struct cache_params *l1, const struct sm_caches *caches, const struct module *module,
                           const struct sm_code *code, const struct executor *executor,
@@ -385,6 +399,8 @@ static enum status create(struct sm **out, struct arena *arena, const struct sm_
         sm_l2_create(sm, caches);
     if (status == STATUS_OK)
         status = create_schedulers(sm, report);
+    if (status == STATUS_OK)
+        status = create_predictor(sm, report);
     *out = sm;
     return status;
 }

@@ -4,13 +4,30 @@
 enum { LINE_INSTRUCTIONS = 16 };
 #define CODE_SPACE (UINT64_C(1) << 41) /* where the memory system sees code */
 
+/* The outcome of the warp's branch is known. Apart from the loop over cycles: most machines know it at once. */
+static __attribute__((noinline)) void know_outcome(struct sm *sm, unsigned warp) {
+    struct sm_warp *w = &sm->warps[warp];
+    const struct kept kept = sm->kept[warp];
+    w->astray = w->fetching = false;
+    w->buffer_pc = w->pc;
+    w->buffer_end = w->pc - kept.pc < kept.end - kept.pc ? kept.end : w->pc;
+    sm_consider_warp(sm, warp);
+}
+
 void sm_fetched(struct sm *sm, unsigned warp) {
     struct sm_warp *w = &sm->warps[warp];
-    if (!w->fetching)
+    if (!w->fetching) {
+        if (w->astray && sm->kept) /* the fetch in vain has not had its turn */
+            know_outcome(sm, warp);
         return;
+    }
     w->fetching = false;
     w->buffer_pc = w->pc;
     if (w->astray) { /* issue finds out now */
+        if (sm->kept) {
+            know_outcome(sm, warp);
+            return;
+        }
         w->astray = false;
         w->buffer_end = w->pc;
         sm_consider_warp(sm, warp);
@@ -32,6 +49,40 @@ void sm_fetched_astray(struct sm *sm, unsigned warp) {
     sm_event(sm, sm->now + 1, EVENT_FETCHED, warp);
 }
 
+/* Lanes that part: fetch was right if the side it took is the one the mechanism goes on with, or another path of the
+ * warp altogether. */
+static bool was_right(struct sm *sm, unsigned warp, const struct executed *executed, bool predicted) {
+    const uint32_t sides[2] = {executed->pc + 1, executed->target};
+    struct group next;
+    if (sm->predictor->ops->knows)
+        return true;
+    if (!executed_parts(executed))
+        return predicted == (executed->taken != 0);
+    return !sm->mechanism->offer(sm->control, warp, &next) || next.pc == sides[predicted] ||
+           next.pc != sides[!predicted];
+}
+
+/* The warp is fetched for again when the outcome is known; before, what was predicted is, in vain, if its turn comes. What
+ * is in the buffer is of no use then; where fetch only waits, it is. */
+void sm_predict(struct sm *sm, unsigned warp, const struct executed *executed) {
+    struct predictor *predictor = sm->predictor;
+    struct sm_warp *w = &sm->warps[warp];
+    bool predicted = false;
+    if (!predictor_branched(predictor, warp, NULL, executed, &predicted) || !sm->params.branch_cycles)
+        return;
+    if (predictor->ops && was_right(sm, warp, executed, predicted)) {
+        predictor->stats.followed++;
+        return;
+    }
+    predictor->stats.waited += !predictor->ops;
+    predictor->stats.squashed += predictor->ops != NULL;
+    sm->kept[warp] = (struct kept){executed->pc + 1, predictor->ops ? executed->pc + 1 : w->buffer_end};
+    w->buffer_end = executed->pc + 1;
+    w->astray = true;
+    w->fetching = !predictor->ops;
+    sm_event(sm, sm->now + sm->params.branch_cycles, EVENT_FETCHED, warp);
+}
+
 void sm_instruction_arrived(struct sm *sm, uint64_t address) {
     struct cache_arrival arrival;
     if (!cache_fill(sm->instruction, address, &arrival))
@@ -44,6 +95,8 @@ static uint64_t code_address(uint32_t pc) { return CODE_SPACE + (uint64_t)pc * S
 
 /* Apart from the loop over cycles, in which blocks begin. */
 __attribute__((noinline)) void sm_remember_code(struct sm *sm, uint32_t first_pc) {
+    if (sm->kept) /* some fetches are in vain, and looked at first */
+        return;
     const struct function *kernel = module_function_at(sm->module, first_pc);
     uint32_t *used = ARENA_ARRAY(sm->arena, uint32_t, cache_sets(sm->instruction));
     if (cache_atom_bytes(sm->instruction) != LINE_INSTRUCTIONS * SM_INSTRUCTION_BYTES)
@@ -79,6 +132,13 @@ static bool fetch_warp(struct sm *sm, unsigned warp) {
         w->fetching = true;
         sm->wants_fetch &= ~set_of(warp);
         sm->stats.fetches++;
+        return true;
+    }
+    if (w->astray && sm->kept) { /* what a branch was predicted to go to: only the turn counts */
+        w->fetching = true;
+        sm->wants_fetch &= ~set_of(warp);
+        sm->stats.fetches++;
+        sm->predictor->stats.vain_fetches++;
         return true;
     }
     const struct request request = {.address = code_address(w->pc), .tag = warp, .bytes = SM_INSTRUCTION_BYTES};

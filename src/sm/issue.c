@@ -546,6 +546,12 @@ static void issue_rejoin(struct sm *sm, unsigned scheduler, unsigned w) {
     end_run(sm, w, &executed);
 }
 
+static __attribute__((noinline)) void tell_of(struct sm *sm, unsigned w, const struct executed *executed) {
+    sm_tell_watcher(sm, w, &sm->warps[w].group, executed);
+    if (sm->predictor && executed->flow == FLOW_BRANCH)
+        sm_predict(sm, w, executed);
+}
+
 static void issue_warp(struct sm *sm, unsigned scheduler, unsigned w) {
     struct sm_warp *warp = &sm->warps[w];
     const uint32_t pc = warp->pc;
@@ -567,7 +573,8 @@ static void issue_warp(struct sm *sm, unsigned scheduler, unsigned w) {
     const bool runs_on = executed.flow == FLOW_NEXT && pc + 1 != warp->group.stop_pc && !sm->shape.watcher;
     if (!runs_on) {
         sm->mechanism->issued(sm->control, w, &warp->group, &executed);
-        sm_tell_watcher(sm, w, &warp->group, &executed);
+        if (sm->is_watched)
+            tell_of(sm, w, &executed);
     }
     launch_flight(sm, w, pc, &access);
     if (!runs_on) {

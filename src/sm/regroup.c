@@ -201,8 +201,13 @@ static slot_set issue_group(struct sm *sm, unsigned slot, const struct group *gr
                     &(struct group){.pc = group->pc, .lanes = group->lanes, .threads = sm->regroup->threads[number]},
                     &executed);
     sm_book_flight(sm, slot, number, &access, bundle);
+    bool predicted; /* a predictor is only heard of: groups are formed where their threads have gone */
     switch (executed.flow) {
     case FLOW_BRANCH:
+        if (sm->predictor)
+            predictor_branched(sm->predictor, slot, threads, &executed, &predicted);
+        sm_count_parting(sm, &executed);
+        break;
     case FLOW_MULTI:
     case FLOW_CALL: sm_count_parting(sm, &executed); break;
     case FLOW_EXIT:

@@ -1,6 +1,8 @@
 /* An SM as the others see it. What knows sets of slots is elsewhere, twice: sm/slot_set.h. */
 #include "sm/sm.h"
 
+#include <string.h>
+
 #include "sm/state.h"
 
 const struct stat_description sm_stats_table[] = {
@@ -89,6 +91,9 @@ const struct sm_stats *sm_statistics(const struct sm *sm) { return &sm->stats; }
 const void *sm_mechanism_statistics(const struct sm *sm) {
     return sm->mechanism->statistics ? sm->mechanism->statistics(sm->control) : NULL;
 }
+const struct predictor_stats *sm_predictor_statistics(const struct sm *sm) {
+    return sm->predictor ? &sm->predictor->stats : NULL;
+}
 const struct cache_stats *sm_l1_statistics(const struct sm *sm) { return cache_stats(sm->l1); }
 uint64_t sm_divergent_branches(const struct sm *sm, const uint64_t **per_pc) {
     *per_pc = sm->divergent;
@@ -100,6 +105,19 @@ struct arena *sm_arena(const struct sm *sm) {
 }
 
 /* ---- making one ---- */
+
+bool sm_predicts(const struct sm_params *params) {
+    return params->branch_cycles || strcmp(params->predictor, "none") != 0;
+}
+
+struct predictor_shape sm_predictor_keys(const struct sm_params *params) {
+    return (struct predictor_shape){.entries = params->predictor_entries,
+                                    .histories = params->predictor_histories,
+                                    .cache_entries = params->predictor_cache_entries,
+                                    .history_bits = params->predictor_history_bits,
+                                    .tag_bits = params->predictor_tag_bits,
+                                    .initial = params->predictor_initial};
+}
 
 enum status sm_create(struct sm **out, struct arena *arena, const struct sm_params *params,
                       const struct cache_params *l1, const struct sm_caches *caches, const struct module *module,

@@ -12,6 +12,7 @@
 #include "mem/cache.h"
 #include "mem/link.h"
 #include "sm/histograms.h"
+#include "sm/predictor/predictor.h"
 
 enum sm_pipeline { SM_SCOREBOARD, SM_BARREL, SM_ONE_CYCLE };
 enum sm_return { SM_RETURN_OWN, SM_RETURN_THREAD, SM_RETURN_GROUP };
@@ -109,6 +110,11 @@ struct sm_shape {
     bool l1_far;                      /* cache_is_far, of all SMs together */
 };
 
+/* Are conditional branches predicted, or waited for? */
+bool sm_predicts(const struct sm_params *params);
+/* The keys of a predictor. */
+struct predictor_shape sm_predictor_keys(const struct sm_params *params);
+
 /* What timing needs of the instructions of a module: the same for all SMs. */
 struct sm_code;
 const struct sm_code *sm_decode(struct arena *arena, const struct module *module, const struct sm_params *params,
@@ -170,6 +176,8 @@ uint64_t sm_block_of(const struct sm *sm, unsigned warp);
 void sm_where(const struct sm *sm, unsigned warp, uint32_t pcs[LANES_MAX]);
 unsigned sm_show_mechanism(const struct sm *sm, unsigned warp, struct group_row *rows, unsigned most);
 const struct sm_stats *sm_statistics(const struct sm *sm);
+/* NULL: branches are known at once, and not predicted. */
+const struct predictor_stats *sm_predictor_statistics(const struct sm *sm);
 /* The mechanism's own counters; NULL: it has none. */
 const void *sm_mechanism_statistics(const struct sm *sm);
 const struct cache_stats *sm_l1_statistics(const struct sm *sm);

@@ -143,6 +143,11 @@ struct sm_warp {
     uint32_t apart;     /* sm->slips: lanes that wait for data by themselves */
 };
 
+/* Instructions of a warp that waits for the outcome of its branch: from one to before the other. */
+struct kept {
+    uint32_t pc, end;
+};
+
 /* What the L1 has sent down and the SM's own L2 has not looked up, in order. */
 struct own_l2 {
     struct cache *cache;
@@ -180,6 +185,9 @@ struct sm {
     uint32_t at_others;      /* threads that wait for threads */
     bool slips;              /* lanes of a warp go on while others wait for their data */
     struct divergence_usage usage;
+    struct predictor *predictor; /* NULL: fetch knows at once where branches go, and nobody asks for predictions */
+    struct kept *kept;           /* of each warp; NULL: fetch knows at once */
+    bool is_watched;             /* there is somebody who hears of issues, or a predictor */
     struct sm_shape shape;
     unsigned warp_count, slot_count;
     const struct sm_entries *entries;
@@ -304,6 +312,9 @@ SM_STAGE void sm_remember_code(struct sm *sm, uint32_t first_pc);
 SM_STAGE void sm_fetched(struct sm *sm, unsigned warp);
 /* The warp goes on elsewhere than behind its last instruction, where fetch went. */
 SM_STAGE void sm_fetched_astray(struct sm *sm, unsigned warp);
+/* The warp has issued a branch, of which the mechanism has heard. If it was a conditional one, fetch, which hears of it
+ * later, waits or goes on as is predicted, and if that is wrong begins anew when it hears. */
+SM_STAGE void sm_predict(struct sm *sm, unsigned warp, const struct executed *executed);
 SM_STAGE void sm_instruction_arrived(struct sm *sm, uint64_t address);
 /* issue.c */
 /* Looks at a warp anew: what it would issue and what it waits for. */

@@ -1,0 +1,530 @@
+/* Branch predictors: each beside a model of its own, written from its publication, on random and on recorded outcomes;
+ * and what fetch makes of them in time. */
+#include "timed_programs.h"
+
+#include <stdlib.h>
+
+#include "base/rng.h"
+#include "sm/sm.h"
+
+/* ---- models: one thread's branch at a time, nothing packed ---- */
+
+enum { PCS = 64, SHARERS = 64 * 32, HISTORIES = 256, TABLE = 1024 };
+enum state { STRONG_NOT, WEAK_NOT, WEAK_TAKEN, STRONG_TAKEN };
+static const enum state after[4][2] = {
+    {STRONG_NOT, WEAK_NOT}, {STRONG_NOT, WEAK_TAKEN}, {WEAK_NOT, STRONG_TAKEN}, {WEAK_TAKEN, STRONG_TAKEN}};
+static bool says_taken(enum state state) { return state == WEAK_TAKEN || state == STRONG_TAKEN; }
+
+struct exception {
+    bool used;
+    uint32_t tag;
+    enum state state;
+};
+
+/* Tables without limits are told apart by PC and history. */
+struct model {
+    enum state limited[TABLE], all[PCS][HISTORIES];
+    bool outcomes[16];                                         /* of any branch, the newest first */
+    bool own[PCS][16];                                         /* of the branch, or of what shares its place */
+    struct exception limited_taken[TABLE], limited_not[TABLE]; /* exceptions of branches that are taken, and not */
+    struct exception all_taken[PCS][HISTORIES], all_not[PCS][HISTORIES];
+};
+
+struct settings {
+    const char *name;
+    uint32_t entries, histories, caches, history_bits, tag_bits, initial;
+};
+
+static uint32_t as_number(const bool *outcomes, uint32_t bits) {
+    uint32_t number = 0;
+    for (uint32_t i = 0; i < bits; i++)
+        number += outcomes[i] ? 1u << i : 0;
+    return number;
+}
+
+static void remember(bool *outcomes, bool taken) {
+    memmove(outcomes + 1, outcomes, 15 * sizeof *outcomes);
+    outcomes[0] = taken;
+}
+
+static void model_start(struct model *model, const struct settings *s) {
+    memset(model, 0, sizeof *model);
+    for (unsigned i = 0; i < TABLE; i++)
+        model->limited[i] = s->initial;
+    for (unsigned i = 0; i < PCS * HISTORIES; i++)
+        model->all[i / HISTORIES][i % HISTORIES] = s->initial;
+}
+
+static bool *own_history(struct model *model, const struct settings *s, uint32_t pc) {
+    return model->own[s->histories ? pc % s->histories : pc];
+}
+
+static enum state *counter_of(struct model *model, const struct settings *s, uint32_t pc) {
+    const uint32_t global = as_number(model->outcomes, s->history_bits),
+                   own = as_number(own_history(model, s, pc), s->history_bits);
+    if (strcmp(s->name, "gshare") == 0)
+        return s->entries ? &model->limited[(pc ^ global) % s->entries] : &model->all[pc][global];
+    if (strcmp(s->name, "two-level") == 0)
+        return s->entries ? &model->limited[own % s->entries] : &model->all[pc][own];
+    return s->entries ? &model->limited[pc % s->entries] : &model->all[pc][0];
+}
+
+static struct exception *exception_of(struct model *model, const struct settings *s, uint32_t pc, bool rule) {
+    const uint32_t history = as_number(model->outcomes, s->history_bits);
+    if (!s->caches)
+        return rule ? &model->all_taken[pc][history] : &model->all_not[pc][history];
+    return (rule ? model->limited_taken : model->limited_not) + (pc ^ history) % s->caches;
+}
+
+/* Was it mispredicted? */
+static bool model_yags(struct model *model, const struct settings *s, uint32_t pc, bool taken) {
+    enum state *counter = counter_of(model, s, pc);
+    const bool rule = says_taken(*counter);
+    const uint32_t tag = pc % (1u << s->tag_bits);
+    struct exception *found = exception_of(model, s, pc, rule);
+    const bool hit = found->used && (!s->caches || found->tag == tag);
+    const bool predicted = hit ? says_taken(found->state) : rule;
+    if (hit)
+        found->state = after[found->state][taken];
+    else if (rule && !taken)
+        *found = (struct exception){true, tag, WEAK_NOT};
+    else if (!rule && taken)
+        *found = (struct exception){true, tag, WEAK_TAKEN};
+    if (!(rule != taken && predicted == taken))
+        *counter = after[*counter][taken];
+    return predicted != taken;
+}
+
+static bool model_step(struct model *model, const struct settings *s, uint32_t pc, bool taken) {
+    if (strcmp(s->name, "perfect") == 0)
+        return false;
+    if (strcmp(s->name, "always-taken") == 0)
+        return !taken;
+    if (strcmp(s->name, "yags") == 0)
+        return model_yags(model, s, pc, taken);
+    enum state *counter = counter_of(model, s, pc);
+    const bool wrong = says_taken(*counter) != taken;
+    *counter = after[*counter][taken];
+    return wrong;
+}
+
+/* Lanes of one model's threads. Histories move on behind them, by where more than half went. */
+static uint32_t model_lanes(struct model *model, const struct settings *s, uint32_t pc, uint32_t lanes,
+                            uint32_t taken) {
+    uint32_t wrong = 0;
+    int balance = 0;
+    for (unsigned lane = 0; lane < 32; lane++)
+        if (lanes >> lane & 1) {
+            wrong |= (uint32_t)model_step(model, s, pc, taken >> lane & 1) << lane;
+            balance += taken >> lane & 1 ? 1 : -1;
+        }
+    remember(model->outcomes, balance > 0);
+    remember(own_history(model, s, pc), balance > 0);
+    return wrong;
+}
+
+/* Each sharer's model, made when it is first asked. */
+static struct model *models[SHARERS];
+
+static void forget_models(void) {
+    for (unsigned i = 0; i < SHARERS; i++) {
+        free(models[i]);
+        models[i] = NULL;
+    }
+}
+
+static uint32_t model_group(const struct settings *s, enum predictor_sharing sharing, const uint16_t *threads,
+                            uint32_t pc, uint32_t lanes, uint32_t taken) {
+    uint32_t wrong = 0, done = 0;
+    for (unsigned first = 0; first < 32; first++) {
+        if (!(lanes & ~done) || !((lanes & ~done) >> first & 1))
+            continue;
+        const unsigned per = sharing == PREDICTOR_OF_THREAD ? 1 : sharing == PREDICTOR_OF_WARP ? 32 : SHARERS;
+        const unsigned sharer = threads[first] / per;
+        uint32_t same = 0;
+        for (unsigned lane = 0; lane < 32; lane++)
+            same |= (lanes >> lane & 1) && threads[lane] / per == sharer ? 1u << lane : 0;
+        if (!models[sharer]) {
+            models[sharer] = malloc(sizeof *models[sharer]);
+            assert_non_null(models[sharer]);
+            model_start(models[sharer], s);
+        }
+        wrong |= model_lanes(models[sharer], s, pc, same, taken & same);
+        done |= same;
+    }
+    return wrong;
+}
+
+/* ---- random outcomes ---- */
+
+static const struct settings every[] = {
+    {"perfect", 16, 16, 16, 4, 4, 1},  {"always-taken", 16, 16, 16, 4, 4, 1},
+    {"smith", 0, 0, 0, 1, 0, 1},       {"smith", 1, 0, 0, 1, 0, 0},
+    {"smith", 7, 0, 0, 1, 0, 2},       {"smith", 1024, 0, 0, 1, 0, 3},
+    {"gshare", 0, 0, 0, 8, 0, 1},      {"gshare", 13, 0, 0, 4, 0, 1},
+    {"gshare", 256, 0, 0, 8, 0, 2},    {"two-level", 0, 0, 0, 8, 0, 1},
+    {"two-level", 64, 16, 0, 6, 0, 1}, {"two-level", 10, 5, 0, 4, 0, 3},
+    {"two-level", 256, 0, 0, 8, 0, 1}, {"yags", 0, 0, 0, 8, 0, 1},
+    {"yags", 64, 0, 16, 6, 6, 1},      {"yags", 16, 0, 5, 3, 2, 2},
+    {"yags", 64, 0, 64, 8, 0, 1},      {"yags", 64, 0, 32, 4, 12, 0},
+};
+enum { SETTINGS = sizeof every / sizeof every[0] };
+
+static struct predictor_shape keys_of(const struct settings *s) {
+    return (struct predictor_shape){.entries = s->entries,
+                                    .histories = s->histories,
+                                    .cache_entries = s->caches,
+                                    .history_bits = s->history_bits,
+                                    .tag_bits = s->tag_bits,
+                                    .initial = s->initial};
+}
+
+/* Branches of unlike habits: by threads, in turns, in loops, by chance. */
+static uint32_t outcomes(struct rng *rng, uint32_t pc, unsigned event, const uint16_t *threads) {
+    uint32_t taken = 0;
+    for (unsigned lane = 0; lane < 32; lane++) {
+        const bool one = pc % 4 == 0   ? event / 7 % 2 != 0
+                         : pc % 4 == 1 ? event % 9 != 0
+                         : pc % 4 == 2 ? threads[lane] % 5 < 3
+                                       : rng_below(rng, 8) < pc % 8;
+        taken |= (uint32_t)one << lane;
+    }
+    return taken;
+}
+
+static void compare_random(const struct settings *s, enum predictor_sharing sharing, uint64_t seed) {
+    enum { EVENTS = 1500, WARPS = 4 };
+    struct arena arena = {0};
+    struct report report = {0};
+    struct inst code[PCS] = {{0}};
+    const struct predictor_ops *ops;
+    const struct predictor_shape keys = keys_of(s);
+    struct predictor *predictor;
+    struct rng rng;
+    uint64_t branches = 0, wrong = 0;
+    rng_seed(&rng, seed);
+    for (unsigned pc = 0; pc < PCS; pc++)
+        code[pc] = (struct inst){.op = OP_BRA, .guard = pc % 3 ? 0 : -1};
+    assert_int_equal(predictor_find(s->name, &ops, &report), STATUS_OK);
+    assert_int_equal(predictor_create(&predictor, &arena, ops, sharing, &keys, code, PCS, WARPS, &report), STATUS_OK);
+    for (unsigned event = 0; event < EVENTS; event++) {
+        const uint32_t pc = (uint32_t)rng_below(&rng, 12) * 5, lanes = rng_u32(&rng) | 1u << rng_below(&rng, 32);
+        const unsigned slot = (unsigned)rng_below(&rng, WARPS);
+        const bool mixed = event % 2; /* threads of several warps, each in its lane */
+        uint16_t threads[32];
+        bool taken;
+        for (unsigned lane = 0; lane < 32; lane++)
+            threads[lane] = (uint16_t)((mixed ? rng_below(&rng, WARPS) : slot) * 32 + lane);
+        const struct executed executed = {
+            .flow = FLOW_BRANCH, .pc = pc, .lanes = lanes, .taken = outcomes(&rng, pc, event, threads) & lanes};
+        const uint64_t before = predictor->stats.thread_wrong;
+        assert_int_equal(predictor_branched(predictor, slot, mixed ? threads : NULL, &executed, &taken), pc % 3 != 0);
+        if (pc % 3 == 0)
+            continue;
+        const uint32_t expected = model_group(s, sharing, threads, pc, lanes, executed.taken);
+        if (predictor->stats.thread_wrong - before != bits_count(expected))
+            fail_msg("%s, %u entries, sharing %u, event %u: %llu of %u lanes wrong, not %u", s->name, s->entries,
+                     (unsigned)sharing, event, (unsigned long long)(predictor->stats.thread_wrong - before),
+                     bits_count(lanes), bits_count(expected));
+        branches += bits_count(lanes), wrong += bits_count(expected);
+    }
+    assert_int_equal(predictor->stats.thread_branches, branches);
+    assert_int_equal(predictor->stats.thread_wrong, wrong);
+    assert_int_equal(predictor->stats.thread_right, branches - wrong);
+    forget_models();
+    arena_free(&arena);
+    report_free(&report);
+}
+
+static void predictors_are_their_models_on_random_outcomes(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < SETTINGS; i++)
+        for (unsigned sharing = 0; sharing < 3; sharing++)
+            compare_random(&every[i], sharing, 17 * i + sharing + 1);
+}
+
+/* ---- a program's outcomes ---- */
+
+enum { RECORDS = 100000 };
+struct record {
+    uint32_t pc, lanes, taken;
+    unsigned slot;
+    uint16_t threads[32];
+};
+struct recorder {
+    const struct module *module;
+    struct record *records;
+    unsigned count;
+};
+
+static void record(void *self, const struct sm *sm, const struct sm_issue *issue) {
+    struct recorder *recorder = self;
+    const struct inst *inst = &recorder->module->code[issue->group.pc];
+    (void)sm;
+    if (issue->executed->flow != FLOW_BRANCH || inst->op != OP_BRA || inst->guard < 0)
+        return;
+    assert_true(recorder->count < RECORDS);
+    struct record *one = &recorder->records[recorder->count++];
+    one->pc = issue->group.pc, one->lanes = issue->executed->lanes, one->taken = issue->executed->taken;
+    for (unsigned lane = 0; lane < 32; lane++)
+        one->threads[lane] = issue->group.threads ? issue->group.threads[lane] : (uint16_t)(issue->slot * 32 + lane);
+}
+
+static void set_keys(char *text, size_t size, const char *base, const struct settings *s, unsigned sharing) {
+    static const char *const sharings[] = {"sm", "warp", "thread"};
+    snprintf(text, size,
+             "%ssm.predictor: %s\npredictor.sharing: %s\npredictor.entries: %u\npredictor.histories: %u\n"
+             "predictor.cache_entries: %u\npredictor.history_bits: %u\npredictor.tag_bits: %u\npredictor.initial: %u\n",
+             base, s->name, sharings[sharing], s->entries, s->histories, s->caches, s->history_bits, s->tag_bits,
+             s->initial);
+}
+
+#define ONE_SM "base: gtx480\nsm.count: 1\nsm.fetch_straight: false\n" LIMIT
+enum { PARTING = 4, SHARED_SUM = 2 }; /* among the programs */
+
+static void compare_recorded(const char *base, const struct settings *s, unsigned sharing) {
+    struct fixture f;
+    struct recorder recorder = {.records = calloc(RECORDS, sizeof(struct record))};
+    const struct sm_watcher watcher = {.self = &recorder, .issued = record};
+    char text[1024];
+    uint64_t wrong = 0, threads = 0;
+    set_keys(text, sizeof text, base, s, sharing);
+    open_machine(&f, text);
+    load(&f, programs[PARTING].text);
+    assert_non_null(recorder.records);
+    recorder.module = program_module(f.program);
+    assert_true(recorder.module->code_count <= PCS);
+    f.issues = &watcher;
+    expect_ok(&f, &programs[PARTING], true);
+    for (unsigned i = 0; i < recorder.count; i++) {
+        const struct record *one = &recorder.records[i];
+        wrong += bits_count(model_group(s, sharing, one->threads, one->pc, one->lanes, one->taken));
+        threads += bits_count(one->lanes);
+    }
+    const struct predictor_stats *stats = &f.result.timed->predictor;
+    assert_true(recorder.count > 1000);
+    assert_int_equal(stats->branches, recorder.count);
+    assert_int_equal(stats->thread_branches, threads);
+    assert_int_equal(stats->thread_wrong, wrong);
+    finish(&f);
+    forget_models();
+    free(recorder.records);
+}
+
+static void a_run_counts_what_models_make_of_its_outcomes(void **state) {
+    (void)state;
+    static const char *const bases[] = {ONE_SM, ONE_SM "sm.branch_cycles: 9\n", ONE_SM "divergence.mechanism: dwf\n"};
+    for (unsigned i = 0; i < SETTINGS; i++)
+        compare_recorded(bases[i % 3], &every[i], i / 3 % 3);
+}
+
+/* A loop of ten turns: the counter of a thread is wrong once at its beginning and once at its end. Of a warp that shares one,
+ * a single lane is wrong at the beginning, and two at the end: they warn the others [004 §IV-B]. */
+static void lanes_that_share_a_counter_warn_each_other(void **state) {
+    static const struct {
+        const char *sharing;
+        uint64_t wrong;
+    } cases[] = {{"thread", 64}, {"warp", 3}, {"sm", 3}};
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        struct fixture f;
+        char text[256];
+        snprintf(text, sizeof text, ONE_SM "sm.predictor: smith\npredictor.sharing: %s\n", cases[i].sharing);
+        fixture_open(&f, text, 64);
+        load(&f,
+             ".visible .entry k(.param .u64 p)\n{\n.reg .pred %q;\n.reg .b32 %r<4>;\nmov.u32 %r1, 0;\nL: add.u32 %r1, "
+             "%r1, 1;\nsetp.lt.u32 %q, %r1, 10;\n@%q bra L;\nret;\n}\n");
+        assert_int_equal(launch(&f, 1, 32, true), STATUS_OK);
+        assert_int_equal(f.result.timed->predictor.thread_branches, 320);
+        assert_int_equal(f.result.timed->predictor.thread_wrong, cases[i].wrong);
+        finish(&f);
+    }
+}
+
+/* ---- time ---- */
+
+struct outcome {
+    uint64_t cycles, fetches;
+    struct predictor_stats predictor;
+    uint32_t hash;
+};
+
+/* Counters conserve: every conditional branch that was executed is in them once. */
+static void check_counts(const struct fixture *f, const char *name) {
+    const struct predictor_stats *stats = &f->result.timed->predictor;
+    const struct module *module = program_module(f->program);
+    uint64_t issues = 0, threads = 0;
+    for (uint32_t pc = 0; pc < module->code_count; pc++)
+        if (module->code[pc].op == OP_BRA && module->code[pc].guard >= 0)
+            issues += f->result.instructions[pc].issues, threads += f->result.instructions[pc].lanes;
+    if (!f->result.timed->predicts)
+        return;
+    assert_int_equal(stats->branches, issues);
+    if (strcmp(f->machine.sm.predictor, "none") != 0) {
+        assert_int_equal(stats->thread_branches, threads);
+        assert_int_equal(stats->thread_right + stats->thread_wrong, threads);
+    }
+    if (stats->followed + stats->squashed + stats->waited != (f->machine.sm.branch_cycles ? issues : 0))
+        fail_msg("%s: %llu + %llu + %llu of %llu branches", name, (unsigned long long)stats->followed,
+                 (unsigned long long)stats->squashed, (unsigned long long)stats->waited, (unsigned long long)issues);
+    assert_true(stats->vain_fetches <= stats->squashed);
+}
+
+static struct outcome run(const struct program_text *program, uint32_t blocks, uint32_t threads, const char *base,
+                          const char *predictor, unsigned cycles) {
+    struct fixture f;
+    char text[512];
+    const struct program_text part = {program->name, program->text, blocks, threads};
+    snprintf(text, sizeof text, "%ssm.predictor: %s\nsm.branch_cycles: %u\n", base, predictor, cycles);
+    open_machine(&f, text);
+    load(&f, program->text);
+    expect_ok(&f, &part, true);
+    check_books(&f, program->name);
+    check_counts(&f, program->name);
+    struct outcome out = {.cycles = f.result.timed->cycles,
+                          .fetches = f.result.timed->sm.fetches,
+                          .predictor = f.result.timed->predictor};
+    for (unsigned i = 0; i < WORDS; i++)
+        out.hash = out.hash * 31 + f.memory[i];
+    finish(&f);
+    return out;
+}
+
+static const char *const names[] = {"none", "perfect", "always-taken", "smith", "gshare", "two-level", "yags"};
+enum { NAMES = sizeof names / sizeof names[0] };
+static const char *const bases[] = {
+    ONE_SM,
+    ONE_SM "sm.pipeline: barrel\n",
+    "base: fung-8800\nsm.count: 2\n" LIMIT,
+    ONE_SM "divergence.mechanism: barriers\n",
+    ONE_SM "divergence.mechanism: frontiers\n",
+    ONE_SM "divergence.mechanism: tokens\n",
+    ONE_SM "divergence.mechanism: diverge-on-miss\n",
+    "base: qv100\nsm.count: 1\nsm.fetch_straight: false\nsm.warp_size: 16\nsm.max_warps: 128\n" LIMIT,
+};
+enum { BASES = sizeof bases / sizeof bases[0] };
+
+/* The oracle, however late branches are known, is the machine in which they are known at once; and there nobody's guesses
+ * matter. Memory is the same whoever guesses. */
+static void the_oracle_is_a_machine_that_knows_at_once(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < BASES; i++) {
+        const struct program_text *program = &programs[i % 2 ? PARTING : SHARED_SUM];
+        const struct outcome at_once = run(program, 6, 192, bases[i], "none", 0);
+        const struct outcome oracle = run(program, 6, 192, bases[i], "perfect", 20);
+        const struct outcome guessing = run(program, 6, 192, bases[i], "smith", 0);
+        const struct outcome late = run(program, 6, 192, bases[i], "smith", 20);
+        const struct outcome waits = run(program, 6, 192, bases[i], "none", 20);
+        assert_int_equal(oracle.cycles, at_once.cycles);
+        assert_int_equal(oracle.fetches, at_once.fetches);
+        assert_int_equal(guessing.cycles, at_once.cycles);
+        assert_int_equal(guessing.fetches, at_once.fetches);
+        assert_int_equal(oracle.hash, at_once.hash);
+        assert_int_equal(late.hash, at_once.hash);
+        assert_int_equal(waits.hash, at_once.hash);
+        assert_true(late.predictor.squashed > 0);
+    }
+}
+
+/* With one warp nothing else can fill a cycle that a guess lost: nobody is faster than the oracle, and the deeper the
+ * pipeline, the slower. (Among many warps another order of issue may gain more than a guess loses.) */
+static void nobody_is_faster_than_the_oracle(void **state) {
+    static const unsigned depths[] = {1, 4, 16, 40};
+    (void)state;
+    for (unsigned b = 0; b < 2; b++)
+        for (unsigned p = 0; p < NAMES; p++) {
+            uint64_t last = run(&programs[PARTING], 1, 32, bases[b], "perfect", 0).cycles;
+            for (unsigned d = 0; d < 4; d++) {
+                const uint64_t cycles = run(&programs[PARTING], 1, 32, bases[b], names[p], depths[d]).cycles;
+                if (cycles < last || (p == 1 && cycles != last))
+                    fail_msg("%s: %llu cycles at a depth of %u, %llu before", names[p], (unsigned long long)cycles,
+                             depths[d], (unsigned long long)last);
+                last = cycles;
+            }
+        }
+}
+
+/* 30 turns of a loop whose branch is taken but for the last. */
+#define LOOP                                                                                                           \
+    ".visible .entry k(.param .u64 p)\n{\n.reg .pred %q;\n.reg .b32 %r<8>;\n.reg .b64 %rd<4>;\nld.param.u64 %rd1, "    \
+    "[p];\nmov.u32 %r1, 0;\nmov.u32 %r2, %clock;\nL: add.u32 %r1, %r1, 1;\nsetp.lt.u32 %q, %r1, 30;\n@%q bra "         \
+    "L;\nmov.u32 %r3, %clock;\nsub.u32 %r4, %r3, %r2;\nst.global.u32 [%rd1], %r4;\nret;\n}\n"
+
+static uint32_t time_loop(const char *predictor, unsigned cycles, uint64_t *squashed) {
+    struct fixture f;
+    char text[512];
+    snprintf(text, sizeof text, ONE_SM "instruction_cache.perfect: true\nsm.predictor: %s\nsm.branch_cycles: %u\n",
+             predictor, cycles);
+    fixture_open(&f, text, 64);
+    load(&f, LOOP);
+    assert_int_equal(launch(&f, 1, 32, true), STATUS_OK);
+    const uint32_t out = f.memory[0];
+    *squashed = f.result.timed->predictor.squashed;
+    finish(&f);
+    return out;
+}
+
+/* Every branch that was waited for, or mispredicted, costs a cycle for each cycle that it is known later. */
+static void a_guess_costs_the_depth_of_the_pipeline(void **state) {
+    static const struct {
+        const char *name;
+        uint32_t late, squashed;
+    } cases[] = {{"none", 30, 0}, {"perfect", 0, 0}, {"always-taken", 1, 1}, {"smith", 2, 2}};
+    uint64_t squashed;
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        const uint32_t less = time_loop(cases[i].name, 10, &squashed);
+        assert_int_equal(squashed, cases[i].squashed);
+        assert_int_equal(time_loop(cases[i].name, 25, &squashed) - less, 15 * cases[i].late);
+        assert_int_equal(squashed, cases[i].squashed);
+    }
+}
+
+/* ---- what is refused ---- */
+
+static void expect_refused(const char *settings, const char *words) {
+    struct machine machine;
+    struct report report = {0};
+    enum status status = machine_open_text(&machine, "test.yaml", settings, strlen(settings), &report);
+    if (!status)
+        status = machine_check(&machine, &report);
+    assert_int_equal(status, STATUS_INVALID);
+    if (!strstr(report_text(&report), words))
+        fail_msg("'%s' is not in: %s", words, report_text(&report));
+    machine_close(&machine);
+    report_free(&report);
+}
+
+static void what_cannot_be_served_is_refused_by_name(void **state) {
+    (void)state;
+    expect_refused(ONE_SM "sm.predictor: smit\n", "sm.predictor=smit: no such predictor");
+    expect_refused(ONE_SM "sm.branch_cycles: 4\ndivergence.mechanism: dwf\n", "divergence.mechanism=dwf forms groups");
+    expect_refused(ONE_SM "sm.branch_cycles: 4\ndivergence.mechanism: mimd\n", "divergence.mechanism=mimd forms");
+    expect_refused(ONE_SM "sm.branch_cycles: 4\nsm.pipeline: one-cycle\n", "sm.pipeline=one-cycle");
+    expect_refused("base: gtx480\nsm.branch_cycles: 4\n", "sm.fetch_straight=true");
+}
+
+static void tables_beyond_the_host_are_refused(void **state) {
+    struct fixture f;
+    (void)state;
+    open_machine(&f, ONE_SM "sm.predictor: yags\npredictor.sharing: thread\npredictor.cache_entries: 1000000\n");
+    load(&f, programs[PARTING].text);
+    assert_int_not_equal(launch(&f, 1, 32, true), STATUS_OK);
+    expect_text(&f, "sm.predictor=yags: the tables of an SM's");
+    finish(&f);
+}
+
+int main(void) {
+    setenv("HEDDLE_CONFIGS", HEDDLE_SOURCE_DIR "/configs", 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(predictors_are_their_models_on_random_outcomes),
+        cmocka_unit_test(a_run_counts_what_models_make_of_its_outcomes),
+        cmocka_unit_test(lanes_that_share_a_counter_warn_each_other),
+        cmocka_unit_test(the_oracle_is_a_machine_that_knows_at_once),
+        cmocka_unit_test(nobody_is_faster_than_the_oracle),
+        cmocka_unit_test(a_guess_costs_the_depth_of_the_pipeline),
+        cmocka_unit_test(what_cannot_be_served_is_refused_by_name),
+        cmocka_unit_test(tables_beyond_the_host_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
