@@ -136,6 +136,8 @@ json_t *result_launch(struct run *run, unsigned i, struct arena *arena) {
         result_add_timed(out, result->timed, &result->stats);
     if (result->timed)
         json_object_set_new(out, "series", result_series(&result->timed->series));
+    if (result->timed)
+        json_object_set_new(out, "sms", result_sms(&result->timed->sms));
     if (result->output)
         json_object_set_new(out, "output", json_string(clean_text(arena, result->output, result->output_bytes)));
     return out;
@@ -195,9 +197,12 @@ json_t *result_kernels(struct run *run, struct arena *arena) {
         unsigned first = 0;
         while (run->launches[first].kernel != run->launches[i].kernel)
             first++;
-        if (first == i)
-            json_array_append_new(list,
-                                  sum_json(run, run->launches[i].kernel, "instructions", instructions_json, arena));
+        if (first != i)
+            continue;
+        const struct function *kernel = run->launches[i].kernel;
+        json_t *out = sum_json(run, kernel, "instructions", instructions_json, arena);
+        json_object_set_new(out, "flow", result_flow(run->module, result_total_instructions(run, kernel, arena)));
+        json_array_append_new(list, out);
     }
     return list;
 }
@@ -347,6 +352,7 @@ enum status result_write(struct run *run, bool complete, double wall_seconds, st
     json_object_set_new(root, "total", sum_json(run, NULL, "lines", lines_json, arena));
     json_object_set_new(root, "buffers", buffers_json(run, arena));
     json_object_set_new(root, "checks", checks_json(run, arena));
+    json_object_set_new(root, "sources", result_sources(run, arena));
     json_object_set_new(root, "host", host_json(run, wall_seconds, arena));
     *text = result_layout(root, arena, length);
     json_decref(root);

@@ -8,9 +8,8 @@ static void keep_rest(struct launch_result *result) {
         timed->instructions = NULL, timed->divergent = NULL;
         if (timed->mechanism_stats)
             timed->mechanism_stats = arena_copy(&kept, timed->mechanism_stats, timed->mechanism->stats_bytes);
-        for (unsigned i = 0; i < SERIES_COUNT && timed->series.count; i++)
-            timed->series.values[i] =
-                arena_copy(&kept, timed->series.values[i], timed->series.count * sizeof *timed->series.values[i]);
+        series_copy(&timed->series, &kept);
+        series_copy(&timed->sms, &kept);
         result->timed = timed;
     }
     if (result->output)

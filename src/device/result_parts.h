@@ -16,6 +16,10 @@ json_t *result_launch(struct run *run, unsigned i, struct arena *arena);
 json_t *result_kernels(struct run *run, struct arena *arena);
 /* Source lines over all launches. */
 json_t *result_lines(struct run *run, struct arena *arena);
+/* Basic blocks of all functions in which one of the instructions issued. */
+json_t *result_flow(const struct module *module, const struct inst_stats *instructions);
+/* The texts that lines of the result stand in, as far as they are at hand, by the hash of their text. */
+json_t *result_sources(struct run *run, struct arena *arena);
 /* The computer that it ran on: how fast, on how many threads, by which lane file. */
 json_t *result_host(double seconds, uint64_t warp_instructions, unsigned threads, const char *lanes);
 void result_add_stats(json_t *into, const struct run_stats *stats);

@@ -1,18 +1,31 @@
-/* What a result file says of a launch over its cycles, and of how its numbers are spread. */
+/* What a result file says of a launch over its cycles and by SM, and of how its numbers are spread. */
 #include <stdio.h>
 
 #include "device/result_timed.h"
+
+static void add_lists(json_t *into, const struct series *series, bool by_sm) {
+    for (unsigned i = 0; i < SERIES_COUNT; i++) {
+        if (by_sm && !series_is_of_sm(i))
+            continue;
+        json_t *values = json_array();
+        for (uint32_t k = 0; k < series->count; k++)
+            json_array_append_new(values, result_count(series->values[i][k]));
+        json_object_set_new(into, series_table[i].name, values);
+    }
+}
 
 json_t *result_series(const struct series *series) {
     json_t *out = json_object();
     json_object_set_new(out, "interval", result_count(series->interval));
     json_object_set_new(out, "intervals", result_count(series->count));
-    for (unsigned i = 0; i < SERIES_COUNT; i++) {
-        json_t *values = json_array();
-        for (uint32_t k = 0; k < series->count; k++)
-            json_array_append_new(values, result_count(series->values[i][k]));
-        json_object_set_new(out, series_table[i].name, values);
-    }
+    add_lists(out, series, false);
+    return out;
+}
+
+json_t *result_sms(const struct series *sms) {
+    json_t *out = json_object();
+    json_object_set_new(out, "count", result_count(sms->count));
+    add_lists(out, sms, true);
     return out;
 }
 

@@ -12,6 +12,7 @@ void result_add_inst_timed(json_t *into, const struct sm_inst_stats *timed);
 void result_add_timed_units(json_t *into, const struct divergence_ops *mechanism, bool predicts);
 /* result_series.c */
 json_t *result_series(const struct series *series);
+json_t *result_sms(const struct series *sms);
 void result_add_series_units(json_t *into);
 json_t *result_histograms(const struct gpu_stats *timed);
 void result_add_histogram_units(json_t *into);

@@ -103,15 +103,21 @@ static uint32_t add_tables(struct arena *arena, struct bytes *out, const struct 
     return count;
 }
 
+static void add_series(struct arena *arena, struct bytes *out, const struct series *series) {
+    for (unsigned i = 0; i < SERIES_COUNT && series->count; i++)
+        if (series->values[i])
+            add(arena, out, series->values[i], series->count * sizeof *series->values[i]);
+}
+
 static void add_timed(struct session_log *log, struct arena *arena, struct bytes *out, const struct gpu_stats *stats,
                       size_t mechanism_bytes) {
     struct gpu_stats timed = *stats;
     if (log->launches >= SERIES_LAUNCHES)
-        timed.series.count = 0;
+        timed.series.count = timed.sms.count = 0;
     add(arena, out, &timed, sizeof timed);
     add(arena, out, timed.mechanism_stats, mechanism_bytes);
-    for (unsigned i = 0; i < SERIES_COUNT && timed.series.count; i++)
-        add(arena, out, timed.series.values[i], timed.series.count * sizeof *timed.series.values[i]);
+    add_series(arena, out, &timed.series);
+    add_series(arena, out, &timed.sms);
 }
 
 void session_log_launch(struct session_log *log, struct session_entry *entry, const struct launch *launch,
@@ -212,6 +218,12 @@ static enum status read_module(struct reader *reader, struct session *session, s
     return status;
 }
 
+static void read_series(struct reader *reader, struct arena *arena, struct series *series, bool by_sm) {
+    const size_t bytes = series->count * sizeof *series->values[0];
+    for (unsigned i = 0; i < SERIES_COUNT; i++)
+        series->values[i] = series->count && (!by_sm || series_is_of_sm(i)) ? read_copy(reader, arena, bytes) : NULL;
+}
+
 static void read_timed(struct reader *reader, const struct session *session, struct launch_result *result,
                        size_t mechanism_bytes) {
     struct gpu_stats *timed = ARENA_NEW(&result->arena, struct gpu_stats);
@@ -222,10 +234,8 @@ static void read_timed(struct reader *reader, const struct session *session, str
         timed->mechanism_stats = read_copy(reader, &result->arena, mechanism_bytes);
     else if (mechanism_bytes)
         reader->is_short = true;
-    for (unsigned i = 0; i < SERIES_COUNT; i++) {
-        const size_t bytes = timed->series.count * sizeof *timed->series.values[i];
-        timed->series.values[i] = timed->series.count ? read_copy(reader, &result->arena, bytes) : NULL;
-    }
+    read_series(reader, &result->arena, &timed->series, false);
+    read_series(reader, &result->arena, &timed->sms, true);
     result->timed = timed;
 }
 

@@ -69,3 +69,21 @@ const char *source_line(struct sources *sources, unsigned file, uint32_t line) {
     }
     return line >= 1 && line <= source->line_count ? source->lines[line - 1] : "";
 }
+
+const char *source_text(const struct sources *sources, unsigned file, struct arena *arena) {
+    const struct source_file *source = &sources->files[file];
+    if (!source->tried || !source->line_count)
+        return NULL;
+    size_t length = 1;
+    for (unsigned i = 0; i < source->line_count; i++)
+        length += strlen(source->lines[i]) + 1;
+    char *text = arena_alloc(arena, length), *at = text;
+    for (unsigned i = 0; i < source->line_count; i++) {
+        const size_t bytes = strlen(source->lines[i]);
+        memcpy(at, source->lines[i], bytes);
+        at[bytes] = '\n';
+        at += bytes + 1;
+    }
+    *at = 0;
+    return text;
+}

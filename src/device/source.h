@@ -22,5 +22,7 @@ struct sources sources_of(struct arena *arena, const struct module *module, cons
 void source_give(struct sources *sources, const char *name, const char *text);
 /* A line, "" when it is not at hand. Only files beside the module are read, whatever names it contains. */
 const char *source_line(struct sources *sources, unsigned file, uint32_t line);
+/* The whole text of a file of which a line was asked for and found, its lines ended by '\n'; NULL: none was. */
+const char *source_text(const struct sources *sources, unsigned file, struct arena *arena);
 
 #endif

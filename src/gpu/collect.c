@@ -112,6 +112,7 @@ static void read_counters(const struct launch_state *state, uint64_t cycle, uint
         const struct sm_stats *sm = sm_statistics(state->sms[i]);
         levels.threads_unfinished -= sm_threads(state->sms[i]);
         levels.blocks_resident -= sm->blocks;
+        sm_count_waits(state->sms[i], levels.warps);
         series_read(values, SERIES_SM, sm);
         series_read(values, SERIES_L1, sm_l1_statistics(state->sms[i]));
     }
@@ -142,8 +143,32 @@ void collect_sample(struct launch_state *state, uint64_t cycle) {
     }
 }
 
+/* The same counters of the whole launch, SM by SM. */
+static void collect_sms(const struct launch_state *state, uint64_t cycles, struct arena *kept, struct series *out) {
+    const struct gpu_config *config = &state->gpu->config;
+    const uint64_t slots = cycles * config->sm->schedulers;
+    const struct sm_stats untouched = {.slots = slots, .idle = slots};
+    const struct sm **sms = ARENA_ARRAY(state->arena, const struct sm *, config->sm_count);
+    for (uint32_t i = 0; i < state->made_count; i++)
+        sms[sm_shape_of(state->sms[i])->id] = state->sms[i];
+    *out = (struct series){.count = config->sm_count};
+    for (unsigned i = 0; i < SERIES_COUNT; i++)
+        if (series_is_of_sm(i))
+            out->values[i] = ARENA_ARRAY(kept, uint64_t, out->count);
+    for (uint32_t id = 0; id < config->sm_count; id++) {
+        uint64_t values[SERIES_COUNT] = {0};
+        series_read(values, SERIES_SM, sms[id] ? sm_statistics(sms[id]) : &untouched);
+        if (sms[id])
+            series_read(values, SERIES_L1, sm_l1_statistics(sms[id]));
+        for (unsigned i = 0; i < SERIES_COUNT; i++)
+            if (series_is_of_sm(i))
+                out->values[i][id] = values[i];
+    }
+}
+
 void collect_end(struct launch_state *state, uint64_t cycle, struct arena *kept, struct gpu_stats *stats) {
     uint64_t values[SERIES_COUNT];
     read_counters(state, cycle, values);
     series_end(&state->gpu->series, cycle, values, kept, &stats->series);
+    collect_sms(state, cycle, kept, &stats->sms);
 }

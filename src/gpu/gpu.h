@@ -74,8 +74,8 @@ struct gpu_stats {
     struct sm_histograms histograms;
     uint64_t *divergent;
     const struct divergence_ops *mechanism;
-    void *mechanism_stats; /* as mechanism->stats describes; NULL: it counts nothing of its own */
-    struct series series;
+    void *mechanism_stats;     /* as mechanism->stats describes; NULL: it counts nothing of its own */
+    struct series series, sms; /* over the cycles; by SM */
 };
 
 struct gpu; /* what outlives a launch: L2, DRAM, instruction and constant caches */

@@ -17,6 +17,12 @@ const struct series_description series_table[SERIES_COUNT] = {
 #undef SERIES
 };
 
+void series_copy(struct series *series, struct arena *arena) {
+    for (unsigned i = 0; i < SERIES_COUNT; i++)
+        if (series->values[i])
+            series->values[i] = arena_copy(arena, series->values[i], series->count * sizeof *series->values[i]);
+}
+
 void series_create(struct series_recorder *recorder, struct arena *arena) {
     recorder->samples = arena_alloc(arena, SERIES_SAMPLES * sizeof *recorder->samples);
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "sm/sm.h"
 
 enum series_part { SERIES_SM, SERIES_L1, SERIES_L2, SERIES_DRAM, SERIES_GPU, SERIES_PARTS };
 enum series_kind { SERIES_FLOW, SERIES_LEVEL };
@@ -32,6 +33,7 @@ extern const struct series_description series_table[SERIES_COUNT];
 /* What no part counts. */
 struct series_levels {
     uint64_t threads_unfinished, blocks_resident;
+    uint64_t warps[WAIT_COUNT]; /* in issue slots, by what they wait for */
 };
 
 /* While a launch runs: what was counted from its beginning to the end of each interval. */
@@ -42,13 +44,20 @@ struct series_recorder {
     uint64_t (*samples)[SERIES_COUNT];
 };
 
-/* When it is over: entry k of a series is of the cycles [k * interval, (k + 1) * interval), the last up to the end. */
+/* When it is over: entry k of a series is of the cycles [k * interval, (k + 1) * interval), the last up to the end. The same
+ * for whole launches by SM: entry k is of SM k, and what neither SMs nor L1s count is NULL. */
 struct series {
     uint64_t interval; /* cycles */
     uint32_t count;
     uint64_t *values[SERIES_COUNT];
 };
 
+/* Whether an SM or its L1 counts it. */
+static inline bool series_is_of_sm(unsigned i) {
+    return series_table[i].part == SERIES_SM || series_table[i].part == SERIES_L1;
+}
+/* What it holds, copied to another arena. */
+void series_copy(struct series *series, struct arena *arena);
 void series_create(struct series_recorder *recorder, struct arena *arena);
 /* A launch begins. interval: cycles, 0: no samples. */
 void series_begin(struct series_recorder *recorder, uint64_t interval, const uint64_t origin[SERIES_COUNT]);

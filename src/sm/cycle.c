@@ -276,6 +276,12 @@ static struct sm_slot_view view_slot(const struct sm *sm, unsigned slot) {
                                  .wait = warp->stage};
 }
 
+static void count_waits(const struct sm *sm, uint64_t waits[WAIT_COUNT]) {
+    for (unsigned slot = 0; slot < sm->slot_count; slot++)
+        if (set_has(sm->used, slot))
+            waits[sm->warps[slot].stage]++;
+}
+
 /* ---- making one ---- */
 
 static enum status create_schedulers(struct sm *sm, struct report *report) {
@@ -405,5 +411,10 @@ static enum status create(struct sm **out, struct arena *arena, const struct sm_
     return status;
 }
 
-const struct sm_entries SM_ENTRIES = {
-    .create = create, .run = run_awake, .settle = settle, .clean = clean, .describe = describe, .view_slot = view_slot};
+const struct sm_entries SM_ENTRIES = {.create = create,
+                                      .run = run_awake,
+                                      .settle = settle,
+                                      .clean = clean,
+                                      .describe = describe,
+                                      .view_slot = view_slot,
+                                      .count_waits = count_waits};

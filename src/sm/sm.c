@@ -77,6 +77,8 @@ struct sm_slot_view sm_view_slot(const struct sm *sm, unsigned slot) {
     return sm->entries->view_slot(sm, slot);
 }
 
+void sm_count_waits(const struct sm *sm, uint64_t waits[WAIT_COUNT]) { sm->entries->count_waits(sm, waits); }
+
 void sm_where(const struct sm *sm, unsigned warp, uint32_t pcs[LANES_MAX]) {
     sm->mechanism->where(sm->control, warp, pcs);
 }

@@ -165,6 +165,8 @@ void sm_describe(const struct sm *sm, struct report *report);
 /* For watchers. Threads are numbered through the SM; warp w has numbers from w * LANES_MAX on, as many as it has threads. */
 unsigned sm_slot_count(const struct sm *sm);
 struct sm_slot_view sm_view_slot(const struct sm *sm, unsigned slot);
+/* Adds the slots in use to those that wait for the same. */
+void sm_count_waits(const struct sm *sm, uint64_t waits[WAIT_COUNT]);
 const struct sm_shape *sm_shape_of(const struct sm *sm);
 /* A thread as its block counts. */
 static inline unsigned sm_thread_of_block(const struct sm_shape *shape, unsigned thread) {

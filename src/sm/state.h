@@ -287,7 +287,7 @@ struct sm {
 };
 
 /* What is called from outside and knows sets of slots, of cycle.c and of many.c: sm_create, sm_run of an SM that is awake,
- * sm_settle, sm_clean, sm_describe, sm_view_slot. */
+ * sm_settle, sm_clean, sm_describe, sm_view_slot, sm_count_waits. */
 struct sm_entries {
     enum status (*create)(struct sm **out, struct arena *arena, const struct sm_params *params,
                           const struct cache_params *l1, const struct sm_caches *caches, const struct module *module,
@@ -299,6 +299,7 @@ struct sm_entries {
     void (*describe)(const struct sm *sm, struct report *report);
     bool (*clean)(struct sm *sm, bool l1, bool l2);
     struct sm_slot_view (*view_slot)(const struct sm *sm, unsigned slot);
+    void (*count_waits)(const struct sm *sm, uint64_t waits[WAIT_COUNT]);
 };
 extern const struct sm_entries sm_few, sm_many;
 /* cycle.c */

@@ -17,7 +17,8 @@ KERNELS = [f"tests/validation/gpgpusim/{name}.yaml" for name in
 KERNELS.append("examples/warp_sum.yaml")
 # series that are counters of the launch, by their path in it
 FLOWS = {"warp_instructions": "warp_instructions", "active_lanes": "active_lanes", "l1_accesses": "memory.l1.accesses", "l1_misses": "memory.l1.misses",
-         "l2_accesses": "memory.l2.accesses", "l2_misses": "memory.l2.misses", "dram_bytes": "memory.dram.bytes"}
+         "l2_accesses": "memory.l2.accesses", "l2_misses": "memory.l2.misses", "dram_bytes": "memory.dram.bytes",
+         "dram_row_hits": "memory.dram.row_hits", "dram_row_misses": "memory.dram.row_misses", "blocks": "blocks"}
 
 
 @functools.lru_cache(maxsize=None)
@@ -189,6 +190,50 @@ class Results(unittest.TestCase):
                 self.assertGreater(max(series["blocks_resident"] + [0 if count > 1 else 1]), 0)
 
         self.of_every_run(check)
+
+    def test_sms_add_up_to_the_counters_of_their_launch(self):
+        def check(result):
+            for launch in result["launches"]:
+                sms = launch["sms"]
+                self.assertEqual(sms["count"], result["machine"]["parameters"]["sm.count"]["value"])
+                for name, values in sms.items():
+                    if name != "count":
+                        self.assertEqual(len(values), sms["count"], name)
+                for name in ("warp_instructions", "active_lanes", "blocks", "l1_accesses", "l1_misses"):
+                    self.assertEqual(sum(sms[name]), at(launch, FLOWS[name]), name)
+                for name, slots in launch["cycle_classes"].items():
+                    self.assertEqual(sum(sms[name]), slots, name)
+                for k in range(sms["count"]): # each has as many slots as any other
+                    self.assertEqual(sum(sms[name][k] for name in launch["cycle_classes"]) * sms["count"], launch["slots"])
+
+        self.of_every_run(check)
+
+    def test_warps_by_state_are_those_that_are_resident(self):
+        series = run("examples/collatz.yaml", "gtx480")["launches"][0]["series"]
+        states = [name for name in series if name.startswith("warps_")]
+        self.assertEqual(states, [f"warps_{name}" for name in run("examples/collatz.yaml", "gtx480")["total"]["stalls"]])
+        for k in range(series["intervals"]): # a warp stays as long as one of its threads does
+            warps = sum(series[name][k] for name in states)
+            self.assertTrue(series["threads_unfinished"][k] / 32 <= warps <= series["blocks_resident"][k] * 8)
+
+    def test_flow_is_the_control_flow_of_what_ran(self):
+        for path in ("examples/collatz.yaml", KERNELS[0], "examples/warp_sum.yaml"):
+            for kernel in run(path, "gtx480")["kernels"]:
+                blocks = {block["first"]: block for block in kernel["flow"]}
+                for inst in kernel["instructions"]: # each instruction is in exactly one
+                    self.assertEqual(sum(b["first"] <= inst["pc"] < b["end"] for b in blocks.values()), 1)
+                for block in blocks.values():
+                    for pc in (*block["next"], block["post_dominator"]):
+                        self.assertTrue(pc is None or pc in blocks)
+        blocks = run("examples/collatz.yaml", "gtx480")["kernels"][0]["flow"]
+        self.assertTrue(any(b["first"] in b["next"] and b["loop_depth"] == 1 for b in blocks)) # its loop
+
+    def test_sources_hold_the_text_of_lines(self):
+        for path in ("examples/collatz.yaml", "examples/warp_sum.yaml"):
+            result = run(path, "gtx480")
+            texts = {source["name"]: source["text"].split("\n") for source in result["sources"].values()}
+            for line in result["total"]["lines"]:
+                self.assertEqual(texts[line["file"]][line["line"] - 1], line["text"])
 
     def test_a_longer_interval_is_the_sum_of_shorter_ones(self):
         path = "tests/validation/gpgpusim/spmv-8192.yaml"
