@@ -121,3 +121,20 @@ if(not_the_program)
 endif()
 target_compile_definitions(heddle PRIVATE ${share_definitions})
 target_include_directories(heddle PRIVATE ${PROJECT_SOURCE_DIR}) # suite/workloads.def
+
+# The page of `heddle report` (report/): bundled by Node.js into one file whose bytes the program holds. Without it everything
+# else is built, and the command says what is missing.
+find_program(HEDDLE_NODE NAMES node nodejs)
+if(HEDDLE_NODE)
+  file(GLOB report_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/report/src/* ${PROJECT_SOURCE_DIR}/report/build.js)
+  set(report_header ${PROJECT_BINARY_DIR}/report/heddle_report_page.h)
+  add_custom_command(OUTPUT ${report_header}
+    COMMAND ${HEDDLE_NODE} ${PROJECT_SOURCE_DIR}/report/build.js ${PROJECT_BINARY_DIR}/report
+    DEPENDS ${report_files}
+    COMMENT "Bundling the report page" VERBATIM)
+  target_sources(heddle PRIVATE ${report_header})
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/cli/report.c PROPERTIES COMPILE_DEFINITIONS HEDDLE_REPORT_PAGE)
+  target_include_directories(heddle PRIVATE ${PROJECT_BINARY_DIR}/report)
+else()
+  message(STATUS "Node.js is not installed (nodejs): 'heddle report' is built without its page")
+endif()

@@ -68,6 +68,8 @@ static void show_developer(struct arena *arena) {
     const char *oclgrind = find_program(arena, "oclgrind"), *cmake = find_program(arena, "cmake");
     const char *pocl = access("/etc/OpenCL/vendors/pocl.icd", R_OK) == 0 ? "/etc/OpenCL/vendors/pocl.icd" : NULL;
     puts("\nFor work on Heddle itself:");
+    show(find_program(arena, "node") || find_program(arena, "nodejs"), "Node.js", "bundles the page of 'heddle report'",
+         "apt-get install nodejs and build again: 'heddle report'");
     show(cmake, "cmake", cmake, "apt-get install cmake: builds Heddle");
     show(oclgrind, "Oclgrind", oclgrind, "apt-get install oclgrind: random kernels are compared with it");
     show(pocl, "PoCL", pocl, "apt-get install pocl-opencl-icd: a second opinion on random kernels");

@@ -1,11 +1,11 @@
 /* heddle step --html: the issues as data in a page that shows them (share/heddle/step.html). */
-#include <errno.h>
 #include <jansson.h>
 #include <string.h>
 
 #include "base/bits.h"
 #include "base/file.h"
 #include "cli/commands.h"
+#include "cli/page.h"
 #include "cli/step.h"
 #include "device/compile.h"
 #include "device/lines.h"
@@ -90,24 +90,6 @@ static void add_code(struct step_view *view, json_t *root) {
     json_object_set_new(root, "files", files);
 }
 
-/* A page on its way out. */
-struct page {
-    FILE *to;
-    char last;
-};
-
-/* "</" in a text would end the script it stands in. */
-static int write_data(const char *data, size_t length, void *to) {
-    struct page *page = to;
-    for (size_t i = 0; i < length; i++) {
-        if (data[i] == '/' && page->last == '<')
-            fputc('\\', page->to);
-        fputc(data[i], page->to);
-        page->last = data[i];
-    }
-    return 0;
-}
-
 enum status step_html(struct step_view *view, const char *path, struct report *report) {
     struct compile_tools tools = {0};
     char *page = NULL;
@@ -128,17 +110,16 @@ enum status step_html(struct step_view *view, const char *path, struct report *r
         json_array_append_new(steps, step_json(&view->steps->items[i]));
     json_object_set_new(root, "steps", steps);
     add_code(view, root);
-    struct page out = {.to = fopen(path, "w")};
-    if (out.to) {
-        fwrite(page, 1, (size_t)(place - page), out.to);
-        json_dump_callback(root, write_data, &out, JSON_COMPACT | JSON_SORT_KEYS);
-        fputs(place + strlen(PLACE), out.to);
+    FILE *out = page_open(path, report);
+    if (out) {
+        fwrite(page, 1, (size_t)(place - page), out);
+        page_put_json(out, root);
+        fputs(place + strlen(PLACE), out);
     }
     json_decref(root);
-    if (!out.to)
-        return report_add(report, STATUS_SYSTEM, "'%s' cannot be written: %s", path, strerror(errno));
-    if (ferror(out.to) | fclose(out.to))
-        return report_add(report, STATUS_SYSTEM, "'%s' could not be written whole", path);
+    status = out ? page_close(out, path, report) : STATUS_SYSTEM;
+    if (status)
+        return status;
     printf("%s: %u issues; open it in a browser\n", path, view->steps->count);
     return STATUS_OK;
 }

@@ -7,7 +7,7 @@
 
 enum { FILE_LIMIT_BYTES = 1 << 30 };
 
-enum status result_read(struct arena *arena, const char *path, json_t **out, struct report *report) {
+enum status result_load(struct arena *arena, const char *path, json_t **out, struct report *report) {
     char *text = NULL;
     size_t length = 0;
     const enum status status = file_read(path, FILE_LIMIT_BYTES, arena, &text, &length, report);
@@ -18,14 +18,27 @@ enum status result_read(struct arena *arena, const char *path, json_t **out, str
     if (!*out)
         return report_add(report, STATUS_INVALID, "%s:%d:%d: not a result file: %s", path, error.line, error.column,
                           error.text);
-    const char *schema = json_string_value(json_object_get(*out, "schema"));
-    if (!schema || strcmp(schema, RESULT_SCHEMA) != 0)
+    return STATUS_OK;
+}
+
+const char *result_schema(const json_t *document) {
+    const char *schema = json_string_value(json_object_get(document, "schema"));
+    return schema ? schema : "";
+}
+
+enum status result_check(const char *path, const json_t *document, struct report *report) {
+    if (strcmp(result_schema(document), RESULT_SCHEMA) != 0)
         return report_add(report, STATUS_INVALID, "%s: not a result of this version: its schema is '%s', not '%s'",
-                          path, schema ? schema : "", RESULT_SCHEMA);
-    if (!json_is_object(json_object_get(*out, "total")) || !json_is_object(json_object_get(*out, "machine")) ||
-        !json_is_string(json_object_get(*out, "mode")))
+                          path, result_schema(document), RESULT_SCHEMA);
+    if (!json_is_object(json_object_get(document, "total")) || !json_is_object(json_object_get(document, "machine")) ||
+        !json_is_string(json_object_get(document, "mode")))
         return report_add(report, STATUS_INVALID, "%s: 'total', 'machine' or 'mode' is missing", path);
     return STATUS_OK;
+}
+
+enum status result_read(struct arena *arena, const char *path, json_t **out, struct report *report) {
+    const enum status status = result_load(arena, path, out, report);
+    return status ? status : result_check(path, *out, report);
 }
 
 static void visit_object(json_t *object, const char *prefix, struct arena *arena, result_counter_visitor *visit,

@@ -277,9 +277,8 @@ static struct sm_slot_view view_slot(const struct sm *sm, unsigned slot) {
 }
 
 static void count_waits(const struct sm *sm, uint64_t waits[WAIT_COUNT]) {
-    for (unsigned slot = 0; slot < sm->slot_count; slot++)
-        if (set_has(sm->used, slot))
-            waits[sm->warps[slot].stage]++;
+    for (slot_set rest = sm->used; rest; rest &= rest - 1)
+        waits[sm->warps[set_first(rest)].stage]++;
 }
 
 /* ---- making one ---- */

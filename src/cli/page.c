@@ -1,0 +1,42 @@
+#include "cli/page.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+FILE *page_open(const char *path, struct report *report) {
+    FILE *page = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
+    if (!page)
+        report_add(report, STATUS_SYSTEM, "'%s' cannot be written: %s", path, strerror(errno));
+    return page;
+}
+
+static int put(const char *data, size_t length, void *to) {
+    for (const char *end = data + length; data < end;) {
+        const char *next = memchr(data, '<', (size_t)(end - data));
+        fwrite(data, 1, (size_t)((next ? next : end) - data), to);
+        if (next)
+            fputs("\\u003c", to);
+        data = next ? next + 1 : end;
+    }
+    return 0;
+}
+
+void page_put_json(FILE *to, const json_t *data) {
+    json_dump_callback(data, put, to, JSON_COMPACT | JSON_REAL_PRECISION(17));
+}
+
+void page_put_attribute(FILE *to, const char *text) {
+    for (; *text; text++)
+        switch (*text) {
+        case '&': fputs("&amp;", to); break;
+        case '"': fputs("&quot;", to); break;
+        case '<': fputs("&lt;", to); break;
+        default: fputc(*text, to);
+        }
+}
+
+enum status page_close(FILE *page, const char *path, struct report *report) {
+    const bool failed = ferror(page) | (page == stdout ? fflush(page) : fclose(page));
+    return failed ? report_add(report, STATUS_SYSTEM, "'%s' could not be written whole", path) : STATUS_OK;
+}

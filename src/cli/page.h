@@ -1,0 +1,18 @@
+/* Pages for a browser that hold their data: a frame with a place in it. */
+#ifndef HEDDLE_CLI_PAGE_H
+#define HEDDLE_CLI_PAGE_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "base/status.h"
+
+/* NULL with a message when it cannot be written. "-" is standard output. */
+FILE *page_open(const char *path, struct report *report);
+/* Data within a script: no '<' is left in them that could end it. */
+void page_put_json(FILE *to, const json_t *data);
+/* Text in an attribute's double quotes. */
+void page_put_attribute(FILE *to, const char *text);
+enum status page_close(FILE *page, const char *path, struct report *report);
+
+#endif
