@@ -56,7 +56,7 @@ foreach(room ${model_rooms})
 endforeach()
 list(TRANSFORM model_patterns PREPEND ${PROJECT_SOURCE_DIR}/)
 file(GLOB_RECURSE model_files RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${model_patterns})
-list(FILTER model_files EXCLUDE REGEX "src/device/plot") # draws what there is
+list(FILTER model_files EXCLUDE REGEX "src/device/(plot|timeline)") # they draw what there is
 string(REPLACE ";" "\n" model_list "${model_files}")
 file(CONFIGURE OUTPUT model_files.txt CONTENT "${model_list}\n")
 list(TRANSFORM model_files PREPEND ${PROJECT_SOURCE_DIR}/)

@@ -4,6 +4,7 @@
 #include "cli/summary.h"
 #include "cli/watch.h"
 #include "device/result.h"
+#include "device/timeline.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +17,12 @@ static const struct option options[] = {
      "write the result as JSON; '-': to standard output, and nothing else there; with several "
      "variants FILE.json becomes FILE-1.json, FILE-2.json, ..."},
     {"dump", 0, "NAME=FILE", "write a buffer after the run, NumPy's format if FILE ends in .npy; may be repeated"},
+    {"timeline", 0, "FILE", "in time: write what SMs, warps and memory did when, as a trace for Perfetto"},
+    {"pipeline", 0, "FILE", "in time: write the instructions' stages, for Konata"},
+    {"from", 0, "CYCLE", "of --timeline and --pipeline: begin at this cycle of the run"},
+    {"to", 0, "CYCLE", "of the same: end before this cycle"},
+    {"sm", 0, "N", "of the same: only this SM"},
+    {"block", 0, "N", "of the same: only this block of the grid"},
     {"max-cycles", 0, "N", "in time: give a launch up after N cycles; 0: never"},
     {"max-instructions", 0, "N", "functional: give a launch up after N warp instructions; 0: never"},
     {"seed", 0, "N", "seed of random fills that give none; default 1"},
@@ -41,7 +48,10 @@ struct session {
     struct run run;
     struct run_options run_options;
     struct watch watch;
+    struct timeline_window window;
+    struct timeline timeline;
     uint64_t lines;
+    bool is_watched; /* by the timeline */
     bool quiet, verbose, to_stdout;
 };
 
@@ -70,6 +80,40 @@ static enum status read_outputs(struct session *s, struct report *report) {
         if (strcmp(arguments->given.items[i].option->name, "dump") == 0)
             status = read_dump(s, arguments->given.items[i].value, report);
     return status;
+}
+
+/* What --timeline and --pipeline are to hold. */
+static enum status read_window(struct session *s, struct report *report) {
+    const struct arguments *arguments = s->arguments;
+    static const char *const files[] = {"timeline", "pipeline"}, *const limits[] = {"from", "to", "sm", "block"};
+    uint64_t values[4] = {0};
+    enum status status = STATUS_OK;
+    for (unsigned i = 0; i < 2 && !status; i++) {
+        const char *path = arguments_value(arguments, files[i]);
+        s->is_watched |= path != NULL;
+        status = path ? check_writable(&s->arguments->arena, files[i], path, report) : STATUS_OK;
+    }
+    for (unsigned i = 0; i < 4 && !status; i++) {
+        status = arguments_number(arguments, limits[i], i == 1 ? UINT64_MAX : 0, i == 2 ? UINT32_MAX : UINT64_MAX,
+                                  &values[i], report);
+        if (!status && !s->is_watched && arguments_has(arguments, limits[i]))
+            status =
+                report_add(report, STATUS_INVALID, "--%s is of --timeline and --pipeline; neither is given", limits[i]);
+    }
+    s->window = (struct timeline_window){.from = values[0],
+                                         .to = values[1],
+                                         .one_sm = arguments_has(arguments, "sm"),
+                                         .one_block = arguments_has(arguments, "block"),
+                                         .sm = (uint32_t)values[2],
+                                         .block = values[3]};
+    if (status || !s->is_watched)
+        return status;
+    if (!s->run_options.in_time)
+        return report_add(report, STATUS_INVALID, "a functional run has no time to draw; leave out --functional");
+    if (s->variants > 1)
+        return report_add(report, STATUS_INVALID,
+                          "--timeline and --pipeline are for one machine, not for lists of values");
+    return STATUS_OK;
 }
 
 /* Every variant, before the first one runs: a wrong name is not found out after an hour. */
@@ -113,6 +157,8 @@ static enum status prepare(struct session *s, struct report *report) {
     if (!status)
         status = arguments_number(arguments, "lines", 8, 1000000, &s->lines, report);
     if (!status)
+        status = read_window(s, report);
+    if (!status)
         status = check_variants(s, report);
     if (!status)
         status = arguments_launch_file(arguments, &s->file, report);
@@ -125,7 +171,11 @@ static enum status launch_all(struct session *s, bool prints, struct report *rep
         if (s->verbose)
             fprintf(stderr, "launch %u: %s\n", s->run.done + 1, s->file.launches[s->run.done].kernel);
         const struct launch_result *result = &s->run.results[s->run.done];
+        if (s->is_watched)
+            s->run.launches[s->run.done].issues = &s->timeline.watcher;
         status = run_next(&s->run, report);
+        if (s->is_watched && result->timed)
+            timeline_launch_ended(&s->timeline, result->timed->cycles);
         if (result->output && prints)
             fwrite(result->output, 1, result->output_bytes, stdout);
     }
@@ -164,6 +214,28 @@ static enum status write_result(struct session *s, unsigned variant, bool comple
     return write_output(path, text, length, "the result", report);
 }
 
+static enum status write_timeline(struct session *s, struct report *report) {
+    static const struct {
+        const char *option;
+        char *(*make)(const struct timeline *timeline, const struct run *run, struct arena *arena, size_t *length);
+    } files[] = {{"timeline", timeline_perfetto}, {"pipeline", timeline_konata}};
+    enum status status = STATUS_OK;
+    for (unsigned i = 0; i < 2 && s->is_watched; i++) {
+        const char *path = arguments_value(s->arguments, files[i].option);
+        size_t length = 0;
+        if (!path)
+            continue;
+        const char *data = files[i].make(&s->timeline, &s->run, &s->arguments->arena, &length);
+        const enum status one = write_output(path, data, length, "the timeline", report);
+        status = status ? status : one;
+    }
+    if (s->timeline.full)
+        fprintf(stderr,
+                "heddle: the timeline holds its first %u entries; --from, --to, --sm and --block choose others\n",
+                s->timeline.kept);
+    return status;
+}
+
 /* The worst of two outcomes: a failure to write counts more than wrong results, a stop more than either. */
 static enum status worse(enum status a, enum status b) {
     static const unsigned char rank[] = {0, 1, 2, 4, 3};
@@ -185,6 +257,8 @@ static enum status run_variant(struct session *s, unsigned number, struct varian
         status = run_open(&s->run, &s->file, &s->machine, &s->run_options, report);
     if (status)
         return status;
+    if (s->is_watched)
+        timeline_create(&s->timeline, &s->arguments->arena, &s->machine, &s->window);
     watch_begin(&s->watch, &s->run, s->file.launch_count, s->quiet);
     if (!s->run_options.in_time) /* a functional run has nobody to ask: signals act as ever */
         watch_end(&s->watch);
@@ -198,6 +272,7 @@ static enum status run_variant(struct session *s, unsigned number, struct varian
     if (complete)
         status = worse(status, dump_all(s, report));
     status = worse(status, write_result(s, number, complete, seconds, report));
+    status = worse(status, write_timeline(s, report));
     result_total(&s->run, NULL, &out->stats);
     result_total_timed(&s->run, NULL, &out->timed, &s->arguments->arena);
     out->outcome = !complete ? "stopped" : s->run.failed ? "wrong" : "";

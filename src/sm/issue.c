@@ -547,7 +547,7 @@ static void issue_rejoin(struct sm *sm, unsigned scheduler, unsigned w) {
 }
 
 static __attribute__((noinline)) void tell_of(struct sm *sm, unsigned w, const struct executed *executed) {
-    sm_tell_watcher(sm, w, &sm->warps[w].group, executed);
+    sm_tell_watcher(sm, w, &sm->warps[w].group, executed, sm->free_flight);
     if (sm->predictor && executed->flow == FLOW_BRANCH)
         sm_predict(sm, w, executed);
 }

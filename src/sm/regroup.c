@@ -199,7 +199,7 @@ static slot_set issue_group(struct sm *sm, unsigned slot, const struct group *gr
     slot_set changed = sm->mechanism->issued(sm->control, slot, group, &executed);
     sm_tell_watcher(sm, slot,
                     &(struct group){.pc = group->pc, .lanes = group->lanes, .threads = sm->regroup->threads[number]},
-                    &executed);
+                    &executed, number);
     sm_book_flight(sm, slot, number, &access, bundle);
     bool predicted; /* a predictor is only heard of: groups are formed where their threads have gone */
     switch (executed.flow) {

@@ -77,6 +77,24 @@ struct sm_slot_view sm_view_slot(const struct sm *sm, unsigned slot) {
     return sm->entries->view_slot(sm, slot);
 }
 
+void sm_flights(const struct sm *sm, uint64_t used[SM_FLIGHTS / 64]) {
+    memset(used, 0, SM_FLIGHTS / 8);
+    for (uint32_t i = 0; i < sm->flights_used && i < SM_FLIGHTS; i++)
+        used[i / 64] |= UINT64_C(1) << i % 64;
+    for (uint32_t i = sm->free_flight; i < sm->flights_used; i = sm->flights[i].next)
+        used[i / 64] &= ~(UINT64_C(1) << i % 64);
+}
+
+struct sm_flight_view sm_view_flight(const struct sm *sm, uint32_t number) {
+    const struct flight *flight = &sm->flights[number];
+    const bool is_memory = sm->timed[flight->pc].unit == SM_UNIT_MEMORY;
+    return (struct sm_flight_view){.pc = flight->pc,
+                                   .slot = flight->warp,
+                                   .outstanding = is_memory ? flight->outstanding : 0,
+                                   .is_memory = is_memory,
+                                   .sent = is_memory && flight->sent};
+}
+
 void sm_count_waits(const struct sm *sm, uint64_t waits[WAIT_COUNT]) { sm->entries->count_waits(sm, waits); }
 
 void sm_where(const struct sm *sm, unsigned warp, uint32_t pcs[LANES_MAX]) {

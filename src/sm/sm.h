@@ -82,12 +82,22 @@ struct sm;
 struct sm_issue {
     uint64_t cycle;
     unsigned slot;
+    uint32_t flight; /* under which it is on its way from here on; SM_FLIGHTS: none yet */
     struct group group;
     const struct executed *executed;
 };
 struct sm_watcher {
     void *self;
     void (*issued)(void *self, const struct sm *sm, const struct sm_issue *issue);
+    /* Every cycle that an SM has run; cycles in which nothing can happen may be left out. NULL: SMs run as ever. */
+    void (*passed)(void *self, const struct sm *sm, uint64_t cycle);
+};
+/* An instruction between issue and write-back. */
+enum { SM_FLIGHTS = 512 };
+struct sm_flight_view {
+    uint32_t pc;
+    unsigned slot, outstanding; /* outstanding: transactions whose data have not come */
+    bool is_memory, sent;       /* of the memory unit; every transaction has been made */
 };
 /* What stands in an issue slot. */
 struct sm_slot_view {
@@ -165,6 +175,9 @@ void sm_describe(const struct sm *sm, struct report *report);
 /* For watchers. Threads are numbered through the SM; warp w has numbers from w * LANES_MAX on, as many as it has threads. */
 unsigned sm_slot_count(const struct sm *sm);
 struct sm_slot_view sm_view_slot(const struct sm *sm, unsigned slot);
+/* A bit for each flight that is on its way; what it is. */
+void sm_flights(const struct sm *sm, uint64_t used[SM_FLIGHTS / 64]);
+struct sm_flight_view sm_view_flight(const struct sm *sm, uint32_t flight);
 /* Adds the slots in use to those that wait for the same. */
 void sm_count_waits(const struct sm *sm, uint64_t waits[WAIT_COUNT]);
 const struct sm_shape *sm_shape_of(const struct sm *sm);

@@ -14,7 +14,7 @@ enum sm_unit { SM_UNIT_SP, SM_UNIT_INT, SM_UNIT_DP, SM_UNIT_SFU, SM_UNIT_MEMORY,
 enum {
     WHEEL_SLOTS =
         128, /* most events are nearer; all SMs' slots are gone through and should stay in the host's caches */
-    FLIGHTS_MAX = 512,
+    FLIGHTS_MAX = SM_FLIGHTS,
     TIMED_REGISTERS = 24,
     UNITS_MAX = 16,
     TRANSACTIONS_MAX = 64,
@@ -418,10 +418,11 @@ static inline uint64_t sm_next_news(const struct sm *sm) {
 
 /* Whoever looks on hears of an issue. */
 static inline void sm_tell_watcher(struct sm *sm, unsigned slot, const struct group *group,
-                                   const struct executed *executed) {
+                                   const struct executed *executed, uint32_t flight) {
     if (!sm->shape.watcher)
         return;
-    const struct sm_issue issue = {.cycle = sm->now, .slot = slot, .group = *group, .executed = executed};
+    const struct sm_issue issue = {
+        .cycle = sm->now, .slot = slot, .flight = flight, .group = *group, .executed = executed};
     sm->shape.watcher->issued(sm->shape.watcher->self, sm, &issue);
 }
 

@@ -107,7 +107,7 @@ slot_set sm_meet(struct sm *sm, unsigned slot, const struct group *offered, stru
     const struct group group = {.pc = offered->pc, .lanes = offered->lanes, .stop_pc = NO_PC, .threads = threads};
     slot_set changed = sm_answer(sm, slot, sm->mechanism->issued(sm->control, slot, &group, &passed));
     unsigned warp;
-    sm_tell_watcher(sm, slot, &group, &passed);
+    sm_tell_watcher(sm, slot, &group, &passed, SM_FLIGHTS);
     for (uint32_t rest = passed.lanes, lanes; rest && !sm->faulted;) {
         lanes = threads_take_warp(slot, threads, &rest, &warp);
         hold(sm, warp, passed.pc, AT_MEETING, lanes);
