@@ -87,6 +87,8 @@ enum status find_launch_file(struct arena *arena, const char *typed, const char 
 /* The host program and the kernels of a workload of the suite. */
 enum status find_workload(struct arena *arena, const char *name, const char **program, const char **kernel,
                           struct report *report);
+/* Warp instructions of a workload at size test; 0: nobody has counted them. */
+uint64_t workload_instructions(const char *name);
 /* The launch file that is the first operand, read. */
 enum status arguments_launch_file(struct arguments *arguments, struct launch_file *out, struct report *report);
 /* Whether a file can be written there is asked before the run, not after it; "-" always can. */

@@ -1,12 +1,28 @@
-/* Plans carried out for 'heddle sweep run' and 'heddle repro', with progress on a terminal. */
+/* Plans carried out for 'heddle sweep run', 'heddle suite run' and 'heddle repro', with progress on a terminal. */
 #ifndef HEDDLE_CLI_POINTS_H
 #define HEDDLE_CLI_POINTS_H
 
 #include "cli/commands.h"
-#include "store/execute.h"
+#include "store/slurm.h"
 
 #define OPTION_STORE                                                                                                   \
     { "store", 0, "DIR", "where results are kept; default $HEDDLE_STORE, else ~/.local/share/heddle/store" }
+
+/* Who runs points, and how: for the tables of commands that run some. */
+#define OPTIONS_POINTS                                                                                                 \
+    {"jobs", 'j', "N", "points at a time on this computer; default one for each processor"},                           \
+        {"retry", 0, NULL, "run once more what was wrong or stopped"},                                                 \
+        {"memory", 0, "SIZE", "that a point may have, as 2GiB; default as much as there is"},                          \
+        {"backend", 0, "NAME", "local: processes of this computer; slurm: array jobs of the cluster; default local"},  \
+        {"partition", 0, "NAME", "slurm: sbatch --partition=NAME"},                                                    \
+        {"account", 0, "NAME", "slurm: sbatch --account=NAME"},                                                        \
+        {"time", 0, "TIME", "slurm: sbatch --time=TIME, the limit of a task"},                                         \
+        {"sbatch", 0, "OPTION",                                                                                        \
+         "slurm: any other option of sbatch, as --sbatch --qos=low; may be given several "                             \
+         "times"},                                                                                                     \
+        {"task-seconds", 0, "N", "slurm: points are packed into tasks that last at most so long; default 300"}, {      \
+        "detach", 0, NULL, "slurm: submit, and do not wait for the end"                                                \
+    }
 
 /* Where programs of points are. */
 extern const struct point_finder points_finder;
@@ -14,7 +30,12 @@ extern const struct point_finder points_finder;
 const char *points_duration(struct arena *arena, double seconds);
 /* --size, NULL where it is not given, or a message that it is none. */
 enum status points_size(struct arguments *arguments, const char **size, struct report *report);
-/* Runs what the plans lack, each run once, by --jobs, --retry and --quiet, and looks at them again. A summary in a line that
+/* --jobs, --retry and --memory. */
+enum status points_options(struct arguments *arguments, struct execute_options *out, struct report *report);
+/* Where no backend is told: that of the plans' newest job, with its options. */
+void points_as_before(struct arguments *arguments, const struct store *store, const char *name,
+                      const struct plan *plans, unsigned count);
+/* Runs what the plans lack, each run once, by OPTIONS_POINTS and --quiet, and looks at them again. A summary in a line that
  * begins with `name`. STATUS_STOPPED: interrupted; the same command goes on. Failed points are no error here. */
 enum status points_run(struct arguments *arguments, const struct store *store, const char *name, struct plan *plans,
                        unsigned count, struct report *report);

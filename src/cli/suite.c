@@ -44,10 +44,17 @@ static const struct measured {
     {0},
 };
 
-static void list_character(struct table *table, const char *name) {
+static const struct measured *find_measured(const char *name) {
     const struct measured *m = measured;
     while (m->name && strcmp(m->name, name) != 0)
         m++;
+    return m;
+}
+
+uint64_t workload_instructions(const char *name) { return find_measured(name)->warp_instructions; }
+
+static void list_character(struct table *table, const char *name) {
+    const struct measured *m = find_measured(name);
     table_add(table, m->name ? with_commas(table->arena, m->warp_instructions) : "-");
     const char *const texts[] = {m->simd, m->divergent, m->global, m->shared, m->transactions, m->l1_hits, m->dram};
     for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++)

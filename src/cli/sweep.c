@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -14,8 +15,7 @@
 
 static const struct option options[] = {
     OPTION_STORE,
-    {"jobs", 'j', "N", "run: points at a time; default one for each processor"},
-    {"retry", 0, NULL, "run, point: once more what was wrong or stopped"},
+    OPTIONS_POINTS,
     {"size", 0, "SIZE", "test, medium or paper, whatever the file says"},
     {"part", 0, "N", "FILE is an experiment of 'heddle repro': the N-th sweep of its list 'run'"},
     {"output", 'o', "FILE", "collect: table.csv, table.sqlite, or - for CSV on standard output"},
@@ -101,7 +101,8 @@ static void print_sum(struct session *s) {
     printf(", %s stored, %s failed, %s to run", with_commas(s->arena, plan->done), with_commas(s->arena, plan->failed),
            with_commas(s->arena, missing(plan)));
     if (missing(plan) > plan->unknown)
-        printf("; about %s of one core, by what is stored%s", points_duration(s->arena, plan->seconds),
+        printf("; about %s of one core, by instruction counts and the rate of what is stored%s",
+               points_duration(s->arena, plan->seconds),
                plan->unknown
                    ? arena_printf(s->arena, ", and %s points nobody has timed", with_commas(s->arena, plan->unknown))
                    : "");
@@ -118,6 +119,31 @@ static int plan_main(struct session *s, struct report *report) {
     return finish(status, report);
 }
 
+static void print_lines(const char *text, unsigned most) {
+    for (unsigned lines = 0; *text && lines < most; lines++) {
+        const size_t length = strcspn(text, "\n");
+        printf("  | %.*s\n", (int)length, text);
+        text += length + (text[length] == '\n');
+    }
+}
+
+/* What tasks said that did not end well. */
+static void print_logs(struct session *s, const char *folder) {
+    enum { LOGS_SHOWN = 3, LINES_SHOWN = 6, LOG_LIMIT_BYTES = 1 << 20 };
+    unsigned count = 0, shown = 0;
+    const char **names = file_list(s->arena, folder, ".log", &count);
+    for (unsigned i = 0; i < count && shown < LOGS_SHOWN; i++) {
+        char *text = NULL;
+        size_t length = 0;
+        const char *path = arena_printf(s->arena, "%s/%s.log", folder, names[i]);
+        if (file_read(path, LOG_LIMIT_BYTES, s->arena, &text, &length, NULL) != STATUS_OK || !length)
+            continue;
+        printf("\ntask %s said (%s):\n", names[i], path);
+        print_lines(text, LINES_SHOWN);
+        shown++;
+    }
+}
+
 static void print_failure(struct session *s, const struct plan_point *point) {
     json_error_t error;
     json_t *root = json_load_file(store_path(&s->store, s->arena, point->key, STORE_FAILED), 0, &error);
@@ -125,12 +151,35 @@ static void print_failure(struct session *s, const struct plan_point *point) {
     const char *message = json_string_value(json_object_get(root, "message"));
     printf("\npoint %llu: %s\n  %s\n", (unsigned long long)point->number,
            sweep_label(&s->sweep, point->number, s->arena), cause ? cause : "nobody knows why");
-    for (unsigned lines = 0; message && *message && lines < 6; lines++) {
-        const size_t length = strcspn(message, "\n");
-        printf("  | %.*s\n", (int)length, message);
-        message += length + (message[length] == '\n');
-    }
+    print_lines(message ? message : "", 6);
     json_decref(root);
+}
+
+/* How the newest job stands in Slurm's queue, and when all may be done: at the pace since it was submitted. */
+static void print_job(struct session *s) {
+    struct job job;
+    struct job_record record;
+    struct slurm_queue queue;
+    struct report inner = {0};
+    job_open(&job, &s->store, s->sweep.name, &s->plan, 1);
+    if (!missing(&s->plan) || !job.number || job_read(&job, &record, NULL) != STATUS_OK || !*record.arrays)
+        return;
+    if (slurm_look(record.arrays, s->arena, &queue, &inner) != STATUS_OK) {
+        printf("job %s: Slurm does not say how it stands: %s", record.arrays, report_text(&inner));
+    } else if (queue.running + queue.waiting == 0) {
+        printf("job %s of Slurm has ended; 'heddle sweep resume %s' runs what is missing\n", record.arrays,
+               s->arguments->operands[1]);
+    } else {
+        const double elapsed = (double)time(NULL) - record.submitted;
+        const uint64_t ended = s->plan.done + s->plan.failed - record.stored;
+        printf("job %s of Slurm: %u tasks running, %u waiting%s%s%s", record.arrays, queue.running, queue.waiting,
+               queue.reason ? " (" : "", queue.reason ? queue.reason : "", queue.reason ? ")" : "");
+        if (ended > 0 && ended < UINT64_MAX / 2)
+            printf("; about %s left", points_duration(s->arena, elapsed / (double)ended * (double)missing(&s->plan)));
+        putchar('\n');
+    }
+    print_logs(s, job_path(&job, "log"));
+    report_free(&inner);
 }
 
 static int status_main(struct session *s, struct report *report) {
@@ -138,6 +187,7 @@ static int status_main(struct session *s, struct report *report) {
     if (!status) {
         print_programs(s, true);
         print_sum(s);
+        print_job(s);
         for (uint64_t i = 0; i < s->plan.count; i++)
             if (s->plan.points[i].state == STORE_FAILED && !s->plan.points[i].repeats)
                 print_failure(s, &s->plan.points[i]);
@@ -147,10 +197,8 @@ static int status_main(struct session *s, struct report *report) {
 
 /* ---- run, point ---- */
 
-static int run_main(struct session *s, struct report *report) {
-    enum status status = make_plan(s, report);
-    if (!status)
-        status = points_run(s->arguments, &s->store, s->sweep.name, &s->plan, 1, report);
+static int run_plan(struct session *s, struct report *report) {
+    enum status status = points_run(s->arguments, &s->store, s->sweep.name, &s->plan, 1, report);
     if (s->plan.failed) {
         report_add(report, STATUS_WRONG, "'heddle sweep status %s' says why points failed; --retry runs them again",
                    s->arguments->operands[1]);
@@ -159,9 +207,25 @@ static int run_main(struct session *s, struct report *report) {
     return finish(status, report);
 }
 
+static int run_main(struct session *s, struct report *report) {
+    const enum status status = make_plan(s, report);
+    return status ? finish(status, report) : run_plan(s, report);
+}
+
+/* As it was run before. */
+static int resume_main(struct session *s, struct report *report) {
+    const enum status status = make_plan(s, report);
+    if (!status)
+        points_as_before(s->arguments, &s->store, s->sweep.name, &s->plan, 1);
+    return status ? finish(status, report) : run_plan(s, report);
+}
+
 static int point_main(struct session *s, struct report *report) {
+    struct execute_options options_of;
     enum status status = read_sweep(s, report);
     bool failed = false;
+    if (!status)
+        status = points_options(s->arguments, &options_of, report);
     for (unsigned i = 2; !status && i < s->arguments->operand_count; i++) {
         uint64_t number = 0;
         struct point point;
@@ -171,7 +235,7 @@ static int point_main(struct session *s, struct report *report) {
         if (!status)
             status = plan_one(&s->sweep, number, &point, report);
         if (!status)
-            status = execute_point(&s->store, &point, arguments_has(s->arguments, "retry"), &outcome, report);
+            status = execute_point(&s->store, &point, &options_of, &outcome, report);
         if (!status && outcome == EXECUTE_INTERRUPTED)
             status = STATUS_STOPPED;
         if (status)
@@ -181,6 +245,18 @@ static int point_main(struct session *s, struct report *report) {
             puts(store_path(&s->store, s->arena, point.key, outcome == EXECUTE_KEPT ? STORE_DONE : STORE_FAILED));
     }
     return finish(status ? status : failed ? STATUS_WRONG : STATUS_OK, report);
+}
+
+/* A task of a cluster's job: FILE is the job's. */
+static int task_main(struct session *s, struct report *report) {
+    uint64_t task = 0;
+    s->arena = &s->arguments->arena;
+    enum status status = store_open(&s->store, arguments_value(s->arguments, "store"), s->arena, report);
+    if (!status && (s->arguments->operand_count != 3 || !text_to_u64(s->arguments->operands[2], &task)))
+        status = arguments_usage(s->arguments->command, report);
+    if (!status)
+        status = job_run_task(&s->store, s->arguments->operands[1], task, &points_finder, report);
+    return finish(status, report);
 }
 
 /* ---- collect ---- */
@@ -204,7 +280,7 @@ static enum status write_csv(struct session *s, const struct collection *collect
 static int collect_main(struct session *s, struct report *report) {
     const char *path = arguments_value(s->arguments, "output");
     const bool csv = path && (strcmp(path, "-") == 0 || file_ends_in(path, ".csv"));
-    struct collection collection;
+    struct collection collection = {0};
     if (!csv && (!path || (!file_ends_in(path, ".sqlite") && !file_ends_in(path, ".db"))))
         return finish(report_add(report, STATUS_INVALID,
                                  "heddle sweep collect: -o names a file that ends in .csv, "
@@ -214,12 +290,13 @@ static int collect_main(struct session *s, struct report *report) {
     if (!status)
         status = make_plan(s, report);
     if (!status)
-        status = collect_read(&s->plan, &s->store, &(struct collect_options){0}, &collection, report);
+        status = collect_read(&s->plan, &s->store, &(struct collect_options){.costs = true}, &collection, report);
     if (!status)
-        status = csv ? write_csv(s, &collection, path, report) : collect_sqlite(&collection, path, report);
+        status = csv ? write_csv(s, &collection, path, report) : collect_sqlite(&collection, &s->store, path, report);
     if (!status && s->plan.done < s->plan.distinct)
         fprintf(stderr, "heddle sweep collect: %s of %s points have no result\n",
                 with_commas(s->arena, s->plan.distinct - s->plan.done), with_commas(s->arena, s->plan.distinct));
+    collect_free(&collection);
     return finish(status, report);
 }
 
@@ -228,11 +305,9 @@ static int sweep_main(struct arguments *arguments) {
         const char *name;
         unsigned operands;
         int (*main)(struct session *s, struct report *report);
-    } verbs[] = {{"plan", 2, plan_main},
-                 {"run", 2, run_main},
-                 {"status", 2, status_main},
-                 {"collect", 2, collect_main},
-                 {"point", UINT_MAX, point_main}};
+    } verbs[] = {{"plan", 2, plan_main},     {"run", 2, run_main},         {"resume", 2, resume_main},
+                 {"status", 2, status_main}, {"collect", 2, collect_main}, {"point", UINT_MAX, point_main},
+                 {"task", 3, task_main}};
     struct session s = {.arguments = arguments};
     struct report report = {0};
     for (unsigned i = 0; i < sizeof verbs / sizeof *verbs; i++)
@@ -243,14 +318,15 @@ static int sweep_main(struct arguments *arguments) {
 
 const struct command command_sweep = {
     .name = "sweep",
-    .operands = "plan | run | status | collect FILE, or point FILE NUMBER...",
+    .operands = "plan | run | resume | status | collect FILE, or point FILE NUMBER...",
     .summary = "Many configurations of many programs, each run once and kept",
     .text =
         "FILE says which workloads or launch files run on which machines with which keys; docs/sweeps.md. 'plan' "
         "checks "
-        "it and counts the points, 'run' runs those that the store does not have, in processes of this computer, and "
-        "goes on where it was after any interruption; 'status' says how it stands and why points failed, 'collect' "
-        "makes one table of all results; 'point' runs one, by its number.",
+        "it and counts the points, 'run' runs those that the store does not have, in processes of this computer or by "
+        "Slurm, and goes on where it was after any interruption; 'resume' does so as 'run' was last told for Slurm; "
+        "'status' says how it stands and why points failed, 'collect' makes one table of all results; 'point' runs "
+        "one, by its number; 'task' is what a task of Slurm's runs.",
     .options = options,
     .operands_min = 2,
     .operands_max = UINT_MAX,

@@ -167,6 +167,7 @@ static enum status add_points(struct filling *f) {
         status = collect_read(&f->e->plans[i], f->store, &options, &collection, f->report);
         if (!status && (f->code || collect_into(&collection, f->first, f->database) != SQLITE_OK))
             status = database_error(f->database, f->e, f->e->sweeps[i].yaml.root, f->report);
+        collect_free(&collection);
         f->first += f->e->sweeps[i].numbers;
     }
     sqlite3_finalize(f->series);

@@ -6,11 +6,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 void child_watch(struct child_watch *watch) {
+    *watch = (struct child_watch){0};
     sigemptyset(&watch->signals);
     sigaddset(&watch->signals, SIGINT);
     sigaddset(&watch->signals, SIGTERM);
@@ -27,11 +29,18 @@ int child_wait(const struct child_watch *watch, double seconds) {
     return number > 0 ? number : 0;
 }
 
+/* Of private memory that can be written: device memory is reserved in one piece that RLIMIT_AS would count whole. */
+static void limit_memory(uint64_t bytes) {
+    if (bytes)
+        setrlimit(RLIMIT_DATA, &(struct rlimit){bytes, bytes});
+}
+
 /* In the child. The program is the one that runs, also where its file was replaced meanwhile. */
 static void become(const struct child_watch *watch, const char *const *arguments, const char *folder, int death_signal,
                    pid_t parent) {
     const int none = open("/dev/null", O_RDONLY);
     setpgid(0, 0);
+    limit_memory(watch->memory_bytes);
     prctl(PR_SET_PDEATHSIG, death_signal);
     if (getppid() != parent)
         _exit(127);
@@ -76,7 +85,7 @@ static bool was_killed_with_us(const struct child_watch *watch, int state) {
 
 enum child_end child_run(const struct child_watch *watch, const char *const *arguments, const char *folder,
                          void (*alive)(const void *context), const void *context, int *state) {
-    enum { ALIVE_SECONDS = 600 };
+    enum { ALIVE_SECONDS = 60 };
     enum child_end end = CHILD_ENDED;
     const pid_t child = child_start(watch, arguments, folder, SIGKILL);
     if (child < 0)

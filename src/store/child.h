@@ -5,11 +5,13 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* From child_watch to child_unwatch SIGINT, SIGTERM and SIGCHLD wait until they are asked for. */
 struct child_watch {
     sigset_t signals, before;
+    uint64_t memory_bytes; /* that a child may have of its own; 0: as much as there is */
 };
 void child_watch(struct child_watch *watch);
 void child_unwatch(const struct child_watch *watch);
@@ -24,7 +26,7 @@ bool child_has_ended(pid_t child, int *state);
 
 enum child_end { CHILD_ENDED, CHILD_INTERRUPTED, CHILD_REFUSED };
 /* Starts one as above, to die with us, and waits for its end. SIGINT and SIGTERM end it and all that is in its group.
- * alive, where given, is called every ten minutes. */
+ * alive, where given, is called every minute. */
 enum child_end child_run(const struct child_watch *watch, const char *const *arguments, const char *folder,
                          void (*alive)(const void *context), const void *context, int *state);
 

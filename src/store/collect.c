@@ -5,8 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/text.h"
+#include "cost/cost.h"
+#include "device/model.h"
 #include "device/result_read.h"
+
+enum { RESULT_LIMIT_BYTES = 1 << 30 };
 
 /* ---- reading ---- */
 
@@ -33,8 +38,8 @@ static unsigned find_measure(struct reading *r, const char *name) {
 static void add_measure(void *context, const char *name, const json_t *value) {
     struct reading *r = context;
     const unsigned measure = find_measure(r, name);
-    if (measure >= r->row->count) { /* room for a few more, which a mechanism may have */
-        const unsigned count = r->out->measures.count + 64;
+    if (measure >= r->row->count) { /* room for a few more, which a mechanism may have, where they are not known yet */
+        const unsigned count = r->out->measures.count + (r->row->count ? 64 : 1);
         struct collect_value *values = ARENA_ARRAY(r->arena, struct collect_value, count);
         if (r->row->count)
             memcpy(values, r->row->values, r->row->count * sizeof *values);
@@ -48,6 +53,67 @@ static void add_measure(void *context, const char *name, const json_t *value) {
         *out = (struct collect_value){.kind = COLLECT_REAL, .real = json_real_value(value)};
 }
 
+/* The member of a stored result's text, which lies as result_layout writes it: reading only that is many times faster. NULL: it
+ * is not there. */
+static json_t *read_member(const char *text, size_t length, const char *name, struct arena *arena) {
+    const char *begin = arena_printf(arena, "\n \"%s\": ", name), *at = strstr(text, begin);
+    if (!at)
+        return NULL;
+    at += strlen(begin);
+    return json_loadb(at, length - (size_t)(at - text), JSON_DISABLE_EOF_CHECK, NULL);
+}
+
+/* The document, or what of it is wanted. */
+static enum status read_result(struct collection *out, const char *path, bool whole, struct arena *arena, json_t **root,
+                               struct report *report) {
+    char *text = NULL;
+    size_t length = 0;
+    if (!whole && file_read(path, RESULT_LIMIT_BYTES, arena, &text, &length, NULL) == STATUS_OK) {
+        json_t *total = read_member(text, length, "total", arena);
+        if (total && !out->units)
+            out->units = read_member(text, length, "units", arena);
+        if (total) {
+            *root = json_object();
+            json_object_set_new(*root, "total", total);
+            return STATUS_OK;
+        }
+    }
+    const enum status status = result_read(arena, path, root, report);
+    if (!status && !out->units)
+        out->units = json_incref(json_object_get(*root, "units"));
+    return status;
+}
+
+void collect_free(struct collection *collection) { json_decref((json_t *)(uintptr_t)collection->units); }
+
+/* ---- what hardware holds ---- */
+
+static void add_bits(void *context, uint64_t first, const struct machine *machine) {
+    uint64_t *bits = context;
+    struct arena scratch = {0};
+    struct cost cost = {.arena = &scratch};
+    if (machine_cost(machine, &cost, NULL) == STATUS_OK)
+        for (unsigned i = 0; i < cost.count; i++)
+            bits[first] += cost_bits(&cost.items[i]);
+    arena_free(&scratch);
+}
+
+/* By machine of the sweep; 0: nobody has said. */
+static uint64_t *read_bits(struct sweep *sweep) {
+    uint64_t *bits = ARENA_ARRAY(sweep->arena, uint64_t, sweep->machines);
+    plan_machines(sweep, add_bits, bits);
+    return bits;
+}
+
+static void add_cost(struct reading *r, uint64_t bits) {
+    json_t *value = json_integer((json_int_t)bits);
+    if (bits)
+        add_measure(r, COLLECT_BITS, value);
+    json_decref(value);
+}
+
+/* ---- all of them ---- */
+
 enum status collect_read(const struct plan *plan, const struct store *store, const struct collect_options *options,
                          struct collection *out, struct report *report) {
     const struct sweep *sweep = plan->sweep;
@@ -57,23 +123,27 @@ enum status collect_read(const struct plan *plan, const struct store *store, con
         if (options->every_column || i == COLUMN_PROGRAM || i == COLUMN_GPU || sweep_varies(sweep, i))
             out->columns[out->column_count++] = i;
     out->rows = ARENA_ARRAY(sweep->arena, struct collect_row, plan->count);
+    const uint64_t *bits = options->costs ? read_bits(plan->sweep) : NULL;
     enum status status = STATUS_OK;
+    struct arena scratch = {0};
     for (uint64_t i = 0; i < plan->count; i++) {
         if (plan->points[i].state != STORE_DONE)
             continue;
-        struct arena scratch = {0};
         json_t *root = NULL;
-        const enum status one =
-            result_read(&scratch, store_path(store, &scratch, plan->points[i].key, STORE_DONE), &root, report);
+        const char *path = store_path(store, &scratch, plan->points[i].key, STORE_DONE);
+        const enum status one = read_result(out, path, options->visit, &scratch, &root, report);
         struct reading reading = {out, &out->rows[i], sweep->arena, 0};
         if (!one)
             result_counters(json_object_get(root, "total"), &scratch, add_measure, &reading);
+        if (!one && bits)
+            add_cost(&reading, bits[plan->points[i].number % sweep->machines]);
         if (!one && options->visit)
             options->visit(options->visitor, plan->points[i].number, root);
         json_decref(root);
-        arena_free(&scratch);
+        arena_reset(&scratch);
         status = status ? status : one;
     }
+    arena_free(&scratch);
     return status;
 }
 
@@ -84,6 +154,20 @@ static const char *state_name(const struct plan_point *point) {
 
 static struct collect_value value_of(const struct collect_row *row, unsigned measure) {
     return measure < row->count ? row->values[measure] : (struct collect_value){0};
+}
+
+const char *collect_unit(const struct collection *c, unsigned measure) {
+    const char *name = c->measures.items[measure], *unit = NULL;
+    char part[256];
+    if (strcmp(name, COLLECT_BITS) == 0)
+        return "bits";
+    snprintf(part, sizeof part, "%s", name);
+    for (char *end = part + strlen(part); end && !unit;
+         end = strrchr(part, '.')) { /* a group may have one for all in it */
+        *end = 0;
+        unit = json_string_value(json_object_get(c->units, part));
+    }
+    return unit;
 }
 
 /* ---- CSV ---- */
@@ -229,13 +313,85 @@ int collect_into(const struct collection *c, uint64_t first, sqlite3 *database) 
     return code;
 }
 
-enum status collect_sqlite(const struct collection *collection, const char *path, struct report *report) {
+/* ---- the study around the points ---- */
+
+static int insert_texts(sqlite3 *database, const char *statement, const char *const *texts, unsigned count) {
+    sqlite3_stmt *insert = NULL;
+    int code = sqlite3_prepare_v2(database, statement, -1, &insert, NULL);
+    for (unsigned i = 0; code == SQLITE_OK && i < count; i++)
+        if (texts[i])
+            code = sqlite3_bind_text(insert, (int)i + 1, texts[i], -1, SQLITE_TRANSIENT);
+    if (code == SQLITE_OK && sqlite3_step(insert) != SQLITE_DONE)
+        code = SQLITE_ERROR;
+    sqlite3_finalize(insert);
+    return code;
+}
+
+static int add_names(const struct collection *c, sqlite3 *database) {
+    int code = SQLITE_OK;
+    for (unsigned i = 0; code == SQLITE_OK && i < c->column_count; i++) {
+        const char *const texts[] = {c->sweep->columns.items[c->columns[i]],
+                                     sweep_varies(c->sweep, c->columns[i]) ? "1" : "0"};
+        code = insert_texts(database, "INSERT INTO axes (name, varies) VALUES (?, CAST(? AS INTEGER))", texts, 2);
+    }
+    for (unsigned i = 0; code == SQLITE_OK && i < c->measures.count; i++) {
+        const char *name = c->measures.items[i];
+        const char *const texts[] = {name, collect_unit(c, i)};
+        code = insert_texts(database, "INSERT INTO measures (name, unit) VALUES (?, ?)", texts, 2);
+    }
+    return code;
+}
+
+static int add_failures(const struct collection *c, const struct store *store, sqlite3 *database) {
+    struct arena scratch = {0};
+    int code = SQLITE_OK;
+    for (uint64_t i = 0; code == SQLITE_OK && i < c->plan->count; i++) {
+        const struct plan_point *point = &c->plan->points[i];
+        if (point->state != STORE_FAILED)
+            continue;
+        json_t *root = json_load_file(store_path(store, &scratch, point->key, STORE_FAILED), 0, NULL);
+        const char *const texts[] = {arena_printf(&scratch, "%llu", (unsigned long long)point->number),
+                                     json_string_value(json_object_get(root, "cause")),
+                                     json_string_value(json_object_get(root, "message"))};
+        code = insert_texts(database, "INSERT INTO failures (point, cause, message) VALUES (CAST(? AS INTEGER), ?, ?)",
+                            texts, 3);
+        json_decref(root);
+        arena_reset(&scratch);
+    }
+    arena_free(&scratch);
+    return code;
+}
+
+/* The tables beside `points`; docs/sweeps.md. */
+static int add_study(const struct collection *c, const struct store *store, sqlite3 *database) {
+    static const char tables[] = "PRAGMA user_version = 1;"
+                                 "CREATE TABLE study (name TEXT, file TEXT, sweep TEXT, model TEXT);"
+                                 "CREATE TABLE axes (name TEXT PRIMARY KEY, varies INTEGER);"
+                                 "CREATE TABLE measures (name TEXT PRIMARY KEY, unit TEXT);"
+                                 "CREATE TABLE failures (point INTEGER PRIMARY KEY, cause TEXT, message TEXT)";
+    const char *const study[] = {c->sweep->name, file_name(c->sweep->source.path), c->sweep->yaml.text, model_hash()};
+    int code = sqlite3_exec(database, tables, NULL, NULL, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_exec(database, "BEGIN", NULL, NULL, NULL);
+    if (code == SQLITE_OK)
+        code = insert_texts(database, "INSERT INTO study VALUES (?, ?, ?, ?)", study, 4);
+    if (code == SQLITE_OK)
+        code = add_names(c, database);
+    if (code == SQLITE_OK)
+        code = add_failures(c, store, database);
+    return code == SQLITE_OK ? sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) : code;
+}
+
+enum status collect_sqlite(const struct collection *collection, const struct store *store, const char *path,
+                           struct report *report) {
     struct arena scratch = {0};
     const char *temporary = arena_printf(&scratch, "%s.%ld.tmp", path, (long)getpid());
     sqlite3 *database = NULL;
     unlink(temporary);
     enum status status = STATUS_OK;
-    if (sqlite3_open(temporary, &database) != SQLITE_OK || collect_into(collection, 0, database) != SQLITE_OK)
+    if (sqlite3_open(temporary, &database) != SQLITE_OK ||
+        sqlite3_exec(database, "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF", NULL, NULL, NULL) != SQLITE_OK ||
+        collect_into(collection, 0, database) != SQLITE_OK || add_study(collection, store, database) != SQLITE_OK)
         status = report_add(report, STATUS_SYSTEM, "%s: %s", path, sqlite3_errmsg(database));
     if (sqlite3_close(database) != SQLITE_OK && !status)
         status = report_add(report, STATUS_SYSTEM, "%s: the database could not be closed", path);

@@ -15,6 +15,8 @@ struct collect_value {
     };
 };
 
+#define COLLECT_BITS "hardware.bits"
+
 struct collection {
     const struct sweep *sweep;
     const struct plan *plan;
@@ -23,7 +25,8 @@ struct collection {
     struct {
         const char **items;
         unsigned count, capacity;
-    } measures; /* every number of the results' totals */
+    } measures;          /* every number of the results' totals */
+    const json_t *units; /* of the measures that have one, by name; NULL: there is no result */
     struct collect_row {
         struct collect_value *values; /* of the first measures; the rest are none */
         unsigned count;
@@ -32,6 +35,7 @@ struct collection {
 
 struct collect_options {
     bool every_column; /* of the sweep; otherwise the program, the machine, and what varies */
+    bool costs;        /* also what the mechanism's hardware holds in an SM, as COLLECT_BITS */
     void (*visit)(void *visitor, uint64_t number, json_t *result); /* called with each result; may be NULL */
     void *visitor;
 };
@@ -39,10 +43,15 @@ struct collect_options {
 /* Reads every result there is. */
 enum status collect_read(const struct plan *plan, const struct store *store, const struct collect_options *options,
                          struct collection *out, struct report *report);
+/* NULL: it has none. */
+const char *collect_unit(const struct collection *collection, unsigned measure);
 /* A heading, then lines; what is not there is empty. STATUS_SYSTEM: it could not be written. */
 enum status collect_csv(const struct collection *collection, FILE *to, struct report *report);
-/* A database with the table `points`; a file that is there is replaced, in one step. */
-enum status collect_sqlite(const struct collection *collection, const char *path, struct report *report);
+/* A database with the tables of docs/sweeps.md; a file that is there is replaced, in one step. */
+enum status collect_sqlite(const struct collection *collection, const struct store *store, const char *path,
+                           struct report *report);
+/* Gives back what is not in an arena. */
+void collect_free(struct collection *collection);
 
 /* Adds the rows to the table `points` of a database, which is made and gets columns as they are needed; `first` is added to
  * the points' numbers. SQLite's code. */

@@ -26,6 +26,7 @@ struct execution {
     char *scratch;
     const char *result, *log;
     int state; /* as wait(2) gives it */
+    uint64_t memory_bytes;
 };
 
 static void touch(const void *scratch) { store_touch(scratch); }
@@ -61,22 +62,39 @@ static const char *read_tail(struct execution *e) {
     return length > LOG_TAIL_BYTES ? text + length - LOG_TAIL_BYTES : text;
 }
 
+/* By what Heddle and OpenCL call it. */
+static bool is_out_of_memory(const char *said) {
+    static const char *const words[] = {"out of memory", "the host has no ", "CL_OUT_OF_HOST_MEMORY",
+                                        "CL_MEM_OBJECT_ALLOCATION_FAILURE"};
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(said, words[i]))
+            return true;
+    return false;
+}
+
+static const char *cause_of(struct execution *e, const char *said) {
+    if (is_out_of_memory(said))
+        return e->memory_bytes ? arena_printf(&e->arena, "out of memory: it may have %llu MiB (--memory)",
+                                              (unsigned long long)e->memory_bytes >> 20)
+                               : "out of memory";
+    if (WIFEXITED(e->state))
+        return WEXITSTATUS(e->state) == STATUS_WRONG     ? "the results were wrong"
+               : WEXITSTATUS(e->state) == STATUS_STOPPED ? "the run was stopped"
+                                                         : "the run was refused";
+    return arena_printf(&e->arena, "killed by signal %d (%s)%s", WTERMSIG(e->state), strsignal(WTERMSIG(e->state)),
+                        WTERMSIG(e->state) == SIGKILL ? ": the host may have run out of memory" : "");
+}
+
 static enum status keep_failure(struct execution *e, const char *why, struct report *report) {
     json_t *root = json_object();
     const bool exited = WIFEXITED(e->state);
-    const char *cause = why;
-    if (!why && exited)
-        cause = WEXITSTATUS(e->state) == STATUS_WRONG     ? "the results were wrong"
-                : WEXITSTATUS(e->state) == STATUS_STOPPED ? "the run was stopped"
-                                                          : "the run was refused";
-    else if (!why)
-        cause = arena_printf(&e->arena, "killed by signal %d (%s)", WTERMSIG(e->state), strsignal(WTERMSIG(e->state)));
+    const char *said = read_tail(e), *cause = why ? why : cause_of(e, said);
     json_object_set_new(root, "schema", json_string(FAILURE_SCHEMA));
     json_object_set_new(root, "model", json_string(model_hash()));
     json_object_set_new(root, "point", point_json(e->point));
     json_object_set_new(root, "status", exited ? json_integer(WEXITSTATUS(e->state)) : json_null());
     json_object_set_new(root, "cause", json_string(cause));
-    json_object_set_new(root, "message", result_text(&e->arena, read_tail(e)));
+    json_object_set_new(root, "message", result_text(&e->arena, said));
     const enum status status = keep(e, root, STORE_FAILED, report);
     json_decref(root);
     return status;
@@ -122,15 +140,16 @@ static enum status execute(struct execution *e, enum store_state state, const st
     return keep_outcome(e, outcome, report);
 }
 
-enum status execute_point(const struct store *store, const struct point *point, bool retry,
+enum status execute_point(const struct store *store, const struct point *point, const struct execute_options *options,
                           enum execute_outcome *outcome, struct report *report) {
-    struct execution e = {.store = store, .point = point};
+    struct execution e = {.store = store, .point = point, .memory_bytes = options->memory_bytes};
     const enum store_state state = store_find(store, point->key);
     *outcome = state == STORE_DONE ? EXECUTE_KEPT : EXECUTE_FAILED;
-    if (state == STORE_DONE || (state == STORE_FAILED && !retry))
+    if (state == STORE_DONE || (state == STORE_FAILED && !options->retry))
         return STATUS_OK;
     struct child_watch watch;
     child_watch(&watch); /* signals wait until the folder is gone again */
+    watch.memory_bytes = options->memory_bytes;
     enum status status = store_scratch(store, point->key, &e.scratch, report);
     if (!status)
         status = execute(&e, state, &watch, outcome, report);

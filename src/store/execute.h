@@ -10,21 +10,22 @@ enum execute_outcome {
     EXECUTE_INTERRUPTED /* nothing is kept */
 };
 
-/* Runs `heddle run` or `heddle suite run` for the point, unless the store has it, and keeps its result or its failure.
- * retry: failures are tried again. STATUS_SYSTEM: the store cannot be written. */
-enum status execute_point(const struct store *store, const struct point *point, bool retry,
-                          enum execute_outcome *outcome, struct report *report);
-
 struct execute_progress {
     uint64_t total, kept, failed, lost, running;
 };
 
 struct execute_options {
     unsigned jobs;
-    bool retry;
+    bool retry;            /* failures are tried again */
+    uint64_t memory_bytes; /* that a point may have; 0: as much as there is */
     void (*watch)(void *watcher, const struct execute_progress *progress); /* after every point, and every second */
     void *watcher;
 };
+
+/* Runs `heddle run` or `heddle suite run` for the point, unless the store has it, and keeps its result or its failure.
+ * STATUS_SYSTEM: the store cannot be written. */
+enum status execute_point(const struct store *store, const struct point *point, const struct execute_options *options,
+                          enum execute_outcome *outcome, struct report *report);
 
 /* Runs what the plans lack in processes of this program, `heddle sweep point FILE NUMBER`, so many at a time. SIGINT and
  * SIGTERM end them and give STATUS_STOPPED. Points that ended without leaving a result or a failure are `lost`. */

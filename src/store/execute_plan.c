@@ -44,15 +44,19 @@ static void collect_waiting(struct runner *r, const struct plan *plans, unsigned
 }
 
 static enum status start(struct runner *r, struct job *job, const struct wanted *wanted, struct report *report) {
-    char number[24], part[24];
+    char number[24], part[24], memory[24];
     const struct sweep_source *source = &wanted->sweep->source;
     snprintf(number, sizeof number, "%llu", (unsigned long long)wanted->point->number);
     snprintf(part, sizeof part, "%u", source->part);
-    const char *words[16] = {"heddle",  "sweep",   "point",          source->path, number,
+    const char *words[20] = {"heddle",  "sweep",   "point",          source->path, number,
                              "--quiet", "--store", r->store->folder, "--part",     part};
     unsigned count = 10;
     if (r->options->retry)
         words[count++] = "--retry";
+    if (r->options->memory_bytes) {
+        snprintf(memory, sizeof memory, "%llu", (unsigned long long)r->options->memory_bytes);
+        words[count++] = "--memory", words[count++] = memory;
+    }
     if (source->size)
         words[count++] = "--size", words[count++] = source->size;
     job->child = child_start(&r->watch, words, NULL, SIGTERM);

@@ -1,9 +1,9 @@
 #include "store/plan.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "store/estimate.h"
 
 /* The program's files, a mistake in them reported where the sweep file names it. */
 static enum status load(struct sweep *sweep, const struct point_program *program, struct report *report) {
@@ -28,21 +28,56 @@ struct planning {
     const char *gpu;        /* NULL: none is open */
     const char *variant;    /* of the open one: each sets keys of its own */
     unsigned uses;
-    const char *told; /* all messages so far, for each to be said once */
+    const char **values;                     /* of the open one, by setting of the point */
+    const struct param_description **params; /* of the settings */
+    struct point_lines lines;                /* of the open one */
+    uint64_t stride;                         /* machines that are built to hear what they are refused for */
+    const char *told;                        /* all messages so far, for each to be said once */
     struct report *report;
 };
 
 static enum status open_machine(struct planning *p, const struct point *point, uint64_t number, struct report *report) {
-    enum { USES_MAX = 1000 }; /* a machine keeps every value it ever had */
+    enum { USES_MAX = 20000 }; /* a machine keeps every value it ever had */
     const char *variant = sweep_value(p->sweep, number, COLUMN_VARIANT);
-    if (p->gpu && strcmp(p->gpu, point->gpu) == 0 && p->variant == variant && p->uses++ < USES_MAX)
+    if (p->gpu && strcmp(p->gpu, point->gpu) == 0 && p->variant == variant && p->uses < USES_MAX) {
+        p->uses++;
         return STATUS_OK;
+    }
     if (p->gpu)
         machine_close(&p->machine);
     const enum status status = machine_open(&p->machine, point->gpu, report);
     p->gpu = arena_strdup(&p->machine.arena, status ? "" : point->gpu);
     p->variant = variant;
     p->uses = 0;
+    p->values = ARENA_ARRAY(&p->machine.arena, const char *, p->sweep->columns.count);
+    p->params = ARENA_ARRAY(&p->machine.arena, const struct param_description *, p->sweep->columns.count);
+    for (unsigned i = 0; !status && i < point->setting_count; i++)
+        p->params[i] = param_find(&p->machine.params, point->keys[i]);
+    if (!status)
+        point_lines_make(&p->lines, &p->machine, &p->machine.arena);
+    return status;
+}
+
+/* What differs from the point before; values are told by their place in the sweep. */
+static enum status set_machine(struct planning *p, const struct point *point, struct report *report) {
+    enum status status = STATUS_OK;
+    bool other_mechanism = false;
+    for (unsigned i = 0; !status && i < point->setting_count; i++) {
+        if (p->values[i] == point->values[i])
+            continue;
+        status = param_assign(&p->machine.params, point->keys[i], point->values[i], "--set", "--set", report);
+        p->values[i] = status ? NULL : point->values[i];
+        if (strcmp(point->keys[i], "divergence.mechanism") == 0)
+            other_mechanism = true;
+        else if (!status)
+            point_lines_change(&p->lines, &p->machine, p->params[i]);
+    }
+    if (!status && other_mechanism)
+        point_lines_make(&p->lines, &p->machine, &p->machine.arena);
+    if (!status)
+        status = machine_check(&p->machine, report);
+    if (!status && point->functional)
+        status = machine_check_functional(&p->machine, report);
     return status;
 }
 
@@ -56,17 +91,17 @@ static void tell(struct planning *p, uint64_t number, const struct report *inner
 }
 
 /* What the point's machine adds to its key, once it is checked; NULL: something is wrong with it. */
-static const char *machine_text(struct planning *p, const struct point *point, uint64_t number, struct arena *arena) {
+static const char *machine_text(struct planning *p, const struct point *point, uint64_t number) {
     struct report inner = {0};
     enum status status = open_machine(p, point, number, &inner);
     if (!status)
-        status = point_set_machine(point, &p->machine, &inner);
-    if (!status && !point->functional)
+        status = set_machine(p, point, &inner);
+    if (!status && !point->functional && number % p->stride == 0)
         status = machine_check_timed(&p->machine, &inner);
     if (status)
         tell(p, number, &inner);
     report_free(&inner);
-    return status ? NULL : point_machine_text(&p->machine, arena);
+    return status ? NULL : p->lines.text;
 }
 
 /* All points of one machine and mode: those whose number has the remainder `first`. */
@@ -78,18 +113,36 @@ static enum status make_keys(struct planning *p, uint64_t first, struct arena *a
         if (sweep_is_excluded(sweep, number))
             continue;
         sweep_point(sweep, number, arena, &point);
-        text = text ? text : machine_text(p, &point, number, arena);
+        text = text ? text : machine_text(p, &point, number);
         if (!text)
             return STATUS_INVALID;
-        point_set_key(&point, text);
+        point_set_key(&point, text, arena);
         p->points[number].number = number + 1; /* 0: excluded, for now */
         memcpy(p->points[number].key, point.key, sizeof point.key);
     }
     return STATUS_OK;
 }
 
+/* A machine is built to hear all that it is refused for, which takes a millisecond. Of very many some are, evenly spread: by
+ * a stride that has no factor in common with their number, so that every value of every key is among them. */
+static uint64_t choose_stride(uint64_t machines) {
+    enum { BUILT_MAX = 1000 };
+    uint64_t stride = machines / BUILT_MAX + 1;
+    for (uint64_t a = machines, b = stride; machines > BUILT_MAX; b = stride) {
+        for (a = machines; b;) {
+            const uint64_t rest = a % b;
+            a = b, b = rest;
+        }
+        if (a == 1)
+            return stride;
+        stride++;
+    }
+    return 1;
+}
+
 static enum status make_all_keys(struct sweep *sweep, struct plan_point *points, struct report *report) {
     struct planning p = {.sweep = sweep, .points = points, .told = "", .report = report};
+    p.stride = choose_stride(sweep->machines);
     struct arena scratch = {0};
     enum status status = STATUS_OK;
     for (uint64_t first = 0; first < sweep->machines && !report->truncated; first++) {
@@ -101,6 +154,27 @@ static enum status make_all_keys(struct sweep *sweep, struct plan_point *points,
         machine_close(&p.machine);
     arena_free(&scratch);
     return status;
+}
+
+void plan_machines(struct sweep *sweep, void (*visit)(void *context, uint64_t first, const struct machine *machine),
+                   void *context) {
+    struct planning p = {.sweep = sweep};
+    struct arena scratch = {0};
+    for (uint64_t first = 0; first < sweep->machines; first++) {
+        uint64_t number = first;
+        while (number < sweep->numbers && sweep_is_excluded(sweep, number))
+            number += sweep->machines;
+        struct point point;
+        if (number >= sweep->numbers)
+            continue;
+        sweep_point(sweep, number, &scratch, &point);
+        if (open_machine(&p, &point, number, NULL) == STATUS_OK && set_machine(&p, &point, NULL) == STATUS_OK)
+            visit(context, first, &p.machine);
+        arena_reset(&scratch);
+    }
+    if (p.gpu)
+        machine_close(&p.machine);
+    arena_free(&scratch);
 }
 
 static int by_key(const void *a, const void *b) {
@@ -125,70 +199,17 @@ void plan_mark_repeats(const struct plan *plans, unsigned count) {
 }
 
 void plan_look(struct plan *plan, const struct store *store) {
+    enum { MANY = 5000 }; /* points: then it is faster to see all that the store has */
+    struct arena scratch = {0};
+    const struct store_index index = plan->count > MANY ? store_index(store, &scratch) : (struct store_index){0};
     plan->distinct = plan->done = plan->failed = 0;
     for (uint64_t i = 0; i < plan->count; i++) {
         struct plan_point *point = &plan->points[i];
-        point->state = (uint8_t)store_find(store, point->key);
+        point->state =
+            (uint8_t)(plan->count > MANY ? store_index_find(&index, point->key) : store_find(store, point->key));
         plan->distinct += !point->repeats;
         plan->done += !point->repeats && point->state == STORE_DONE;
         plan->failed += !point->repeats && point->state == STORE_FAILED;
-    }
-}
-
-/* ---- estimates ---- */
-
-/* Wall seconds of a stored result. They stand at its end, and results are long. */
-static bool read_seconds(const char *path, double *seconds) {
-    static const char name[] = "\"wall_seconds\": ";
-    char tail[2049];
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    const off_t end = lseek(fd, 0, SEEK_END), from = end > 2048 ? end - 2048 : 0;
-    const ssize_t got = pread(fd, tail, sizeof tail - 1, from);
-    close(fd);
-    if (got <= 0)
-        return false;
-    tail[got] = 0;
-    const char *at = strstr(tail, name);
-    *seconds = at ? strtod(at + strlen(name), NULL) : 0;
-    return at != NULL;
-}
-
-struct timing {
-    double seconds;
-    uint64_t count;
-};
-
-/* Points of one program, size, seed and mode: machines change a run's length less than those do. */
-static struct timing *timing_of(const struct sweep *sweep, struct timing *timings, uint64_t number) {
-    const bool functional = strcmp(sweep_value(sweep, number, COLUMN_FUNCTIONAL), "true") == 0;
-    return &timings[number / sweep->machines * 2 + functional];
-}
-
-static void estimate(const struct sweep *sweep, const struct store *store, struct plan *plan) {
-    enum { SAMPLES = 16 };
-    struct arena scratch = {0};
-    struct timing *timings = ARENA_ARRAY(&scratch, struct timing, sweep->numbers / sweep->machines * 2);
-    for (uint64_t i = 0; i < plan->count; i++) {
-        const struct plan_point *point = &plan->points[i];
-        struct timing *timing = timing_of(sweep, timings, point->number);
-        double seconds;
-        if (point->state == STORE_DONE && timing->count < SAMPLES &&
-            read_seconds(store_path(store, &scratch, point->key, STORE_DONE), &seconds)) {
-            timing->seconds += seconds;
-            timing->count++;
-        }
-    }
-    for (uint64_t i = 0; i < plan->count; i++) {
-        const struct plan_point *point = &plan->points[i];
-        const struct timing *timing = timing_of(sweep, timings, point->number);
-        if (point->state != STORE_MISSING || point->repeats)
-            continue;
-        if (timing->count)
-            plan->seconds += timing->seconds / (double)timing->count;
-        else
-            plan->unknown++;
     }
     arena_free(&scratch);
 }
@@ -214,7 +235,7 @@ enum status plan_make(struct sweep *sweep, const struct store *store, struct pla
         return report_add(report, STATUS_INVALID, "%s: everything is excluded", sweep->yaml.name);
     plan_mark_repeats(out, 1);
     plan_look(out, store);
-    estimate(sweep, store, out);
+    estimate_make(out, store);
     return STATUS_OK;
 }
 
@@ -228,7 +249,7 @@ enum status plan_one(struct sweep *sweep, uint64_t number, struct point *out, st
     if (!status)
         status = point_machine(out, &machine, report);
     if (!status)
-        point_set_key(out, point_machine_text(&machine, sweep->arena));
+        point_set_key(out, point_machine_text(&machine, sweep->arena), sweep->arena);
     machine_close(&machine);
     return status;
 }

@@ -11,13 +11,17 @@ struct plan_point {
     bool repeats;  /* the same run as a point before it: keys that its mechanism has no use for differ, or the plan */
 };
 
+struct estimate;
+
 struct plan {
     struct sweep *sweep;
     struct plan_point *points; /* by number */
     uint64_t count;
     uint64_t distinct, done, failed; /* repeats left out */
-    double seconds;                  /* what is missing would take, by points of the same program that are done */
+    double seconds;                  /* what is missing would take; estimate.h */
     uint64_t unknown;                /* missing points for which nobody knows */
+    struct estimate *estimates;      /* by program, size and seed: in time, functionally */
+    double rates[2];                 /* warp instructions per second in either mode; 0: nothing was measured */
 };
 
 /* Checks every configuration and makes every key; all that is wrong is reported, one message for each kind of it. */
@@ -28,5 +32,9 @@ void plan_mark_repeats(const struct plan *plans, unsigned count);
 void plan_look(struct plan *plan, const struct store *store);
 /* One point with its key, for whoever runs it; its machine is checked too. */
 enum status plan_one(struct sweep *sweep, uint64_t number, struct point *out, struct report *report);
+
+/* Every machine of the sweep, with the first number that has it; machines that cannot be are left out. */
+void plan_machines(struct sweep *sweep, void (*visit)(void *context, uint64_t first, const struct machine *machine),
+                   void *context);
 
 #endif

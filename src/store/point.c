@@ -12,7 +12,7 @@
 #define POINT_SCHEMA "heddle-point-1"
 enum { FILE_LIMIT_BYTES = 1 << 30 };
 
-static void hash_text(const void *data, size_t bytes, char out[STORE_KEY_BYTES]) {
+void point_hash(const void *data, size_t bytes, char out[STORE_KEY_BYTES]) {
     const XXH128_hash_t hash = XXH3_128bits(data, bytes);
     snprintf(out, STORE_KEY_BYTES, "%016llx%016llx", (unsigned long long)hash.high64, (unsigned long long)hash.low64);
 }
@@ -32,7 +32,7 @@ static void add_file(struct point_program *program, struct arena *arena, const c
                      size_t bytes) {
     struct point_file *file = ARENA_PUSH(arena, &program->files);
     file->name = arena_strdup(arena, name);
-    hash_text(data, bytes, file->hash);
+    point_hash(data, bytes, file->hash);
 }
 
 static enum status read_file(struct point_program *program, struct arena *arena, const char *name, const char *path,
@@ -103,21 +103,51 @@ enum status point_program_load(struct point_program *program, struct arena *aren
 
 /* ---- keys ---- */
 
-const char *point_machine_text(const struct machine *machine, struct arena *arena) {
-    struct {
-        char *items;
-        unsigned count, capacity;
-    } text = {0};
-    for (const struct param_description *param = machine->params.table; param->key; param++) {
-        if (machine_is_idle_key(machine, param))
-            continue;
-        const char *const parts[] = {param->key, "=", param_text(&machine->params, param), "\n"};
-        for (unsigned i = 0; i < 4; i++)
-            for (const char *c = parts[i]; *c; c++)
-                *ARENA_PUSH(arena, &text) = *c;
+/* "KEY=VALUE", or nothing where it cannot matter. */
+static const char *line_of(const struct machine *machine, const struct param_description *param, struct arena *arena) {
+    return machine_is_idle_key(machine, param)
+               ? ""
+               : arena_printf(arena, "%s=%s\n", param->key, param_text(&machine->params, param));
+}
+
+void point_lines_make(struct point_lines *lines, const struct machine *machine, struct arena *arena) {
+    const struct param_description *table = machine->params.table;
+    *lines = (struct point_lines){.arena = arena};
+    while (table[lines->count].key)
+        lines->count++;
+    lines->begins = ARENA_ARRAY(arena, size_t, lines->count + 1);
+    const char **all = ARENA_ARRAY(arena, const char *, lines->count);
+    for (unsigned i = 0; i < lines->count; i++) {
+        all[i] = line_of(machine, &table[i], arena);
+        lines->begins[i + 1] = lines->begins[i] + strlen(all[i]);
     }
-    *ARENA_PUSH(arena, &text) = 0;
-    return text.items;
+    lines->capacity = lines->begins[lines->count] + 4096;
+    lines->text = arena_alloc(arena, lines->capacity);
+    for (unsigned i = 0; i < lines->count; i++)
+        memcpy(lines->text + lines->begins[i], all[i], lines->begins[i + 1] - lines->begins[i]);
+}
+
+void point_lines_change(struct point_lines *lines, const struct machine *machine,
+                        const struct param_description *param) {
+    const unsigned at = (unsigned)(param - machine->params.table);
+    const char *line = line_of(machine, param, lines->arena);
+    const size_t before = lines->begins[at + 1] - lines->begins[at], now = strlen(line);
+    const size_t whole = lines->begins[lines->count];
+    if (whole - before + now >= lines->capacity) {
+        point_lines_make(lines, machine, lines->arena);
+        return;
+    }
+    memmove(lines->text + lines->begins[at] + now, lines->text + lines->begins[at + 1],
+            whole - lines->begins[at + 1] + 1);
+    memcpy(lines->text + lines->begins[at], line, now);
+    for (unsigned i = at + 1; now != before && i <= lines->count; i++)
+        lines->begins[i] = lines->begins[i] - before + now;
+}
+
+const char *point_machine_text(const struct machine *machine, struct arena *arena) {
+    struct point_lines lines;
+    point_lines_make(&lines, machine, arena);
+    return lines.text;
 }
 
 const char *point_text(const struct point *point, const char *machine_text, struct arena *arena) {
@@ -133,11 +163,13 @@ const char *point_text(const struct point *point, const char *machine_text, stru
                         point->functional ? "functional" : "timed", what, files, machine_text);
 }
 
-void point_set_key(struct point *point, const char *machine_text) {
-    struct arena scratch = {0};
-    const char *text = point_text(point, machine_text, &scratch);
-    hash_text(text, strlen(text), point->key);
-    arena_free(&scratch);
+void point_set_key(struct point *point, const char *machine_text, struct arena *scratch) {
+    const char *head = point_text(point, "", scratch);
+    const size_t head_length = strlen(head), length = strlen(machine_text); /* printf takes long for so much */
+    char *text = arena_alloc_unset(scratch, head_length + length);
+    memcpy(text, head, head_length);
+    memcpy(text + head_length, machine_text, length);
+    point_hash(text, head_length + length, point->key);
 }
 
 enum status point_machine(const struct point *point, struct machine *machine, struct report *report) {

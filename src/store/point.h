@@ -20,7 +20,8 @@ struct point_program {
     bool loaded;
     const char *path; /* the launch file, or the workload's host program */
     const char *kernel_path;
-    const char *compiler; /* of workloads; launch files have their PTX among the files */
+    uint64_t test_instructions; /* warp instructions of a workload at size test; 0: not known */
+    const char *compiler;       /* of workloads; launch files have their PTX among the files */
     struct {
         struct point_file *items;
         unsigned count, capacity;
@@ -31,6 +32,7 @@ struct point_program {
 struct point_finder {
     enum status (*workload)(struct arena *arena, const char *name, const char **program, const char **kernel,
                             struct report *report);
+    uint64_t (*test_instructions)(const char *workload);
     enum status (*launch)(struct arena *arena, const char *typed, const char **path, struct report *report);
 };
 
@@ -45,13 +47,27 @@ struct point {
     char key[STORE_KEY_BYTES];
 };
 
+/* 128-bit XXH3 in hexadecimal. */
+void point_hash(const void *data, size_t bytes, char out[STORE_KEY_BYTES]);
 /* Reads and hashes all files of the program, and compiles the module of a launch file. Once. */
 enum status point_program_load(struct point_program *program, struct arena *arena, struct report *report);
 /* All that the machine adds to the key: every key and value that can change a result. */
 const char *point_machine_text(const struct machine *machine, struct arena *arena);
+/* The same for one machine after another that differs in a few keys: a line for each key. */
+struct point_lines {
+    struct arena *arena;
+    char *text;     /* all of them */
+    size_t *begins; /* by index of the key's parameter */
+    size_t capacity;
+    unsigned count;
+};
+void point_lines_make(struct point_lines *lines, const struct machine *machine, struct arena *arena);
+/* The key has another value now. That of divergence.mechanism says which lines there are: make them anew. */
+void point_lines_change(struct point_lines *lines, const struct machine *machine,
+                        const struct param_description *param);
 /* The text that the key is the hash of. */
 const char *point_text(const struct point *point, const char *machine_text, struct arena *arena);
-void point_set_key(struct point *point, const char *machine_text);
+void point_set_key(struct point *point, const char *machine_text, struct arena *scratch);
 /* The machine of the point, checked for its mode. */
 enum status point_machine(const struct point *point, struct machine *machine, struct report *report);
 /* The same on a machine that is open: for one point after another with the same gpu and keys. */

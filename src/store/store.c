@@ -15,8 +15,9 @@
 #include "base/file.h"
 #include "device/compile_process.h"
 
-/* A process on another computer cannot be asked: its folder is left behind when it was not touched for so long. */
-enum { STALE_SECONDS = 24 * 3600 };
+/* A process on another computer cannot be asked: it touches its folder every minute. When it was not for so long, others may
+ * do the same work; when it was not for a day, the folder goes. */
+enum { SILENT_SECONDS = 600, STALE_SECONDS = 24 * 3600 };
 
 enum status store_open(struct store *store, const char *folder, struct arena *arena, struct report *report) {
     const char *chosen = getenv("HEDDLE_STORE"), *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
@@ -56,12 +57,62 @@ enum store_state store_find(const struct store *store, const char *key) {
     return is_there(store, key, STORE_FAILED) ? STORE_FAILED : STORE_MISSING;
 }
 
+static void index_folder(const struct store *store, const char *prefix, struct store_index *out, struct arena *arena) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", store->folder, prefix);
+    DIR *folder = opendir(path);
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        const size_t length = strspn(entry->d_name, "0123456789abcdef");
+        const char *rest = entry->d_name + length;
+        const enum store_state state = strcmp(rest, ending(STORE_DONE)) == 0 ? STORE_DONE : STORE_FAILED;
+        if (length != STORE_KEY_BYTES - 1 || strcmp(rest, ending(state)) != 0)
+            continue;
+        struct store_entry *one = ARENA_PUSH(arena, out);
+        memcpy(one->key, entry->d_name, length);
+        one->state = (uint8_t)state;
+    }
+    if (folder)
+        closedir(folder);
+}
+
+/* A result goes before a failure of the same point. */
+static int by_key(const void *a, const void *b) {
+    const struct store_entry *one = a, *other = b;
+    const int order = strcmp(one->key, other->key);
+    return order ? order : one->state - other->state;
+}
+
+struct store_index store_index(const struct store *store, struct arena *arena) {
+    struct store_index out = {0};
+    for (unsigned i = 0; i < 256; i++) {
+        char prefix[3];
+        snprintf(prefix, sizeof prefix, "%02x", i);
+        index_folder(store, prefix, &out, arena);
+    }
+    if (out.count)
+        qsort(out.items, out.count, sizeof *out.items, by_key);
+    return out;
+}
+
+enum store_state store_index_find(const struct store_index *index, const char *key) {
+    unsigned low = 0, high = index->count;
+    while (low < high) { /* the first that is not before it */
+        const unsigned middle = low + (high - low) / 2;
+        if (strcmp(index->items[middle].key, key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < index->count && strcmp(index->items[low].key, key) == 0 ? (enum store_state)index->items[low].state
+                                                                         : STORE_MISSING;
+}
+
 static enum status refuse(const char *path, const char *what, struct report *report) {
     return report_add(report, STATUS_SYSTEM, "%s: %s: %s", path, what, strerror(errno));
 }
 
 enum status store_scratch(const struct store *store, const char *key, char **out, struct report *report) {
-    *out = arena_printf(store->arena, "%s/tmp/%s.%s.%ld", store->folder, key, store->host, (long)getpid());
+    *out = arena_printf(store->arena, "%s/tmp/%.2s/%s.%s.%ld", store->folder, key, key, store->host, (long)getpid());
     if (!folder_make(store->arena, *out))
         return refuse(*out, "the store cannot be written", report);
     return STATUS_OK;
@@ -128,18 +179,18 @@ static bool process_lives(long pid) {
     return !state || (strncmp(state, ") Z", 3) != 0 && strncmp(state, ") X", 3) != 0);
 }
 
-/* Of "KEY.HOST.PID" in tmp/: whether its process lives. */
-static bool is_alive(const struct store *store, const char *name) {
+/* Of "KEY.HOST.PID" in tmp/ab/: whether its process lives. */
+static bool is_alive(const struct store *store, const char *name, time_t silent_seconds) {
     const char *host = name + STORE_KEY_BYTES, *dot = strrchr(name, '.');
     const size_t host_length = strlen(store->host);
     if (host + host_length == dot && strncmp(host, store->host, host_length) == 0)
         return process_lives(strtol(dot + 1, NULL, 10));
     char path[PATH_MAX];
     struct stat about;
-    const int length = snprintf(path, sizeof path, "%s/tmp/%s", store->folder, name);
+    const int length = snprintf(path, sizeof path, "%s/tmp/%.2s/%s", store->folder, name, name);
     if (length < 0 || (size_t)length >= sizeof path || stat(path, &about) != 0)
         return false;
-    return about.st_mtime + STALE_SECONDS > time(NULL);
+    return about.st_mtime + silent_seconds > time(NULL);
 }
 
 static bool is_scratch(const char *name) {
@@ -147,32 +198,44 @@ static bool is_scratch(const char *name) {
            strrchr(name, '.') > name + STORE_KEY_BYTES;
 }
 
-static DIR *open_tmp(const struct store *store) {
+/* Running points whose key begins as this one. */
+static DIR *open_tmp(const struct store *store, const char *key) {
     char path[PATH_MAX];
-    const int length = snprintf(path, sizeof path, "%s/tmp", store->folder);
+    const int length = snprintf(path, sizeof path, "%s/tmp/%.2s", store->folder, key);
     return length > 0 && (size_t)length < sizeof path ? opendir(path) : NULL;
 }
 
 bool store_is_running(const struct store *store, const char *key) {
-    DIR *tmp = open_tmp(store);
+    DIR *tmp = open_tmp(store, key);
     bool found = false;
     for (struct dirent *entry; tmp && !found && (entry = readdir(tmp));)
         found = is_scratch(entry->d_name) && strncmp(entry->d_name, key, STORE_KEY_BYTES - 1) == 0 &&
-                is_alive(store, entry->d_name);
+                is_alive(store, entry->d_name, SILENT_SECONDS);
     if (tmp)
         closedir(tmp);
     return found;
 }
 
-unsigned store_clean(const struct store *store) {
-    DIR *tmp = open_tmp(store);
+static unsigned clean_one(const struct store *store, const char *prefix) {
+    DIR *tmp = open_tmp(store, prefix);
     unsigned removed = 0;
     for (struct dirent *entry; tmp && (entry = readdir(tmp));)
-        if (is_scratch(entry->d_name) && !is_alive(store, entry->d_name)) {
-            folder_remove(store->arena, arena_printf(store->arena, "%s/tmp/%s", store->folder, entry->d_name));
+        if (is_scratch(entry->d_name) && !is_alive(store, entry->d_name, STALE_SECONDS)) {
+            const char *path = arena_printf(store->arena, "%s/tmp/%s/%s", store->folder, prefix, entry->d_name);
+            folder_remove(store->arena, path);
             removed++;
         }
     if (tmp)
         closedir(tmp);
+    return removed;
+}
+
+unsigned store_clean(const struct store *store) {
+    unsigned removed = 0;
+    for (unsigned i = 0; i < 256; i++) {
+        char prefix[3];
+        snprintf(prefix, sizeof prefix, "%02x", i);
+        removed += clean_one(store, prefix);
+    }
     return removed;
 }

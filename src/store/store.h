@@ -3,9 +3,12 @@
  * the folder.
  *   ab/KEY.json         a result
  *   ab/KEY.failed.json  a point that was wrong or stopped, with what it said
- *   tmp/KEY.HOST.PID/   what a running point works in; left behind by those that died, and removed */
+ *   tmp/ab/KEY.HOST.PID/   what a running point works in; left behind by those that died, and removed
+ *   jobs/SWEEP/         what was handed to a cluster's scheduler (slurm.h) */
 #ifndef HEDDLE_STORE_STORE_H
 #define HEDDLE_STORE_STORE_H
+
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/status.h"
@@ -24,6 +27,16 @@ struct store {
  * before something is kept. */
 enum status store_open(struct store *store, const char *folder, struct arena *arena, struct report *report);
 enum store_state store_find(const struct store *store, const char *key);
+/* All that the store has, by key: for who asks for very many. */
+struct store_index {
+    struct store_entry {
+        char key[STORE_KEY_BYTES];
+        uint8_t state; /* enum store_state */
+    } * items;
+    unsigned count, capacity;
+};
+struct store_index store_index(const struct store *store, struct arena *arena);
+enum store_state store_index_find(const struct store_index *index, const char *key);
 char *store_path(const struct store *store, struct arena *arena, const char *key, enum store_state state);
 /* A folder for this process to run the point in. It also tells others that somebody is at it. */
 enum status store_scratch(const struct store *store, const char *key, char **out, struct report *report);

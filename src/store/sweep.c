@@ -15,6 +15,8 @@ enum status sweep_find_programs(struct sweep *sweep, const struct point_finder *
                 ? finder->launch(sweep->arena, file_join(sweep->arena, sweep->folder, program->label), &program->path,
                                  &inner)
                 : finder->workload(sweep->arena, program->label, &program->path, &program->kernel_path, &inner);
+        if (!one && !program->is_launch)
+            program->test_instructions = finder->test_instructions(program->label);
         if (one)
             yaml_error(&sweep->yaml, sweep->programs.items[i].at, report, "%s", report_text(&inner));
         report_free(&inner);

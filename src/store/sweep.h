@@ -38,6 +38,7 @@ struct sweep {
     struct sweep_source source;
     struct yaml yaml; /* its root is the sweep's */
     const char *folder, *name;
+    char hash[STORE_KEY_BYTES]; /* of the file's text */
     struct {
         const char **items;
         unsigned count, capacity;

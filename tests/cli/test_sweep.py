@@ -123,7 +123,7 @@ class Sweeps(unittest.TestCase):
         self.assertEqual(len(list((self.folder / "other").glob("??/*.json"))), 1) # the same run
         self.assertIn("there is no point 4096", self.refused("sweep", "point", "s.yaml", "4096", "--store", "other"))
         said = self.run_ok("sweep", "plan", "s.yaml", "--store", "other")
-        self.assertIn("1 stored, 0 failed, 7 to run; about 0 s of one core", said)
+        self.assertIn("1 stored, 0 failed, 7 to run; about 0 s of one core, by instruction counts and the rate of what is stored", said)
 
     def test_all_mistakes_are_told_at_once(self):
         (self.folder / "bad.yaml").write_text(

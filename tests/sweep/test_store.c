@@ -41,7 +41,7 @@ static const char *key_of(struct point point, const char *settings) {
     struct machine machine = {0};
     if (point_machine(&point, &machine, &report))
         fail_msg("refused: %s", report_text(&report));
-    point_set_key(&point, point_machine_text(&machine, &arena));
+    point_set_key(&point, point_machine_text(&machine, &arena), &arena);
     machine_close(&machine);
     return arena_strdup(&arena, point.key);
 }
@@ -161,9 +161,9 @@ static void what_the_dead_left_is_removed(void **state) {
     struct store store;
     assert_int_equal(store_open(&store, folder, &arena, &report), STATUS_OK);
     assert_int_equal(store_scratch(&store, key, &mine, &report), STATUS_OK);
-    const char *dead = arena_printf(&arena, "%s/tmp/f%s.%s.2147483646", folder, key + 1, store.host);
-    const char *elsewhere = arena_printf(&arena, "%s/tmp/e%s.other.host.17", folder, key + 1);
-    const char *old = arena_printf(&arena, "%s/tmp/d%s.other.host.18", folder, key + 1);
+    const char *dead = arena_printf(&arena, "%s/tmp/f%c/f%s.%s.2147483646", folder, key[1], key + 1, store.host);
+    const char *elsewhere = arena_printf(&arena, "%s/tmp/e%c/e%s.other.host.17", folder, key[1], key + 1);
+    const char *old = arena_printf(&arena, "%s/tmp/d%c/d%s.other.host.18", folder, key[1], key + 1);
     const char *foreign = arena_printf(&arena, "%s/tmp/notes", folder);
     const char *all[] = {dead, elsewhere, old, foreign};
     for (unsigned i = 0; i < 4; i++)
