@@ -173,6 +173,25 @@ static const char *narrowing_split(struct arena *arena, const char *line, size_t
                         number, bits, operand, (int)(from - copy), copy, bits, number, from + used);
 }
 
+/* clang takes no predicate register as the operand of inline assembly, LLVM does ("b"). The first source of the search
+ * instructions of heddle.h is one: its bit. The lines that stand for such a call, or NULL when this is none. */
+static const char *predicate_give(struct arena *arena, const char *line, size_t length, unsigned number) {
+    const char *copy = arena_strndup(arena, line, length), *call = strstr(copy, " asm sideeffect \"");
+    const char *constraints = call ? strstr(call, ";\", \"=") : NULL;
+    if (!constraints || (!strstr(call, "\"cond_acc.") && !strstr(call, "\"tree_traverse.")))
+        return NULL;
+    const char *source = strchr(constraints + 4, ','), *operand = strstr(constraints, "\"(i32 ");
+    if (!source || strncmp(source, ",r,", 3) != 0 || !operand)
+        return NULL;
+    operand += strlen("\"(");
+    const char *rest = strchr(operand, ',');
+    if (!rest)
+        return NULL;
+    return arena_printf(arena, "  %%heddle.%u = trunc %.*s to i1\n%.*s,b%.*si1 %%heddle.%u%s\n", number,
+                        (int)(rest - operand), operand, (int)(source - copy), copy, (int)(operand - source - 2),
+                        source + 2, number, rest);
+}
+
 void repair_text_add(struct arena *arena, struct repair_text *text, const char *more, size_t length) {
     for (size_t i = 0; i < length; i++)
         *ARENA_PUSH(arena, text) = more[i];
@@ -197,6 +216,8 @@ const char *repair_ir(struct arena *arena, const char *ir) {
         else if (memmem(line, length, " = sitofp ", 10) && (split = sign_rewrite(arena, line, length)))
             number++;
         else if (memmem(line, length, " = trunc ", 9) && (split = narrowing_split(arena, line, length, number)))
+            number++;
+        else if (memmem(line, length, " asm sideeffect ", 16) && (split = predicate_give(arena, line, length, number)))
             number++;
         else if (memmem(line, length, "<16 x i8>, ", 11) && (split = bytes_split(arena, line, length, number)))
             number++;

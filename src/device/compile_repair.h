@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 
-/* The IR, in text form, with what LLVM 19 gets wrong said otherwise; `ir` itself when there is nothing of the kind. */
+/* The IR, in text form, with what LLVM 19 gets wrong, or clang cannot say, said otherwise; `ir` itself when there is nothing of the kind. */
 const char *repair_ir(struct arena *arena, const char *ir);
 
 /* ---- its parts ---- */

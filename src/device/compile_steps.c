@@ -47,6 +47,7 @@ static void flags_common(struct job *job) {
 
 static void add_flags(struct job *job, struct arguments *line) {
     arguments_add_all(job->arena, line, job->flags.items, job->flags.count);
+    arguments_add(job->arena, line, arena_printf(job->arena, "-I%s/include", job->tools.share)); /* heddle.h */
     if (job->options->header_count) /* not part of the key: their text is, preprocessed */
         arguments_add(job->arena, line, arena_printf(job->arena, "-I%s", job->temporary));
 }
@@ -56,6 +57,7 @@ static void add_maps(struct job *job, struct arguments *line) {
     struct arena *arena = job->arena;
     for (unsigned i = 0; i < job->options->include_count; i++)
         arguments_add(arena, line, arena_printf(arena, "-ffile-prefix-map=%s/=", job->options->includes[i]));
+    arguments_add(arena, line, arena_printf(arena, "-ffile-prefix-map=%s/include/=", job->tools.share));
     if (*job->folder)
         arguments_add(arena, line, arena_printf(arena, "-ffile-prefix-map=%s=", job->folder));
     arguments_add(arena, line, "-fdebug-compilation-dir=.");

@@ -303,7 +303,7 @@ static void collect(const struct module *module, const struct exec_counts *count
             stats->branches += out->issues;
         if (inst->op == OP_LD)
             stats->memory_reads += out->issues;
-        if (inst->op == OP_ST)
+        if (inst->op == OP_ST || inst->op == OP_COND_ACC)
             stats->memory_writes += out->issues;
         if (inst->op == OP_ATOM || inst->op == OP_RED)
             stats->atomics += out->issues;

@@ -499,7 +499,7 @@ static enum place place_of(const struct inst *inst) {
     case OP_CALL:
     case OP_RET:
     case OP_EXIT: return PLACE_PASS;
-    default: return inst->op >= OP_BAR && inst->op <= OP_ELECT ? PLACE_GATHER : PLACE_PLAIN;
+    default: return inst->op == OP_BAR || inst_is_of_warps(inst) ? PLACE_GATHER : PLACE_PLAIN;
     }
 }
 

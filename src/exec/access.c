@@ -156,6 +156,18 @@ bool exec_store_step(struct exec *exec, unsigned warp, const struct step *step, 
     return true;
 }
 
+bool exec_accumulate_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes,
+                          const uint64_t *address) {
+    for (BITS_EACH(lane, lanes)) {
+        uint8_t *memory = exec_translate(exec, warp, lane, step, address[lane], step->access_bytes);
+        if (!memory)
+            return false;
+        const uint64_t value = exec_read(exec, warp, &step->rows[3], lane);
+        memcpy(memory, &value, step->access_bytes);
+    }
+    return true;
+}
+
 static bool is_shared_access(const struct step *step, uint64_t address) {
     const enum space space = step->address.space;
     return space == SPACE_SHARED || (space == SPACE_GENERIC && address - SHARED_WINDOW < WINDOW_BYTES);

@@ -307,6 +307,8 @@ static unsigned source_bytes(const struct inst *inst, unsigned index) {
     case OP_BAR: return index == 2 ? 0 : 4;
     case OP_VOTE: return index == 0 ? 0 : 4;
     case OP_MATCH: return index == 0 ? own : 4;
+    case OP_TREE_TRAVERSE: return index == 0 ? own : index == 1 ? 0 : 4;
+    case OP_COND_ACC: return index == 2 ? own : index == 1 ? 0 : 4;
     case OP_BRX:
     case OP_BAR_WARP:
     case OP_ELECT:
@@ -397,7 +399,9 @@ static enum kind link_kind(struct linker *linker, struct step *step) {
     case OP_SHFL:
     case OP_REDUX:
     case OP_ACTIVEMASK:
-    case OP_ELECT: return KIND_WARP;
+    case OP_ELECT:
+    case OP_TREE_TRAVERSE:
+    case OP_COND_ACC: return KIND_WARP;
     case OP_BRA: return inst->mode == MODE_UNANIMOUS ? KIND_BRANCH_UNANIMOUS : KIND_BRANCH;
     case OP_BRK:
     case OP_CONT:
@@ -434,7 +438,9 @@ static enum intrinsic intrinsic_of(const struct inst *inst) {
     return INTRINSIC_NONE;
 }
 
-static bool is_memory(enum op op) { return op == OP_LD || op == OP_ST || op == OP_ATOM || op == OP_RED; }
+static bool is_memory(enum op op) {
+    return op == OP_LD || op == OP_ST || op == OP_ATOM || op == OP_RED || op == OP_COND_ACC;
+}
 
 static bool depends_on_order(const struct inst *inst) {
     if (inst->op == OP_ATOM || inst->op == OP_RED)

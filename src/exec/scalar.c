@@ -451,6 +451,8 @@ static struct scalar evaluate_integer(const struct inst *inst, uint64_t a, uint6
     case OP_REDUX:
     case OP_ACTIVEMASK:
     case OP_ELECT:
+    case OP_TREE_TRAVERSE:
+    case OP_COND_ACC:
     case OP_BRA:
     case OP_BRX:
     case OP_BRK:

@@ -91,6 +91,9 @@ bool exec_inner_step(struct exec *exec, unsigned warp, const struct step *step, 
 bool exec_move_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
 bool exec_load_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
 bool exec_store_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
+/* cond_acc: what lanes store, at these addresses. */
+bool exec_accumulate_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes,
+                          const uint64_t *address);
 bool exec_atomic_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
 /* active: lanes of the group; alive: lanes of the warp that have not ended. */
 bool exec_warp_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint32_t active,
@@ -101,6 +104,8 @@ bool exec_local_step(struct exec *exec, unsigned warp, const struct step *step, 
 /* The same in time (exec/timed.c): the access is noted, stores are logged, atomics bound for later. */
 bool exec_timed_load(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
 bool exec_timed_store(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
+bool exec_timed_accumulate(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes,
+                           const uint64_t *address);
 bool exec_timed_atomic(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
 
 /* Calls and returns fill out->next for the lanes; false: a fault. */

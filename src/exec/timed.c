@@ -62,14 +62,19 @@ static uint64_t local_place(const struct exec *exec, const struct core *core, un
     return (UINT64_C(1) << 40) + row + 4u * lane + offset % 4;
 }
 
-static void note_access(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes,
-                        enum access_kind kind, uint32_t bytes) {
-    struct access *access = exec->core->access;
+static void begin_access(struct access *access, enum access_kind kind, uint32_t bytes) {
     access->kind = (uint8_t)kind;
     access->bytes = (uint8_t)bytes;
     access->packed = false;
-    access->lanes = lanes;
+    access->lanes = 0;
     access->ticket = NO_TICKET;
+}
+
+static void note_access(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes,
+                        enum access_kind kind, uint32_t bytes) {
+    struct access *access = exec->core->access;
+    begin_access(access, kind, bytes);
+    access->lanes = lanes;
     for (BITS_EACH(lane, lanes))
         access->address[lane] = exec_address(exec, warp, lane, step);
     const enum space space = resolve(step, access->address[bits_first(lanes)]);
@@ -133,6 +138,31 @@ bool exec_timed_store(struct exec *exec, unsigned warp, const struct step *step,
         exec->counts->progress += global;
     }
     place_addresses(exec, warp, core->access);
+    return true;
+}
+
+/* Lanes that name different sets come one set after another: one access of them all. */
+bool exec_timed_accumulate(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes,
+                           const uint64_t *address) {
+    struct core *core = exec->core;
+    struct access *access = core->access;
+    if (access->kind == ACCESS_NONE)
+        begin_access(access, ACCESS_STORE, step->access_bytes);
+    for (BITS_EACH(lane, lanes)) {
+        uint8_t *to = exec_translate(exec, warp, lane, step, address[lane], step->access_bytes);
+        if (!to)
+            return false;
+        const uint64_t value = exec_read(exec, warp, &step->rows[3], lane);
+        const enum space space = resolve(step, address[lane]);
+        access->space = (uint8_t)space;
+        if (space == SPACE_GLOBAL)
+            core_log(core, address[lane], value, step->access_bytes);
+        else
+            memcpy(to, &value, step->access_bytes);
+        access->address[lane] = space == SPACE_SHARED ? address[lane] & (WINDOW_BYTES - 1) : address[lane];
+        exec->counts->progress += space == SPACE_GLOBAL;
+    }
+    access->lanes |= lanes;
     return true;
 }
 

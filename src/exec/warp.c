@@ -18,7 +18,7 @@ static bool members_present(struct exec *exec, unsigned warp, const struct step 
 
 /* Which source the member mask is. */
 static unsigned mask_source(enum op op) {
-    if (op == OP_SHFL)
+    if (op == OP_SHFL || op == OP_TREE_TRAVERSE || op == OP_COND_ACC)
         return 3;
     return op == OP_BAR_WARP || op == OP_ELECT ? 0 : 1;
 }
@@ -40,10 +40,17 @@ static bool members_of(struct exec *exec, unsigned warp, const struct step *step
     return members_present(exec, warp, step, *members, active, alive, lane);
 }
 
-static void vote(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
+/* Lanes whose predicate, one of the sources, holds. */
+static uint32_t holds(const struct exec *exec, unsigned warp, const struct step *step, unsigned source,
+                      uint32_t lanes) {
     uint32_t yes = 0;
     for (BITS_EACH(lane, lanes))
-        yes |= (uint32_t)exec_read(exec, warp, &step->rows[step->dst_count], lane) << lane;
+        yes |= (uint32_t)exec_read(exec, warp, &step->rows[step->dst_count + source], lane) << lane;
+    return yes;
+}
+
+static void vote(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
+    const uint32_t yes = holds(exec, warp, step, 0, lanes);
     uint64_t value;
     switch ((enum mode)step->inst->mode) {
     case MODE_ALL: value = yes == lanes; break;
@@ -137,6 +144,33 @@ static void redux(struct exec *exec, unsigned warp, const struct step *step, uin
         exec_write(exec, warp, &step->rows[0], target, result);
 }
 
+/* The sum of the predicates, shifted, is the way to the next node [002 §7.2.1]. As shl, a shift of the width or more
+ * leaves nothing. */
+static void tree_traverse(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
+    const uint64_t sum = bits_count(holds(exec, warp, step, 1, lanes));
+    const unsigned width = 8 * type_bytes(step->inst->type);
+    for (BITS_EACH(lane, lanes)) {
+        const uint64_t base = exec_read(exec, warp, &step->rows[1], lane);
+        const uint32_t shift = (uint32_t)exec_read(exec, warp, &step->rows[3], lane);
+        exec_write(exec, warp, &step->rows[0], lane, base + (shift < width ? sum << shift : 0));
+    }
+}
+
+/* The exclusive prefix sum of the predicates gives each lane its place behind its own base [002 §7.1]. */
+static bool cond_acc(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
+    const uint32_t yes = holds(exec, warp, step, 1, lanes);
+    uint64_t address[LANES_MAX], offset = 0;
+    for (BITS_EACH(lane, yes)) {
+        address[lane] = exec_address(exec, warp, lane, step) + offset;
+        offset += step->access_bytes;
+    }
+    if (yes && !(exec->core ? exec_timed_accumulate : exec_accumulate_step)(exec, warp, step, yes, address))
+        return false;
+    for (BITS_EACH(target, lanes))
+        exec_write(exec, warp, &step->rows[0], target, bits_count(yes));
+    return true;
+}
+
 bool exec_warp_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint32_t active,
                     uint32_t alive) {
     const enum op op = step->inst->op;
@@ -168,6 +202,11 @@ bool exec_warp_step(struct exec *exec, unsigned warp, const struct step *step, u
         case OP_MATCH: match(exec, warp, step, meeting); break;
         case OP_SHFL: shuffle(exec, warp, step, meeting); break;
         case OP_REDUX: redux(exec, warp, step, meeting); break;
+        case OP_TREE_TRAVERSE: tree_traverse(exec, warp, step, meeting); break;
+        case OP_COND_ACC:
+            if (!cond_acc(exec, warp, step, meeting))
+                return false;
+            break;
         case OP_ELECT:
             for (BITS_EACH(target, meeting)) {
                 exec_write(exec, warp, &step->rows[0], target, bits_first(meeting));

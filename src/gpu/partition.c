@@ -44,6 +44,7 @@ struct slice {
     bool one_by_one; /* the current request's sectors are looked up so */
     bool no_mshr;    /* why look_up_sectors did nothing */
     bool place_known;
+    bool row_hint;           /* of the current request */
     struct dram_place place; /* of the current request's line, once known */
     uint64_t line;           /* of the current request, in the slice */
     uint64_t device_line;    /* the same in device memory */
@@ -103,7 +104,8 @@ static void send_down(struct partition *p, const struct slice *slice, const stru
                              .tag = p->l2_enabled ? request->address : request->tag,
                              .bytes = request->bytes,
                              .source = slice->number,
-                             .kind = request->kind};
+                             .kind = request->kind,
+                             .row_hint = request->row_hint};
 }
 
 /* Fetches of sectors of the current line, of `looked` that are looked up one a cycle from now on. */
@@ -120,7 +122,8 @@ static void send_fetches(struct partition *p, struct slice *slice, uint32_t look
                                  .tag = slice->line + offset,
                                  .bytes = SECTOR_BYTES,
                                  .source = slice->number,
-                                 .kind = REQUEST_READ};
+                                 .kind = REQUEST_READ,
+                                 .row_hint = slice->row_hint};
     }
 }
 
@@ -174,6 +177,7 @@ static void accept(struct partition *p, struct slice *slice) {
     slice->current = number;
     slice->rest = packet->sectors ? packet->sectors : 1;
     slice->place_known = false;
+    slice->row_hint = packet->row_hint;
     slice->one_by_one = !p->by_sectors || packet->kind == PACKET_ATOMIC;
 }
 
@@ -184,14 +188,15 @@ static __attribute__((noinline)) bool pass_by(struct partition *p, struct slice 
     struct request request = {.address = slice_map_inside(&p->map, waiting->packet.address),
                               .tag = slice->current,
                               .bytes = waiting->packet.bytes,
-                              .kind = REQUEST_READ};
+                              .kind = REQUEST_READ,
+                              .row_hint = slice->row_hint};
     if (channel_room(p->channel) < 2) {
         slice->reason = (struct cache_blocked){.cause = CACHE_NO_ROOM, .room = 2};
         return false;
     }
     if (reads)
         send_down(p, slice, &request);
-    request.kind = REQUEST_WRITE;
+    request.kind = REQUEST_WRITE, request.row_hint = false;
     if (writes)
         send_down(p, slice, &request);
     waiting->atoms_left = reads;
@@ -210,7 +215,8 @@ static __attribute__((noinline)) bool look_up(struct partition *p, struct slice 
                                     .bytes = atom >= LINE_BYTES ? LINE_BYTES : SECTOR_BYTES,
                                     .kind = waiting->packet.kind == PACKET_READ    ? REQUEST_READ
                                             : waiting->packet.kind == PACKET_WRITE ? REQUEST_WRITE
-                                                                                   : REQUEST_ATOMIC};
+                                                                                   : REQUEST_ATOMIC,
+                                    .row_hint = slice->row_hint};
     struct cache_result result;
     if (cache_access(slice->l2, &request, channel_room(p->channel), &result) == CACHE_BLOCKED) {
         slice->reason = result.blocked;

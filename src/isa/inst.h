@@ -65,7 +65,8 @@ enum mode {
 enum atom { ATOM_NONE, ATOM_ADD, ATOM_MIN, ATOM_MAX, ATOM_AND, ATOM_OR, ATOM_XOR, ATOM_EXCH, ATOM_CAS, ATOM_INC, ATOM_DEC };
 enum scope { SCOPE_NONE, SCOPE_CTA, SCOPE_CLUSTER, SCOPE_GPU, SCOPE_SYS };
 enum order { ORDER_WEAK, ORDER_RELAXED, ORDER_ACQUIRE, ORDER_RELEASE, ORDER_ACQ_REL, ORDER_SC, ORDER_VOLATILE };
-enum cache_hint { CACHE_DEFAULT, CACHE_CA, CACHE_CG, CACHE_CS, CACHE_LU, CACHE_CV, CACHE_WB, CACHE_WT, CACHE_NC };
+enum cache_hint { CACHE_DEFAULT, CACHE_CA, CACHE_CG, CACHE_CS, CACHE_LU, CACHE_CV, CACHE_WB, CACHE_WT, CACHE_NC,
+    CACHE_ROW /* another load of the same DRAM row follows soon [002 §7.2] */ };
 /* clang-format on */
 
 enum inst_flag {
@@ -177,7 +178,9 @@ static inline bool inst_may_part(const struct inst *inst) {
     return (inst_jumps(inst) && inst->guard >= 0 && inst->mode != MODE_UNANIMOUS) || inst->op == OP_BRX;
 }
 /* It looks at other threads of its warp. */
-static inline bool inst_is_of_warps(const struct inst *inst) { return inst->op >= OP_BAR_WARP && inst->op <= OP_ELECT; }
+static inline bool inst_is_of_warps(const struct inst *inst) {
+    return inst->op >= OP_BAR_WARP && inst->op <= OP_COND_ACC;
+}
 /* It waits for the lanes of its warp that it names. */
 static inline bool inst_meets(const struct inst *inst) { return inst_is_of_warps(inst) && inst->flags & FLAG_SYNC; }
 /* Its lanes may go elsewhere than on, or end. */

@@ -78,7 +78,7 @@ static const char *const scope_words[] = {
     [SCOPE_NONE] = NULL, [SCOPE_CTA] = "cta", [SCOPE_CLUSTER] = "cluster", [SCOPE_GPU] = "gpu", [SCOPE_SYS] = "sys"};
 static const char *const cache_words[] = {
     [CACHE_DEFAULT] = NULL, [CACHE_CA] = "ca", [CACHE_CG] = "cg", [CACHE_CS] = "cs", [CACHE_LU] = "lu",
-    [CACHE_CV] = "cv",      [CACHE_WB] = "wb", [CACHE_WT] = "wt", [CACHE_NC] = "nc"};
+    [CACHE_CV] = "cv",      [CACHE_WB] = "wb", [CACHE_WT] = "wt", [CACHE_NC] = "nc", [CACHE_ROW] = "row_hint"};
 
 static void put_flags(struct text_line *line, const struct inst *inst) {
     static const struct {
@@ -95,7 +95,7 @@ static void put_flags(struct text_line *line, const struct inst *inst) {
 
 static bool is_memory(enum op op) {
     return op == OP_LD || op == OP_ST || op == OP_ATOM || op == OP_RED || op == OP_PREFETCH || op == OP_CVTA ||
-           op == OP_ISSPACEP;
+           op == OP_ISSPACEP || op == OP_COND_ACC;
 }
 
 static void put_opcode(struct text_line *line, const struct inst *inst) {

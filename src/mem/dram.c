@@ -1,5 +1,7 @@
 #include "mem/dram_state.h"
 
+#include <assert.h>
+
 #include "base/bits.h"
 
 #define NONE UINT32_MAX /* no kind of command */
@@ -226,9 +228,17 @@ static ALWAYS_INLINE void issue_activate(struct dram *dram, uint32_t b, uint64_t
         bank_sort_waiting(dram, b);
 }
 
+/* The row is closed: no hint has kept it open for longer than the limit. */
+static __attribute__((noinline)) void end_holds(struct dram *dram, uint32_t b) {
+    struct dram_bank *bank = &dram->bank[b];
+    assert(dram->ready[DRAM_PRECHARGE][b] <= later(bank->precharge_ready, bank->hold_end));
+    bank->hold_until = bank->hold_end = 0;
+}
+
 static inline void issue_precharge(struct dram *dram, uint32_t b, uint64_t cycle) {
     raise(&dram->ready[DRAM_ACTIVATE][b], cycle + dram->timing.rp);
-    dram->bank[b].hold_until = 0;
+    if (dram->bank[b].hold_end)
+        end_holds(dram, b);
     dram->open &= ~bit(b);
     dram->want[DRAM_PRECHARGE] &= ~bit(b);
     if (dram->bank[b].waiting.head)
@@ -279,21 +289,34 @@ static ALWAYS_INLINE void serve_next(struct dram *dram, struct dram_bank *bank, 
     dispatch(dram, b);
 }
 
+/* The first hit to a held row ends the hold; a load that announces another request holds it. All holds of a row end with the
+ * first, so that hints, true or not, keep another row waiting no longer than the limit. */
+static __attribute__((noinline)) void hold_row(struct dram *dram, uint32_t b, const struct dram_entry *entry,
+                                               uint64_t cycle) {
+    struct dram_bank *bank = &dram->bank[b];
+    dram->stats.row_holds_met += cycle < bank->hold_until;
+    bank->hold_until = 0;
+    if (!entry->request.row_hint || !dram->timing.hold)
+        return;
+    if (!bank->hold_end)
+        bank->hold_end = entry->done + dram->timing.hold;
+    bank->hold_until = bank->hold_end;
+    dram->stats.row_holds += entry->done < bank->hold_end;
+    raise(&dram->ready[DRAM_PRECHARGE][b], bank->hold_until);
+}
+
 static ALWAYS_INLINE void issue_column(struct dram *dram, uint32_t b, uint32_t kind, uint64_t cycle) {
     struct dram_bank *bank = &dram->bank[b];
     struct dram_list *hits = &bank->hit[kind];
     struct dram_entry *entry = hits->head;
     column_timing(dram, bank, b, kind, cycle);
     dram->stats.column_commands++;
-    bank->hold_until = 0; /* the first hit to a held row ends the hold */
     if (--entry->bursts_left > 0)
         return;
     list_take(hits);
     complete(dram, entry, kind, cycle);
-    if (entry->request.row_hint && dram->timing.hold) {
-        bank->hold_until = entry->done + dram->timing.hold;
-        raise(&dram->ready[DRAM_PRECHARGE][b], bank->hold_until);
-    }
+    if (bank->hold_until || entry->request.row_hint)
+        hold_row(dram, b, entry, cycle);
     if (dram->in_service) {
         serve_next(dram, bank, b, kind);
         return;

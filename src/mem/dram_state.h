@@ -30,7 +30,8 @@ struct dram_list {
  * that one is in `waiting` or `hit` and the others in `pending`. */
 struct dram_bank {
     alignas(128) uint64_t precharge_ready; /* without the hold of a hint */
-    uint64_t hold_until;
+    uint64_t hold_until;                   /* that of a hint */
+    uint64_t hold_end; /* no hold of the open row lasts beyond it; 0: no load has announced another of it */
     uint32_t row;
     struct dram_list hit[2]; /* reads, writes */
     struct dram_list waiting, pending;

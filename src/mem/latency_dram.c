@@ -1,5 +1,7 @@
 #include "mem/latency_dram.h"
 
+#include <assert.h>
+
 #include "base/bits.h"
 
 #define NONE UINT32_MAX
@@ -20,7 +22,9 @@ struct list {
 /* `waiting` holds the bank's requests of the window (scheduler fifo: none, they are in one list), `candidate` the one
  * that goes next: the oldest hit, else the oldest; scheduler fcfs: the oldest. */
 struct bank {
-    uint64_t busy_until, hold_until, candidate_cycle;
+    uint64_t busy_until, candidate_cycle;
+    uint64_t hold_until; /* no request to another row starts before this */
+    uint64_t hold_end;   /* no hold of the open row lasts beyond it; 0: no load has announced another of it */
     struct list waiting;
     uint32_t row, candidate;
     bool open;
@@ -160,6 +164,23 @@ static void queue_drain(struct latency_dram *dram) {
     }
 }
 
+/* The request ends the hold of its row, if there is one; a load that announces another request holds it again. All holds
+ * of a row end with the first, so that hints, true or not, keep another row waiting no longer than the limit. */
+static void hold_row(struct latency_dram *dram, struct bank *bank, const struct entry *entry, uint64_t ready) {
+    assert(entry->hit || !bank->open || dram->start_cycle >= bank->hold_until);
+    assert(bank->hold_until <= bank->hold_end);
+    if (!entry->hit)
+        bank->hold_end = 0;
+    dram->stats.row_holds_met += entry->hit && dram->start_cycle < bank->hold_until;
+    bank->hold_until = 0;
+    if (!entry->request.row_hint || !dram->hold)
+        return;
+    if (!bank->hold_end)
+        bank->hold_end = ready + dram->hold;
+    dram->stats.row_holds += dram->start_cycle < bank->hold_end;
+    bank->hold_until = bank->hold_end;
+}
+
 static void start(struct latency_dram *dram) {
     uint64_t cycle = dram->start_cycle;
     uint32_t index = dram->start_index;
@@ -172,9 +193,9 @@ static void start(struct latency_dram *dram) {
     list_append(dram, &dram->in_flight[entry->hit], index);
     if (!entry->hit)
         bank->busy_until = cycle + dram->latency[0];
+    hold_row(dram, bank, entry, ready);
     bank->open = true;
     bank->row = entry->row;
-    bank->hold_until = entry->request.row_hint && dram->hold ? ready + dram->hold : 0;
     dram->stats.queue_cycles += cycle - entry->accepted;
     dram->window_count--;
     dram->next_start = cycle + 1;

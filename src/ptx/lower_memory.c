@@ -72,7 +72,7 @@ bool lower_ld(struct parser *parser, struct statement *statement, struct build *
     unsigned count;
     if (!lower_count(parser, statement, 2, 2) || !check_order(parser, statement, inst))
         return false;
-    if (statement->match.groups >> GROUP_NC & 1)
+    if (statement->match.groups >> GROUP_NC & 1 && inst->cache != CACHE_ROW)
         inst->cache = CACHE_NC;
     const struct raw *values = &statement->operands[0];
     if (!check_vector(parser, statement, values, &count))
@@ -107,6 +107,21 @@ bool lower_st(struct parser *parser, struct statement *statement, struct build *
         if (!lower_source(parser, statement, build, vector_part(statement, values, i), (enum type)inst->type, true))
             return false;
     return true;
+}
+
+/* d, [base], predicate, value, member mask */
+bool lower_cond_acc(struct parser *parser, struct statement *statement, struct build *build) {
+    struct inst *inst = &build->inst;
+    const struct raw *raw = statement->operands;
+    if (!lower_count(parser, statement, 5, 5) ||
+        !lower_destination(parser, statement, build, &raw[0], TYPE_B32, false) ||
+        !lower_address(parser, statement, build, &raw[1]))
+        return false;
+    if (inst->space != SPACE_GENERIC && inst->space != SPACE_GLOBAL && inst->space != SPACE_SHARED)
+        return parser_error(parser, raw[1].token, "cond_acc works on .global and .shared memory");
+    return lower_predicate(parser, statement, build, &raw[2]) &&
+           lower_source(parser, statement, build, &raw[3], (enum type)inst->type, true) &&
+           lower_source(parser, statement, build, &raw[4], TYPE_U32, false);
 }
 
 bool lower_prefetch(struct parser *parser, struct statement *statement, struct build *build) {

@@ -331,6 +331,8 @@ static enum status legal_inst(struct legal *l, const struct inst *inst) {
     case OP_REDUX:
     case OP_ACTIVEMASK:
     case OP_ELECT:
+    case OP_TREE_TRAVERSE:
+    case OP_COND_ACC:
     case OP_BAR_WARP: return legal_refuse(l, inst, op_name((enum op)inst->op));
     default: break;
     }

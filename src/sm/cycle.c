@@ -334,7 +334,9 @@ static enum status create(struct sm **out, struct arena *arena, const struct sm_
                           (unsigned)SET_SLOTS, sm->warp_count);
     sm->unit_count[SM_UNIT_SP] = params->sp_units, sm->unit_count[SM_UNIT_INT] = params->int_units;
     sm->unit_count[SM_UNIT_DP] = params->dp_units, sm->unit_count[SM_UNIT_SFU] = params->sfu_units;
-    while (sm->queue_mask + 1 < params->memory_queue)
+    sm->whole_warps = !mechanism->regroups && !mechanism->wait;
+    const unsigned more = code->accumulates && !sm->whole_warps ? QUEUE_MAX / 2 : 0; /* sm_takes */
+    while (sm->queue_mask + 1 < params->memory_queue + more)
         sm->queue_mask = 2 * sm->queue_mask + 1;
     sm->timed = code->timed;
     sm->register_words = code->register_words;
@@ -346,7 +348,6 @@ static enum status create(struct sm **out, struct arena *arena, const struct sm_
     sm->stalled_long = ~(slot_set)0; /* whoever has not begun: a fetch group of nobody does not keep priority */
     sm->pending = ARENA_ARRAY(arena, struct pending, (size_t)sm->slot_count * sm->register_words);
     sm->regroup = mechanism->regroups ? sm_regroup_create(arena, sm->warp_count) : NULL;
-    sm->whole_warps = !mechanism->regroups && !mechanism->wait;
     sm->waits = waits_create(arena, sm->warp_count, sm->whole_warps ? 1 : LANES_MAX);
     for (unsigned w = 0; w < sm->slot_count; w++) {
         sm->warps[w].pending = sm->pending + (size_t)w * sm->register_words;

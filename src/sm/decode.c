@@ -75,7 +75,13 @@ static void classify_inst(struct timed *timed, const struct inst *inst, const st
     case OP_ATOM:
     case OP_RED:
     case OP_PREFETCH:
-    case OP_MEMBAR: classify(timed, SM_UNIT_MEMORY, p->const_latency, 1); return;
+    case OP_MEMBAR: classify(timed, SM_UNIT_MEMORY, p->const_latency, 0); return;
+    case OP_COND_ACC:
+        classify(timed, SM_UNIT_MEMORY, p->const_latency + p->latency_prefix_sum, p->latency_prefix_sum);
+        return;
+    case OP_TREE_TRAVERSE:
+        classify(timed, SM_UNIT_INT, p->latency_int_add + p->latency_prefix_sum, p->interval_int);
+        return;
     case OP_SHFL:
     case OP_VOTE:
     case OP_MATCH:
@@ -100,7 +106,8 @@ static void classify_inst(struct timed *timed, const struct inst *inst, const st
 
 /* A warp wider than the back end passes a unit in several cycles. */
 static void add_width(struct timed *timed, const struct sm_params *params, uint32_t wide) {
-    timed->busy_cycles = (uint16_t)(timed->busy_cycles * wide);
+    if (timed->unit != SM_UNIT_MEMORY)
+        timed->busy_cycles = (uint16_t)(timed->busy_cycles * wide);
     timed->done_cycles = (uint16_t)(timed->done_cycles + wide - 1 + params->pipeline_cycles);
 }
 
@@ -115,7 +122,8 @@ static enum timed_order order_of(const struct inst *inst) {
     if (inst->op == OP_MEMBAR)
         return ORDER_FENCE;
     const bool below = inst->space != SPACE_SHARED && inst->space != SPACE_LOCAL && inst->space != SPACE_PARAM;
-    return (inst->op == OP_LD || inst->op == OP_ST) && below ? ORDER_AFTER_ATOMICS : ORDER_NONE;
+    return (inst->op == OP_LD || inst->op == OP_ST || inst->op == OP_COND_ACC) && below ? ORDER_AFTER_ATOMICS
+                                                                                        : ORDER_NONE;
 }
 
 /* The place of a kernel parameter plus 1, for loads that read it through the constant cache. A parameter at an address
@@ -193,12 +201,14 @@ const struct sm_code *sm_decode(struct arena *arena, const struct module *module
                                 unsigned warp_size) {
     struct timed *all = ARENA_ARRAY(arena, struct timed, module->code_count);
     struct numbering numbering = {.banks = params->register_banks};
+    bool accumulates = false;
     for (unsigned f = 0; f < module->function_count; f++) {
         const struct function *function = module->functions[f];
         for (uint32_t pc = function->first_pc; function->is_defined && pc < function->end_pc; pc++) {
             const struct inst *inst = &module->code[pc];
             struct timed *timed = &all[pc];
             classify_inst(timed, inst, params);
+            accumulates |= inst->op == OP_COND_ACC;
             add_width(timed, params, sm_issue_cycles(params, warp_size));
             timed->unit = unit_at_hand(params, timed->unit);
             timed->order = (uint8_t)order_of(inst);
@@ -209,6 +219,6 @@ const struct sm_code *sm_decode(struct arena *arena, const struct module *module
         numbering.word_base += (function->reg_count + 63) / 64;
     }
     struct sm_code *code = ARENA_NEW(arena, struct sm_code);
-    *code = (struct sm_code){all, numbering.word_base + 1};
+    *code = (struct sm_code){all, numbering.word_base + 1, accumulates};
     return code;
 }

@@ -414,7 +414,7 @@ static inline uint64_t take_unit(struct sm *sm, enum sm_unit unit, uint64_t read
 static inline void enqueue_memory(struct sm *sm, uint32_t flight, const struct timed *timed,
                                   const struct access *access, uint64_t ready) {
     if (access->kind != ACCESS_NONE)
-        sm_enqueue_access(sm, flight, access, ready);
+        sm_enqueue_access(sm, flight, access, ready + timed->busy_cycles);
     else if (timed->parameter)
         sm_enqueue_parameter(sm, flight, timed->parameter - 1, ready);
     else
@@ -476,7 +476,7 @@ static inline void launch_flight(struct sm *sm, unsigned w, uint32_t pc, const s
 }
 
 void sm_launch_if_room(struct sm *sm, unsigned w, uint32_t pc, const struct access *access) {
-    if (sm->free_flight != NO_FLIGHT)
+    if (sm_takes(sm, pc))
         launch_flight(sm, w, pc, access);
 }
 

@@ -33,6 +33,7 @@ static void send_down(struct sm *sm, const struct packet *packet, const struct r
     down.address = request->address, down.bytes = request->bytes;
     down.kind = request->kind == REQUEST_READ ? PACKET_READ : PACKET_WRITE;
     down.tag = TAG_OWN_L2;
+    down.row_hint &= down.kind == PACKET_READ;
     down.sectors = sm_sectors(request->address, request->bytes);
     sm->places[down.place].stores += down.kind == PACKET_WRITE;
     send_packet(sm, &down);

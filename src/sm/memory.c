@@ -66,6 +66,7 @@ static struct queued *enqueue(struct sm *sm, uint32_t flight, enum space space, 
     entry->space = (uint8_t)space, entry->kind = (uint8_t)kind;
     entry->place = sm->flights[flight].place;
     sm->flights[flight].is_load = false;
+    entry->row_hint = sm->module->code[sm->flights[flight].pc].cache == CACHE_ROW;
     entry->count = entry->next = 0;
     return entry;
 }
@@ -223,6 +224,7 @@ static void send(struct sm *sm, const struct queued *entry, const struct request
                               .ticket = flight->ticket,
                               .lanes = entry->lanes[entry->next],
                               .kind = kind,
+                              .row_hint = request->row_hint,
                               .place = entry->place,
                               .sectors = kind != PACKET_READ && request->tag == waiter_tag(sm, entry)
                                              ? entry->sectors[entry->next]
@@ -259,6 +261,7 @@ static bool transact(struct sm *sm, struct queued *entry) {
                                     .kind = entry->kind == ACCESS_LOAD    ? REQUEST_READ
                                             : entry->kind == ACCESS_STORE ? REQUEST_WRITE
                                                                           : REQUEST_ATOMIC,
+                                    .row_hint = entry->row_hint,
                                     .local = entry->space == SPACE_LOCAL};
     if (request.kind == REQUEST_ATOMIC && sm->l1_keeps_writes)
         return pass_atomic(sm, entry, &request, room);

@@ -138,9 +138,9 @@ slot_set sm_regroup_launch(struct sm *sm, unsigned slot, unsigned warp, uint32_t
                            const struct access *access, struct bundle *bundle) {
     uint16_t threads[LANES_MAX];
     threads_of_warp(threads, warp, LANES_MAX);
-    const uint32_t number = sm_take_flight(sm);
-    if (number == NO_FLIGHT)
+    if (!sm_takes(sm, pc))
         return sm->mechanism->returned(sm->control, threads, lanes);
+    const uint32_t number = sm_take_flight(sm);
     sm->flights[number] = (struct flight){
         .pc = pc, .place = (uint8_t)(warp / sm->shape.warps_per_place), .lanes = lanes, .ticket = NO_TICKET};
     memcpy(sm->regroup->threads[number], threads, sizeof threads);

@@ -18,7 +18,7 @@ enum {
     TIMED_REGISTERS = 24,
     UNITS_MAX = 16,
     TRANSACTIONS_MAX = 64,
-    QUEUE_MAX = 32,
+    QUEUE_MAX = 64, /* twice what sm.memory_queue may say: see sm_takes */
     SCHEDULERS_MAX = 8,
     OWN_L2_QUEUE = 1024,
     OWN_L2 = 255, /* in place of a flight's warp */
@@ -44,8 +44,9 @@ struct timed {
     uint64_t all, written; /* its registers in `word` of the scoreboard, as a timed_word: most have no others */
     const struct timed_word *more;
     uint32_t word;
-    uint32_t parameter;   /* kernel parameter read through the constant cache: its offset plus 1 */
-    uint16_t busy_cycles; /* its unit takes the next instruction after so many */
+    uint32_t parameter; /* kernel parameter read through the constant cache: its offset plus 1 */
+    uint16_t
+        busy_cycles; /* its unit takes the next instruction after so many; of the memory unit: before it accesses */
     uint16_t done_cycles; /* from its start in the unit to write-back; of the memory unit: without an access */
     uint8_t more_count;
     uint8_t unit, src_count;        /* registers read through the banks */
@@ -56,6 +57,7 @@ struct timed {
 struct sm_code {
     const struct timed *timed; /* by PC */
     uint32_t register_words;   /* of a warp's scoreboard */
+    bool accumulates;          /* there are warp-level operations that access memory */
 };
 
 /* An instruction between issue and write-back. */
@@ -93,6 +95,7 @@ struct queued {
     uint32_t flight;
     uint64_t ready_cycle; /* operands read */
     uint8_t space, kind, place;
+    bool row_hint; /* another load of the same DRAM row follows soon */
     uint16_t count, next;
     uint32_t passes; /* shared memory, constants; those of constants also have their lines as transactions */
     uint64_t address[TRANSACTIONS_MAX];
@@ -495,6 +498,13 @@ static inline slot_set sm_without_room(const struct sm *sm) {
         blocked |= sm->ready_for[bits_first64(rest) / UNIT_BITS];
     return blocked;
 }
+/* Warp-level operations that were waited for go when the last of their lanes has come, several at once if need be: those
+ * that access memory may find its queue full. Its ring has twice the room then; what does not fit even there takes no time,
+ * as where no flight is free. */
+static inline bool sm_takes(const struct sm *sm, uint32_t pc) {
+    return sm->free_flight != NO_FLIGHT && (sm->timed[pc].unit != SM_UNIT_MEMORY || sm->queue_count <= sm->queue_mask);
+}
+
 /* Warps that could issue, were their scheduler free. */
 static inline slot_set sm_issuable(const struct sm *sm) { return sm->ready ? sm->ready & ~sm_without_room(sm) : 0; }
 

@@ -77,7 +77,7 @@ def access_forms(mnemonic):
         for t in ("u8", "s16", "u32", "f32", "b64", "v2.f32", "v4.s32", "v2.u64"):
             forms[f"ld.global.nc.{t}"] = None
             forms[f"ldu.global.{t}"] = None
-        for hint in ("L1::evict_last", "L1::no_allocate", "L2::128B"):
+        for hint in ("L1::evict_last", "L1::no_allocate", "L2::128B", "row_hint"):
             forms[f"ld.global.{hint}.u32"] = None
     return forms
 

@@ -278,6 +278,52 @@ def reductions():
             )
 
 
+def searches():
+    """Heddle's own: cond_acc, tree_traverse."""
+    generator = random.Random("search")
+    rows = []
+    for k in range(20):
+        rows.append(
+            (
+                MASKS[k % len(MASKS)],
+                [(generator.getrandbits(32) % (k % 5 + 1) == 0, generator.getrandbits(60), k * 3) for _ in range(LANES)],
+            )
+        )
+    rows = [(m, [(int(p), v, shift) for p, v, shift in o]) for m, o in rows]
+    for t, width in (("b8", 1), ("b16", 2), ("b32", 4), ("b64", 8)):
+
+        def accumulate(members, operands, width=width):
+            values = [operands[lane][1] & mask(8 * width) for lane in members_of(members) if operands[lane][0]]
+            return [everywhere(len(values)), values + [0] * (LANES - len(values))]
+
+        for space, base in ((".shared", "area"), ("", "%at")):
+            form = f"cond_acc.sync{space}.{t}"
+            statement = ".shared .align 8 .b8 area[256]; .reg .b64 %at; .reg .b64 %own; mov.u64 %at, area;\n"
+            statement += f"    mad.wide.u32 %own, %lane, {width}, %at;\n"
+            statement += "    cvta.shared.u64 %at, %at;\n" if not space else ""
+            statement += f"    {form} %d0, [{base}], %s0, %s1, %members;\n    bar.warp.sync %members;\n"
+            statement += f"    ld.shared.{t} %d1, [%own];"
+            value = "b64" if width == 8 else "b32"
+            yield warp_case(form, ["pred", value, "b32"], ["b32", value], statement, accumulate, rows)
+    for t in ("u32", "s32", "b32", "u64", "s64", "b64"):
+        width = int(t[1:])
+
+        def traverse(members, operands, width=width):
+            count = sum(operands[lane][0] for lane in members_of(members))
+            return [[(v + (count << shift if shift < width else 0)) & mask(width) for _, v, shift in operands]]
+
+        form = f"tree_traverse.sync.{t}"
+        value = f"b{width}"
+        yield warp_case(
+            form,
+            ["pred", value, "b32"],
+            [value],
+            f"{form} %d0, %s1, %s0, %s2, %members;",
+            traverse,
+            [(m, [(p, v & mask(width), shift) for p, v, shift in o]) for m, o in rows],
+        )
+
+
 def together_faults():
     body = "    and.b32 %w, %i, 1; setp.eq.u32 %p, %w, 0;\n    @%p bra SKIP;\n    bar.warp.sync -1;\nSKIP:\n    add.u32 %i, %i, 1;\n"
     yield case(
@@ -369,5 +415,5 @@ CONSUME:
 
 
 def forms():
-    for family in (votes, matches, shuffles, reductions, together_faults, barriers):
+    for family in (votes, matches, shuffles, reductions, searches, together_faults, barriers):
         yield from family()

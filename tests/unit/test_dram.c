@@ -257,6 +257,31 @@ static void dram_hint_holds_the_row(void **state) {
     arena_free(&arena);
 }
 
+/* Loads of one row that announce more of it without end: the row that waits gets its turn when the first hold is over. */
+static void dram_hints_that_lie_starve_nobody(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    for (unsigned order = 0; order < 2; order++) {
+        struct dram_params params = small_params();
+        params.command_order = order;
+        params.hint_hold = 200;
+        struct dram *dram = dram_create(&arena, &params);
+        uint64_t done = 0;
+        for (unsigned i = 0; i < 100; i++) {
+            struct request request = {.address = place(0, 0, i % 8), .bytes = 32, .tag = 2, .row_hint = true};
+            dram_push(dram, i * 150, &request);
+            if (i == 0)
+                dram_push(dram, 1, &(struct request){.address = place(0, 1, 0), .bytes = 32, .tag = 1});
+            dram_advance(dram, i * 150 + 149);
+            for (uint64_t at = dram_ready(dram); dram_pop(dram, i * 150 + 149, &request); at = dram_ready(dram))
+                done = request.tag == 1 ? at : done;
+        }
+        const uint64_t data = params.cl + params.burst_clocks, first_done = 1 + params.rcd_read + data;
+        assert_int_equal(done, first_done + 200 + params.rp + params.rcd_read + data);
+    }
+    arena_free(&arena);
+}
+
 static void dram_two_buses_issue_row_and_column_together(void **state) {
     (void)state;
     struct dram_params params = small_params();
@@ -566,6 +591,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(dram_line_takes_several_bursts),
         cmocka_unit_test(dram_refresh_closes_rows_and_waits),
         cmocka_unit_test(dram_hint_holds_the_row),
+        cmocka_unit_test(dram_hints_that_lie_starve_nobody),
         cmocka_unit_test(dram_two_buses_issue_row_and_column_together),
         cmocka_unit_test(dram_random_traffic_is_legal),
         cmocka_unit_test(checker_sees_every_limit),

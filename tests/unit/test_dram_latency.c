@@ -168,6 +168,78 @@ static void hint_holds_the_row(void **state) {
     }
 }
 
+/* Loads of one row that announce more of it without end: the row that waits gets its turn when the first hold is over. */
+static void hints_that_lie_starve_nobody(void **state) {
+    (void)state;
+    struct dram_params params = narasiman();
+    params.scheduler = DRAM_FR_FCFS;
+    params.hint_hold = 200;
+    struct fixture f;
+    start(&f, &params);
+    for (unsigned i = 0; i < 24; i++) {
+        struct request hinted = {.address = place(0, 0, i % 32), .bytes = 128, .tag = i ? 1 + i : 0, .row_hint = true};
+        latency_dram_advance(f.dram, i * 150);
+        latency_dram_push(f.dram, i * 150, &hinted);
+        if (i == 0)
+            push(&f, 1, place(0, 1, 0), 1);
+    }
+    finish(&f);
+    assert_int_equal(f.done[0], 300);
+    assert_int_equal(f.done[1], 500 - 1 + 300);
+}
+
+/* Warps that walk row-sized nodes, whose every load is hinted and half of whose hints are false. A request waits for those
+ * of the others at most, each with a conflict and a whole hold. */
+static void hostile_hints_keep_the_limit(void **state) {
+    (void)state;
+    enum { WARPS = 32, COUNT = 20000 };
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        struct dram_params params = narasiman();
+        params.scheduler = DRAM_FR_FCFS;
+        params.hint_hold = 200;
+        struct arena arena = {0};
+        struct latency_dram *dram = latency_dram_create(&arena, &params);
+        struct rng rng;
+        rng_seed(&rng, seed);
+        uint64_t due[WARPS], sent[WARPS], cycle = 0, longest = 0;
+        unsigned row[WARPS], popped = 0;
+        for (unsigned w = 0; w < WARPS; w++)
+            due[w] = w, row[w] = (unsigned)rng_below(&rng, 1000);
+        while (popped < COUNT) {
+            struct request request;
+            uint64_t wake;
+            latency_dram_advance(dram, cycle);
+            while (latency_dram_pop(dram, cycle, &request)) {
+                const unsigned w = (unsigned)request.tag;
+                longest = cycle - sent[w] > longest ? cycle - sent[w] : longest;
+                due[w] = cycle + 1 + rng_below(&rng, 60);
+                row[w] = rng_below(&rng, 2) ? row[w] : (unsigned)rng_below(&rng, 1000);
+                popped++;
+            }
+            wake =
+                latency_dram_next(dram) < latency_dram_ready(dram) ? latency_dram_next(dram) : latency_dram_ready(dram);
+            for (unsigned w = 0; w < WARPS; w++) {
+                if (due[w] == cycle) {
+                    /* few banks, so that rows meet */
+                    request = (struct request){.address = place(row[w] % 2, row[w], (unsigned)rng_below(&rng, 32)),
+                                               .bytes = 128,
+                                               .tag = w,
+                                               .row_hint = true};
+                    latency_dram_push(dram, cycle, &request);
+                    sent[w] = cycle, due[w] = NO_CYCLE;
+                    wake = cycle;
+                } else if (due[w] < wake)
+                    wake = due[w];
+            }
+            cycle = wake <= cycle ? cycle + 1 : wake;
+        }
+        const struct dram_stats stats = latency_dram_statistics(dram);
+        assert_true(stats.row_holds > COUNT / 4 && stats.row_holds_met > 0 && stats.row_holds_met < stats.row_holds);
+        assert_true(longest <= (uint64_t)WARPS * (300 + 200));
+        arena_free(&arena);
+    }
+}
+
 /* tarjan-manycore: 500 cycles, 128 B per cycle, 32 B lines: four a cycle. */
 static void flat_latency_under_a_bandwidth_cap(void **state) {
     (void)state;
@@ -253,6 +325,7 @@ int main(void) {
         cmocka_unit_test(row_hit_and_conflict_latency),       cmocka_unit_test(hits_overlap_and_share_the_bus),
         cmocka_unit_test(conflicts_keep_their_bank_busy),     cmocka_unit_test(fifo_blocks_behind_a_busy_bank),
         cmocka_unit_test(fcfs_keeps_the_order_within_a_bank), cmocka_unit_test(hint_holds_the_row),
+        cmocka_unit_test(hints_that_lie_starve_nobody),       cmocka_unit_test(hostile_hints_keep_the_limit),
         cmocka_unit_test(flat_latency_under_a_bandwidth_cap), cmocka_unit_test(visiting_every_cycle_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,6 +20,23 @@ static const struct program_text meetings = {
                "-1;\nadd.u32 %r9, %r9, %r7;\nst.global.u32 [%rd3], %r9;\nret;"),
     24, 192};
 
+/* The same of operations that store: in shared memory of all of a warp, in global memory of two parts of it, one of which
+ * loses threads before. */
+static const struct program_text accumulations = {
+    "accumulations",
+    KERNEL(".shared .align 4 .b8 s[1024];\n",
+           "mul.lo.u32 %r4, %r3, 2654435761;\nshr.u32 %r4, %r4, 28;\nmov.u32 %r5, 0;\nL: setp.ge.u32 %p1, %r5, "
+           "%r4;\n@%p1 bra E;\nadd.u32 %r5, %r5, 1;\nbra L;\nE: and.b32 %r6, %r4, 5;\nsetp.ne.u32 %p2, %r6, "
+           "0;\nmov.u32 %r7, s;\nand.b32 %r8, %r1, 0xe0;\nshl.b32 %r8, %r8, 2;\nadd.u32 %r7, %r7, "
+           "%r8;\ncond_acc.sync.shared.b32 %r9, [%r7], %p2, %r3, -1;\nshr.u32 %r10, %r3, 5;\nmul.wide.u32 %rd4, "
+           "%r10, 128;\nadd.s64 %rd4, %rd4, %rd1;\nand.b32 %r11, %r1, 31;\nsetp.eq.u32 %p3, %r6, 4;\nsetp.lt.u32 "
+           "%p4, %r11, 12;\n@%p4 bra A;\ncond_acc.sync.global.b16 %r12, [%rd4+32768], %p3, %r3, 0xfffff000;\nbra "
+           "B;\nA: @!%p2 exit;\ncond_acc.sync.global.b32 %r12, [%rd4+32832], %p3, %r4, 0xfff;\nB: "
+           "tree_traverse.sync.u32 %r13, %r12, %p3, 4, -1;\nsetp.ge.u32 %p5, %r11, %r9;\n@%p5 bra C;\nshl.b32 %r14, "
+           "%r11, 2;\nadd.u32 %r14, %r14, %r7;\nld.shared.u32 %r14, [%r14];\nadd.u32 %r13, %r13, %r14;\nC: "
+           "st.global.u32 [%rd3], %r13;\nret;"),
+    24, 192};
+
 /* Calls that whole warps make in some turns and single threads in others; functions with several ways out. */
 static const struct program_text calls = {
     "calls by warp and by thread",
@@ -77,6 +94,7 @@ static void every_mechanism_leaves_the_same_memory(void **state) {
             for (unsigned i = 0; i < PROGRAMS; i++)
                 compare_with_functional(machines[m], &programs[i], (*one)->name);
             compare_with_functional(machines[m], &meetings, (*one)->name);
+            compare_with_functional(machines[m], &accumulations, (*one)->name);
             compare_with_functional(machines[m], &calls, (*one)->name);
         }
 }
@@ -89,6 +107,7 @@ static void variants_of_mechanisms_leave_the_same_memory(void **state) {
             for (unsigned i = 0; i < PROGRAMS; i++)
                 compare_with_functional(machines[m], &programs[i], variants[v]);
             compare_with_functional(machines[m], &meetings, variants[v]);
+            compare_with_functional(machines[m], &accumulations, variants[v]);
             compare_with_functional(machines[m], &calls, variants[v]);
         }
 }
