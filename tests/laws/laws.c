@@ -192,7 +192,7 @@ static enum status run_all(struct outcome *out, struct run *run, enum how how, s
         struct launch *launch = &run->launches[run->done];
         struct hearer hearer;
         const struct issue_listener listener = {hear_run, &hearer};
-        const struct sm_watcher watcher = {&hearer, hear_issue};
+        const struct sm_watcher watcher = {.self = &hearer, .issued = hear_issue};
         hearer_create(&hearer, &out->arena, run->module, launch);
         launch->listener = how == FUNCTIONAL ? &listener : NULL;
         launch->issues = how == HEARD ? &watcher : NULL;
