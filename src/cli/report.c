@@ -9,7 +9,7 @@
 #include "device/result_read.h"
 #include "device/why.h"
 #ifdef HEDDLE_REPORT_PAGE
-#include "heddle_report_page.h"
+#include <heddle_report_page.h>
 #else
 static const unsigned char report_page[1]; /* made with Node.js, which was not there */
 #endif
@@ -74,31 +74,33 @@ static void put_document(FILE *page, const char *kind, const char *attribute, co
     fputs("</script>\n", page);
 }
 
-static enum status put_analysis(const struct documents *documents, unsigned which, FILE *page, struct report *report) {
-    const json_t *analysis = documents->analyses[which].json;
-    unsigned found = 0;
-    for (unsigned i = 0; i < documents->result_count; i++)
-        if (is_of(analysis, documents->results[i].json)) {
-            put_document(page, "why", "result", arena_printf(documents->arena, "%u", i), analysis);
-            found++;
-        }
-    if (found)
-        return STATUS_OK;
-    return report_add(report, STATUS_INVALID, "%s: none of the results is of what it analyses: %s on %s, %lld cycles",
-                      documents->analyses[which].name, text_of(analysis, "launch"), text_of(analysis, "machine"),
-                      (long long)json_integer_value(json_object_get(analysis, "cycles")));
+/* Each belongs to a result. */
+static enum status check_analyses(const struct documents *documents, struct report *report) {
+    for (unsigned k = 0; k < documents->analysis_count; k++) {
+        const json_t *analysis = documents->analyses[k].json;
+        unsigned i = 0;
+        while (i < documents->result_count && !is_of(analysis, documents->results[i].json))
+            i++;
+        if (i == documents->result_count)
+            return report_add(report, STATUS_INVALID,
+                              "%s: none of the results is of what it analyses: %s on %s, %lld cycles",
+                              documents->analyses[k].name, text_of(analysis, "launch"), text_of(analysis, "machine"),
+                              (long long)json_integer_value(json_object_get(analysis, "cycles")));
+    }
+    return STATUS_OK;
 }
 
-static enum status put_documents(const struct documents *documents, FILE *page, struct report *report) {
+static void put_documents(const struct documents *documents, FILE *page) {
     for (unsigned i = 0; i < documents->result_count; i++) {
         json_t *name = result_text(documents->arena, documents->results[i].name);
         put_document(page, "result", "name", json_string_value(name), documents->results[i].json);
         json_decref(name);
     }
-    enum status status = STATUS_OK;
-    for (unsigned i = 0; !status && i < documents->analysis_count; i++)
-        status = put_analysis(documents, i, page, report);
-    return status;
+    for (unsigned k = 0; k < documents->analysis_count; k++)
+        for (unsigned i = 0; i < documents->result_count; i++)
+            if (is_of(documents->analyses[k].json, documents->results[i].json))
+                put_document(page, "why", "result", arena_printf(documents->arena, "%u", i),
+                             documents->analyses[k].json);
 }
 
 static enum status write_page(const struct documents *documents, const char *path, struct report *report) {
@@ -112,10 +114,9 @@ static enum status write_page(const struct documents *documents, const char *pat
     if (!page)
         return STATUS_SYSTEM;
     fwrite(begin, 1, (size_t)(place - begin), page);
-    const enum status status = put_documents(documents, page, report);
+    put_documents(documents, page);
     fwrite(rest, 1, sizeof report_page - (size_t)(rest - begin), page);
-    const enum status closed = page_close(page, path, report);
-    return status ? status : closed;
+    return page_close(page, path, report);
 }
 
 static int report_main(struct arguments *arguments) {
@@ -127,6 +128,8 @@ static int report_main(struct arguments *arguments) {
         status = add_document(&documents, arguments->operands[i], &report);
     if (!status && !documents.result_count)
         status = report_add(&report, STATUS_INVALID, "a report needs a result: 'heddle run LAUNCH -o RESULT.json'");
+    if (!status)
+        status = check_analyses(&documents, &report);
     if (!status)
         status = write_page(&documents, path, &report);
     if (!status && strcmp(path, "-") != 0)
