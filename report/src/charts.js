@@ -45,7 +45,7 @@ export function timeChart(options) {
     const ticks = steps(most, 4), top = ticks[ticks.length - 1];
     const plot = h('div', {class: 'plot', style: `height:${height}px`, tabindex: 0, role: 'img', 'aria-label': `${options.label} Arrow keys read the values.`});
     const lines = options.series.length;
-    const readout = h('p', {class: 'readout', 'aria-live': 'polite', style: `--wide:${Math.ceil((lines + 1) / 5)};--narrow:${Math.max(2, lines + 1)}`}, 'Point at the chart, or focus it and use the arrow keys, to read values.');
+    const readout = h('p', {class: 'readout', 'aria-live': 'polite', style: `--wide:${Math.ceil((lines + 1) / 5)};--narrow:${Math.ceil(lines / 2) + 2}`}, 'Point at the chart, or focus it and use the arrow keys, to read values.');
     let cursor = -1, width = 0;
     const x = at => LEFT + (width - LEFT - RIGHT) * at / last;
     const y = at => TOP + (height - TOP - BOTTOM) * (1 - at / top);

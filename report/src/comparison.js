@@ -48,15 +48,15 @@ export function comparisonPage(result, state, redraw) {
     const names = [...new Set(results.flatMap(one => flatten(one.data.total, '', [])))];
     const changed = name => results.some(one => counterAt(one, name) !== counterAt(results[0], name));
     const wanted = names.filter(name => state.all || (isMain(name) && (changed(name) || name === 'cycles' || name === 'warp_instructions')));
-    const timed = results.every(one => one.timed), keys = [...new Set(results.flatMap(one => Object.keys(one.data.machine.parameters)))];
+    const inTime = results.filter(one => one.timed), timed = inTime.length === results.length, keys = [...new Set(results.flatMap(one => Object.keys(one.data.machine.parameters)))];
     const parameter = (one, key) => (one.data.machine.parameters[key] || {value: '–'}).value;
     const different = keys.filter(key => results.some(one => parameter(one, key) !== parameter(results[0], key)));
     return [
         h('h1', {}, 'Comparison'),
         h('p', {}, 'Everything is compared with the first.'),
         table([{title: 'result', left: true, text: one => one.letter}, {title: 'file', left: true, text: one => one.name}, {title: 'module', left: true, text: one => one.data.module.name}, {title: 'machine', left: true, text: one => one.data.machine.name}, {title: 'mechanism', left: true, text: one => one.mechanism || '–'}, {title: 'mode', left: true, text: one => one.data.mode}, {title: 'complete', left: true, text: one => one.data.complete ? 'yes' : 'no'}], results, {label: 'Results'}),
-        timed && [h('h2', {}, 'Cycles, by where slots went'), legend(CLASSES.map((name, i) => ({name: className(name, 32), colour: CLASS_COLOURS[i]}))),
-            bars('Cycles of each result by class of slots', results.map(one => ({name: one.letter, parts: CLASSES.map((name, i) => ({name: className(name, one.warpSize), colour: CLASS_COLOURS[i], value: one.data.total.slots ? one.data.total.cycle_classes[name] / one.data.total.slots * one.data.total.cycles : 0})), text: [value(one, 'total/cycles'), one.index ? ` (${change(results[0].data.total.cycles, one.data.total.cycles)})` : '']})))],
+        inTime.length > 0 && [h('h2', {}, 'Cycles, by where slots went'), legend(CLASSES.map((name, i) => ({name: className(name, 32), colour: CLASS_COLOURS[i]}))),
+            bars('Cycles of each result by class of slots', inTime.map(one => ({name: one.letter, parts: CLASSES.map((name, i) => ({name: className(name, one.warpSize), colour: CLASS_COLOURS[i], value: one.data.total.slots ? one.data.total.cycle_classes[name] / one.data.total.slots * one.data.total.cycles : 0})), text: [value(one, 'total/cycles'), one.index ? ` (${change(results[0].data.total.cycles, one.data.total.cycles)})`.replace(' ()', '') : '']})))],
         h('h2', {}, 'Counters'),
         h('p', {class: 'controls'}, tick('every counter, changed or not', !!state.all, yes => {
             state.all = yes;
