@@ -49,7 +49,7 @@ set(share_definitions
   HEDDLE_CONFIGS_INSTALLED="${CMAKE_INSTALL_FULL_DATADIR}/heddle/configs")
 
 # What decides results: the model, and what turns programs into its launches. Stored results are kept by its hash.
-set(model_rooms base isa ptx exec divergence emulate mem sm gpu device opencl)
+set(model_rooms base isa ptx sass exec divergence emulate mem sm gpu device opencl)
 set(model_patterns share/heddle/*.cl share/heddle/*.c share/heddle/*.h share/heddle/include/*.h)
 foreach(room ${model_rooms})
   list(APPEND model_patterns src/${room}/*.c src/${room}/*.h src/${room}/*.def)

@@ -69,7 +69,7 @@ static void build(struct workload *w, const char *name, const char *path, const 
     char *text = read_text(path);
     w->program = clCreateProgramWithSource(w->context, 2, (const char *[]){line, text}, NULL, &code);
     CL(code);
-    code = clBuildProgram(w->program, 1, &w->device, options, NULL, NULL);
+    code = clBuildProgram(w->program, 1, &w->device, options ? options : "", NULL, NULL);
     if (code != CL_SUCCESS) {
         char *log = get_memory(1 << 16, 1);
         clGetProgramBuildInfo(w->program, w->device, CL_PROGRAM_BUILD_LOG, (1 << 16) - 1, log, NULL);
@@ -100,8 +100,7 @@ static bool parse_size(const char *text, enum size *size) {
     return false;
 }
 
-int workload_main(int argc, char **argv, const char *name, const char *const *options,
-                  void (*body)(struct workload *w)) {
+int workload_main(int argc, char **argv, const char *name, const char *options, void (*body)(struct workload *w)) {
     struct workload w = {.size = SIZE_TEST};
     char path[4096];
     bool good = true;
@@ -120,7 +119,7 @@ int workload_main(int argc, char **argv, const char *name, const char *const *op
         return 2;
     }
     open_device(&w);
-    build(&w, name, path, options ? options[w.size] : "");
+    build(&w, name, path, options);
     body(&w);
     give_back(&w);
     printf("%s, %s: %s\n", name, size_names[w.size], w.wrong ? "wrong" : "right");

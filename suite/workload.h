@@ -28,9 +28,8 @@ struct workload {
 
 /* The main program of a workload: `body` does all of it on the size asked for. Returns the exit status: 0 right, 1 wrong,
  * 2 bad usage or a call that failed.
- * options: of the compiler, by size; NULL: none. */
-int workload_main(int argc, char **argv, const char *name, const char *const *options,
-                  void (*body)(struct workload *w));
+ * options: of the compiler, NULL: none. */
+int workload_main(int argc, char **argv, const char *name, const char *options, void (*body)(struct workload *w));
 
 /* Ends the program with a message when an OpenCL call fails. */
 #define CL(call) workload_check((call), #call)

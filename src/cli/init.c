@@ -52,7 +52,7 @@ static enum status write_text(struct arguments *arguments, struct device *device
     const char *ptx = NULL;
     size_t length = 0;
     uint64_t hash;
-    enum status status = run_load_text(&file, arena, &compiled, &is_compiled, &ptx, &length, &hash, report);
+    enum status status = run_load_text(&file, 64, arena, &compiled, &is_compiled, &ptx, &length, &hash, report);
     struct program *program = NULL;
     if (!status)
         status = device_load(device, kernel_path, ptx, length, &program, report);

@@ -4,6 +4,10 @@
 #include "isa/address.h"
 #include "sass/lower.h"
 
+unsigned lowered_address_bits(const struct machine *machine, enum isa_choice isa) {
+    return isa != ISA_PTX && machine->memory_capacity_bytes <= UINT32_MAX - GLOBAL_BASE ? 32 : 64;
+}
+
 struct lowered_options lowered_options_of(const struct machine *machine, uint64_t image_address) {
     return (struct lowered_options){.isa = (enum isa_choice)machine->isa,
                                     .registers = machine->max_registers_per_thread,

@@ -18,6 +18,9 @@ struct machine;
 /* As the machine says. */
 struct lowered_options lowered_options_of(const struct machine *machine, uint64_t image_address);
 
+/* Of addresses in what is compiled for the machine: 32 where it runs native code and all its memory can be told by them, else 64. */
+unsigned lowered_address_bits(const struct machine *machine, enum isa_choice isa);
+
 /* The module's kernels, one if `kernel` names it, as a disassembler would write them; what its variables hold is not in the
  * text. */
 enum status lowered_text(const struct module *module, const char *kernel, const struct lowered_options *options,

@@ -1,6 +1,7 @@
 #include "device/run.h"
 #include "device/result.h"
 #include "base/file.h"
+#include "device/lowered.h"
 #include "device/npy.h"
 #include <string.h>
 #include <xxhash.h>
@@ -17,9 +18,9 @@ static enum status at_module(const struct launch_file *file, struct report *inne
     return status;
 }
 
-enum status run_load_text(const struct launch_file *file, struct arena *arena, struct compiled *compiled,
-                          bool *is_compiled, const char **text, size_t *length, uint64_t *source_hash,
-                          struct report *report) {
+enum status run_load_text(const struct launch_file *file, unsigned address_bits, struct arena *arena,
+                          struct compiled *compiled, bool *is_compiled, const char **text, size_t *length,
+                          uint64_t *source_hash, struct report *report) {
     static const char *const endings[] = {".ptx", ".sass", ".cl", ".cu", NULL};
     const char *path = file_join(arena, file->folder, file->module);
     const char *dot = strrchr(file_name(path), '.');
@@ -50,6 +51,7 @@ enum status run_load_text(const struct launch_file *file, struct arena *arena, s
         .extra = file->build.options,
         .extra_count = file->build.option_count,
         .standard = file->build.standard,
+        .address_bits = strcmp(endings[kind], ".cl") == 0 ? address_bits : 64,
     };
     status = compile_file(path, &options, arena, compiled, report);
     *text = compiled->ptx;
@@ -60,8 +62,9 @@ enum status run_load_text(const struct launch_file *file, struct arena *arena, s
 static enum status load_module(struct run *run, struct report *report) {
     const char *text = NULL;
     size_t length = 0;
-    enum status status = run_load_text(run->file, &run->arena, &run->compiled, &run->is_compiled, &text, &length,
-                                       &run->source_hash, report);
+    enum status status =
+        run_load_text(run->file, lowered_address_bits(run->machine, (enum isa_choice)run->machine->isa), &run->arena,
+                      &run->compiled, &run->is_compiled, &text, &length, &run->source_hash, report);
     if (status)
         return status;
     run->module_hash = XXH64(text, length, 0);

@@ -157,6 +157,12 @@ static enum status load_module(const char *name, const char *text, size_t length
     return status ? status : analyse(*module, report);
 }
 
+/* As what would run is compiled. */
+static unsigned address_bits(const struct show *show) {
+    const bool is_native = show->options->form == SHOW_NATIVE && show->options->machine;
+    return is_native ? lowered_address_bits(show->options->machine, ISA_FERMI) : 64;
+}
+
 static enum status show_launch_file(const char *path, struct show *show, struct arena *arena, struct module **module,
                                     struct report *report) {
     char *data;
@@ -171,7 +177,7 @@ static enum status show_launch_file(const char *path, struct show *show, struct 
     bool is_compiled;
     const char *text;
     uint64_t hash;
-    status = run_load_text(&file, arena, compiled, &is_compiled, &text, &length, &hash, report);
+    status = run_load_text(&file, address_bits(show), arena, compiled, &is_compiled, &text, &length, &hash, report);
     if (status)
         return status;
     show->compiled = is_compiled ? compiled : NULL;
@@ -205,7 +211,7 @@ static enum status show_module_file(const char *path, struct show *show, struct 
                       : load_module(strcmp(path, "-") == 0 ? "<stdin>" : file_name(path), text, length, module, report);
     }
     struct compiled *compiled = ARENA_NEW(arena, struct compiled);
-    struct compile_options options = {0};
+    struct compile_options options = {.address_bits = file_ends_in(path, ".cl") ? address_bits(show) : 64};
     enum status status = compile_file(path, &options, arena, compiled, report);
     if (status)
         return status;

@@ -1,4 +1,5 @@
 #include "base/bits.h"
+#include "device/lowered.h"
 #include "opencl/info.h"
 #include "opencl/platform.h"
 

@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <string.h>
 
+#include "device/lowered.h"
 #include "opencl/program.h"
 #include "opencl/record.h"
 
@@ -125,6 +126,8 @@ static cl_int carry_out(cl_program program, const struct build_order *order) {
     struct build_options options;
     if (!build_options_read(order->options, order->stage, arena, &options))
         return wrong[order->stage];
+    const struct machine *machine = &program->context->device->machine;
+    options.compile.address_bits = lowered_address_bits(machine, (enum isa_choice)machine->isa);
     program->options = arena_strdup(arena, order->options ? order->options : "");
     program->binary = NULL;
     if (order->stage == STAGE_LINK)

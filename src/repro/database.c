@@ -1,11 +1,13 @@
 #include "repro/database.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/file.h"
 #include "cost/cost.h"
 #include "device/oracle.h"
+#include "device/steps.h"
 #include "repro/aggregate.h"
 #include "store/collect.h"
 
@@ -14,9 +16,11 @@ struct filling {
     struct experiment *e;
     const struct store *store;
     struct report *report;
-    uint64_t first;       /* added to the numbers of the sweep's points */
-    sqlite3_stmt *series; /* fills a row; NULL: nobody asks for series, or none was there yet */
-    int code;             /* of filling it */
+    uint64_t first;             /* added to the numbers of the sweep's points */
+    sqlite3_stmt *series;       /* fills a row; NULL: nobody asks for series, or none was there yet */
+    sqlite3_stmt *instructions; /* NULL: nobody asks for them */
+    bool wants_series;
+    int code; /* of filling them */
 };
 
 /* ---- questions ---- */
@@ -123,8 +127,7 @@ static void add_interval(struct filling *f, json_t *series, size_t interval) {
 }
 
 /* Launches follow one another; the last interval of each may be shorter. */
-static void add_series(void *filling, uint64_t number, json_t *result) {
-    struct filling *f = filling;
+static void add_series(struct filling *f, uint64_t number, json_t *result) {
     int64_t begin = 0;
     size_t index;
     json_t *launch;
@@ -147,20 +150,69 @@ static void add_series(void *filling, uint64_t number, json_t *result) {
     }
 }
 
-/* Series are long: they are read only where some question is about them. */
-static bool asks_for_series(const struct yaml *yaml) {
-    for (const char *at = yaml->text; (at = strcasestr(at, " series")); at++)
-        if (at - yaml->text >= 4 && (strncasecmp(at - 4, "from", 4) == 0 || strncasecmp(at - 4, "join", 4) == 0))
-            return true;
-    return false;
+/* ---- instructions ---- */
+
+/* The mnemonic up to a dot, behind the address and the guard. */
+static const char *opcode_of(struct arena *arena, const char *text) {
+    const char *end = strncmp(text, "/*", 2) == 0 ? strstr(text, "*/") : NULL;
+    text = end ? end + 2 : text;
+    text += strspn(text, " ");
+    if (*text == '@') {
+        text += strcspn(text, " ");
+        text += strspn(text, " ");
+    }
+    return arena_strndup(arena, text, strcspn(text, " .;"));
+}
+
+static int make_instructions(struct filling *f) {
+    const char *names[] = {"point", "kernel", "pc", "text", "opcode", "warp_instructions", "thread_instructions"};
+    const struct columns columns = {names, 7, 7};
+    return make_table(f, "instructions", &columns, &f->instructions);
+}
+
+static void add_instructions(struct filling *f, uint64_t number, json_t *result) {
+    size_t k, i;
+    json_t *kernel, *inst;
+    json_array_foreach (json_object_get(result, "kernels"), k, kernel)
+        json_array_foreach (json_object_get(kernel, "instructions"), i, inst) {
+            const char *text = json_string_value(json_object_get(inst, "text"));
+            const char *name = json_string_value(json_object_get(kernel, "kernel"));
+            sqlite3_bind_int64(f->instructions, 1, (int64_t)(f->first + number));
+            sqlite3_bind_text(f->instructions, 2, name, -1, SQLITE_TRANSIENT);
+            sqlite3_bind_int64(f->instructions, 3, json_integer_value(json_object_get(inst, "pc")));
+            sqlite3_bind_text(f->instructions, 4, text, -1, SQLITE_TRANSIENT);
+            sqlite3_bind_text(f->instructions, 5, opcode_of(f->e->arena, text ? text : ""), -1, SQLITE_STATIC);
+            sqlite3_bind_int64(f->instructions, 6, json_integer_value(json_object_get(inst, "warp_instructions")));
+            sqlite3_bind_int64(f->instructions, 7, json_integer_value(json_object_get(inst, "thread_instructions")));
+            if (!add_row(f->instructions))
+                f->code = SQLITE_ERROR;
+        }
 }
 
 /* ---- points ---- */
 
+/* Series and instructions are many: they are read only where some question is about them. */
+static bool asks_for(const struct yaml *yaml, const char *table) {
+    for (const char *at = yaml->text; (at = strcasestr(at, table)); at++)
+        if (at - yaml->text >= 5 && (strncasecmp(at - 5, "from ", 5) == 0 || strncasecmp(at - 5, "join ", 5) == 0))
+            return true;
+    return false;
+}
+
+static void add_parts(void *filling, uint64_t number, json_t *result) {
+    struct filling *f = filling;
+    if (f->wants_series)
+        add_series(f, number, result);
+    if (f->instructions)
+        add_instructions(f, number, result);
+}
+
 static enum status add_points(struct filling *f) {
     enum status status = STATUS_OK;
+    f->wants_series = asks_for(&f->e->yaml, "series");
+    f->code = asks_for(&f->e->yaml, "instructions") ? make_instructions(f) : SQLITE_OK;
     const struct collect_options options = {.every_column = true,
-                                            .visit = asks_for_series(&f->e->yaml) ? add_series : NULL,
+                                            .visit = f->wants_series || f->instructions ? add_parts : NULL,
                                             .visitor = f};
     for (unsigned i = 0; !status && i < f->e->sweep_count; i++) {
         struct collection collection;
@@ -171,6 +223,7 @@ static enum status add_points(struct filling *f) {
         f->first += f->e->sweeps[i].numbers;
     }
     sqlite3_finalize(f->series);
+    sqlite3_finalize(f->instructions);
     return status;
 }
 
@@ -313,33 +366,49 @@ static enum status add_launches(struct filling *f, const char *name, struct run 
     return status ? status : run_check(run, report);
 }
 
-static enum status add_study(struct filling *f, const struct experiment_study *study, sqlite3_stmt *insert) {
+/* A launch file that is run here and now. */
+struct launches {
+    struct machine machine;
+    struct launch_file file;
+    struct run run;
+    struct report report;
+};
+
+static enum status open_launches(struct filling *f, const struct yaml_node *path, const struct point *point,
+                                 struct launches *out) {
     struct arena *arena = f->e->arena;
-    const struct point point = {.gpu = MACHINE_DEFAULT, .functional = true};
-    const struct run_options options = {.seed = 1, .files = &file_access_host};
-    const char *path = file_join(arena, file_dir(arena, f->e->yaml.name), study->at->text);
-    struct machine machine = {0};
-    struct launch_file file = {0};
-    struct run run = {0};
-    struct report inner = {0};
+    const struct run_options options = {.seed = 1, .files = &file_access_host, .in_time = !point->functional};
+    const char *whole = file_join(arena, file_dir(arena, f->e->yaml.name), path->text);
     char *text = NULL;
     size_t length = 0;
-    enum status status = file_read(path, LAUNCH_FILE_LIMIT_BYTES, arena, &text, &length, &inner);
+    *out = (struct launches){0};
+    enum status status = file_read(whole, LAUNCH_FILE_LIMIT_BYTES, arena, &text, &length, &out->report);
     if (!status)
-        status = launch_file_parse(arena, path, text, length, &file, &inner);
+        status = launch_file_parse(arena, whole, text, length, &out->file, &out->report);
     if (!status)
-        status = point_machine(&point, &machine, &inner);
+        status = point_machine(point, &out->machine, &out->report);
+    if (!status && point->functional)
+        status = oracle_prepare(&out->machine, &out->report);
     if (!status)
-        status = oracle_prepare(&machine, &inner);
-    if (!status)
-        status = run_open(&run, &file, &machine, &options, &inner);
-    if (!status)
-        status = add_launches(f, study->name, &run, insert, &inner);
+        status = run_open(&out->run, &out->file, &out->machine, &options, &out->report);
+    return status;
+}
+
+static void close_launches(struct filling *f, const struct yaml_node *path, enum status status, struct launches *of) {
     if (status)
-        experiment_error(f->e, study->at, report_text(&inner), f->report);
-    run_close(&run);
-    machine_close(&machine);
-    report_free(&inner);
+        experiment_error(f->e, path, report_text(&of->report), f->report);
+    run_close(&of->run);
+    machine_close(&of->machine);
+    report_free(&of->report);
+}
+
+static enum status add_study(struct filling *f, const struct experiment_study *study, sqlite3_stmt *insert) {
+    const struct point point = {.gpu = MACHINE_DEFAULT, .functional = true};
+    struct launches launches;
+    enum status status = open_launches(f, study->at, &point, &launches);
+    if (!status)
+        status = add_launches(f, study->name, &launches.run, insert, &launches.report);
+    close_launches(f, study->at, status, &launches);
     return status;
 }
 
@@ -354,6 +423,97 @@ static enum status add_studies(struct filling *f) {
     for (unsigned i = 0; !status && i < f->e->study_count; i++)
         status = add_study(f, &f->e->studies[i], insert);
     sqlite3_finalize(insert);
+    return status;
+}
+
+/* ---- issue by issue ---- */
+
+enum { STEPS_MAX = 1 << 16 };
+
+struct watching {
+    struct filling *f;
+    const char *name;
+    struct run *run;
+    sqlite3_stmt *steps, *held;
+};
+
+/* Where an instruction stands in its listing, of one of several operations the whole; its PC where there is no listing. */
+static const char *place_of(const struct watching *w, uint32_t pc) {
+    const struct module *module = w->run->module;
+    uint32_t whole = pc;
+    while (module->texts && whole + 1 < module->code_count && module->code[whole].flags & FLAG_PART)
+        whole++;
+    unsigned address;
+    if (module->texts && whole < module->code_count && module->texts[whole] &&
+        sscanf(module->texts[whole], "/*%x*/", &address) == 1)
+        return arena_printf(w->f->e->arena, "0x%x", address);
+    return arena_printf(w->f->e->arena, "%u", (unsigned)pc);
+}
+
+static bool add_step(const struct watching *w, unsigned launch, unsigned number, const struct step *step) {
+    const struct module *module = w->run->module;
+    char text[256];
+    bool done = true;
+    const bool is_part = (module->code[step->pc].flags & FLAG_PART) != 0;
+    sqlite3_bind_text(w->steps, 1, w->name, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(w->steps, 2, launch);
+    sqlite3_bind_int64(w->steps, 3, number);
+    sqlite3_bind_int64(w->steps, 4, step_warp(step, bits_first(step->lanes)));
+    if (!is_part)
+        sqlite3_bind_text(w->steps, 5, place_of(w, step->pc), -1, SQLITE_STATIC);
+    sqlite3_bind_text(w->steps, 6, inst_text(module, &module->code[step->pc], text, sizeof text), -1, SQLITE_TRANSIENT);
+    sqlite3_bind_int64(w->steps, 7, step->lanes);
+    done &= add_row(w->steps);
+    for (unsigned i = 0; i < step->row_count; i++) {
+        sqlite3_bind_text(w->held, 1, w->name, -1, SQLITE_STATIC);
+        sqlite3_bind_int64(w->held, 2, launch);
+        sqlite3_bind_int64(w->held, 3, number);
+        sqlite3_bind_int64(w->held, 4, i);
+        sqlite3_bind_text(w->held, 5, step->rows[i].what, -1, SQLITE_TRANSIENT);
+        sqlite3_bind_int64(w->held, 6, step->rows[i].lanes);
+        if (step->rows[i].pc != NO_PC)
+            sqlite3_bind_text(w->held, 7, place_of(w, step->rows[i].pc), -1, SQLITE_STATIC);
+        done &= add_row(w->held);
+    }
+    return done;
+}
+
+static enum status watch_launches(const struct watching *w, struct report *report) {
+    struct run *run = w->run;
+    enum status status = STATUS_OK;
+    while (!status && run->done < run->file->launch_count) {
+        const unsigned launch = run->done;
+        struct steps steps;
+        steps_create(&steps, w->f->e->arena, &(struct steps_filter){.one_block = true, .most = STEPS_MAX});
+        run->launches[launch].issues = &steps.watcher;
+        status = run_next(run, report);
+        for (unsigned i = 0; !status && i < steps.count; i++)
+            if (!add_step(w, launch, i, &steps.items[i]))
+                status = database_error(w->f->database, w->f->e, w->f->e->yaml.root, report);
+    }
+    return status ? status : run_check(run, report);
+}
+
+static enum status add_watched(struct filling *f) {
+    const char *step_names[] = {"program", "launch", "step", "warp", "place", "text", "lanes"};
+    const char *held_names[] = {"program", "launch", "step", "row", "what", "lanes", "place"};
+    const struct columns step_columns = {step_names, 7, 7}, held_columns = {held_names, 7, 7};
+    struct watching w = {.f = f};
+    enum status status = STATUS_OK;
+    if (make_table(f, "steps", &step_columns, &w.steps) != SQLITE_OK ||
+        make_table(f, "held", &held_columns, &w.held) != SQLITE_OK)
+        status = database_error(f->database, f->e, f->e->yaml.root, f->report);
+    for (unsigned i = 0; !status && i < f->e->watched_count; i++) {
+        const struct experiment_machine *watched = &f->e->watched[i];
+        struct launches launches;
+        status = open_launches(f, watched->launch, &watched->point, &launches);
+        w.name = watched->name, w.run = &launches.run;
+        if (!status)
+            status = watch_launches(&w, &launches.report);
+        close_launches(f, watched->launch, status, &launches);
+    }
+    sqlite3_finalize(w.steps);
+    sqlite3_finalize(w.held);
     return status;
 }
 
@@ -390,5 +550,7 @@ enum status database_open(struct experiment *experiment, const struct store *sto
         status = add_costs(&f);
     if (!status && experiment->study_count)
         status = add_studies(&f);
+    if (!status && experiment->watched_count)
+        status = add_watched(&f);
     return status ? status : add_tables(&f);
 }

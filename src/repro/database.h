@@ -1,5 +1,5 @@
-/* What an experiment's questions are asked of: a database in memory with the tables `points`, `series`, `printed`, `costs`,
- * `oracle` and those that the experiment makes of them; aggregates hmean, gmean, median. */
+/* What an experiment's questions are asked of: a database in memory with the tables `points`, `series`, `instructions`,
+ * `printed`, `costs`, `oracle`, `steps`, `held` and those that the experiment makes of them; aggregates hmean, gmean, median. */
 #ifndef HEDDLE_REPRO_DATABASE_H
 #define HEDDLE_REPRO_DATABASE_H
 

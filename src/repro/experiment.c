@@ -156,10 +156,11 @@ static void read_sweeps(struct parser *p) {
     }
 }
 
-static void read_machine(struct parser *p, const struct yaml_node *map, struct experiment_machine *out) {
-    static const char *const known[] = {"gpu", "set", NULL};
+/* known: its keys. */
+static void read_machine(struct parser *p, const struct yaml_node *map, const char *what, const char *const *known,
+                         struct experiment_machine *out) {
     const struct yaml_node *set = yaml_get(map, "set");
-    check_keys(p, map, "a machine whose cost is computed", known);
+    check_keys(p, map, what, known);
     const unsigned count = set && set->kind == YAML_MAP ? set->count : 0;
     const char **words = ARENA_ARRAY(p->e->arena, const char *, 2 * (size_t)count);
     out->point = (struct point){
@@ -174,15 +175,26 @@ static void read_machine(struct parser *p, const struct yaml_node *map, struct e
     }
 }
 
-static void read_machines(struct parser *p) {
-    const struct yaml_node *map = items(p, "costs", YAML_MAP);
-    p->e->machine_count = map->count;
-    p->e->machines = ARENA_ARRAY(p->e->arena, struct experiment_machine, map->count);
+static struct experiment_machine *read_machines(struct parser *p, const char *key, const char *what,
+                                                const char *const *known, unsigned *count) {
+    const struct yaml_node *map = items(p, key, YAML_MAP);
+    struct experiment_machine *machines = ARENA_ARRAY(p->e->arena, struct experiment_machine, map->count);
+    *count = map->count;
     for (unsigned i = 0; i < map->count; i++) {
-        p->e->machines[i].name = map->keys[i]->text;
-        p->e->machines[i].at = map->items[i];
-        read_machine(p, map->items[i], &p->e->machines[i]);
+        machines[i].name = map->keys[i]->text;
+        machines[i].at = map->items[i];
+        read_machine(p, map->items[i], what, known, &machines[i]);
     }
+    return machines;
+}
+
+static void read_all_machines(struct parser *p) {
+    static const char *const costs[] = {"gpu", "set", NULL}, *const steps[] = {"launch", "gpu", "set", NULL};
+    struct experiment *e = p->e;
+    e->machines = read_machines(p, "costs", "a machine whose cost is computed", costs, &e->machine_count);
+    e->watched = read_machines(p, "steps", "a launch that is watched", steps, &e->watched_count);
+    for (unsigned i = 0; i < e->watched_count; i++)
+        e->watched[i].launch = scalar(p, e->watched[i].at, "launch", true);
 }
 
 static void read_studies(struct parser *p) {
@@ -207,8 +219,8 @@ static void check_sense(struct parser *p) {
         if (e->values[i].is_published && !e->published)
             fail(p, e->values[i].sql, "a value was published: 'published' at the top says what is claimed");
     }
-    if (!e->sweep_count && !e->machine_count && !e->study_count)
-        fail(p, e->yaml.root, "an experiment needs 'run', 'costs' or 'oracle': where its numbers come from");
+    if (!e->sweep_count && !e->machine_count && !e->study_count && !e->watched_count)
+        fail(p, e->yaml.root, "an experiment needs 'run', 'costs', 'oracle' or 'steps': where its numbers come from");
     if (e->published && !judged)
         fail(p, e->yaml.root,
              "nothing is judged: it needs checks, or values with a tolerance; without 'published' it is a study");
@@ -218,8 +230,9 @@ static void check_sense(struct parser *p) {
 }
 
 static void read_all(struct parser *p) {
-    static const char *const known[] = {"id",     "title",  "source",  "published", "run",    "print",      "tables",
-                                        "values", "checks", "figures", "costs",     "oracle", "discussion", NULL};
+    static const char *const known[] = {"id",    "title",  "source", "published",  "run",
+                                        "print", "tables", "values", "checks",     "figures",
+                                        "costs", "oracle", "steps",  "discussion", NULL};
     struct experiment *e = p->e;
     const struct yaml_node *root = e->yaml.root;
     check_keys(p, root, "an experiment", known);
@@ -237,7 +250,7 @@ static void read_all(struct parser *p) {
     e->print = scalar(p, root, "print", false);
     e->tables = items(p, "tables", YAML_MAP);
     read_sweeps(p);
-    read_machines(p);
+    read_all_machines(p);
     read_studies(p);
     read_values(p);
     read_checks(p);

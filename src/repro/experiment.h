@@ -39,11 +39,12 @@ struct experiment_figure {
     size_t svg_length;
 };
 
-/* A machine whose hardware is counted. */
+/* A machine whose hardware is counted, or on which a launch file is watched issue by issue. */
 struct experiment_machine {
     const char *name;
     const struct yaml_node *at;
-    struct point point; /* its gpu and settings */
+    struct point point;             /* its gpu and settings */
+    const struct yaml_node *launch; /* path of the launch file that is watched, from the experiment's folder */
 };
 
 /* A launch file whose reconvergence is compared with the best there could be (device/oracle.h). */
@@ -67,9 +68,9 @@ struct experiment {
     struct experiment_value *values;
     struct experiment_check *checks;
     struct experiment_figure *figures;
-    struct experiment_machine *machines;
+    struct experiment_machine *machines, *watched;
     struct experiment_study *studies;
-    unsigned value_count, check_count, figure_count, machine_count, study_count;
+    unsigned value_count, check_count, figure_count, machine_count, watched_count, study_count;
     enum verdict verdict;
     const char *reason; /* VERDICT_INCOMPLETE: why */
 };

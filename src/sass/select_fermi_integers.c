@@ -24,15 +24,53 @@ bool fermi_order(const struct selector *s, struct operand *a, struct operand *b)
     return swaps;
 }
 
+static bool is_plain_sum(const struct inst *inst) {
+    return inst->op == OP_ADD && !type_is_float((enum type)inst->type) &&
+           !(inst->flags & (FLAG_CARRY_IN | FLAG_CARRY_OUT | FLAG_SAT));
+}
+
+static const struct inst *maker_here(const struct selector *s, const struct operand *operand) {
+    const bool is_here = operand->kind == OPERAND_REG && s->facts[operand->reg].definitions == 1 &&
+                         s->maker_of[operand->reg] == s->block + 1;
+    return is_here ? &s->source->code.items[s->maker[operand->reg]] : NULL;
+}
+
+/* The shift that makes the operand, if all who read it are sums of this block with something else than a shift: it is part of
+ * each of them. */
+static const struct inst *shared_shift(const struct selector *s, const struct operand *operand) {
+    const struct inst *shift = maker_here(s, operand);
+    if (!shift || shift->op != OP_SHL || shift->guard >= 0 || shift->src[0].kind != OPERAND_REG)
+        return NULL;
+    uint32_t reads = 0;
+    bool changed = false;
+    for (unsigned i = s->maker[operand->reg] + 1; i < s->source->code.count; i++) {
+        const struct inst *inst = &s->source->code.items[i];
+        for (unsigned k = 0; k < inst->src_count; k++) {
+            if (inst->src[k].kind != OPERAND_REG || inst->src[k].reg != operand->reg)
+                continue;
+            const struct inst *other = is_plain_sum(inst) ? maker_here(s, &inst->src[1 - k]) : shift;
+            if (changed || (other && other->op == OP_SHL))
+                return NULL;
+            reads++;
+        }
+        for (unsigned k = 0; k < inst->dst_count; k++)
+            changed |= inst->dst[k].kind == OPERAND_REG && inst->dst[k].reg == shift->src[0].reg;
+    }
+    return reads == s->facts[operand->reg].reads ? shift : NULL;
+}
+
 /* (x << n) + b */
 static bool select_shift_add(struct selector *s, const struct inst *inst) {
     struct operand a = inst->src[0], b = inst->src[1];
-    const struct inst *shift = select_single(s, &a, OP_SHL);
-    if (!shift || shift->src[1].kind != OPERAND_IMM) {
+    const struct inst *shift = NULL;
+    for (unsigned i = 0; i < 4 && inst->op == OP_ADD; i++) { /* either operand; rather one that is read once */
+        shift = i < 2 ? select_single(s, &a, OP_SHL) : shared_shift(s, &a);
+        if (shift && shift->src[1].kind == OPERAND_IMM && shift->src[1].imm <= 31)
+            break;
+        shift = NULL;
         swap(&a, &b);
-        shift = select_single(s, &a, OP_SHL);
     }
-    if (!shift || shift->src[1].kind != OPERAND_IMM || shift->src[1].imm > 31 || inst->op != OP_ADD)
+    if (!shift)
         return false;
     select_take(s, shift);
     const struct source x = fermi_register(s, &shift->src[0]), y = fermi_any(s, &b);
@@ -117,7 +155,7 @@ static bool select_add_extreme(struct selector *s, const struct inst *inst) {
     for (unsigned i = 0; i < 2 && !sum; i++) {
         sum = select_single(s, &a, OP_ADD);
         if (sum && (sum->flags & (FLAG_CARRY_IN | FLAG_CARRY_OUT | FLAG_SAT) || sum->src[1].kind != OPERAND_IMM ||
-                    (uint32_t)sum->src[1].imm + 128 > 255))
+                    (uint32_t)sum->src[1].imm + 128 > 255 || shared_shift(s, &sum->src[0])))
             sum = NULL;
         if (!sum)
             swap(&a, &b);

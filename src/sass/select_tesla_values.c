@@ -108,8 +108,9 @@ void tesla_multiply(struct selector *s, const struct inst *inst) {
     }
     const bool adds = inst->op == OP_MAD, short_a = is_short(s, &inst->src[0]), short_b = is_short(s, &inst->src[1]);
     struct tesla_source c = {.unit = NO_UNIT};
+    bool memory = short_a && short_b; /* a sum can take what is in memory, IMAD cannot */
     if (adds)
-        c = tesla_register(s, &inst->src[2]);
+        c = tesla_any(s, &inst->src[2], &memory);
     if (short_a && short_b) {
         finish(s, inst, product(s, inst, fresh(s), &a, false, &b, false, adds ? &c : NULL));
         return;

@@ -27,12 +27,13 @@ static unsigned width_of(const struct machine_inst *inst, unsigned operand) {
 
 /* ---- what varies ---- */
 
-/* A parameter of 64 bits is a pointer, or as good as one. */
+/* A parameter of 64 bits is as good as a pointer. */
 static uint64_t pointer_of(const struct uniform *u, const struct native_operand *constant) {
     const struct function *kernel = u->machine->body->kernel;
     for (unsigned i = 0; constant->bank == 0 && i < kernel->param_count; i++)
-        if (kernel->params[i]->bytes == 8 &&
-            constant->value - FERMI_PARAM_BASE - (int64_t)kernel->params[i]->offset < 8 &&
+        if ((kernel->params[i]->is_pointer || kernel->params[i]->bytes == 8) &&
+            constant->value - FERMI_PARAM_BASE - (int64_t)kernel->params[i]->offset <
+                (int64_t)kernel->params[i]->bytes &&
             constant->value >= FERMI_PARAM_BASE + (int64_t)kernel->params[i]->offset)
             return UINT64_C(1) << (i < 63 ? i : 63);
     return 0;

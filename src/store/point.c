@@ -77,7 +77,8 @@ static enum status load_launch(struct point_program *program, struct arena *aren
     if (!status)
         status = launch_file_parse(&scratch, program->path, text, length, &file, report);
     if (!status) /* what a module includes is in its PTX */
-        status = run_load_text(&file, &scratch, &compiled, &is_compiled, &module, &module_bytes, &source_hash, report);
+        status =
+            run_load_text(&file, 64, &scratch, &compiled, &is_compiled, &module, &module_bytes, &source_hash, report);
     if (!status) {
         add_file(program, arena, "launch file", text, length);
         add_file(program, arena, "PTX", module, module_bytes);

@@ -27,8 +27,8 @@ static void haar(struct workload *w) {
     float *expected = WORKLOAD_NEW(w, float, count);
     double *exact = WORKLOAD_NEW(w, double, count);
     struct random r = {32};
-    for (uint32_t i = 0; i < count; i++) /* a tone with noise */
-        signal[i] = (float)((i * 37) % 1024) / 1024 + random_unit(&r) / 4;
+    for (uint32_t i = 0; i < count; i++) /* a tone with noise, of mean 0 */
+        signal[i] = (float)((i * 37) % 1024) / 1024 - 0.5f + (random_unit(&r) - 0.5f) / 4;
     cl_mem from = workload_buffer(w, bytes, signal), to = workload_buffer(w, bytes, NULL);
     cl_mem coefficients = workload_buffer(w, bytes, NULL);
     for (uint32_t left = count; left > 1;) {

@@ -1,6 +1,7 @@
 /* Matrix product by tiles: a work-group makes a tile of the result from a row of tiles and a column of tiles, each pair of
- * which it brings into local memory. WIDTH, of all matrices, is known to the compiler. */
+ * which it brings into local memory. The width of all matrices is known to the compiler. */
 #define TILE 16
+#define WIDTH 16 /* a multiple of TILE */
 
 kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void matmul_tiled(global const float *a,
                                                                               global const float *b, global float *c) {

@@ -76,7 +76,10 @@ void workload_write(struct workload *w, cl_mem buffer, size_t bytes, const void 
 }
 
 void workload_read(struct workload *w, cl_mem buffer, size_t bytes, void *to) {
-    (void)w, (void)bytes;
+    (void)bytes;
+    for (size_t i = 0; i < w->buffer_count; i++) /* what was there is not any more */
+        if (capture.read[i] == to)
+            capture.read[i] = NULL;
     capture.read[(uintptr_t)buffer - 1] = to;
 }
 
@@ -86,7 +89,11 @@ void workload_read(struct workload *w, cl_mem buffer, size_t bytes, void *to) {
 static void write_argument(const struct argument *argument) {
     const uint8_t *bytes = argument->value;
     uintptr_t buffer = 0;
-    must(bytes && (argument->bytes == 4 || argument->bytes == sizeof buffer), "an argument of another kind");
+    if (!bytes) {
+        fprintf(capture.launches, "{local: %zu}", argument->bytes);
+        return;
+    }
+    must(argument->bytes == 4 || argument->bytes == sizeof buffer, "an argument of another kind");
     if (argument->bytes == 4) {
         fprintf(capture.launches, "{bytes: \"%02x%02x%02x%02x\"}", bytes[0], bytes[1], bytes[2], bytes[3]);
         return;
@@ -163,8 +170,7 @@ static void append(FILE *to, const char *heading, FILE *part) {
     fclose(part);
 }
 
-int workload_main(int argc, char **argv, const char *name, const char *const *options,
-                  void (*body)(struct workload *w)) {
+int workload_main(int argc, char **argv, const char *name, const char *options, void (*body)(struct workload *w)) {
     struct workload w = {.size = SIZE_TEST};
     char path[4096];
     capture = (struct capture){

@@ -68,7 +68,7 @@ static void mistakes_are_refused_at_their_place(void **state) {
     refused("id: f\ntitle: t\n", "dir/e.yaml:1:5", "the file's name, 'e'");
     refused("id: e\ntitel: t\n", "dir/e.yaml:2:1", "did you mean 'title'?");
     refused("id: e\ntitle: [t]\n", "dir/e.yaml:2:8", "'title' is a text");
-    refused("id: e\ntitle: t\n", "dir/e.yaml:1:1", "'run', 'costs' or 'oracle'");
+    refused("id: e\ntitle: t\n", "dir/e.yaml:1:1", "'run', 'costs', 'oracle' or 'steps'");
     refused("id: e\ntitle: t\nrun: {workloads: bfs}\n", "dir/e.yaml:3:6", "'run' is a list");
     refused("id: e\ntitle: t\nrun: [{workload: bfs}]\n", "dir/e.yaml:3:7", "did you mean 'workloads'?");
     refused("id: e\ntitle: t\nrun: [{workloads: bfs, size: test}]\n", "dir/e.yaml:3:30", "--size");
