@@ -7,6 +7,7 @@ import functools
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
@@ -19,6 +20,8 @@ KERNELS.append("examples/warp_sum.yaml")
 FLOWS = {"warp_instructions": "warp_instructions", "active_lanes": "active_lanes", "l1_accesses": "memory.l1.accesses", "l1_misses": "memory.l1.misses",
          "l2_accesses": "memory.l2.accesses", "l2_misses": "memory.l2.misses", "dram_bytes": "memory.dram.bytes",
          "dram_row_hits": "memory.dram.row_hits", "dram_row_misses": "memory.dram.row_misses", "blocks": "blocks"}
+
+PREDICTED = ("--set", "sm.predictor=gshare", "--set", "sm.branch_cycles=9")
 
 
 @functools.lru_cache(maxsize=None)
@@ -59,6 +62,9 @@ class Results(unittest.TestCase):
             for kernel in (KERNELS[0], KERNELS[2], KERNELS[6]):
                 with self.subTest(kernel=kernel, mechanism=mechanism):
                     check(run(kernel, "gtx480", "--set", f"divergence.mechanism={mechanism}"))
+        for kernel in (KERNELS[0], KERNELS[2]): # fetch that goes astray
+            with self.subTest(kernel=kernel, predictor="gshare"):
+                check(run(kernel, "fung-8800", *PREDICTED))
 
     def test_they_follow_the_schema(self):
         try:
@@ -71,6 +77,7 @@ class Results(unittest.TestCase):
                 validator.validate(run(kernel, gpu))
         for mechanism in ("dwf", "nrec"):
             validator.validate(run(KERNELS[0], "gtx480", "--set", f"divergence.mechanism={mechanism}"))
+        validator.validate(run(KERNELS[0], "fung-8800", *PREDICTED))
         result = run(KERNELS[0], "gtx480")
         # what is left out, made up or of another kind does not
         for path in ("launches.0.series", "launches.0.histograms", "kernels.0.instructions", "total.cycle_classes.stall",
@@ -151,6 +158,20 @@ class Results(unittest.TestCase):
 
         self.of_every_run(check)
         self.assertGreater(len(run(KERNELS[6], "gtx480")["total"]["histograms"]["load_latency"]["buckets"]), 2)
+
+    def test_predictions_are_the_conditional_branches(self):
+        result = run(KERNELS[0], "fung-8800", *PREDICTED)
+        total, counters = result["total"]["predictor"], ("thread_branches", "thread_right", "thread_wrong", "branches", "followed", "squashed")
+        branches = [inst for kernel in result["kernels"] for inst in kernel["instructions"] if re.match(r"@\S+ bra", inst["text"])]
+        self.assertEqual(total["branches"], sum(inst["warp_instructions"] for inst in branches))
+        self.assertEqual(total["thread_branches"], sum(inst["active_lanes"] for inst in branches))
+        self.assertEqual(total["thread_branches"], total["thread_right"] + total["thread_wrong"])
+        self.assertEqual(total["branches"], total["followed"] + total["squashed"])
+        self.assertGreater(total["squashed"], 0)
+        for key in counters:
+            self.assertEqual(total[key], sum(launch["predictor"][key] for launch in result["launches"]), key)
+            self.assertIn(f"predictor.{key}", result["units"])
+        self.assertNotIn("predictor", run(KERNELS[0], "fung-8800")["total"])
 
     def test_hit_rates_are_of_the_accesses_that_were_not_refused(self):
         def check(result):
