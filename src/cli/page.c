@@ -4,6 +4,11 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "device/compile.h"
+
+enum { FRAME_LIMIT_BYTES = 1 << 20 };
+
 FILE *page_open(const char *path, struct report *report) {
     FILE *page = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
     if (!page)
@@ -39,4 +44,27 @@ void page_put_attribute(FILE *to, const char *text) {
 enum status page_close(FILE *page, const char *path, struct report *report) {
     const bool failed = ferror(page) | (page == stdout ? fflush(page) : fclose(page));
     return failed ? report_add(report, STATUS_SYSTEM, "'%s' could not be written whole", path) : STATUS_OK;
+}
+
+enum status page_write(const char *name, const char *place, const json_t *data, const char *path, struct arena *arena,
+                       struct report *report) {
+    struct compile_tools tools = {0};
+    char *frame = NULL;
+    size_t length = 0;
+    compile_find_tools(arena, &tools);
+    if (!tools.share)
+        return report_add(report, STATUS_SYSTEM,
+                          "the page was not found; set HEDDLE_SHARE to the folder share/heddle of the source tree");
+    const enum status status =
+        file_read(file_join(arena, tools.share, name), FRAME_LIMIT_BYTES, arena, &frame, &length, report);
+    const char *at = status ? NULL : strstr(frame, place);
+    if (!at)
+        return status ? status : report_add(report, STATUS_SYSTEM, "%s/%s has no %s", tools.share, name, place);
+    FILE *page = page_open(path, report);
+    if (!page)
+        return STATUS_SYSTEM;
+    fwrite(frame, 1, (size_t)(at - frame), page);
+    page_put_json(page, data);
+    fputs(at + strlen(place), page);
+    return page_close(page, path, report);
 }

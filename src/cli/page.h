@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "base/arena.h"
 #include "base/status.h"
 
 /* NULL with a message when it cannot be written. "-" is standard output. */
@@ -14,5 +15,8 @@ void page_put_json(FILE *to, const json_t *data);
 /* Text in an attribute's double quotes. */
 void page_put_attribute(FILE *to, const char *text);
 enum status page_close(FILE *page, const char *path, struct report *report);
+/* All of it: the frame `name` of share/heddle with the data where `place` stands in it. */
+enum status page_write(const char *name, const char *place, const json_t *data, const char *path, struct arena *arena,
+                       struct report *report);
 
 #endif

@@ -1,17 +1,13 @@
 /* heddle step --html: the issues as data in a page that shows them (share/heddle/step.html). */
 #include <jansson.h>
-#include <string.h>
 
 #include "base/bits.h"
-#include "base/file.h"
 #include "cli/commands.h"
 #include "cli/page.h"
 #include "cli/step.h"
-#include "device/compile.h"
 #include "device/lines.h"
 
-enum { PAGE_LIMIT_BYTES = 1 << 20, SOURCE_AROUND = 3 };
-#define PLACE "/*STEPS*/"
+enum { SOURCE_AROUND = 3 };
 
 static json_t *threads_json(uint32_t lanes, const uint16_t *threads) {
     json_t *out = json_array();
@@ -91,18 +87,6 @@ static void add_code(struct step_view *view, json_t *root) {
 }
 
 enum status step_html(struct step_view *view, const char *path, struct report *report) {
-    struct compile_tools tools = {0};
-    char *page = NULL;
-    size_t length = 0;
-    compile_find_tools(view->arena, &tools);
-    if (!tools.share)
-        return report_add(report, STATUS_SYSTEM,
-                          "the page was not found; set HEDDLE_SHARE to the folder share/heddle of the source tree");
-    enum status status = file_read(file_join(view->arena, tools.share, "step.html"), PAGE_LIMIT_BYTES, view->arena,
-                                   &page, &length, report);
-    char *place = page ? strstr(page, PLACE) : NULL;
-    if (status || !place)
-        return status ? status : report_add(report, STATUS_SYSTEM, "%s/step.html has no %s", tools.share, PLACE);
     json_t *root = json_object(), *steps = json_array();
     json_object_set_new(root, "title", text_json(view->title));
     json_object_set_new(root, "more", json_boolean(view->steps->full));
@@ -110,16 +94,9 @@ enum status step_html(struct step_view *view, const char *path, struct report *r
         json_array_append_new(steps, step_json(&view->steps->items[i]));
     json_object_set_new(root, "steps", steps);
     add_code(view, root);
-    FILE *out = page_open(path, report);
-    if (out) {
-        fwrite(page, 1, (size_t)(place - page), out);
-        page_put_json(out, root);
-        fputs(place + strlen(PLACE), out);
-    }
+    const enum status status = page_write("step.html", "/*STEPS*/", root, path, view->arena, report);
     json_decref(root);
-    status = out ? page_close(out, path, report) : STATUS_SYSTEM;
-    if (status)
-        return status;
-    printf("%s: %u issues; open it in a browser\n", path, view->steps->count);
-    return STATUS_OK;
+    if (!status)
+        printf("%s: %u issues; open it in a browser\n", path, view->steps->count);
+    return status;
 }

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/points.h"
+#include "cli/suite_points.h"
 #include "cli/table.h"
 
 static const struct option options[] = {
@@ -19,6 +20,8 @@ static const struct option options[] = {
     {"max-cycles", 0, "N", "in time: give a launch up after N cycles"},
     {"max-instructions", 0, "N", "functional: give a launch up after N warp instructions"},
     {"lines", 0, "N", "source lines to show; default 8"},
+    OPTION_STORE,
+    OPTIONS_POINTS,
     {"quiet", 'q', NULL, "no summary"},
     OPTION_END,
 };
@@ -165,8 +168,11 @@ static int suite_main(struct arguments *arguments) {
         status = check_run(arguments, &report);
     else
         status = arguments_usage(arguments->command, &report);
+    const bool as_points = !status && strcmp(verb, "run") == 0 && arguments_has(arguments, "backend");
+    if (as_points)
+        status = suite_points(arguments, &report);
     int code = finish(status, &report);
-    for (unsigned i = 1; !status && i < arguments->operand_count; i++) {
+    for (unsigned i = 1; !status && !as_points && i < arguments->operand_count; i++) {
         const int one = run(arguments, arguments->operands[i]);
         code = code ? code : one;
     }
@@ -179,7 +185,9 @@ const struct command command_suite = {
     .summary = "The shipped workloads: OpenCL programs that check their own results",
     .text =
         "A workload generates its input, runs on the simulated GPU, and compares with a result computed on the host; "
-        "the exit status is 1 when it is wrong. 'run' takes the options of heddle exec.",
+        "the exit status is 1 when it is wrong. 'run' takes the options of heddle exec; with --backend, local or "
+        "slurm, workloads run side by side as points of a "
+        "sweep, and results stay in the store.",
     .options = options,
     .operands_min = 1,
     .operands_max = UINT_MAX,

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/points.h"
+#include "cli/sweep_report.h"
 #include "cli/table.h"
 #include "device/result_read.h"
 #include "store/collect.h"
@@ -18,7 +19,7 @@ static const struct option options[] = {
     OPTIONS_POINTS,
     {"size", 0, "SIZE", "test, medium or paper, whatever the file says"},
     {"part", 0, "N", "FILE is an experiment of 'heddle repro': the N-th sweep of its list 'run'"},
-    {"output", 'o', "FILE", "collect: table.csv, table.sqlite, or - for CSV on standard output"},
+    {"output", 'o', "FILE", "collect: table.csv, table.sqlite, or - for CSV on standard output; report: page.html"},
     {"quiet", 'q', NULL, "no progress, no summary"},
     OPTION_END,
 };
@@ -300,14 +301,31 @@ static int collect_main(struct session *s, struct report *report) {
     return finish(status, report);
 }
 
+static int report_main(struct session *s, struct report *report) {
+    const char *path = arguments_value(s->arguments, "output");
+    struct collection collection = {0};
+    if (!path || !file_ends_in(path, ".html"))
+        return finish(report_add(report, STATUS_INVALID, "heddle sweep report: -o names a file that ends in .html"),
+                      report);
+    enum status status = check_writable(&s->arguments->arena, "output", path, report);
+    if (!status)
+        status = make_plan(s, report);
+    if (!status)
+        status = collect_read(&s->plan, &s->store, &(struct collect_options){.costs = true}, &collection, report);
+    if (!status)
+        status = sweep_report(&collection, path, s->arena, report);
+    collect_free(&collection);
+    return finish(status, report);
+}
+
 static int sweep_main(struct arguments *arguments) {
     static const struct {
         const char *name;
         unsigned operands;
         int (*main)(struct session *s, struct report *report);
-    } verbs[] = {{"plan", 2, plan_main},     {"run", 2, run_main},         {"resume", 2, resume_main},
-                 {"status", 2, status_main}, {"collect", 2, collect_main}, {"point", UINT_MAX, point_main},
-                 {"task", 3, task_main}};
+    } verbs[] = {{"plan", 2, plan_main},          {"run", 2, run_main},         {"resume", 2, resume_main},
+                 {"status", 2, status_main},      {"collect", 2, collect_main}, {"report", 2, report_main},
+                 {"point", UINT_MAX, point_main}, {"task", 3, task_main}};
     struct session s = {.arguments = arguments};
     struct report report = {0};
     for (unsigned i = 0; i < sizeof verbs / sizeof *verbs; i++)
@@ -318,14 +336,16 @@ static int sweep_main(struct arguments *arguments) {
 
 const struct command command_sweep = {
     .name = "sweep",
-    .operands = "plan | run | resume | status | collect FILE, or point FILE NUMBER...",
+    .operands = "plan | run | resume | status | collect | report FILE, or point FILE NUMBER...",
     .summary = "Many configurations of many programs, each run once and kept",
     .text =
         "FILE says which workloads or launch files run on which machines with which keys; docs/sweeps.md. 'plan' "
         "checks "
         "it and counts the points, 'run' runs those that the store does not have, in processes of this computer or by "
         "Slurm, and goes on where it was after any interruption; 'resume' does so as 'run' was last told for Slurm; "
-        "'status' says how it stands and why points failed, 'collect' makes one table of all results; 'point' runs "
+        "'status' says how it stands and why points failed, 'collect' makes one table of all results, 'report' one "
+        "page "
+        "with figures; 'point' runs "
         "one, by its number; 'task' is what a task of Slurm's runs.",
     .options = options,
     .operands_min = 2,

@@ -152,8 +152,8 @@ static const char *state_name(const struct plan_point *point) {
     return names[point->state];
 }
 
-static struct collect_value value_of(const struct collect_row *row, unsigned measure) {
-    return measure < row->count ? row->values[measure] : (struct collect_value){0};
+struct collect_value collect_value(const struct collection *c, uint64_t row, unsigned measure) {
+    return measure < c->rows[row].count ? c->rows[row].values[measure] : (struct collect_value){0};
 }
 
 const char *collect_unit(const struct collection *c, unsigned measure) {
@@ -209,7 +209,7 @@ enum status collect_csv(const struct collection *c, FILE *to, struct report *rep
         for (unsigned i = 0; i < c->column_count; i++)
             fputc(',', to), put_text(to, sweep_value(c->sweep, point->number, c->columns[i]));
         for (unsigned i = 0; i < c->measures.count; i++)
-            fputc(',', to), put_value(to, value_of(&c->rows[row], i));
+            fputc(',', to), put_value(to, collect_value(c, row, i));
         fputc('\n', to);
     }
     if (fflush(to) || ferror(to))
@@ -289,7 +289,7 @@ static int insert_row(const struct collection *c, uint64_t row, uint64_t first, 
     for (unsigned i = 0; i < c->column_count; i++)
         collect_bind(insert, at++, sweep_value(c->sweep, point->number, c->columns[i]));
     for (unsigned i = 0; i < c->measures.count; i++, at++) {
-        const struct collect_value value = value_of(&c->rows[row], i);
+        const struct collect_value value = collect_value(c, row, i);
         if (value.kind == COLLECT_WHOLE)
             sqlite3_bind_int64(insert, at, value.whole);
         else if (value.kind == COLLECT_REAL)

@@ -43,6 +43,8 @@ struct collect_options {
 /* Reads every result there is. */
 enum status collect_read(const struct plan *plan, const struct store *store, const struct collect_options *options,
                          struct collection *out, struct report *report);
+/* Of a point by its place in the plan. */
+struct collect_value collect_value(const struct collection *collection, uint64_t row, unsigned measure);
 /* NULL: it has none. */
 const char *collect_unit(const struct collection *collection, unsigned measure);
 /* A heading, then lines; what is not there is empty. STATUS_SYSTEM: it could not be written. */

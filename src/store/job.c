@@ -40,6 +40,16 @@ static unsigned newest(const char *folder) {
     return found;
 }
 
+enum status job_keep_sweep(const struct store *store, const char *text, const char **path, struct report *report) {
+    char hash[STORE_KEY_BYTES];
+    const char *folder = arena_printf(store->arena, "%s/jobs/sweeps", store->folder);
+    point_hash(text, strlen(text), hash);
+    *path = arena_printf(store->arena, "%s/%s.yaml", folder, hash);
+    if (!folder_make(store->arena, folder))
+        return report_add(report, STATUS_SYSTEM, "%s: the store cannot be written: %s", folder, strerror(errno));
+    return file_write(*path, text, strlen(text), report);
+}
+
 void job_open(struct job *job, const struct store *store, const char *name, const struct plan *plans, unsigned count) {
     struct arena *arena = store->arena;
     *job = (struct job){.arena = arena, .plans = plans, .plan_count = count};

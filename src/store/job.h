@@ -43,6 +43,8 @@ struct job {
     } tasks;
 };
 
+/* A sweep that no file has: kept as one, by its text, for points to read. */
+enum status job_keep_sweep(const struct store *store, const char *text, const char **path, struct report *report);
 /* Which folder it is; the newest job in it. */
 void job_open(struct job *job, const struct store *store, const char *name, const struct plan *plans, unsigned count);
 /* A file of the newest job: "json", "sh", "log". */

@@ -1,0 +1,10 @@
+/* Workloads run as points of a sweep: through the store, on this computer or by Slurm. */
+#ifndef HEDDLE_CLI_SUITE_POINTS_H
+#define HEDDLE_CLI_SUITE_POINTS_H
+
+#include "cli/commands.h"
+
+/* The workloads are the operands behind the first. A table of what came out; STATUS_WRONG: some failed. */
+enum status suite_points(struct arguments *arguments, struct report *report);
+
+#endif
