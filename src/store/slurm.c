@@ -223,7 +223,7 @@ static double now(void) {
 /* Until no point is missing, or the queue has no task of ours and nobody else is at what is. Looking takes at most a
  * twentieth of the time, of this computer and of Slurm. */
 static enum status wait_for_end(struct running *r, struct report *report) {
-    enum { LONGEST_SECONDS = 30, SHARE = 20 };
+    const double longest = 30, share = 20; /* seconds; a twentieth */
     double pause = 0.2, queue_pause = 1, next_look = now() + pause, next_queue = now() + queue_pause;
     for (;;) {
         const int number = child_wait(&r->watch, next_look - now() > 0 ? next_look - now() : 0);
@@ -233,19 +233,19 @@ static enum status wait_for_end(struct running *r, struct report *report) {
             continue;
         double begin = now();
         const uint64_t missing = look(r);
-        pause = (now() - begin) * SHARE > pause ? (now() - begin) * SHARE : pause;
+        pause = (now() - begin) * share > pause ? (now() - begin) * share : pause;
         if (r->options->execute.watch)
             r->options->execute.watch(r->options->execute.watcher, r->progress);
         if (!missing)
             return STATUS_OK;
-        next_look = now() + (pause < LONGEST_SECONDS ? pause : LONGEST_SECONDS);
+        next_look = now() + (pause < longest ? pause : longest);
         if (now() < next_queue)
             continue;
         struct slurm_queue queue;
         begin = now();
         const enum status asked = slurm_look(r->arrays, &r->scratch, &queue, NULL);
-        queue_pause = queue_pause * 1.5 < LONGEST_SECONDS ? queue_pause * 1.5 : LONGEST_SECONDS;
-        queue_pause = (now() - begin) * SHARE > queue_pause ? (now() - begin) * SHARE : queue_pause;
+        queue_pause = queue_pause * 1.5 < longest ? queue_pause * 1.5 : longest;
+        queue_pause = (now() - begin) * share > queue_pause ? (now() - begin) * share : queue_pause;
         if (!asked) {
             r->progress->running = queue.running;
             const enum status more = submit(r, report);

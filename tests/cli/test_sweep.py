@@ -5,6 +5,7 @@ usage: test_sweep.py HEDDLE SOURCE_FOLDER
 import csv
 import io
 import json
+import os
 import pathlib
 import sqlite3
 import subprocess
@@ -13,6 +14,19 @@ import tempfile
 import unittest
 
 HEDDLE = SOURCE = None
+
+# Commands of Slurm that run each task at once. tests/slurm has a real one.
+SBATCH = """#!/bin/sh
+echo "$@" >> {folder}/asked
+for word; do case $word in --array=0-*) last=${{word#--array=0-}} ;; esac; done
+while [ $# -gt 2 ]; do shift; done
+i=0
+while [ $i -le $last ]; do
+    SLURM_ARRAY_JOB_ID=7 SLURM_ARRAY_TASK_ID=$i sh "$1" "$2" || exit 1
+    i=$((i + 1))
+done
+wc -l < {folder}/asked
+"""
 
 
 class Sweeps(unittest.TestCase):
@@ -123,7 +137,76 @@ class Sweeps(unittest.TestCase):
         self.assertEqual(len(list((self.folder / "other").glob("??/*.json"))), 1) # the same run
         self.assertIn("there is no point 4096", self.refused("sweep", "point", "s.yaml", "4096", "--store", "other"))
         said = self.run_ok("sweep", "plan", "s.yaml", "--store", "other")
-        self.assertIn("1 stored, 0 failed, 7 to run; about 0 s of one core, by instruction counts and the rate of what is stored", said)
+        self.assertRegex(said, r"1 stored, 0 failed, 7 to run; about \d+ s of one core, by instruction counts and the rate of what is stored, "
+                               r"and 2 points nobody has timed") # functionally
+
+    def test_slurm_gets_arrays_of_tasks(self):
+        tools = self.folder / "tools"
+        tools.mkdir()
+        for name, text in (("sbatch", SBATCH.format(folder=self.folder)), ("squeue", "#!/bin/sh\n"),
+                           ("sinfo", "#!/bin/sh\necho 0/2/0/2\n"), ("scontrol", "#!/bin/sh\necho MaxArraySize = 3\n")):
+            (tools / name).write_text(text)
+            (tools / name).chmod(0o755)
+        words = ["sweep", "run", "s.yaml", "--store", "slurm", "--backend", "slurm", "--partition", "p", "--time", "5", "--sbatch",
+                 "--qos=low", "--memory", "500MiB"]
+        environment = dict(os.environ, PATH=f"{tools}:{os.environ['PATH']}")
+        done = subprocess.run([HEDDLE, *words], capture_output=True, text=True, cwd=self.folder, env=environment)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("8 tasks for 8 points as job 1,2,3 of Slurm", done.stderr)
+        self.assertIn("sums: 8 points, 0 stored before, 8 now, 0 failed, 0 left", done.stdout)
+        asked = (self.folder / "asked").read_text().splitlines()
+        self.assertEqual([line.split("--array=")[1].split()[0] for line in asked], ["0-2", "0-2", "0-1"])
+        self.assertEqual([line.split()[-1] for line in asked], ["0", "3", "6"])
+        for line in asked:
+            for word in ("--partition=p", "--time=5", "--qos=low", "--mem=564M"):
+                self.assertIn(word, line.split())
+        stored = self.folder / "slurm"
+        self.assertEqual({path.name for path in stored.glob("??/*.json")}, {path.name for path in self.store.glob("??/*.json")})
+        # as before, and only what is missing; what is known of the others packs the rest into one task
+        gone = sorted(stored.glob("??/*.json"))[:3]
+        for path in gone:
+            path.unlink()
+        done = subprocess.run([HEDDLE, "sweep", "resume", "s.yaml", "--store", "slurm"], capture_output=True, text=True,
+                              cwd=self.folder, env=environment)
+        self.assertIn("1 tasks for 3 points as job 4 of Slurm", done.stderr)
+        self.assertIn("--qos=low", (self.folder / "asked").read_text().splitlines()[3])
+        self.assertTrue(all(path.exists() for path in gone))
+        # numbers of a file that changed mean other points
+        job = sorted(stored.glob("jobs/sums-*/1.json"))[0]
+        text = (self.folder / "s.yaml").read_text()
+        (self.folder / "s.yaml").write_text(text + "# later\n")
+        self.assertIn("has changed since", self.refused("sweep", "task", job, "0", "--store", "slurm"))
+        (self.folder / "s.yaml").write_text(text)
+        self.run_ok("sweep", "task", job, "0", "--store", "slurm")
+        self.assertIn("has no task 8", self.refused("sweep", "task", job, "8", "--store", "slurm"))
+        self.assertIn("--partition is for --backend slurm", self.refused("sweep", "run", "s.yaml", "--partition", "p"))
+        self.assertIn("not --array", self.refused("sweep", "run", "s.yaml", "--backend", "slurm", "--sbatch", "--array=1"))
+        self.assertIn("there are local and slurm", self.refused("sweep", "run", "s.yaml", "--backend", "pbs"))
+        self.assertIn("--memory takes a size", self.refused("sweep", "run", "s.yaml", "--memory", "lots"))
+
+    def test_a_study_is_a_database_and_a_page(self):
+        self.run_ok("sweep", "collect", "s.yaml", "--store", "store", "-o", "study.sqlite")
+        database = sqlite3.connect(self.folder / "study.sqlite")
+        self.assertEqual(database.execute("PRAGMA user_version").fetchone(), (1,))
+        self.assertEqual(database.execute("SELECT name, file, length(model) FROM study").fetchall(), [("sums", "s.yaml", 32)])
+        self.assertIn(("dwf.policy", 1), database.execute("SELECT name, varies FROM axes").fetchall())
+        self.assertEqual(database.execute("SELECT unit FROM measures WHERE name = 'cycles'").fetchall(), [("cycles",)])
+        bits = dict(database.execute('SELECT "divergence.mechanism", max("hardware.bits") FROM points GROUP BY 1'))
+        said = self.run_ok("cost", "--divergence", "dwf", "--set", "dwf.policy=majority")
+        self.assertIn(f"{bits['dwf']:,} bits", said)
+        names = [row[0] for row in database.execute("SELECT name FROM axes UNION ALL SELECT name FROM measures")]
+        columns = [row[1] for row in database.execute("PRAGMA table_info(points)")]
+        self.assertEqual(columns, ["point", "key", "state", *names])
+        self.run_ok("sweep", "report", "s.yaml", "--store", "store", "-o", "study.html")
+        page = (self.folder / "study.html").read_text()
+        data = json.JSONDecoder().raw_decode(page, page.index("const study = ") + len("const study = "))[0]
+        self.assertEqual((data["count"], data["points"], data["failed"], data["missing"]), (12, 8, 0, 0))
+        self.assertEqual([axis["name"] for axis in data["axes"]], ["functional", "gpu", "divergence.mechanism", "dwf.policy"])
+        cycles = [measure["name"] for measure in data["measures"]].index("cycles")
+        self.assertEqual([str(value or "") for value in data["values"][cycles]], [row["cycles"] for row in self.rows])
+        for outside in ("http:", "https:", "<link", " src="):
+            self.assertNotIn(outside, page.replace("http://www.w3.org/2000/svg", ""))
+        self.assertIn(".html", self.refused("sweep", "report", "s.yaml", "-o", "t.pdf"))
 
     def test_all_mistakes_are_told_at_once(self):
         (self.folder / "bad.yaml").write_text(
