@@ -223,8 +223,8 @@ static double now(void) {
 /* Until no point is missing, or the queue has no task of ours and nobody else is at what is. Looking takes at most a
  * twentieth of the time, of this computer and of Slurm. */
 static enum status wait_for_end(struct running *r, struct report *report) {
-    const double longest = 30, share = 20; /* seconds; a twentieth */
-    double pause = 0.2, queue_pause = 1, next_look = now() + pause, next_queue = now() + queue_pause;
+    const double shortest = 0.2, longest = 30, share = 20; /* seconds; a twentieth */
+    double queue_pause = 1, next_look = now() + shortest, next_queue = now() + queue_pause;
     for (;;) {
         const int number = child_wait(&r->watch, next_look - now() > 0 ? next_look - now() : 0);
         if (number == SIGINT || number == SIGTERM)
@@ -233,12 +233,15 @@ static enum status wait_for_end(struct running *r, struct report *report) {
             continue;
         double begin = now();
         const uint64_t missing = look(r);
-        pause = (now() - begin) * share > pause ? (now() - begin) * share : pause;
+        double pause = (now() - begin) * share;
+        pause = pause < shortest ? shortest : pause > longest ? longest : pause;
+        if (missing < 1000 && pause > 1)
+            pause = 1; /* a busy computer, not a long look */
         if (r->options->execute.watch)
             r->options->execute.watch(r->options->execute.watcher, r->progress);
         if (!missing)
             return STATUS_OK;
-        next_look = now() + (pause < longest ? pause : longest);
+        next_look = now() + pause;
         if (now() < next_queue)
             continue;
         struct slurm_queue queue;
@@ -314,7 +317,8 @@ static enum status run_rounds(struct running *r, struct report *report) {
         if (status)
             return status;
         store_clean(r->store);
-        single = !attached && r->missing == before;
+        store_index(r->store, &r->scratch); /* opens every folder: a network file system shows what others wrote then */
+        single = !attached && look(r) == before;
         if (single && was_single)
             break;
         attached = false;

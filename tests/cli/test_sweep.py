@@ -194,7 +194,8 @@ class Sweeps(unittest.TestCase):
         bits = dict(database.execute('SELECT "divergence.mechanism", max("hardware.bits") FROM points GROUP BY 1'))
         said = self.run_ok("cost", "--divergence", "dwf", "--set", "dwf.policy=majority")
         self.assertIn(f"{bits['dwf']:,} bits", said)
-        names = [row[0] for row in database.execute("SELECT name FROM axes UNION ALL SELECT name FROM measures")]
+        names = [row[0] for row in database.execute("SELECT name FROM axes ORDER BY rowid")]
+        names += [row[0] for row in database.execute("SELECT name FROM measures ORDER BY rowid")]
         columns = [row[1] for row in database.execute("PRAGMA table_info(points)")]
         self.assertEqual(columns, ["point", "key", "state", *names])
         self.run_ok("sweep", "report", "s.yaml", "--store", "store", "-o", "study.html")
