@@ -128,20 +128,30 @@ int workload_main(int argc, char **argv, const char *name, const char *options, 
 
 /* ---- on the device ---- */
 
-cl_mem workload_buffer(struct workload *w, size_t bytes, const void *from) {
+static cl_mem create_buffer(struct workload *w, cl_mem_flags flags, size_t bytes, const void *from) {
     cl_int code;
-    void *zeroes = from ? NULL : get_memory(bytes, 1);
-    cl_mem buffer = clCreateBuffer(w->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes,
-                                   from ? (void *)(uintptr_t)from : zeroes, &code);
+    cl_mem buffer = clCreateBuffer(w->context, CL_MEM_READ_WRITE | flags, bytes, (void *)(uintptr_t)from, &code);
     CL(code);
-    free(zeroes);
     count_object(&w->buffer_count);
     w->buffers[w->buffer_count - 1] = buffer;
     return buffer;
 }
 
+cl_mem workload_buffer(struct workload *w, size_t bytes, const void *from) {
+    void *zeroes = from ? NULL : get_memory(bytes, 1);
+    cl_mem buffer = create_buffer(w, CL_MEM_COPY_HOST_PTR, bytes, from ? from : zeroes);
+    free(zeroes);
+    return buffer;
+}
+
+cl_mem workload_untouched_buffer(struct workload *w, size_t bytes) { return create_buffer(w, 0, bytes, NULL); }
+
+void workload_write_at(struct workload *w, cl_mem buffer, size_t offset, size_t bytes, const void *from) {
+    CL(clEnqueueWriteBuffer(w->queue, buffer, CL_TRUE, offset, bytes, from, 0, NULL, NULL));
+}
+
 void workload_write(struct workload *w, cl_mem buffer, size_t bytes, const void *from) {
-    CL(clEnqueueWriteBuffer(w->queue, buffer, CL_TRUE, 0, bytes, from, 0, NULL, NULL));
+    workload_write_at(w, buffer, 0, bytes, from);
 }
 
 void workload_read(struct workload *w, cl_mem buffer, size_t bytes, void *to) {

@@ -42,6 +42,9 @@ void *workload_alloc(struct workload *w, size_t count, size_t bytes);
 
 /* A buffer until the workload's end, with a copy of what is there; NULL: zeroes. */
 cl_mem workload_buffer(struct workload *w, size_t bytes, const void *from);
+/* The same of a buffer of which only what is written is read: it takes memory where it is touched. */
+cl_mem workload_untouched_buffer(struct workload *w, size_t bytes);
+void workload_write_at(struct workload *w, cl_mem buffer, size_t offset, size_t bytes, const void *from);
 void workload_write(struct workload *w, cl_mem buffer, size_t bytes, const void *from);
 void workload_read(struct workload *w, cl_mem buffer, size_t bytes, void *to);
 

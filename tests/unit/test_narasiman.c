@@ -9,10 +9,9 @@
     "%r4;\nst.global.u32 [%rd3+" #slot "], %r10;\n"
 
 /* A load that misses takes 100 cycles more than one that hits where its row is open, and 300 where it is not. */
-static void memory_takes_what_the_table_says(void **state) {
-    (void)state;
+static void memory_takes(const char *settings) {
     struct fixture f;
-    open_machine(&f, MACHINE "dram.bank_hash: false\n"); /* 16512 and 49152 are rows of one bank */
+    open_machine(&f, settings);
     load(&f, KERNEL("", "ld.global.u32 %r5, [%rd3+49152];\n" TIMED_LOAD(49152, 0) TIMED_LOAD(49280, 4)
                             TIMED_LOAD(16512, 8) TIMED_LOAD(49408, 12) "ret;"));
     if (launch(&f, 1, 1, true) != STATUS_OK)
@@ -22,6 +21,13 @@ static void memory_takes_what_the_table_says(void **state) {
     assert_int_equal(f.memory[2] - hit, 300);
     assert_int_equal(f.memory[3] - hit, 300);
     finish(&f);
+}
+
+static void memory_takes_what_the_tables_say(void **state) {
+    (void)state;
+    /* 16512 and 49152 are rows of one bank */
+    memory_takes(MACHINE "dram.bank_hash: false\n");
+    memory_takes("base: narasiman-search\ndram.bank_hash: false\n" LIMIT);
 }
 
 /* tests/validation/lwm/tails.cl by hand. */
@@ -108,7 +114,7 @@ static void fetch_groups_wait_one_after_another(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_takes_what_the_table_says),
+        cmocka_unit_test(memory_takes_what_the_tables_say),
         cmocka_unit_test(large_warps_of_256_win_where_loops_end_late),
         cmocka_unit_test(a_timeout_keeps_large_warps_together),
         cmocka_unit_test(priority_comes_round),
