@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -15,6 +16,7 @@
 #include "cli/exec_summary.h"
 #include "cli/watch.h"
 #include "device/result_layout.h"
+#include "device/session_log.h"
 
 #define LIBRARY "libheddle_opencl.so"
 
@@ -164,6 +166,43 @@ static void set_environment(struct execution *e) {
 
 /* ---- running ---- */
 
+/* What the launch under way last said of itself, once a second, on a terminal. */
+static void show_progress(struct execution *e, bool *shown) {
+    struct arena arena = {0};
+    struct report report = {0};
+    char *line = NULL;
+    size_t length = 0;
+    if (file_read(arena_printf(&arena, "%s/" SESSION_PROGRESS, e->folder), 4096, &arena, &line, &length, &report) ==
+            STATUS_OK &&
+        length && line[length - 1] == '\n') {
+        fprintf(stderr, "\r\033[K%.*s", (int)length - 1, line);
+        fflush(stderr);
+        *shown = true;
+    }
+    report_free(&report);
+    arena_free(&arena);
+}
+
+/* Its end; meanwhile progress is shown, if anybody looks on. */
+static int wait_for(struct execution *e, pid_t process) {
+    const bool shows = !arguments_has(e->arguments, "quiet") && isatty(STDERR_FILENO);
+    const struct timespec tenth = {.tv_nsec = 100000000};
+    int state = 0;
+    bool shown = false;
+    for (unsigned turn = 1;; turn++) {
+        const pid_t ended = waitpid(process, &state, shows ? WNOHANG : 0);
+        if (ended == process || (ended < 0 && errno != EINTR))
+            break;
+        if (ended == 0)
+            nanosleep(&tenth, NULL);
+        if (ended == 0 && turn % 10 == 0)
+            show_progress(e, &shown);
+    }
+    if (shown)
+        fputs("\r\033[K", stderr);
+    return state;
+}
+
 /* The exit status a shell would show; -1: the program could not be started. */
 static int run_program(struct execution *e, struct report *report) {
     struct sigaction ignore = {.sa_handler = SIG_IGN}, interrupt, quit;
@@ -184,8 +223,8 @@ static int run_program(struct execution *e, struct report *report) {
     const int error = posix_spawnp(&process, e->arguments->operands[0], NULL, &attributes,
                                    (char *const *)(uintptr_t)e->arguments->operands, environ);
     posix_spawnattr_destroy(&attributes);
-    while (!error && waitpid(process, &state, 0) < 0 && errno == EINTR)
-        ;
+    if (!error)
+        state = wait_for(e, process);
     sigaction(SIGINT, &interrupt, NULL);
     sigaction(SIGQUIT, &quit, NULL);
     if (error)

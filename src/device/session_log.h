@@ -6,6 +6,7 @@
 #include "device/session.h"
 
 #define SESSION_LOG ".launches"
+#define SESSION_PROGRESS "progress" /* of the launch under way, a line */
 
 /* Zero-initialise; `path` and `in_time` are the caller's to set. */
 struct session_log {

@@ -26,6 +26,7 @@ static struct command_end run_launch(cl_event event, struct device *device) {
     struct launch_result result;
     struct report report = {0};
     work->launch.in_time = record_chooses_time(own->platform->recorder, work->launch.kernel->name);
+    record_watch(event->context, &work->launch);
     const enum status status = device_launch(device, &work->launch, &result, &report);
     struct command_end end = {.status = CL_COMPLETE, .ns = duration_ns(&own->machine, &result)};
     if (result.output) { /* what the kernel prints is output of the program */

@@ -4,8 +4,11 @@
 #include <regex.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
+#include "device/run.h"
 #include "opencl/context.h"
 #include "opencl/program.h"
 
@@ -25,7 +28,9 @@ struct recording {
     struct arena arena; /* holds this and the entries of programs */
     struct recorder *recorder;
     cl_context context;
-    pid_t process; /* a fork takes the records along, but they are its parent's */
+    pid_t process;      /* a fork takes the records along, but they are its parent's */
+    const char *kernel; /* of the launch under way */
+    time_t told;        /* when its progress was last written down */
     struct recording *next;
 };
 
@@ -105,6 +110,35 @@ struct session_entry *record_program(cl_program program) {
     *entry = (struct session_entry){.program = program->loaded,
                                     .source = arena_strdup(&recording->arena, program->source ? program->source : "")};
     return entry;
+}
+
+/* A line in a file of its own, once a second, for who waits for the program. */
+static bool write_progress(void *watcher, const struct launch_progress *progress) {
+    struct recording *recording = watcher;
+    const time_t now = time(NULL);
+    if (now == recording->told)
+        return true;
+    recording->told = now;
+    struct report report = {0};
+    char path[4096], line[256];
+    snprintf(path, sizeof path, "%s/" SESSION_PROGRESS, recording->recorder->settings->results);
+    const int length =
+        snprintf(line, sizeof line, "%.80s: %.1f million cycles, %llu of %llu blocks, %.1f million warp instructions\n",
+                 recording->kernel, (double)progress->cycles * 1e-6, (unsigned long long)progress->blocks_done,
+                 (unsigned long long)progress->blocks, (double)progress->warp_instructions * 1e-6);
+    file_write(path, line, (size_t)length, &report); /* what cannot be written is not shown */
+    report_free(&report);
+    return true;
+}
+
+void record_watch(cl_context context, struct launch *launch) {
+    struct recording *recording = context->recording;
+    if (!is_own(recording) || !launch->in_time)
+        return;
+    recording->kernel = launch->kernel->name;
+    recording->told = time(NULL);
+    launch->watch = write_progress;
+    launch->watcher = recording;
 }
 
 void record_launch(cl_program program, const struct launch *launch, const struct launch_result *result) {

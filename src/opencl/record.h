@@ -19,6 +19,8 @@ void record_context_end(cl_context context);
 struct session_entry *record_program(cl_program program);
 /* Whether the next launch of this kernel runs in time. */
 bool record_chooses_time(struct recorder *recorder, const char *kernel);
+/* How a launch in time gets on is told to `heddle exec`. */
+void record_watch(cl_context context, struct launch *launch);
 /* The caller has the device. */
 void record_launch(cl_program program, const struct launch *launch, const struct launch_result *result);
 /* A launch stopped: the words for the user. */
