@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "cli/commands.h"
-#include "cli/page.h"
+#include "cli/html.h"
 #include "device/compare.h"
 #include "device/result_parts.h"
 #include "device/result_read.h"
@@ -68,9 +68,9 @@ static bool is_of(const json_t *analysis, const json_t *result) {
 
 static void put_document(FILE *page, const char *kind, const char *attribute, const char *text, const json_t *json) {
     fprintf(page, "<script type=\"application/json\" class=\"%s\" data-%s=\"", kind, attribute);
-    page_put_attribute(page, text);
+    html_put_attribute(page, text);
     fputs("\">", page);
-    page_put_json(page, json);
+    html_put_json(page, json);
     fputs("</script>\n", page);
 }
 
@@ -110,13 +110,13 @@ static enum status write_page(const struct documents *documents, const char *pat
                           "this program has no report page in it, because Node.js was not there when it was built: "
                           "apt-get install nodejs, then 'cmake --preset release' and build again");
     const char *rest = place + strlen(PLACE);
-    FILE *page = page_open(path, report);
+    FILE *page = html_open(path, report);
     if (!page)
         return STATUS_SYSTEM;
     fwrite(begin, 1, (size_t)(place - begin), page);
     put_documents(documents, page);
     fwrite(rest, 1, sizeof report_page - (size_t)(rest - begin), page);
-    return page_close(page, path, report);
+    return html_close(page, path, report);
 }
 
 static int report_main(struct arguments *arguments) {

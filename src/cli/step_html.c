@@ -3,7 +3,7 @@
 
 #include "base/bits.h"
 #include "cli/commands.h"
-#include "cli/page.h"
+#include "cli/html.h"
 #include "cli/step.h"
 #include "device/lines.h"
 
@@ -94,7 +94,7 @@ enum status step_html(struct step_view *view, const char *path, struct report *r
         json_array_append_new(steps, step_json(&view->steps->items[i]));
     json_object_set_new(root, "steps", steps);
     add_code(view, root);
-    const enum status status = page_write("step.html", "/*STEPS*/", root, path, view->arena, report);
+    const enum status status = html_write("step.html", "/*STEPS*/", root, path, view->arena, report);
     json_decref(root);
     if (!status)
         printf("%s: %u issues; open it in a browser\n", path, view->steps->count);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cli/page.h"
+#include "cli/html.h"
 
 enum { POINTS_MAX = 50000 };
 
@@ -123,7 +123,7 @@ enum status sweep_report(const struct collection *c, const char *path, struct ar
     json_object_set_new(root, "measures", measures);
     json_object_set_new(root, "values", values);
     if (!status)
-        status = page_write("sweep.html", "/*STUDY*/", root, path, arena, report);
+        status = html_write("sweep.html", "/*STUDY*/", root, path, arena, report);
     json_decref(root);
     return status;
 }

@@ -1,6 +1,6 @@
 /* Pages for a browser that hold their data: a frame with a place in it. */
-#ifndef HEDDLE_CLI_PAGE_H
-#define HEDDLE_CLI_PAGE_H
+#ifndef HEDDLE_CLI_HTML_H
+#define HEDDLE_CLI_HTML_H
 
 #include <jansson.h>
 #include <stdio.h>
@@ -9,14 +9,14 @@
 #include "base/status.h"
 
 /* NULL with a message when it cannot be written. "-" is standard output. */
-FILE *page_open(const char *path, struct report *report);
+FILE *html_open(const char *path, struct report *report);
 /* Data within a script: no '<' is left in them that could end it. */
-void page_put_json(FILE *to, const json_t *data);
+void html_put_json(FILE *to, const json_t *data);
 /* Text in an attribute's double quotes. */
-void page_put_attribute(FILE *to, const char *text);
-enum status page_close(FILE *page, const char *path, struct report *report);
+void html_put_attribute(FILE *to, const char *text);
+enum status html_close(FILE *page, const char *path, struct report *report);
 /* All of it: the frame `name` of share/heddle with the data where `place` stands in it. */
-enum status page_write(const char *name, const char *place, const json_t *data, const char *path, struct arena *arena,
+enum status html_write(const char *name, const char *place, const json_t *data, const char *path, struct arena *arena,
                        struct report *report);
 
 #endif

@@ -1,4 +1,4 @@
-#include "cli/page.h"
+#include "cli/html.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 
 enum { FRAME_LIMIT_BYTES = 1 << 20 };
 
-FILE *page_open(const char *path, struct report *report) {
+FILE *html_open(const char *path, struct report *report) {
     FILE *page = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
     if (!page)
         report_add(report, STATUS_SYSTEM, "'%s' cannot be written: %s", path, strerror(errno));
@@ -27,11 +27,11 @@ static int put(const char *data, size_t length, void *to) {
     return 0;
 }
 
-void page_put_json(FILE *to, const json_t *data) {
+void html_put_json(FILE *to, const json_t *data) {
     json_dump_callback(data, put, to, JSON_COMPACT | JSON_REAL_PRECISION(17));
 }
 
-void page_put_attribute(FILE *to, const char *text) {
+void html_put_attribute(FILE *to, const char *text) {
     for (; *text; text++)
         switch (*text) {
         case '&': fputs("&amp;", to); break;
@@ -41,12 +41,12 @@ void page_put_attribute(FILE *to, const char *text) {
         }
 }
 
-enum status page_close(FILE *page, const char *path, struct report *report) {
+enum status html_close(FILE *page, const char *path, struct report *report) {
     const bool failed = ferror(page) | (page == stdout ? fflush(page) : fclose(page));
     return failed ? report_add(report, STATUS_SYSTEM, "'%s' could not be written whole", path) : STATUS_OK;
 }
 
-enum status page_write(const char *name, const char *place, const json_t *data, const char *path, struct arena *arena,
+enum status html_write(const char *name, const char *place, const json_t *data, const char *path, struct arena *arena,
                        struct report *report) {
     struct compile_tools tools = {0};
     char *frame = NULL;
@@ -60,11 +60,11 @@ enum status page_write(const char *name, const char *place, const json_t *data, 
     const char *at = status ? NULL : strstr(frame, place);
     if (!at)
         return status ? status : report_add(report, STATUS_SYSTEM, "%s/%s has no %s", tools.share, name, place);
-    FILE *page = page_open(path, report);
+    FILE *page = html_open(path, report);
     if (!page)
         return STATUS_SYSTEM;
     fwrite(frame, 1, (size_t)(at - frame), page);
-    page_put_json(page, data);
+    html_put_json(page, data);
     fputs(at + strlen(place), page);
-    return page_close(page, path, report);
+    return html_close(page, path, report);
 }
