@@ -76,6 +76,8 @@ static void mistakes_are_refused_at_their_place(void **state) {
     refused("id: e\ntitle: t\ncosts: {m: {set: {a: [1]}}}\n", "dir/e.yaml:3:22", "one value");
     refused("id: e\ntitle: t\noracle: {o: [a.yaml]}\n", "dir/e.yaml:3:13", "path of a launch file");
     refused("id: e\ntitle: t\noracle: [a.yaml]\n", "dir/e.yaml:3:9", "'oracle' is a map");
+    refused("id: e\ntitle: t\nsteps: {o: {gpu: gtx480}}\n", "dir/e.yaml:3:", "launch");
+    refused("id: e\ntitle: t\nsteps: {o: {launch: a.yaml, size: 1}}\n", "dir/e.yaml:3:", "size");
     refused(HEAD, "dir/e.yaml:1:1", "nothing is judged");
     refused(HEAD "values: [{name: v, sql: SELECT 1}]\n", "dir/e.yaml:1:1", "nothing is judged");
     refused(HEAD "values: [{name: v}]\n", "dir/e.yaml:11:10", "'sql' is missing");
