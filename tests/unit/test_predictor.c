@@ -422,7 +422,9 @@ static void the_oracle_is_a_machine_that_knows_at_once(void **state) {
         assert_int_equal(oracle.hash, at_once.hash);
         assert_int_equal(late.hash, at_once.hash);
         assert_int_equal(waits.hash, at_once.hash);
-        assert_true(late.predictor.squashed > 0);
+        assert_true(late.predictor.squashed > 0 && late.predictor.vain_fetches > 0);
+        if (i < 3) /* who waits keeps what it has, and nothing of it is fetched again */
+            assert_int_equal(waits.fetches, at_once.fetches);
     }
 }
 
@@ -460,6 +462,7 @@ static uint32_t time_loop(const char *predictor, unsigned cycles, uint64_t *squa
     assert_int_equal(launch(&f, 1, 32, true), STATUS_OK);
     const uint32_t out = f.memory[0];
     *squashed = f.result.timed->predictor.squashed;
+    assert_int_equal(f.result.timed->predictor.vain_fetches, *squashed); /* a lone warp has its turn at once */
     finish(&f);
     return out;
 }
@@ -514,6 +517,30 @@ static void tables_beyond_the_host_are_refused(void **state) {
     finish(&f);
 }
 
+/* The 4 KB of [004 §IV-A], and as much for each warp, or each thread. */
+static void a_table_has_the_bits_of_its_sharers(void **state) {
+    static const uint64_t times[] = {1, 48, 48 * 32};
+    const struct cost_shape shape = {.warps = 48, .warp_size = 32, .threads = 1536};
+    const struct predictor_shape keys = {.entries = 16384, .history_bits = 8};
+    struct arena arena = {0};
+    struct report report = {0};
+    (void)state;
+    for (unsigned sharing = 0; sharing < 3; sharing++) {
+        struct cost smith = {.arena = &arena}, gshare = {.arena = &arena};
+        const struct predictor_ops *ops;
+        assert_int_equal(predictor_find("smith", &ops, &report), STATUS_OK);
+        predictor_cost(ops, sharing, &keys, &shape, &smith);
+        assert_int_equal(predictor_find("gshare", &ops, &report), STATUS_OK);
+        predictor_cost(ops, sharing, &keys, &shape, &gshare);
+        assert_int_equal(smith.count, 1);
+        assert_int_equal(cost_bits(&smith.items[0]), times[sharing] * 4096 * 8);
+        assert_int_equal(gshare.count, 2);
+        assert_int_equal(cost_bits(&gshare.items[0]) + cost_bits(&gshare.items[1]), times[sharing] * (4096 * 8 + 8));
+    }
+    arena_free(&arena);
+    report_free(&report);
+}
+
 int main(void) {
     setenv("HEDDLE_CONFIGS", HEDDLE_SOURCE_DIR "/configs", 1);
     const struct CMUnitTest tests[] = {
@@ -525,6 +552,7 @@ int main(void) {
         cmocka_unit_test(a_guess_costs_the_depth_of_the_pipeline),
         cmocka_unit_test(what_cannot_be_served_is_refused_by_name),
         cmocka_unit_test(tables_beyond_the_host_are_refused),
+        cmocka_unit_test(a_table_has_the_bits_of_its_sharers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
