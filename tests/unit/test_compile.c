@@ -146,18 +146,18 @@ static void the_same_source_comes_from_the_cache_and_a_changed_one_does_not(void
 enum { THREADS = 96, BLOCK = 48 }; /* the last warp of a block is short */
 
 /* Runs kernel k of the text on THREADS threads in blocks of BLOCK; out has 8 words per thread. */
-static void run(const char *text, const char *standard, uint32_t out[THREADS][8]) {
+static void run_as(const char *name, const char *text, const char *standard, uint32_t out[THREADS][8]) {
     struct arena arena = {0};
     struct compiled compiled;
     struct report report = {0};
     struct machine machine = {0};
     struct device *device = NULL;
     struct program *program = NULL;
-    if (compile("k.cl", text, standard, &arena, &compiled, &report) != STATUS_OK)
+    if (compile(name, text, standard, &arena, &compiled, &report) != STATUS_OK)
         fail_msg("%s", report_text(&report));
     assert_int_equal(machine_open(&machine, NULL, &report), STATUS_OK);
     assert_int_equal(device_create(&device, &machine, &report), STATUS_OK);
-    if (device_load(device, "k.cl", compiled.ptx, compiled.ptx_bytes, &program, &report) != STATUS_OK)
+    if (device_load(device, name, compiled.ptx, compiled.ptx_bytes, &program, &report) != STATUS_OK)
         fail_msg("%s", report_text(&report));
     uint64_t address = 0, bytes = sizeof(uint32_t[THREADS][8]);
     assert_int_equal(device_alloc(device, "out", bytes, &address, &report), STATUS_OK);
@@ -178,6 +178,10 @@ static void run(const char *text, const char *standard, uint32_t out[THREADS][8]
     machine_close(&machine);
     report_free(&report);
     arena_free(&arena);
+}
+
+static void run(const char *text, const char *standard, uint32_t out[THREADS][8]) {
+    run_as("k.cl", text, standard, out);
 }
 
 static void work_items_know_where_they_are(void **state) {
@@ -318,6 +322,42 @@ static void small_gaps_of_libclc_are_closed(void **state) {
     }
 }
 
+#define SEARCHES                                                                                                       \
+    "  int p = (i * 2654435761u) >> 31; unsigned int lane = l % 32;\n"                                                 \
+    "  unsigned int n = heddle_cond_acc(s + (l / 32) * 32, p, i + 1);\n"                                               \
+    "  o[8 * i] = n; o[8 * i + 1] = lane < n ? s[l / 32 * 32 + lane] : 0; o[8 * i + 2] = heddle_ballot(p);\n"          \
+    "  o[8 * i + 3] = heddle_tree_traverse(5u, p, 3); o[8 * i + 4] = heddle_load_row(o + 8 * i + 5); }"
+
+/* heddle.h */
+static void search_instructions_in_both_languages(void **state) {
+    (void)state;
+    need_compiler();
+    static const char *const sources[][2] = {
+        {"k.cl", "#include <heddle.h>\nkernel void k(global uint *o) { local uint s[64];\n"
+                 "  uint l = get_local_id(0), i = get_group_id(0) * get_local_size(0) + l;\n" SEARCHES},
+        {"k.cu",
+         "#include <heddle.h>\nextern \"C\" __global__ void k(unsigned int *o) { __shared__ unsigned int s[64];\n"
+         "  unsigned int l = threadIdx.x, i = blockIdx.x * blockDim.x + l;\n" SEARCHES},
+    };
+    for (unsigned source = 0; source < 2; source++) {
+        uint32_t out[THREADS][8];
+        run_as(sources[source][0], sources[source][1], NULL, out);
+        for (uint32_t first = 0; first < THREADS; first += first % BLOCK ? BLOCK - 32 : 32) {
+            const uint32_t lanes = first % BLOCK ? BLOCK - 32 : 32;
+            uint32_t count = 0, bits = 0, found[32] = {0};
+            for (uint32_t lane = 0; lane < lanes; lane++)
+                if ((first + lane) * UINT32_C(2654435761) >> 31) {
+                    found[count++] = first + lane + 1;
+                    bits |= UINT32_C(1) << lane;
+                }
+            for (uint32_t lane = 0; lane < lanes; lane++) {
+                const uint32_t want[8] = {count, found[lane], bits, 5 + 8 * count, 0};
+                assert_memory_equal(out[first + lane], want, sizeof want);
+            }
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arguments_and_sizes_come_from_the_source),
@@ -329,6 +369,7 @@ int main(void) {
         cmocka_unit_test(atomics_of_every_order_and_scope_count_right),
         cmocka_unit_test(order_and_scope_of_atomics_reach_the_ptx),
         cmocka_unit_test(small_gaps_of_libclc_are_closed),
+        cmocka_unit_test(search_instructions_in_both_languages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

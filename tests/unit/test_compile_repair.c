@@ -51,6 +51,29 @@ static void a_narrowed_pair_of_words_is_kept_apart_from_what_it_comes_from(void 
                   "}\n");
 }
 
+/* heddle.h */
+static void a_predicate_is_given_to_search_instructions(void **state) {
+    (void)state;
+    expect_repair(
+        "define void @k() {\n"
+        "  %9 = tail call i32 asm sideeffect \"cond_acc.sync.shared.b32 $0, [$2], $1, $3, -1;\", "
+        "\"=r,r,r,r,~{memory}\"(i32 %7, i32 %8, i32 %5) #3, !dbg !9\n"
+        "  %10 = tail call i64 asm sideeffect \"tree_traverse.sync.u64 $0, $2, $1, $3, -1;\", \"=l,r,l,r\"(i32 %7, i64 "
+        "7, i32 3) #3\n"
+        "  %11 = tail call i32 asm sideeffect \"activemask.b32 $0;\", \"=r,~{memory}\"() #3\n"
+        "}\n",
+        "define void @k() {\n"
+        "  %heddle.0 = trunc i32 %7 to i1\n"
+        "  %9 = tail call i32 asm sideeffect \"cond_acc.sync.shared.b32 $0, [$2], $1, $3, -1;\", "
+        "\"=r,b,r,r,~{memory}\"(i1 %heddle.0, i32 %8, i32 %5) #3, !dbg !9\n"
+        "  %heddle.1 = trunc i32 %7 to i1\n"
+        "  %10 = tail call i64 asm sideeffect \"tree_traverse.sync.u64 $0, $2, $1, $3, -1;\", \"=l,b,l,r\"(i1 "
+        "%heddle.1, "
+        "i64 7, i32 3) #3\n"
+        "  %11 = tail call i32 asm sideeffect \"activemask.b32 $0;\", \"=r,~{memory}\"() #3\n"
+        "}\n");
+}
+
 static void a_short_line_is_read_to_its_end(void **state) {
     (void)state;
     struct arena arena = {0};
@@ -194,6 +217,7 @@ int main(void) {
         cmocka_unit_test(a_parameter_of_two_bytes_is_read_behind_the_label),
         cmocka_unit_test(a_comparison_of_short2_is_taken_apart),
         cmocka_unit_test(a_narrowed_pair_of_words_is_kept_apart_from_what_it_comes_from),
+        cmocka_unit_test(a_predicate_is_given_to_search_instructions),
         cmocka_unit_test(a_short_line_is_read_to_its_end),
         cmocka_unit_test(an_element_of_a_private_vector_keeps_its_load),
         cmocka_unit_test(a_bit_with_a_sign_becomes_minus_one),
