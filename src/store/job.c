@@ -226,7 +226,8 @@ static const char *quoted(struct arena *arena, const char *text) {
     *at++ = '\'';
     for (; *text; text++) {
         if (*text == '\'')
-            memcpy(at, "'\\'", 3), at += 3;
+            for (const char *c = "'\\'"; *c; c++)
+                *at++ = *c;
         *at++ = *text;
     }
     *at++ = '\'';

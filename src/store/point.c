@@ -167,9 +167,9 @@ const char *point_text(const struct point *point, const char *machine_text, stru
 void point_set_key(struct point *point, const char *machine_text, struct arena *scratch) {
     const char *head = point_text(point, "", scratch);
     const size_t head_length = strlen(head), length = strlen(machine_text); /* printf takes long for so much */
-    char *text = arena_alloc_unset(scratch, head_length + length);
-    memcpy(text, head, head_length);
-    memcpy(text + head_length, machine_text, length);
+    char *text = arena_alloc_unset(scratch, head_length + length + 1);
+    memcpy(text, head, head_length + 1);
+    memcpy(text + head_length, machine_text, length + 1);
     point_hash(text, head_length + length, point->key);
 }
 
