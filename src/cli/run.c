@@ -19,7 +19,7 @@ static const struct option options[] = {
     {"dump", 0, "NAME=FILE", "write a buffer after the run, NumPy's format if FILE ends in .npy; may be repeated"},
     {"timeline", 0, "FILE", "in time: write what SMs, warps and memory did when, as a trace for Perfetto"},
     {"pipeline", 0, "FILE", "in time: write the instructions' stages, for Konata"},
-    {"from", 0, "CYCLE", "of --timeline and --pipeline: begin at this cycle of the run"},
+    {"from", 0, "CYCLE", "of --timeline and --pipeline both: begin at this cycle of the run"},
     {"to", 0, "CYCLE", "of the same: end before this cycle"},
     {"sm", 0, "N", "of the same: only this SM"},
     {"block", 0, "N", "of the same: only this block of the grid"},
