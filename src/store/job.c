@@ -152,16 +152,16 @@ static void weigh_all(struct packing *p, struct arena *scratch) {
 }
 
 void job_pack(struct job *job, const struct store *store, const struct job_options *options) {
-    enum { TASKS_PER_PROCESSOR = 4, UNKNOWN_TASKS_PER_PROCESSOR = 8 };
+    const double tasks = 4 * (double)options->processors, unknown_tasks = 8 * (double)options->processors;
     const double shortest = 10; /* seconds: schedulers start some tens of tasks in one */
     struct packing p = {.job = job, .store = store};
     struct arena scratch = {0};
     job->tasks.count = 0;
     weigh_all(&p, &scratch);
     if (p.limit < 0) {
-        p.limit = p.weight / (UNKNOWN_TASKS_PER_PROCESSOR * (double)options->processors);
+        p.limit = p.weight / unknown_tasks;
     } else {
-        p.limit = p.weight / (TASKS_PER_PROCESSOR * (double)options->processors);
+        p.limit = p.weight / tasks;
         p.limit = p.limit < shortest ? shortest : p.limit;
         p.limit = p.limit > options->task_seconds ? options->task_seconds : p.limit;
     }
