@@ -34,11 +34,16 @@ void series_begin(struct series_recorder *recorder, uint64_t interval, const uin
     memcpy(recorder->origin, origin, sizeof recorder->origin);
 }
 
-void series_read(uint64_t values[SERIES_COUNT], enum series_part part, const void *stats) {
+unsigned series_first(enum series_part part) {
     unsigned i = 0;
     while (i < SERIES_COUNT && series_table[i].part != part)
         i++;
-    for (; i < SERIES_COUNT && series_table[i].part == part; i++) {
+    return i;
+}
+
+void series_read(uint64_t values[SERIES_COUNT], unsigned first, const void *stats) {
+    const enum series_part part = series_table[first].part;
+    for (unsigned i = first; i < SERIES_COUNT && series_table[i].part == part; i++) {
         uint64_t counter;
         memcpy(&counter, (const char *)stats + series_table[i].offset, sizeof counter);
         values[i] += counter;

@@ -61,8 +61,10 @@ void series_copy(struct series *series, struct arena *arena);
 void series_create(struct series_recorder *recorder, struct arena *arena);
 /* A launch begins. interval: cycles, 0: no samples. */
 void series_begin(struct series_recorder *recorder, uint64_t interval, const uint64_t origin[SERIES_COUNT]);
-/* Adds the counters of one part's statistics. */
-void series_read(uint64_t values[SERIES_COUNT], enum series_part part, const void *stats);
+/* The first series of a part. */
+unsigned series_first(enum series_part part);
+/* Adds the counters of one part's statistics. first: the part's first series. */
+void series_read(uint64_t values[SERIES_COUNT], unsigned first, const void *stats);
 /* The counters as of cycle `due`. */
 void series_sample(struct series_recorder *recorder, const uint64_t values[SERIES_COUNT]);
 /* The counters as of the launch's last cycle; what is kept lives in the arena. */
