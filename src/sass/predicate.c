@@ -4,7 +4,7 @@
 #include "sass/machine_flow.h"
 
 enum {
-    SHORT_SIDE = 4, /* instructions of a side that needs no branch around it: CUDA Programming Guide 2.3, §5.1.1.2 */
+    SHORT_SIDE = 4, /* instructions of a side that needs no branch around it: CUDA C Programming Guide 4.1, §5.4.2 */
     SHORT_BOTH = 8, /* of two sides together */
     LONG_SIDE =
         32, /* of one behind BRA.U: the study's have 12, and what a level of its wavelets takes [003 Tables 10, 15] */
