@@ -110,7 +110,7 @@ static inline unsigned predictor_count(unsigned state, bool taken) {
 }
 
 static inline unsigned predictor_counter(const struct predictor_counters *counters, uint32_t i) {
-    return (counters->bytes[i / 4] >> i % 4 * 2 & 3u) ^ counters->initial;
+    return ((unsigned)counters->bytes[i / 4] >> i % 4 * 2 & 3u) ^ counters->initial;
 }
 
 static inline void predictor_move(struct predictor_counters *counters, uint32_t i, bool taken) {
