@@ -147,8 +147,10 @@ class Sweeps(unittest.TestCase):
                            ("sinfo", "#!/bin/sh\necho 0/2/0/2\n"), ("scontrol", "#!/bin/sh\necho MaxArraySize = 3\n")):
             (tools / name).write_text(text)
             (tools / name).chmod(0o755)
+        # AddressSanitizer's own tables count as memory that can be written
+        mib = 40 << 20 if b"__asan_init" in pathlib.Path(HEDDLE).read_bytes() else 500
         words = ["sweep", "run", "s.yaml", "--store", "slurm", "--backend", "slurm", "--partition", "p", "--time", "5", "--sbatch",
-                 "--qos=low", "--memory", "500MiB"]
+                 "--qos=low", "--memory", f"{mib}MiB"]
         environment = dict(os.environ, PATH=f"{tools}:{os.environ['PATH']}")
         done = subprocess.run([HEDDLE, *words], capture_output=True, text=True, cwd=self.folder, env=environment)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -158,7 +160,7 @@ class Sweeps(unittest.TestCase):
         self.assertEqual([line.split("--array=")[1].split()[0] for line in asked], ["0-2", "0-2", "0-1"])
         self.assertEqual([line.split()[-1] for line in asked], ["0", "3", "6"])
         for line in asked:
-            for word in ("--partition=p", "--time=5", "--qos=low", "--mem=564M"):
+            for word in ("--partition=p", "--time=5", "--qos=low", f"--mem={mib + 64}M"):
                 self.assertIn(word, line.split())
         stored = self.folder / "slurm"
         self.assertEqual({path.name for path in stored.glob("??/*.json")}, {path.name for path in self.store.glob("??/*.json")})
