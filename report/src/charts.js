@@ -33,52 +33,33 @@ function watchWidth(element, draw) {
     }).observe(element);
 }
 
-// options: title, label (of the picture, in words), series: [{name, colour, values, raw}], ends: where each value's interval
-// ends, stacked, unit, x (name of the axis), height. `raw`: what the result file has, for the table.
-export function timeChart(options) {
-    const height = options.height || 220, count = options.ends.length, last = options.ends[count - 1] || 1;
-    const stack = options.stacked ? options.series.map((one, s) => one.values.map((_, k) => options.series.slice(0, s + 1).reduce((total, each) => total + each.values[k], 0))) : options.series.map(one => one.values);
-    let most = 0;
-    for (const values of stack)
-        for (const one of values)
-            most = Math.max(most, one);
-    const ticks = steps(most, 4), top = ticks[ticks.length - 1];
+// What charts over cycles share: the axis, the cursor, reading by mouse and keys, the numbers below. options: title, label (of
+// the picture, in words), series: [{name, colour, values, raw}], ends: where each value's interval ends, x (name of the axis),
+// height. `raw`: what the result file has, for the table. paint(picture, x, begin, width): draws all but the axis; above:
+// what stands over the picture. options.spoken: of so many series, those with the highest values, the reading tells.
+function chart(options, height, paint, above) {
+    const count = options.ends.length, last = options.ends[count - 1] || 1, lines = Math.min(options.series.length, options.spoken || Infinity);
     const plot = h('div', {class: 'plot', style: `height:${height}px`, tabindex: 0, role: 'img', 'aria-label': `${options.label} Arrow keys read the values.`});
-    const lines = options.series.length;
     const readout = h('p', {class: 'readout', 'aria-live': 'polite', style: `--wide:${Math.ceil((lines + 1) / 5)};--narrow:${Math.ceil(lines / 2) + 2}`}, 'Point at the chart, or focus it and use the arrow keys, to read values.');
     let cursor = -1, width = 0;
     const x = at => LEFT + (width - LEFT - RIGHT) * at / last;
-    const y = at => TOP + (height - TOP - BOTTOM) * (1 - at / top);
     const begin = k => k ? options.ends[k - 1] : 0;
 
-    function path(values, below) {
-        let out = '';
-        for (let k = 0; k < count; k++)
-            out += `${k ? 'L' : 'M'}${x(begin(k)).toFixed(1)} ${y(values[k]).toFixed(1)}L${x(options.ends[k]).toFixed(1)} ${y(values[k]).toFixed(1)}`;
-        if (!options.stacked)
-            return out;
-        for (let k = count - 1; k >= 0; k--)
-            out += `L${x(options.ends[k]).toFixed(1)} ${y(below ? below[k] : 0).toFixed(1)}L${x(begin(k)).toFixed(1)} ${y(below ? below[k] : 0).toFixed(1)}`;
-        return `${out}Z`;
-    }
     function draw() {
         const picture = svg('svg', {'aria-hidden': 'true', focusable: 'false'});
-        for (const at of ticks)
-            picture.append(svg('line', {class: 'grid', x1: LEFT, x2: width - RIGHT, y1: y(at), y2: y(at)}), svg('text', {x: LEFT - 6, y: y(at) + 4, 'text-anchor': 'end'}, short(at)));
-        options.series.forEach((one, s) => picture.append(svg('path', options.stacked
-            ? {d: path(stack[s], s ? stack[s - 1] : null), fill: colour(one.colour)}
-            : {d: path(stack[s]), fill: 'none', stroke: colour(one.colour), 'stroke-width': 1.6})));
+        paint(picture, x, begin, width);
         const marks = steps(last, Math.max(2, Math.floor(width / 150))).filter(at => at <= last);
         marks.forEach(at => picture.append(svg('text', {x: x(at), y: height - 7, 'text-anchor': at === 0 ? 'start' : x(at) > width - 60 ? 'end' : 'middle'}, `${short(at)}${at === 0 ? ` ${options.x}` : ''}`)));
         if (cursor >= 0)
             picture.append(svg('line', {class: 'cursor', x1: x((begin(cursor) + options.ends[cursor]) / 2), x2: x((begin(cursor) + options.ends[cursor]) / 2), y1: TOP, y2: height - BOTTOM}));
         plot.replaceChildren(picture);
     }
+    const said = () => lines === options.series.length ? options.series : options.series.slice().sort((a, b) => b.values[cursor] - a.values[cursor]).slice(0, lines);
     function read(k) {
         cursor = Math.max(0, Math.min(count - 1, k));
         draw();
         readout.replaceChildren(`${options.x} ${whole(begin(cursor))} to ${whole(options.ends[cursor])}: `,
-            options.series.map(one => `${one.name} ${decimal(one.values[cursor])}`).join(' · '));
+            said().map(one => `${one.name} ${decimal(one.values[cursor])}`).join(' · '));
     }
     plot.addEventListener('pointermove', event => {
         const at = (event.clientX - plot.getBoundingClientRect().left - LEFT) / (width - LEFT - RIGHT) * last;
@@ -97,11 +78,61 @@ export function timeChart(options) {
         width = now;
         draw();
     });
-    return h('figure', {}, h('figcaption', {}, options.title), legend(options.series), plot, readout,
+    return h('figure', {}, h('figcaption', {}, options.title), above, plot, readout,
         lazy('Numbers', () => table([
             {title: options.x, text: k => whole(begin(k)), key: k => begin(k)},
             ...options.series.map(one => ({title: one.name, text: k => one.raw ? h('span', {'data-result': one.result, 'data-key': `${one.raw}/${k}`}, whole(one.rawValues[k])) : decimal(one.values[k])})),
         ], options.ends.map((_, k) => k), {label: `${options.title}: numbers`, sort: 0, ascending: true, tall: true})));
+}
+
+// Lines, or areas one upon another: options.stacked.
+export function timeChart(options) {
+    const height = options.height || 220, count = options.ends.length;
+    const stack = options.stacked ? options.series.map((one, s) => one.values.map((_, k) => options.series.slice(0, s + 1).reduce((total, each) => total + each.values[k], 0))) : options.series.map(one => one.values);
+    let most = 0;
+    for (const values of stack)
+        for (const one of values)
+            most = Math.max(most, one);
+    const ticks = steps(most, 4), top = ticks[ticks.length - 1];
+    const y = at => TOP + (height - TOP - BOTTOM) * (1 - at / top);
+
+    return chart(options, height, (picture, x, begin, width) => {
+        function path(values, below) {
+            let out = '';
+            for (let k = 0; k < count; k++)
+                out += `${k ? 'L' : 'M'}${x(begin(k)).toFixed(1)} ${y(values[k]).toFixed(1)}L${x(options.ends[k]).toFixed(1)} ${y(values[k]).toFixed(1)}`;
+            if (!options.stacked)
+                return out;
+            for (let k = count - 1; k >= 0; k--)
+                out += `L${x(options.ends[k]).toFixed(1)} ${y(below ? below[k] : 0).toFixed(1)}L${x(begin(k)).toFixed(1)} ${y(below ? below[k] : 0).toFixed(1)}`;
+            return `${out}Z`;
+        }
+        for (const at of ticks)
+            picture.append(svg('line', {class: 'grid', x1: LEFT, x2: width - RIGHT, y1: y(at), y2: y(at)}), svg('text', {x: LEFT - 6, y: y(at) + 4, 'text-anchor': 'end'}, short(at)));
+        options.series.forEach((one, s) => picture.append(svg('path', options.stacked
+            ? {d: path(stack[s], s ? stack[s - 1] : null), fill: colour(one.colour)}
+            : {d: path(stack[s]), fill: 'none', stroke: colour(one.colour), 'stroke-width': 1.6})));
+    }, legend(options.series));
+}
+
+const SHADES = 8;
+
+// A row for each series, the stronger the higher its value: a path for each shade, however many fields there are.
+export function heatChart(options) {
+    const row = Math.max(5, Math.min(16, 320 / options.series.length)), height = TOP + BOTTOM + row * options.series.length;
+    const most = Math.max(1e-300, ...options.series.map(one => Math.max(...one.values)));
+    const every = Math.ceil(14 / row);
+    const shade = k => `fill-opacity:${(k / SHADES).toFixed(3)}`;
+    return chart(options, height, (picture, x, begin, width) => {
+        const paths = Array.from({length: SHADES + 1}, () => '');
+        options.series.forEach((one, s) => one.values.forEach((at, k) => {
+            if (at > 0)
+                paths[Math.max(1, Math.round(SHADES * at / most))] += `M${x(begin(k)).toFixed(1)} ${(TOP + s * row).toFixed(1)}H${x(options.ends[k]).toFixed(1)}v${(row - 1).toFixed(1)}H${x(begin(k)).toFixed(1)}Z`;
+        }));
+        picture.append(svg('rect', {x: LEFT, y: TOP, width: Math.max(0, width - LEFT - RIGHT), height: row * options.series.length, fill: colour('--raised')}));
+        paths.forEach((d, k) => d && picture.append(svg('path', {d, fill: colour(options.colour), style: shade(k)})));
+        options.series.forEach((one, s) => s % every === 0 && picture.append(svg('text', {x: LEFT - 6, y: TOP + (s + 0.5) * row + 4, 'text-anchor': 'end'}, one.name)));
+    }, h('p', {class: 'small soft'}, `The strongest colour is ${decimal(most)} ${options.unit}.`));
 }
 
 // Filled when it is first opened.

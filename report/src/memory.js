@@ -1,5 +1,5 @@
 import {h, value, percent, missing, table, whole} from './dom.js';
-import {histogram, timeChart, bars} from './charts.js';
+import {histogram, timeChart, heatChart, bars} from './charts.js';
 import {intervals, noSeries, seriesOf} from './time.js';
 
 const CACHES = [['l1', 'L1'], ['constant_cache', 'constant cache'], ['l2', 'L2']];
@@ -24,7 +24,22 @@ function overTime(result) {
         timeChart({title: `DRAM bytes per cycle, launch ${result.launch + 1}`, label: 'Bytes that the DRAM channels moved per cycle, over the cycles of the launch.', x: 'cycle', ends, height: 180, series: wanted([seriesOf(result, 'dram_bytes', 'bytes per cycle', '--c1', lengths)])}),
         rows.length ? timeChart({title: 'DRAM rows: requests per cycle', label: 'DRAM requests per cycle that found their row open or opened one, over the cycles of the launch.', x: 'cycle', ends, height: 180, stacked: true, series: rows})
             : missing('This result does not have DRAM rows over time; results of this version do.'),
+        banks(result, ends, lengths),
         timeChart({title: 'Cache misses per cycle', label: 'Misses of the L1s and of the L2 per cycle, over the cycles of the launch.', x: 'cycle', ends, height: 180, series: wanted([seriesOf(result, 'l1_misses', 'L1 misses', '--c2', lengths), seriesOf(result, 'l2_misses', 'L2 misses', '--c4', lengths)])}),
+    ];
+}
+
+// Which bank of the DRAM was asked when: that bank of all channels together.
+function banks(result, ends, lengths) {
+    const found = result.data.launches[result.launch].series.dram_banks;
+    if (!found)
+        return missing('This result does not have DRAM banks over time; results of this version do.');
+    if (!found.column_commands.length)
+        return missing(`The DRAM of this machine is of the model ${result.parameter('dram.model')}: it has no banks.`);
+    const rows = name => found[name].map((_, b) => seriesOf(result, `dram_banks/${name}/${b}`, `bank ${b}`, '--c1', lengths));
+    return [
+        heatChart({title: 'DRAM banks: reads and writes per cycle', label: 'Reads and writes of each DRAM bank per cycle, over the cycles of the launch.', x: 'cycle', ends, colour: '--c1', spoken: 4, unit: 'column commands per cycle', series: rows('column_commands')}),
+        heatChart({title: 'DRAM banks: rows opened per cycle', label: 'Rows opened in each DRAM bank per cycle, over the cycles of the launch.', x: 'cycle', ends, colour: '--c5', spoken: 4, unit: 'rows per cycle', series: rows('activates')}),
     ];
 }
 
@@ -55,6 +70,5 @@ export function memoryPage(result) {
         h('h2', {}, 'DRAM'),
         table([{title: 'counter', left: true, text: name => name.replace(/_/g, ' ')}, {title: 'value', text: name => value(result, `${path}/dram/${name}`, Number.isInteger(dram[name]) ? whole : undefined)}, {title: 'unit', left: true, text: name => result.unit(`memory.dram.${name}`)}], Object.keys(dram), {label: 'Counters of the DRAM', narrow: true}),
         h('h2', {}, 'Over time'), overTime(result),
-        missing('Heddle counts rows over all channels and banks together: which bank was asked when is not in the result.'),
     ];
 }

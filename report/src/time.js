@@ -9,9 +9,9 @@ export function intervals(launch) {
     return {ends, lengths: ends.map((end, k) => Math.max(1, end - k * interval))};
 }
 
-// A list of the series by name, divided by what each interval has of something.
+// A list of the series by name or path, divided by what each interval has of something.
 export function seriesOf(result, name, words, tone, lengths) {
-    const raw = `launches/${result.launch}/series/${name}`, values = result.data.launches[result.launch].series[name];
+    const raw = `launches/${result.launch}/series/${name}`, values = name.split('/').reduce((at, key) => at && at[key], result.data.launches[result.launch].series);
     return values && {name: words, colour: tone, raw, rawValues: values, result: result.index, values: lengths ? values.map((one, k) => one / lengths[k]) : values};
 }
 

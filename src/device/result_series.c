@@ -3,15 +3,31 @@
 
 #include "device/result_timed.h"
 
+static json_t *list(const struct series *series, unsigned i) {
+    json_t *values = json_array();
+    for (uint32_t k = 0; k < series->count; k++)
+        json_array_append_new(values, result_count(series->values[i][k]));
+    return values;
+}
+
 static void add_lists(json_t *into, const struct series *series, bool by_sm) {
-    for (unsigned i = 0; i < SERIES_COUNT; i++) {
-        if (by_sm && !series_is_of_sm(i))
-            continue;
-        json_t *values = json_array();
-        for (uint32_t k = 0; k < series->count; k++)
-            json_array_append_new(values, result_count(series->values[i][k]));
-        json_object_set_new(into, series_table[i].name, values);
+    for (unsigned i = 0; i < SERIES_COUNT; i++)
+        if (!by_sm || series_is_of_sm(i))
+            json_object_set_new(into, series_table[i].name, list(series, i));
+}
+
+static const char *const of_bank[SERIES_OF_BANK] = {"column_commands", "activates"}; /* struct dram_bank_stats */
+
+static json_t *banks_json(const struct series *series) {
+    json_t *out = json_object();
+    const uint32_t banks = series_banks(series->columns);
+    for (unsigned kind = 0; kind < SERIES_OF_BANK; kind++) {
+        json_t *lists = json_array();
+        for (uint32_t b = 0; b < banks; b++)
+            json_array_append_new(lists, list(series, SERIES_COUNT + b * SERIES_OF_BANK + kind));
+        json_object_set_new(out, of_bank[kind], lists);
     }
+    return out;
 }
 
 json_t *result_series(const struct series *series) {
@@ -19,6 +35,7 @@ json_t *result_series(const struct series *series) {
     json_object_set_new(out, "interval", result_count(series->interval));
     json_object_set_new(out, "intervals", result_count(series->count));
     add_lists(out, series, false);
+    json_object_set_new(out, "dram_banks", banks_json(series));
     return out;
 }
 
@@ -36,6 +53,11 @@ void result_add_series_units(json_t *into) {
         char key[96];
         snprintf(key, sizeof key, "series.%s", series_table[i].name);
         json_object_set_new(into, key, json_string(series_table[i].unit));
+    }
+    for (unsigned kind = 0; kind < SERIES_OF_BANK; kind++) {
+        char key[96];
+        snprintf(key, sizeof key, "series.dram_banks.%s", of_bank[kind]);
+        json_object_set_new(into, key, json_string("commands"));
     }
 }
 

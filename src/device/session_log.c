@@ -104,7 +104,7 @@ static uint32_t add_tables(struct arena *arena, struct bytes *out, const struct 
 }
 
 static void add_series(struct arena *arena, struct bytes *out, const struct series *series) {
-    for (unsigned i = 0; i < SERIES_COUNT && series->count; i++)
+    for (unsigned i = 0; i < series->columns && series->count; i++)
         if (series->values[i])
             add(arena, out, series->values[i], series->count * sizeof *series->values[i]);
 }
@@ -220,7 +220,11 @@ static enum status read_module(struct reader *reader, struct session *session, s
 
 static void read_series(struct reader *reader, struct arena *arena, struct series *series, bool by_sm) {
     const size_t bytes = series->count * sizeof *series->values[0];
-    for (unsigned i = 0; i < SERIES_COUNT; i++)
+    if (series->columns < SERIES_COUNT || series->columns > SERIES_COLUMNS) {
+        reader->is_short = true;
+        series->columns = SERIES_COUNT;
+    }
+    for (unsigned i = 0; i < series->columns; i++)
         series->values[i] = series->count && (!by_sm || series_is_of_sm(i)) ? read_copy(reader, arena, bytes) : NULL;
 }
 

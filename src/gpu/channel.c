@@ -156,6 +156,11 @@ struct dram_stats channel_statistics(const struct channel *c) {
     return dram_channel_statistics(c->dram);
 }
 
+void channel_add_banks(const struct channel *c, struct dram_bank_stats into[]) {
+    if (c->dram.dram)
+        dram_add_banks(c->dram.dram, into);
+}
+
 const struct dram_histograms *channel_histograms(const struct channel *c) { return dram_channel_histograms(c->dram); }
 
 /* The memory of a machine with ideal.dram or ideal.bandwidth: one latency, any number of requests at a time. */

@@ -99,7 +99,7 @@ void collect_memory_since(const struct gpu *gpu, const struct gpu_stats *before,
 
 /* ---- series ---- */
 
-static void read_counters(const struct launch_state *state, uint64_t cycle, uint64_t values[SERIES_COUNT]) {
+static void read_counters(const struct launch_state *state, uint64_t cycle, uint64_t values[SERIES_COLUMNS]) {
     const struct gpu *gpu = state->gpu;
     const uint64_t untouched =
         (uint64_t)(gpu->config.sm_count - state->made_count) * cycle * gpu->config.sm->schedulers;
@@ -108,7 +108,7 @@ static void read_counters(const struct launch_state *state, uint64_t cycle, uint
                                    .blocks_resident = state->next_block};
     const unsigned of_sm = series_first(SERIES_SM), of_l1 = series_first(SERIES_L1),
                    of_dram = series_first(SERIES_DRAM);
-    memset(values, 0, SERIES_COUNT * sizeof values[0]);
+    memset(values, 0, gpu->series.columns * sizeof values[0]);
     series_read(values, of_sm, &others);
     for (uint32_t i = 0; i < state->made_count; i++) {
         const struct sm_stats *sm = sm_statistics(state->sms[i]);
@@ -121,6 +121,7 @@ static void read_counters(const struct launch_state *state, uint64_t cycle, uint
     for (uint32_t i = 0; i < gpu->partition_count; i++) {
         const struct dram_stats dram = partition_dram_statistics(gpu->partitions[i]);
         series_read(values, of_dram, &dram);
+        partition_add_banks(gpu->partitions[i], (struct dram_bank_stats *)(void *)(values + SERIES_COUNT));
     }
     const struct cache_stats l2 = l2_statistics(gpu, clock_first_tick(&gpu->l2, cycle));
     series_read(values, series_first(SERIES_L2), &l2);
@@ -130,7 +131,7 @@ static void read_counters(const struct launch_state *state, uint64_t cycle, uint
 void collect_begin(struct launch_state *state) {
     const struct gpu_params *params = state->gpu->config.gpu;
     const uint64_t round = params->link_latency;
-    uint64_t origin[SERIES_COUNT];
+    uint64_t origin[SERIES_COLUMNS];
     read_counters(state, 0, origin);
     series_begin(&state->gpu->series, (params->series_interval + round - 1) / round * round, origin);
 }
@@ -138,7 +139,7 @@ void collect_begin(struct launch_state *state) {
 void collect_sample(struct launch_state *state, uint64_t cycle) {
     struct series_recorder *series = &state->gpu->series;
     while (series->due <= cycle) {
-        uint64_t values[SERIES_COUNT];
+        uint64_t values[SERIES_COLUMNS];
         collect_settle(state, series->due);
         read_counters(state, series->due, values);
         series_sample(series, values);
@@ -153,7 +154,7 @@ static void collect_sms(const struct launch_state *state, uint64_t cycles, struc
     const struct sm **sms = ARENA_ARRAY(state->arena, const struct sm *, config->sm_count);
     for (uint32_t i = 0; i < state->made_count; i++)
         sms[sm_shape_of(state->sms[i])->id] = state->sms[i];
-    *out = (struct series){.count = config->sm_count};
+    *out = (struct series){.count = config->sm_count, .columns = SERIES_COUNT};
     for (unsigned i = 0; i < SERIES_COUNT; i++)
         if (series_is_of_sm(i))
             out->values[i] = ARENA_ARRAY(kept, uint64_t, out->count);
@@ -169,7 +170,7 @@ static void collect_sms(const struct launch_state *state, uint64_t cycles, struc
 }
 
 void collect_end(struct launch_state *state, uint64_t cycle, struct arena *kept, struct gpu_stats *stats) {
-    uint64_t values[SERIES_COUNT];
+    uint64_t values[SERIES_COLUMNS];
     read_counters(state, cycle, values);
     series_end(&state->gpu->series, cycle, values, kept, &stats->series);
     collect_sms(state, cycle, kept, &stats->sms);

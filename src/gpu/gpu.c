@@ -32,10 +32,10 @@ struct gpu *gpu_create(struct arena *arena, const struct gpu_config *config, str
     gpu->dram = gpu_clock(config->gpu, config->gpu->dram_khz);
     gpu->arena = arena;
     caches_create(&gpu->caches, arena, &gpu->config);
-    series_create(&gpu->series, arena);
     if (dram_check(config->dram, report) != STATUS_OK || check_epoch(config->gpu, report) != STATUS_OK ||
         caches_check(config, report) != STATUS_OK)
         return NULL;
+    series_create(&gpu->series, arena, dram_banks(config->dram));
     const struct address_masks masks = dram_masks(config->dram);
     address_map_create(&gpu->map, &masks);
     gpu->partition_count = address_map_chips(&gpu->map);

@@ -492,6 +492,10 @@ struct dram_stats partition_dram_statistics(const struct partition *p) {
     return channel_statistics(p->channel);
 }
 
+void partition_add_banks(const struct partition *p, struct dram_bank_stats into[]) {
+    channel_add_banks(p->channel, into);
+}
+
 const struct dram_histograms *partition_dram_histograms(const struct partition *p) {
     return channel_histograms(p->channel);
 }

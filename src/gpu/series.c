@@ -18,20 +18,21 @@ const struct series_description series_table[SERIES_COUNT] = {
 };
 
 void series_copy(struct series *series, struct arena *arena) {
-    for (unsigned i = 0; i < SERIES_COUNT; i++)
+    for (unsigned i = 0; i < series->columns; i++)
         if (series->values[i])
             series->values[i] = arena_copy(arena, series->values[i], series->count * sizeof *series->values[i]);
 }
 
-void series_create(struct series_recorder *recorder, struct arena *arena) {
-    recorder->samples = arena_alloc(arena, SERIES_SAMPLES * sizeof *recorder->samples);
+void series_create(struct series_recorder *recorder, struct arena *arena, uint32_t banks) {
+    recorder->columns = SERIES_COUNT + SERIES_OF_BANK * banks;
+    recorder->samples = arena_alloc(arena, SERIES_SAMPLES * recorder->columns * sizeof *recorder->samples);
 }
 
-void series_begin(struct series_recorder *recorder, uint64_t interval, const uint64_t origin[SERIES_COUNT]) {
+void series_begin(struct series_recorder *recorder, uint64_t interval, const uint64_t origin[SERIES_COLUMNS]) {
     recorder->interval = interval;
     recorder->due = interval ? interval : UINT64_MAX;
     recorder->count = 0;
-    memcpy(recorder->origin, origin, sizeof recorder->origin);
+    memcpy(recorder->origin, origin, recorder->columns * sizeof *origin);
 }
 
 unsigned series_first(enum series_part part) {
@@ -50,35 +51,39 @@ void series_read(uint64_t values[SERIES_COUNT], unsigned first, const void *stat
     }
 }
 
-static void add_sample(struct series_recorder *recorder, const uint64_t values[SERIES_COUNT]) {
-    uint64_t *sample = recorder->samples[recorder->count++];
-    for (unsigned i = 0; i < SERIES_COUNT; i++)
+static uint64_t *row(const struct series_recorder *recorder, uint32_t k) {
+    return recorder->samples + (size_t)k * recorder->columns;
+}
+
+static void add_sample(struct series_recorder *recorder, const uint64_t values[SERIES_COLUMNS]) {
+    uint64_t *sample = row(recorder, recorder->count++);
+    for (unsigned i = 0; i < recorder->columns; i++)
         sample[i] = values[i] - recorder->origin[i];
 }
 
-void series_sample(struct series_recorder *recorder, const uint64_t values[SERIES_COUNT]) {
+void series_sample(struct series_recorder *recorder, const uint64_t values[SERIES_COLUMNS]) {
     add_sample(recorder, values);
     if (recorder->count == SERIES_SAMPLES) {
         recorder->count /= 2;
-        for (uint32_t i = 0; i < recorder->count; i++)
-            memcpy(recorder->samples[i], recorder->samples[2 * i + 1], sizeof recorder->samples[i]);
+        for (uint32_t k = 0; k < recorder->count; k++)
+            memcpy(row(recorder, k), row(recorder, 2 * k + 1), recorder->columns * sizeof *recorder->samples);
         recorder->interval *= 2;
     }
     recorder->due = (recorder->count + 1) * recorder->interval;
 }
 
-void series_end(struct series_recorder *recorder, uint64_t cycle, const uint64_t values[SERIES_COUNT],
+void series_end(struct series_recorder *recorder, uint64_t cycle, const uint64_t values[SERIES_COLUMNS],
                 struct arena *arena, struct series *out) {
-    *out = (struct series){.interval = recorder->interval};
+    *out = (struct series){.interval = recorder->interval, .columns = recorder->columns};
     if (!recorder->interval)
         return;
     if (cycle > recorder->count * recorder->interval)
         add_sample(recorder, values);
     out->count = recorder->count;
-    for (unsigned i = 0; i < SERIES_COUNT; i++) {
+    for (unsigned i = 0; i < out->columns; i++) {
+        const bool flows = i >= SERIES_COUNT || series_table[i].kind == SERIES_FLOW;
         out->values[i] = ARENA_ARRAY(arena, uint64_t, out->count);
         for (uint32_t k = 0; k < out->count; k++)
-            out->values[i][k] =
-                recorder->samples[k][i] - (k && series_table[i].kind == SERIES_FLOW ? recorder->samples[k - 1][i] : 0);
+            out->values[i][k] = row(recorder, k)[i] - (k && flows ? row(recorder, k - 1)[i] : 0);
     }
 }

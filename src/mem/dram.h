@@ -38,6 +38,12 @@ struct dram_stats {
 };
 extern const struct stat_description dram_stat_table[];
 
+enum { DRAM_BANKS_MAX = 64 };
+/* The same, of one bank. */
+struct dram_bank_stats {
+    uint64_t column_commands, activates;
+};
+
 struct dram_histograms {
 #define HISTOGRAM HISTOGRAM_FIELD
 #include "mem/dram_histograms.def"
@@ -97,6 +103,10 @@ bool dram_pop(struct dram *dram, uint64_t cycle, struct request *request);
 /* Requests accepted and not yet popped. */
 uint32_t dram_held(const struct dram *dram);
 struct dram_stats dram_statistics(const struct dram *dram);
+/* 0: the model has none. */
+uint32_t dram_banks(const struct dram_params *params);
+/* Adds what each bank counted. */
+void dram_add_banks(const struct dram *dram, struct dram_bank_stats into[]);
 const struct dram_histograms *dram_histograms(const struct dram *dram);
 /* Calls back for every command; NULL: nobody. */
 void dram_observe(struct dram *dram, dram_observer *observer, void *context);

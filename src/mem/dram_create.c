@@ -88,8 +88,12 @@ static void timing_create(struct dram_timing *timing, const struct dram_params *
     };
 }
 
+uint32_t dram_banks(const struct dram_params *params) {
+    return params->model == DRAM_BANKS ? UINT32_C(1) << bits_count64(params->bank_mask) : 0;
+}
+
 struct dram *dram_create(struct arena *arena, const struct dram_params *params) {
-    uint32_t banks = UINT32_C(1) << bits_count64(params->bank_mask);
+    const uint32_t banks = dram_banks(params);
     struct dram *dram = arena_alloc_aligned(arena, sizeof *dram + banks * sizeof dram->bank[0], alignof(struct dram));
     struct address_masks masks = dram_masks(params);
     address_map_create(&dram->map, &masks);

@@ -6,7 +6,7 @@
 
 #include "mem/dram.h"
 
-enum { DRAM_BANKS_MAX = 64, DRAM_GROUPS_MAX = 16, DRAM_BANK_COMMANDS = 4 /* read, write, activate, precharge */ };
+enum { DRAM_GROUPS_MAX = 16, DRAM_BANK_COMMANDS = 4 /* read, write, activate, precharge */ };
 
 /* A request inside the channel. It is in one list at a time. */
 struct dram_entry {
@@ -35,6 +35,7 @@ struct dram_bank {
     uint32_t row;
     struct dram_list hit[2]; /* reads, writes */
     struct dram_list waiting, pending;
+    struct dram_bank_stats stats;
 };
 
 /* Distances between commands, ready to be added to the cycle of the first. */

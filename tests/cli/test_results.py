@@ -189,8 +189,14 @@ class Results(unittest.TestCase):
                 interval, count = series["interval"], series["intervals"]
                 self.assertLessEqual(count, 256)
                 self.assertTrue((count - 1) * interval < launch["cycles"] <= count * interval)
+                for name, banks in series["dram_banks"].items():
+                    self.assertIn(f"series.dram_banks.{name}", result["units"])
+                    self.assertTrue(all(len(values) == count for values in banks))
+                    if banks:
+                        self.assertEqual(sum(map(sum, banks)), launch["memory"]["dram"][name])
+                    self.assertEqual(len(banks) > 0, result["machine"]["parameters"]["dram.model"]["value"] == "banks")
                 for name, values in series.items():
-                    if name not in ("interval", "intervals"):
+                    if name not in ("interval", "intervals", "dram_banks"):
                         self.assertEqual(len(values), count, name)
                         self.assertIn(f"series.{name}", result["units"])
                 for name, path in FLOWS.items():
