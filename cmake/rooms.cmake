@@ -1,7 +1,7 @@
 # The rooms of layers.txt: everything below cli/ is one static library, cli/ is the program.
 file(GLOB room_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/*.c ${PROJECT_SOURCE_DIR}/src/*/*/*.c)
 set(core_sources ${room_sources})
-list(FILTER core_sources EXCLUDE REGEX "/src/(cli|opencl|cuda|store|repro)/")
+list(FILTER core_sources EXCLUDE REGEX "/src/(cli|opencl|api|cuda|store|repro)/")
 set(cli_sources ${room_sources})
 list(FILTER cli_sources INCLUDE REGEX "/src/cli/")
 
@@ -103,6 +103,20 @@ if(HEDDLE_HAS_OPENCL_HEADERS)
   endif()
 else()
   message(STATUS "CL/cl_icd.h is not installed (opencl-c-headers): the OpenCL device is not built")
+endif()
+
+# libheddle.so: the rooms below as include/heddle.h has them, and nothing else visible.
+set(api_sources ${room_sources})
+list(FILTER api_sources INCLUDE REGEX "/src/api/")
+add_library(heddle_api SHARED ${api_sources})
+set_target_properties(heddle_api PROPERTIES OUTPUT_NAME heddle VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+target_include_directories(heddle_api PUBLIC ${PROJECT_SOURCE_DIR}/include)
+target_link_libraries(heddle_api PRIVATE heddle_core)
+target_compile_options(heddle_api PRIVATE -fvisibility=hidden)
+target_compile_definitions(heddle_api PRIVATE HEDDLE_VERSION="${PROJECT_VERSION}")
+target_link_options(heddle_api PRIVATE -Wl,--exclude-libs,ALL -Wl,-Bsymbolic)
+if(NOT HEDDLE_SANITIZE)
+  target_link_options(heddle_api PRIVATE -Wl,-z,defs)
 endif()
 
 # Stored results, sweeps and experiments: apart, because only the program needs a database.

@@ -2,8 +2,10 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,7 +202,28 @@ char *file_program_folder(struct arena *arena) {
     return file_dir(arena, path);
 }
 
+/* Libraries are in PREFIX/lib or in a folder of that. NULL: this code is in no library, or none of its folders has files. */
+static char *beside_library(struct arena *arena, const char *rest) {
+    static const char here;
+    Dl_info info;
+    char path[PATH_MAX];
+    if (!dladdr(&here, &info) || !info.dli_fname || !strstr(file_name(info.dli_fname), ".so") ||
+        !realpath(info.dli_fname, path))
+        return NULL;
+    const char *folder = file_dir(arena, path);
+    for (unsigned up = 0; up < 2; up++) {
+        folder = file_dir(arena, folder);
+        char *share = arena_printf(arena, "%s/share/heddle%s", folder, rest);
+        if (access(share, R_OK | X_OK) == 0)
+            return share;
+    }
+    return NULL;
+}
+
 char *file_beside_program(struct arena *arena, const char *rest) {
+    char *share = beside_library(arena, rest);
+    if (share)
+        return share;
     const char *folder = file_program_folder(arena);
     return folder ? arena_printf(arena, "%s/share/heddle%s", file_dir(arena, folder), rest) : NULL;
 }

@@ -32,7 +32,8 @@ const char **file_list(struct arena *arena, const char *folder, const char *endi
 /* Where this program is; NULL: the host does not say. */
 char *file_program_folder(struct arena *arena);
 /* Installed programs find their files wherever the whole was moved: share/heddle beside the folder of this program, and
- * `rest` ("" or "/configs") behind it. NULL: the host does not say. */
+ * `rest` ("" or "/configs") behind it. Where this code is in a library it is the library's, if there is one. NULL: the host does
+ * not say. */
 char *file_beside_program(struct arena *arena, const char *rest);
 
 #endif

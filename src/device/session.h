@@ -46,7 +46,7 @@ void session_close(struct session *session);
 char *session_folder_make(struct arena *arena);
 void session_folder_remove(struct arena *arena, const char *folder);
 
-/* All logs of a folder together. */
+/* All launches together. */
 struct session_sum {
     unsigned launches;
     uint64_t untimed;
@@ -57,6 +57,9 @@ struct session_sum {
     bool is_cut;             /* as in struct session */
     struct json_t *document; /* the result file; json_decref it */
 };
+void session_sum_up(struct session *session, const char *program, double wall_seconds, struct arena *arena,
+                    struct session_sum *sum);
+/* The same of all logs of a folder. */
 enum status session_fold(const char *folder, const char *program, const struct machine *machine, bool in_time,
                          double wall_seconds, struct arena *arena, struct session_sum *sum, struct report *report);
 

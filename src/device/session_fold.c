@@ -169,17 +169,14 @@ static enum status read_logs(const char *folder, struct session *session, struct
     return status;
 }
 
-enum status session_fold(const char *folder, const char *program, const struct machine *machine, bool in_time,
-                         double wall_seconds, struct arena *arena, struct session_sum *sum, struct report *report) {
-    struct session session = {.machine = machine, .in_time = in_time};
-    struct device *device = NULL;
-    const enum status status = read_logs(folder, &session, &device, report);
-    *sum = (struct session_sum){.launches = session.launches.count,
-                                .untimed = session.untimed,
-                                .in_time = in_time,
-                                .faults = arena_strdup(arena, session.faults ? session.faults : ""),
-                                .is_cut = session.is_cut};
-    struct fold fold = {.session = &session,
+void session_sum_up(struct session *session, const char *program, double wall_seconds, struct arena *arena,
+                    struct session_sum *sum) {
+    *sum = (struct session_sum){.launches = session->launches.count,
+                                .untimed = session->untimed,
+                                .in_time = session->in_time,
+                                .faults = arena_strdup(arena, session->faults ? session->faults : ""),
+                                .is_cut = session->is_cut};
+    struct fold fold = {.session = session,
                         .arena = arena,
                         .sum = sum,
                         .launches = json_array(),
@@ -187,15 +184,23 @@ enum status session_fold(const char *folder, const char *program, const struct m
                         .lines = json_array(),
                         .sources = json_object(),
                         .line_index = json_object()};
-    for (unsigned i = 0; i < session.launches.count; i++) {
-        const struct session_launch *one = &session.launches.items[i];
+    for (unsigned i = 0; i < session->launches.count; i++) {
+        const struct session_launch *one = &session->launches.items[i];
         json_array_append_new(fold.launches, result_launch(&one->module->run, one->index, arena));
     }
-    for (struct session_module *module = session.modules; module; module = module->next)
+    for (struct session_module *module = session->modules; module; module = module->next)
         if (module->run.done)
             fold_module(&fold, module);
     sum->document = document(&fold, program, wall_seconds);
     json_decref(fold.line_index);
+}
+
+enum status session_fold(const char *folder, const char *program, const struct machine *machine, bool in_time,
+                         double wall_seconds, struct arena *arena, struct session_sum *sum, struct report *report) {
+    struct session session = {.machine = machine, .in_time = in_time};
+    struct device *device = NULL;
+    const enum status status = read_logs(folder, &session, &device, report);
+    session_sum_up(&session, program, wall_seconds, arena, sum);
     session_close(&session);
     if (device)
         device_destroy(device);

@@ -2,6 +2,7 @@
  *
  *   #include <heddle.h>
  *
+ * (Programs that use Heddle as a library include another header of this name, include/heddle.h of the source tree.)
  * docs/search-instructions.md says what they do. All threads of the warp must come to a warp-level one together. */
 #ifndef HEDDLE_H
 #define HEDDLE_H

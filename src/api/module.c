@@ -1,0 +1,120 @@
+#include <string.h>
+
+#include "api/api.h"
+#include "base/file.h"
+#include "device/load.h"
+#include "device/lowered.h"
+
+enum { MODULE_LIMIT_BYTES = 512 << 20 };
+
+static bool is_source(const char *name) { return file_ends_in(name, ".cl") || file_ends_in(name, ".cu"); }
+
+/* Words for the compiler; the standard has a place of its own there. */
+static struct compile_options read_options(const struct machine *machine, const char *name, const char *const *words,
+                                           struct arena *arena) {
+    static const char standard[] = "-cl-std=";
+    struct compile_options options = {.address_bits = 64};
+    unsigned count = 0;
+    while (words && words[count])
+        count++;
+    const char **extra = ARENA_ARRAY(arena, const char *, count + 1);
+    for (unsigned i = 0; i < count; i++)
+        if (strncmp(words[i], standard, strlen(standard)) == 0)
+            options.standard = arena_strdup(arena, words[i] + strlen(standard));
+        else
+            extra[options.extra_count++] = words[i];
+    options.extra = extra;
+    if (file_ends_in(name, ".cl"))
+        options.address_bits = lowered_address_bits(machine, (enum isa_choice)machine->isa);
+    return options;
+}
+
+/* path NULL: the text is all there is. */
+static enum status load(struct heddle_module *module, const char *path, const char *text, const char *const *options,
+                        struct report *report) {
+    struct heddle_device *device = module->device;
+    struct arena *arena = &device->arena;
+    const char *name = module->name;
+    size_t bytes = strlen(text);
+    enum status status = STATUS_OK;
+    if (is_source(name)) {
+        const struct compile_options words = read_options(&device->machine, name, options, arena);
+        status = path ? compile_file(path, &words, arena, &module->compiled, report)
+                      : compile_text(name, text, bytes, &words, arena, &module->compiled, report);
+        text = module->compiled.ptx;
+        bytes = module->compiled.ptx_bytes;
+        name = arena_printf(arena, "%s.ptx", name); /* positions in the PTX are not positions in the source */
+    }
+    return status ? status : device_load(device->device, name, text, bytes, &module->program, report);
+}
+
+static enum heddle_status make(struct heddle_device *device, const char *name, const char *path, const char *text,
+                               const char *const *options, struct heddle_module **out, struct heddle_text *errors) {
+    struct report report = {0};
+    struct arena *arena = &device->arena;
+    struct heddle_module *module = ARENA_NEW(arena, struct heddle_module);
+    module->device = device;
+    module->name = arena_strdup(arena, file_name(name));
+    module->folder = path ? file_dir(arena, path) : NULL;
+    module->source = arena_strdup(arena, text);
+    const enum status status = load(module, path, module->source, options, &report);
+    if (!status) {
+        module->module = program_module(module->program);
+        module->next = device->modules;
+        device->modules = module;
+        *out = module;
+    }
+    return api_end(status, &report, errors);
+}
+
+static enum heddle_status refuse_name(const char *name, struct heddle_text *errors) {
+    return api_refuse(errors, "a module ends in .cl (OpenCL C), .ptx, .sass or .cu (CUDA); '%s' does not", name);
+}
+
+enum heddle_status heddle_module_from_file(struct heddle_device *device, const char *path, const char *const *options,
+                                           struct heddle_module **out, struct heddle_text *errors) {
+    if (!device || !path || !out)
+        return api_no_handle(errors, __func__, !device ? "device" : !path ? "path" : "place for the module");
+    if (!is_source(path) && !load_is_text(path))
+        return refuse_name(path, errors);
+    struct report report = {0};
+    struct arena arena = {0};
+    char *text = NULL;
+    size_t bytes = 0;
+    const enum status status = file_read(path, MODULE_LIMIT_BYTES, &arena, &text, &bytes, &report);
+    const enum heddle_status made =
+        status ? api_end(status, &report, errors) : make(device, path, path, text, options, out, errors);
+    arena_free(&arena);
+    return made;
+}
+
+enum heddle_status heddle_module_from_text(struct heddle_device *device, const char *name, const char *text,
+                                           const char *const *options, struct heddle_module **out,
+                                           struct heddle_text *errors) {
+    if (!device || !name || !text || !out)
+        return api_no_handle(errors, __func__,
+                             !device ? "device"
+                             : !name ? "name"
+                             : !text ? "text"
+                                     : "place for the module");
+    if (!is_source(name) && !load_is_text(name))
+        return refuse_name(name, errors);
+    return make(device, name, NULL, text, options, out, errors);
+}
+
+enum heddle_status heddle_module_kernels(struct heddle_module *module, struct heddle_text *out,
+                                         struct heddle_text *errors) {
+    if (!module)
+        return api_no_handle(errors, __func__, "module");
+    struct arena arena = {0};
+    const char *text = "";
+    for (unsigned i = 0; i < module->module->function_count; i++) {
+        const struct function *function = module->module->functions[i];
+        if (function->is_entry && function->is_defined)
+            text = arena_printf(&arena, "%s%s\n", text,
+                                bind_signature(&arena, function, compiled_find(&module->compiled, function->name)));
+    }
+    api_text_set(out, text, strlen(text));
+    arena_free(&arena);
+    return HEDDLE_OK;
+}
