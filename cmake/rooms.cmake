@@ -44,7 +44,6 @@ set(share_definitions
   HEDDLE_VERSION="${PROJECT_VERSION}"
   HEDDLE_SHARE_SOURCE="${PROJECT_SOURCE_DIR}"
   HEDDLE_CONFIGS_SOURCE="${PROJECT_SOURCE_DIR}/configs"
-  HEDDLE_LIBRARY_FOLDER="${CMAKE_INSTALL_LIBDIR}"
   HEDDLE_SHARE_INSTALLED="${CMAKE_INSTALL_FULL_DATADIR}/heddle"
   HEDDLE_CONFIGS_INSTALLED="${CMAKE_INSTALL_FULL_DATADIR}/heddle/configs")
 
@@ -133,7 +132,8 @@ target_link_libraries(heddle PRIVATE heddle_store heddle_core)
 if(not_the_program)
   target_link_options(heddle PRIVATE -flto=auto -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
 endif()
-target_compile_definitions(heddle PRIVATE ${share_definitions})
+target_compile_definitions(heddle PRIVATE ${share_definitions}
+  HEDDLE_LIBRARY_FOLDER="${CMAKE_INSTALL_LIBDIR}/heddle" HEDDLE_LIBEXEC_FOLDER="${CMAKE_INSTALL_LIBEXECDIR}")
 target_include_directories(heddle PRIVATE ${PROJECT_SOURCE_DIR}) # suite/workloads.def
 
 # The page of `heddle report` (report/): bundled by Node.js into one file whose bytes the program holds. Without it everything

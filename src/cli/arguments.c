@@ -28,9 +28,18 @@ enum status arguments_number(const struct arguments *arguments, const char *opti
     return STATUS_OK;
 }
 
-enum status arguments_usage(const struct command *command, struct report *report) {
-    return report_add(report, STATUS_INVALID, "usage: heddle %s%s%s; 'heddle help %s' says more", command->name,
-                      command->operands[0] ? " " : "", command->operands, command->name);
+const char *command_operands(const struct command *command, struct arena *arena) {
+    const char *all = command->operands ? command->operands : "";
+    for (const struct verb *verb = command->verbs; verb && verb->name; verb++)
+        all = arena_printf(arena, "%s%s%s%s%s", all, all[0] ? " | " : "", verb->name, verb->operands[0] ? " " : "",
+                           verb->operands);
+    return all;
+}
+
+enum status arguments_usage(struct arguments *arguments, struct report *report) {
+    const char *name = arguments->command->name, *operands = command_operands(arguments->command, &arguments->arena);
+    return report_add(report, STATUS_INVALID, "usage: heddle %s%s%s; 'heddle help %s' says more", name,
+                      operands[0] ? " " : "", operands, name);
 }
 
 /* Options that are short for a key of the machine. */
@@ -38,14 +47,16 @@ static const char *const short_keys[][2] = {{"divergence", "divergence.mechanism
                                             {"max-cycles", "limits.max_cycles"},
                                             {"max-instructions", "functional.max_instructions"}};
 
-/* The key that an option sets; "": it is in the value, KEY=VALUE; NULL: it sets none. */
-static const char *key_of(const struct argument *given) {
-    if (strcmp(given->option->name, "set") == 0)
-        return "";
+const char *option_key(const struct option *option) {
     for (unsigned i = 0; i < sizeof short_keys / sizeof *short_keys; i++)
-        if (strcmp(given->option->name, short_keys[i][0]) == 0)
+        if (strcmp(option->name, short_keys[i][0]) == 0)
             return short_keys[i][1];
     return NULL;
+}
+
+/* The key that an option sets; "": it is in the value, KEY=VALUE; NULL: it sets none. */
+static const char *key_of(const struct argument *given) {
+    return strcmp(given->option->name, "set") == 0 ? "" : option_key(given->option);
 }
 
 static enum status set_one(const struct argument *given, const char *value, struct machine *machine,
@@ -195,6 +206,14 @@ enum status find_launch_file(struct arena *arena, const char *typed, const char 
             *path = candidates[i];
             return STATUS_OK;
         }
+    if (strncmp(name, "examples/", 9) == 0) {
+        const char *shipped =
+            file_beside_program(arena, arena_printf(arena, "/%s", candidates[file_ends_in(name, ".yaml") ? 0 : 1]));
+        if (shipped && is_file(shipped)) {
+            *path = shipped;
+            return STATUS_OK;
+        }
+    }
     const char *others = "";
     if (!file_ends_in(name, ".yaml"))
         others = arena_printf(arena, " (nor %s, nor %s)", candidates[1], candidates[2]);

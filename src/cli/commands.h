@@ -18,9 +18,21 @@ struct option {
 struct arguments;
 struct text_nearest; /* base/text.h */
 
+/* What the first operand of a command may be, where it says what to do. */
+struct verb {
+    const char *name, *operands, *help; /* name NULL ends the table */
+};
+
+/* Help, manual pages and completion are made of this. In texts, 'quoted' is what is typed or printed as it stands, and a
+ * newline ends a paragraph. */
 struct command {
-    const char *name, *operands, *summary; /* summary: one line */
-    const char *text;                      /* what `heddle help NAME` says beside the options; may be "" */
+    const char *name, *summary;
+    const char *operands;                             /* NULL: those of its verbs */
+    const struct verb *verbs;                         /* NULL: it has none */
+    const char *text;                                 /* what it does; may be "" */
+    const char *manual;                               /* paragraphs that only the manual page has; may be NULL */
+    const char *examples;                             /* command lines, one on a line; may be NULL */
+    const char *const *(*names)(struct arena *arena); /* what operands may be called; NULL: they are files */
     const struct option *options;
     unsigned operands_min, operands_max;
     int (*main)(struct arguments *arguments); /* returns the exit status */
@@ -29,6 +41,12 @@ struct command {
 #define COMMAND(name) extern const struct command command_##name;
 #include "cli/commands.def"
 #undef COMMAND
+extern const struct command *const commands[]; /* all of them, NULL at the end */
+extern const struct option common_options[];   /* that every command has */
+/* NULL: there is none of that name. */
+const struct command *find_command(const char *name);
+/* The option of that name, or letter where name is NULL; NULL: the command has none. */
+const struct option *find_option(const struct command *command, const char *name, size_t length, char letter);
 
 /* The command line of one command, parsed. */
 struct arguments {
@@ -52,8 +70,12 @@ bool arguments_has(const struct arguments *arguments, const char *option);
 enum status arguments_number(const struct arguments *arguments, const char *option, uint64_t fallback, uint64_t max,
                              uint64_t *out, struct report *report);
 
+/* What stands behind the command's name: "list | run NAME...". */
+const char *command_operands(const struct command *command, struct arena *arena);
 /* Says how the command is called. */
-enum status arguments_usage(const struct command *command, struct report *report);
+enum status arguments_usage(struct arguments *arguments, struct report *report);
+/* The key of the machine that an option is short for; NULL: none. */
+const char *option_key(const struct option *option);
 /* The machine named gpu, NULL: that of --gpu, with every --set and every option that is short for one (--divergence,
  * limits), checked. */
 enum status arguments_machine(const struct arguments *arguments, const char *gpu, struct machine *machine,

@@ -8,7 +8,8 @@
 
 static const struct option options[] = {
     {"fail-above", 0, "PERCENT",
-     "end with status 1 when cycles (functional: warp instructions) grew by more, such as 2%"},
+     "end with status 1 when cycles (functional: warp instructions) grew by more, such as 2%, or a run was not "
+     "complete"},
     {"all", 'a', NULL, "show every counter, changed or not"},
     {"lines", 0, "N", "source lines to show; default 5"},
     OPTION_END,
@@ -190,6 +191,9 @@ const struct command command_compare = {
     .operands = "A.json B.json ...",
     .summary = "Show results side by side: what changed, by how much, in which lines",
     .text = "Takes two to eight results of 'heddle run -o'; changes are relative to the first.",
+    .manual = "Shows counters that changed and by how much, keys of the machine that differ, and the source lines that "
+              "changed most.",
+    .examples = "heddle compare before.json after.json --fail-above 2%",
     .options = options,
     .operands_min = 2,
     .operands_max = COMPARE_MAX,

@@ -5,6 +5,15 @@
 
 static const struct option options[] = {OPTION_GPU, OPTION_SET, OPTION_END};
 
+static const struct verb verbs[] = {
+    {"list", "", "the shipped machines"},
+    {"show", "[NAME|FILE]",
+     "every key of the machine named, or chosen by --gpu and --set, with its value, range, unit and where it comes "
+     "from"},
+    {"check", "NAME|FILE", "whether a machine can be built"},
+    {NULL, NULL, NULL},
+};
+
 static void list_one(struct arena *arena, const char *name, const struct machine *machine) {
     const char *mark = strcmp(name, MACHINE_DEFAULT) == 0 ? " [default]" : "";
     printf("%-16s ", name);
@@ -74,16 +83,19 @@ static int config_main(struct arguments *arguments) {
     else if (strcmp(verb, "check") == 0 && name)
         status = check_machine(name, &report);
     else
-        status = arguments_usage(arguments->command, &report);
+        status = arguments_usage(arguments, &report);
     return finish(status, &report);
 }
 
 const struct command command_config = {
     .name = "config",
-    .operands = "list | show [NAME|FILE] | check NAME|FILE",
     .summary = "List machines, show a machine's keys with units and origins, check a file",
     .text = "What 'show' prints can be saved as a file, changed, and given to --gpu. A file needs only what differs: "
             "'base: gtx480' takes the rest from another machine.",
+    .verbs = verbs,
+    .names = machine_list,
+    .examples = "heddle config show qv100 > mine.yaml\n"
+                "heddle config check mine.yaml",
     .options = options,
     .operands_min = 1,
     .operands_max = 2,

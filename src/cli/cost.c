@@ -161,10 +161,10 @@ const struct command command_cost = {
     .name = "cost",
     .operands = "",
     .summary = "Show what hardware a divergence mechanism needs: structures, bits, ports, area",
-    .text =
-        "Of one SM of the machine, by the mechanism's own keys, with the branch predictor's (sm.predictor) if there is "
-        "one; lists of values are shown one after another. "
-        "Where a publication has a structure of the same size, what it prints stands beside it.",
+    .text = "Of one SM of the machine, by the mechanism's own keys, with the branch predictor's (sm.predictor) if "
+            "there is one; lists of values are shown one after another. Where a publication has a structure of the "
+            "same size, what it prints stands beside it. docs/cost.md says more.",
+    .examples = "heddle cost --divergence dwf,tbc --gpu fung-8800",
     .options = options,
     .operands_min = 0,
     .operands_max = 0,

@@ -290,6 +290,13 @@ const struct command command_exec = {
     .text = "The program, and what it starts, finds the simulated GPU as its only OpenCL device; a table of all its "
             "launches follows on standard error. The exit status is the program's. --kernels, --skip and --launches "
             "choose what is timed: the rest runs without time, many times faster. docs/opencl.md says more.",
+    .manual = "A long program is best looked at in two steps: with --functional first, for the kernels that matter, "
+              "then these in time with --kernels.\n"
+              "Where the OpenCL driver is installed for all programs, they find it without this command too; the "
+              "environment then says what the options would: HEDDLE_GPU, HEDDLE_SET (KEY=VALUE, one on a line), "
+              "HEDDLE_FUNCTIONAL, HEDDLE_KERNELS, HEDDLE_SKIP, HEDDLE_LAUNCHES.",
+    .examples = "heddle exec -- python3 your_program.py\n"
+                "heddle exec --gpu qv100 --kernels 'gemm|conv' --launches 3 -o result.json -- ./network",
     .options = options,
     .operands_min = 1,
     .operands_max = UINT_MAX,

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 static const struct option options[] = {
-    {"output", 'o', "FILE", "where to write it; '-': standard output; default: beside the kernel, ending in .yaml"},
+    {"output", 'o', "FILE", "where to write it, '-' for standard output; default: beside the kernel, ending in .yaml"},
     {"kernel", 0, "NAME", "the kernel to launch; default: the first of the file"},
     {"force", 'f', NULL, "write over a file that is there"},
     OPTION_END,
@@ -106,6 +106,7 @@ const struct command command_init = {
     .operands = "KERNEL.cl|.ptx|.cu",
     .summary = "Write a launch file from a kernel's signature, ready to run",
     .text = "Sizes and values are guessed from argument names and types; the comments in the file say what to change.",
+    .examples = "heddle init mine.cl && heddle run mine",
     .options = options,
     .operands_min = 1,
     .operands_max = 1,

@@ -1,93 +1,11 @@
-/* The program: finds the command, reads its options, shows help. The C locale is never left, so that files read and
+/* The program: finds the command, reads its options. The C locale is never left, so that files read and
  * written are the same for everyone. */
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/table.h"
+#include "cli/help.h"
 #include "device/model.h"
 #include <stdio.h>
 #include <string.h>
-
-static const struct command *const commands[] = {
-#define COMMAND(name) &command_##name,
-#include "cli/commands.def"
-#undef COMMAND
-    NULL,
-};
-
-static const struct option common_options[] = {
-    {"help", 'h', NULL, "show this"},
-    OPTION_END,
-};
-
-static const struct command *find_command(const char *name) {
-    for (unsigned i = 0; commands[i]; i++)
-        if (strcmp(commands[i]->name, name) == 0)
-            return commands[i];
-    return NULL;
-}
-
-static int unknown_command(const char *name) {
-    struct text_nearest nearest = {0};
-    for (unsigned i = 0; commands[i]; i++)
-        text_nearest_try(&nearest, name, commands[i]->name);
-    text_nearest_try(&nearest, name, "help");
-    if (nearest.best)
-        fprintf(stderr, "heddle: there is no command '%s'; did you mean '%s'?\n", name, nearest.best);
-    else
-        fprintf(stderr, "heddle: there is no command '%s'; 'heddle --help' lists them\n", name);
-    return 2;
-}
-
-static int show_help(FILE *to) {
-    text_wrap("Heddle runs GPU kernels on a simulated GPU and shows what each line of them does.", 0, to);
-    fputs("\nusage: heddle COMMAND ...\n\n", to);
-    for (unsigned i = 0; commands[i]; i++)
-        fprintf(to, "  %-8s ", commands[i]->name), text_wrap(commands[i]->summary, 11, to);
-    fputs("  help     what a command takes: 'heddle help run'\n\n"
-          "  --version  this program's version\n\n"
-          "First steps:  heddle run examples/saxpy\n"
-          "              heddle init mine.cl && heddle run mine\n"
-          "              heddle exec -- python3 your_program.py\n\n",
-          to);
-    text_wrap(
-        "Exit status: 0 done, 1 results were wrong, 2 usage or bad input or the host refused, 3 the run was stopped.",
-        0, to);
-    return to == stdout ? 0 : 2;
-}
-
-static void show_options(FILE *to, const struct option *options) {
-    for (const struct option *option = options; option->name; option++) {
-        char names[80];
-        char letter[] = {'-', option->letter, ',', ' ', 0};
-        snprintf(names, sizeof names, "%s--%s%s%s", option->letter ? letter : "    ", option->name,
-                 option->argument ? " " : "", option->argument ? option->argument : "");
-        if (strlen(names) > 26)
-            fprintf(to, "  %s\n%-29s", names, "");
-        else
-            fprintf(to, "  %-26s ", names);
-        text_wrap(option->help, 29, to);
-    }
-}
-
-static int show_command(const struct command *command, FILE *to) {
-    fprintf(to, "usage: heddle %s%s%s\n\n", command->name, command->operands[0] ? " " : "", command->operands);
-    text_wrap(command->summary, 0, to);
-    if (command->text[0])
-        fputc('\n', to), text_wrap(command->text, 0, to);
-    fputs("\noptions:\n", to);
-    show_options(to, command->options);
-    show_options(to, common_options);
-    return 0;
-}
-
-static const struct option *find_in(const struct option *options, const char *name, size_t length, char letter) {
-    for (const struct option *option = options; option->name; option++) {
-        bool named = name && strlen(option->name) == length && strncmp(option->name, name, length) == 0;
-        if (named || (letter && option->letter == letter))
-            return option;
-    }
-    return NULL;
-}
 
 static enum status unknown_option(const struct command *command, const char *typed, size_t length,
                                   struct report *report) {
@@ -110,14 +28,12 @@ static enum status read_option(struct arguments *out, char **argv, int argc, int
     const struct option *option;
     if (word[1] == '-') {
         size_t length = strcspn(word + 2, "=");
-        option = find_in(command->options, word + 2, length, 0);
-        option = option ? option : find_in(common_options, word + 2, length, 0);
+        option = find_option(command, word + 2, length, 0);
         if (!option)
             return unknown_option(command, word + 2, length, report);
         attached = word[2 + length] ? word + 3 + length : NULL;
     } else {
-        option = find_in(command->options, NULL, 0, word[1]);
-        option = option ? option : find_in(common_options, NULL, 0, word[1]);
+        option = find_option(command, NULL, 0, word[1]);
         if (!option)
             return report_add(report, STATUS_INVALID, "heddle %s has no option '-%c'; 'heddle help %s' lists them",
                               command->name, word[1], command->name);
@@ -158,37 +74,43 @@ static enum status read_arguments(struct arguments *out, int argc, char **argv, 
         report_add(report, STATUS_INVALID, "heddle %s: '%s' is more than it takes", out->command->name,
                    out->operands[out->command->operands_max]);
     if (out->operand_count < out->command->operands_min || out->operand_count > out->command->operands_max)
-        return arguments_usage(out->command, report);
+        return arguments_usage(out, report);
     return STATUS_OK;
 }
 
-int main(int argc, char **argv) {
-    if (argc < 2)
-        return show_help(stderr);
-    const char *name = argv[1];
+static int run(int argc, char **argv) {
+    const char *name = argc > 1 ? argv[1] : "";
+    if (argc < 2) {
+        help_show(stderr);
+        return 2;
+    }
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
         printf("heddle " HEDDLE_VERSION ", model %s\n", model_hash());
         return 0;
     }
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || (strcmp(name, "help") == 0 && argc == 2))
-        return show_help(stdout);
-    bool help = strcmp(name, "help") == 0;
-    const struct command *command = find_command(help ? argv[2] : name);
+    if (strcmp(name, "help") == 0)
+        return help_main(argc - 2, argv + 2);
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        return help_main(0, NULL);
+    const struct command *command = find_command(name);
     if (!command)
-        return unknown_command(help ? argv[2] : name);
-    if (help)
-        return show_command(command, stdout);
+        return unknown_command(name);
     struct arguments arguments = {.command = command};
     struct report report = {0};
     enum status status = read_arguments(&arguments, argc - 2, argv + 2, &report);
-    int code;
+    int code = 0;
     if (status)
         code = finish(status, &report);
     else if (arguments_has(&arguments, "help"))
-        code = show_command(command, stdout);
+        help_show_command(command, stdout);
     else
         code = command->main(&arguments);
     arena_free(&arguments.arena);
+    return code;
+}
+
+int main(int argc, char **argv) {
+    int code = run(argc, argv);
     /* a full disk or a closed pipe must not look like success */
     if ((fflush(stdout) || ferror(stdout)) && code == 0) {
         perror("heddle: standard output");

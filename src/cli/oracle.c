@@ -85,10 +85,11 @@ const struct command command_oracle = {
     .name = "oracle",
     .operands = "LAUNCH",
     .summary = "Show what the best reconvergence could gain over immediate post-dominators",
-    .text =
-        "Runs a launch file functionally with warps of four threads, and aligns the paths of each warp's threads so "
-        "that they issue together wherever that helps: a limit that no mechanism without knowledge of the future "
-        "passes. Memory takes no time.",
+    .text = "Runs a launch file functionally with warps of four threads, follows the first threads of each launch, "
+            "and aligns the paths of each warp's threads so that they issue together wherever that helps: a limit "
+            "that no mechanism without knowledge of the future passes. Memory takes no time. docs/oracle.md says "
+            "more.",
+    .examples = "heddle oracle examples/odd_even",
     .options = options,
     .operands_min = 1,
     .operands_max = 1,

@@ -17,7 +17,7 @@ static const unsigned char report_page[1]; /* made with Node.js, which was not t
 #define PLACE "<!--RESULTS-->"
 
 static const struct option options[] = {
-    {"output", 'o', "FILE", "the page; default report.html; '-': to standard output"},
+    {"output", 'o', "FILE", "the page, '-' for standard output; default report.html"},
     OPTION_END,
 };
 
@@ -146,11 +146,14 @@ const struct command command_report = {
     .name = "report",
     .operands = "RESULT.json [...]",
     .summary = "Make one page for a browser of up to eight results: where the time went, line by line",
-    .text =
-        "The page needs no network and nothing beside it. Analyses of 'heddle why LAUNCH -o why.json' may stand among "
-        "the results they belong to; the page then says what costs most by them. docs/report.md says how to read "
-        "it.\n"
-        "  heddle run examples/collatz -o r.json && heddle report r.json -o r.html",
+    .text = "The page needs no network and nothing beside it. Analyses of 'heddle why LAUNCH -o why.json' may stand "
+            "among the results they belong to; the page then says what costs most by them. docs/report.md says how to "
+            "read it.",
+    .manual =
+        "On it are a summary in words, where the cycles went by launch and SM, what happened over time, source "
+        "and instructions side by side, the control flow with the branches that parted, memory, the configuration "
+        "with the origin of every value, and the results compared.",
+    .examples = "heddle run examples/collatz -o r.json && heddle report r.json -o r.html",
     .options = options,
     .operands_min = 1,
     .operands_max = 2 * COMPARE_MAX,

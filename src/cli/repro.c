@@ -12,13 +12,13 @@
 #include "repro/page.h"
 
 static const struct option options[] = {
-    {"list", 0, NULL, "what experiments there are, and nothing else"},
-    {"all", 0, NULL, "all of them"},
-    {"size", 0, "SIZE", "of workloads: test, medium or paper; default test"},
+    {"list", 0, NULL, "what experiments there are; so does the command without anything"},
+    {"all", 0, NULL, "all of them, and a page of all, reproduction.md and reproduction.html"},
+    {"size", 0, "test|medium|paper", "size of workloads; default test"},
     OPTIONS_POINTS,
     OPTION_STORE,
     {"output", 'o', "FOLDER",
-     "where plots go, into its folder reproduction, and the page reproduction.md and .html; default ."},
+     "where the page of all goes, and plots, into its folder reproduction; default: the current folder"},
     {"quiet", 'q', NULL, "no progress, no tables"},
     OPTION_END,
 };
@@ -46,6 +46,11 @@ static const char *experiments_folder(struct arena *arena) {
 
 static const char **list_names(struct arena *arena, unsigned *count) {
     return file_list(arena, experiments_folder(arena), ".yaml", count);
+}
+
+static const char *const *experiment_names(struct arena *arena) {
+    unsigned count;
+    return list_names(arena, &count);
 }
 
 /* A shipped one by its name, in small letters too, or a file. */
@@ -218,9 +223,14 @@ const struct command command_repro = {
     .operands = "[ID...]",
     .summary = "Published results beside Heddle's own: runs, tables, plots, verdicts",
     .text = "ID is a shipped experiment, or a file; docs/adding-an-experiment.md. Runs what the store does not have, "
-            "and goes on "
-            "where it was after any interruption. An experiment is reproduced when its checks hold and its values are "
-            "within their tolerance, 'order only' when only its checks hold. The exit status is 1 when points failed.",
+            "all experiments' points in one run, as 'heddle sweep run' does, and goes on where it was after any "
+            "interruption. Prints values, checks and a verdict for each, and draws their plots.\n"
+            "An experiment is reproduced when its checks hold and its values are within their tolerance, 'order only' "
+            "when only its checks hold. The exit status is 1 when points failed.",
+    .names = experiment_names,
+    .examples = "heddle repro --list\n"
+                "heddle repro F1 --size medium\n"
+                "heddle repro --all -o results",
     .options = options,
     .operands_min = 0,
     .operands_max = UINT_MAX,

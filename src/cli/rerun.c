@@ -27,9 +27,9 @@ const struct command command_rerun = {
     .name = "rerun",
     .operands = "RESULT.json",
     .summary = "Run again what a result file records, and compare",
-    .text =
-        "Takes a result of 'heddle run -o' or of a store (docs/sweeps.md). Everything but the member 'host' has to be "
-        "the same; the exit status is 1 when it is not.",
+    .text = "Takes a result of 'heddle run -o' or of a store (docs/sweeps.md). Everything but the member 'host' has "
+            "to be the same; the exit status is 1 when it is not.",
+    .examples = "heddle rerun result.json",
     .options = options,
     .operands_min = 1,
     .operands_max = 1,

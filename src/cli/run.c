@@ -14,15 +14,15 @@ static const struct option options[] = {
     OPTION_SET,
     OPTION_DIVERGENCE,
     {"output", 'o', "FILE",
-     "write the result as JSON; '-': to standard output, and nothing else there; with several "
-     "variants FILE.json becomes FILE-1.json, FILE-2.json, ..."},
+     "write the result as JSON; '-' is standard output, and nothing else goes there; with several variants FILE.json "
+     "becomes FILE-1.json, FILE-2.json and so on"},
     {"dump", 0, "NAME=FILE", "write a buffer after the run, NumPy's format if FILE ends in .npy; may be repeated"},
     {"timeline", 0, "FILE", "in time: write what SMs, warps and memory did when, as a trace for Perfetto"},
     {"pipeline", 0, "FILE", "in time: write the instructions' stages, for Konata"},
-    {"from", 0, "CYCLE", "of --timeline and --pipeline both: begin at this cycle of the run"},
-    {"to", 0, "CYCLE", "of the same: end before this cycle"},
-    {"sm", 0, "N", "of the same: only this SM"},
-    {"block", 0, "N", "of the same: only this block of the grid"},
+    {"from", 0, "CYCLE", "of --timeline and --pipeline: begin at this cycle of the run"},
+    {"to", 0, "CYCLE", "of --timeline and --pipeline: end before this cycle"},
+    {"sm", 0, "N", "of --timeline and --pipeline: only this SM"},
+    {"block", 0, "N", "of --timeline and --pipeline: only this block of the grid"},
     {"max-cycles", 0, "N", "in time: give a launch up after N cycles; 0: never"},
     {"max-instructions", 0, "N", "functional: give a launch up after N warp instructions; 0: never"},
     {"seed", 0, "N", "seed of random fills that give none; default 1"},
@@ -312,10 +312,24 @@ const struct command command_run = {
     .name = "run",
     .operands = "LAUNCH",
     .summary = "Run a launch file: kernels, sizes, arguments, expected results",
-    .text = "LAUNCH is a .yaml file, its name without .yaml, or a folder with a file of its name. docs/launch-files.md "
-            "says what stands in it; 'heddle init KERNEL.cl' writes one. Values separated by commas, such as "
-            "--divergence pdom,dwf, --set sm.scheduler=rr,gto or --gpu gtx480,qv100, give one table that compares them "
-            "with the first. Ctrl-C ends a run in time early: its result says complete: false.",
+    .text = "LAUNCH is a .yaml file, its name without .yaml, or a folder with a file of its name; "
+            "docs/launch-files.md says what stands in it, and 'heddle init KERNEL.cl' writes one. Those in examples/ "
+            "come with Heddle and are found from anywhere.\n"
+            "Values separated by commas, for a key, --gpu or --divergence, run every combination and give one table "
+            "that compares them with the first.",
+    .manual = "The table shows cycles, IPC, SIMD efficiency, where the schedulers' slots went and what memory did; "
+              "under each row stands the change, of counts in %, of shares in points. With --functional a list of "
+              "mechanisms shows those that need no time and says of the others why they do.\n"
+              "On a terminal a run in time says once a second how far it is. An interrupt (Ctrl-C) or a termination "
+              "signal ends it early: the result says 'complete: false', and the exit status is 3.\n"
+              "The exit status is 1 when an expected result is wrong.\n"
+              "A trace of --timeline opens in Perfetto (ui.perfetto.dev), where a cycle is a nanosecond. Without "
+              "--from, --to, --sm and --block it holds the whole run.",
+    .examples = "heddle run examples/saxpy\n"
+                "heddle run examples/collatz --gpu qv100 -o result.json\n"
+                "heddle run examples/matmul --set sm.scheduler=rr,gto,two-level\n"
+                "heddle run examples/collatz --gpu fung-8800 --divergence pdom,dwf,mimd\n"
+                "heddle run examples/collatz --timeline collatz.perfetto --from 1000 --to 5000",
     .options = options,
     .operands_min = 1,
     .operands_max = 1,

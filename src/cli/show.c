@@ -111,8 +111,10 @@ const struct command command_show = {
     .operands = "FILE",
     .summary = "Show the kernels of a module: branches, where threads reconverge, registers, occupancy",
     .text = "FILE is a module (.ptx, .sass, .cl, .cu), '-' for PTX on standard input, or a launch file (.yaml). "
-            "Nothing is run. A picture of the control flow:\n"
-            "heddle show examples/saxpy --dot | dot -Tsvg > saxpy.svg",
+            "Nothing is run. docs/show.md says more.",
+    .manual = "What --isa prints can be run as a .sass file; docs/native.md.",
+    .examples = "heddle show examples/collatz --cfg\n"
+                "heddle show examples/saxpy --dot | dot -Tsvg > saxpy.svg",
     .options = options_table,
     .operands_min = 1,
     .operands_max = 1,

@@ -147,13 +147,12 @@ const struct command command_step = {
     .name = "step",
     .operands = "LAUNCH",
     .summary = "Watch warps part and meet, issue by issue",
-    .text =
-        "On a terminal: one issue at a time, by keys; into a file or pipe: a line each. What is shown: PC, source "
-        "line and instruction, active lanes, where they go, what the divergence mechanism holds, and what the other "
-        "warps wait for (into a pipe with --others). Lanes of a group with threads of several warps show each one's "
-        "warp.\n"
-        "  heddle step examples/collatz --warp 0\n"
-        "  heddle step examples/collatz --divergence dwf --html collatz.html",
+    .text = "On a terminal: one issue at a time, by keys; into a file or pipe: a line each. What is shown: PC, source "
+            "line and instruction, active lanes, where they go, what the divergence mechanism holds, and what the "
+            "other warps wait for (into a pipe with --others). Lanes of a group with threads of several warps show "
+            "each one's warp. docs/step.md says more.",
+    .examples = "heddle step examples/collatz --warp 0\n"
+                "heddle step examples/collatz --divergence dwf --html collatz.html",
     .options = options,
     .operands_min = 1,
     .operands_max = 1,

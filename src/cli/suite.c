@@ -11,7 +11,7 @@
 #include "cli/table.h"
 
 static const struct option options[] = {
-    {"size", 0, "SIZE", "test (well under a second), medium or paper; default test"},
+    {"size", 0, "test|medium|paper", "well under a second, up to a minute, or what the document ran; default test"},
     {"functional", 0, NULL, "run without time: what instructions do, and nothing of when"},
     OPTION_GPU,
     OPTION_SET,
@@ -24,6 +24,12 @@ static const struct option options[] = {
     OPTIONS_POINTS,
     {"quiet", 'q', NULL, "no summary"},
     OPTION_END,
+};
+
+static const struct verb verbs[] = {
+    {"list", "", "the workloads, and what characterises each"},
+    {"run", "NAME...", "run some of them"},
+    {NULL, NULL, NULL},
 };
 
 static const struct workload {
@@ -85,6 +91,17 @@ static void list(struct arena *arena) {
         0, stdout);
 }
 
+static const char *const *workload_names(struct arena *arena) {
+    struct {
+        const char **items;
+        unsigned count, capacity;
+    } names = {0};
+    for (const struct workload *workload = workloads; workload->name; workload++)
+        *ARENA_PUSH(arena, &names) = workload->name;
+    *ARENA_PUSH(arena, &names) = NULL;
+    return names.items;
+}
+
 static bool is_known(const char *name) {
     const struct workload *workload = workloads;
     while (workload->name && strcmp(workload->name, name) != 0)
@@ -103,7 +120,7 @@ static enum status refuse(const char *name, struct report *report) {
 static const char *find_program(struct arena *arena, const char *name) {
     const char *folder = file_program_folder(arena), *here = folder ? folder : "";
     const char *built = arena_printf(arena, "%s/suite/%s", here, name);
-    const char *installed = arena_printf(arena, "%s/../libexec/heddle/%s", here, name);
+    const char *installed = arena_printf(arena, "%s/../" HEDDLE_LIBEXEC_FOLDER "/heddle/%s", here, name);
     return access(built, X_OK) == 0 ? built : access(installed, X_OK) == 0 ? installed : NULL;
 }
 
@@ -167,7 +184,7 @@ static int suite_main(struct arguments *arguments) {
     else if (strcmp(verb, "run") == 0 && arguments->operand_count > 1)
         status = check_run(arguments, &report);
     else
-        status = arguments_usage(arguments->command, &report);
+        status = arguments_usage(arguments, &report);
     const bool as_points = !status && strcmp(verb, "run") == 0 && arguments_has(arguments, "backend");
     if (as_points)
         status = suite_points(arguments, &report);
@@ -181,13 +198,16 @@ static int suite_main(struct arguments *arguments) {
 
 const struct command command_suite = {
     .name = "suite",
-    .operands = "list | run NAME...",
     .summary = "The shipped workloads: OpenCL programs that check their own results",
-    .text =
-        "A workload generates its input, runs on the simulated GPU, and compares with a result computed on the host; "
-        "the exit status is 1 when it is wrong. 'run' takes the options of heddle exec; with --backend, local or "
-        "slurm, workloads run side by side as points of a "
-        "sweep, and results stay in the store.",
+    .text = "A workload generates its input, runs on the simulated GPU, and compares with a result computed on the "
+            "host; the exit status is 1 when it is wrong. With --backend workloads run side by side as points of a "
+            "sweep, and their results stay in the store; --store, --jobs and the options behind it belong to that, as "
+            "for 'heddle sweep'.",
+    .verbs = verbs,
+    .names = workload_names,
+    .examples = "heddle suite list\n"
+                "heddle suite run bfs --divergence dwf\n"
+                "heddle suite run bfs lu fft --gpu gtx480,qv100 --backend local",
     .options = options,
     .operands_min = 1,
     .operands_max = UINT_MAX,

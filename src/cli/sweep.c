@@ -17,11 +17,27 @@
 static const struct option options[] = {
     OPTION_STORE,
     OPTIONS_POINTS,
-    {"size", 0, "SIZE", "test, medium or paper, whatever the file says"},
+    {"size", 0, "test|medium|paper", "size of workloads, whatever the file says"},
     {"part", 0, "N", "FILE is an experiment of 'heddle repro': the N-th sweep of its list 'run'"},
-    {"output", 'o', "FILE", "collect: table.csv, table.sqlite, or - for CSV on standard output; report: page.html"},
+    {"output", 'o', "FILE",
+     "of 'collect': table.csv, table.sqlite, or '-' for CSV on standard output; of 'report': page.html"},
     {"quiet", 'q', NULL, "no progress, no summary"},
     OPTION_END,
+};
+
+static const struct verb verbs[] = {
+    {"plan", "FILE",
+     "check every configuration; how many points there are, are stored, and how long the rest may take"},
+    {"run", "FILE",
+     "run what the store does not have, in processes of this computer or as array jobs of Slurm; after an interruption "
+     "or a kill the same command goes on where it was"},
+    {"resume", "FILE", "go on as 'run' was last told for Slurm"},
+    {"status", "FILE", "how it stands, how long it may take yet, and why points failed"},
+    {"collect", "FILE", "make one table of all results, a row for each point"},
+    {"report", "FILE", "make one page: any two keys as axes, any measure, the Pareto front against hardware bits"},
+    {"point", "FILE NUMBER...", "run single points, by their numbers"},
+    {"task", "JOB NUMBER", "what a task of Slurm's runs"},
+    {NULL, NULL, NULL},
 };
 
 struct session {
@@ -254,7 +270,7 @@ static int task_main(struct session *s, struct report *report) {
     s->arena = &s->arguments->arena;
     enum status status = store_open(&s->store, arguments_value(s->arguments, "store"), s->arena, report);
     if (!status && (s->arguments->operand_count != 3 || !text_to_u64(s->arguments->operands[2], &task)))
-        status = arguments_usage(s->arguments->command, report);
+        status = arguments_usage(s->arguments, report);
     if (!status)
         status = job_run_task(&s->store, s->arguments->operands[1], task, &points_finder, report);
     return finish(status, report);
@@ -320,33 +336,32 @@ static int report_main(struct session *s, struct report *report) {
 
 static int sweep_main(struct arguments *arguments) {
     static const struct {
-        const char *name;
         unsigned operands;
         int (*main)(struct session *s, struct report *report);
-    } verbs[] = {{"plan", 2, plan_main},          {"run", 2, run_main},         {"resume", 2, resume_main},
-                 {"status", 2, status_main},      {"collect", 2, collect_main}, {"report", 2, report_main},
-                 {"point", UINT_MAX, point_main}, {"task", 3, task_main}};
+    } does[] = {{2, plan_main},    {2, run_main},    {2, resume_main},       {2, status_main},
+                {2, collect_main}, {2, report_main}, {UINT_MAX, point_main}, {3, task_main}};
+    _Static_assert(sizeof does / sizeof *does + 1 == sizeof verbs / sizeof *verbs, "one for each verb, in their order");
     struct session s = {.arguments = arguments};
     struct report report = {0};
-    for (unsigned i = 0; i < sizeof verbs / sizeof *verbs; i++)
-        if (strcmp(arguments->operands[0], verbs[i].name) == 0 && arguments->operand_count <= verbs[i].operands)
-            return verbs[i].main(&s, &report);
-    return finish(arguments_usage(arguments->command, &report), &report);
+    for (unsigned i = 0; verbs[i].name; i++)
+        if (strcmp(arguments->operands[0], verbs[i].name) == 0 && arguments->operand_count <= does[i].operands)
+            return does[i].main(&s, &report);
+    return finish(arguments_usage(arguments, &report), &report);
 }
 
 const struct command command_sweep = {
     .name = "sweep",
-    .operands = "plan | run | resume | status | collect | report FILE, or point FILE NUMBER...",
     .summary = "Many configurations of many programs, each run once and kept",
-    .text =
-        "FILE says which workloads or launch files run on which machines with which keys; docs/sweeps.md. 'plan' "
-        "checks "
-        "it and counts the points, 'run' runs those that the store does not have, in processes of this computer or by "
-        "Slurm, and goes on where it was after any interruption; 'resume' does so as 'run' was last told for Slurm; "
-        "'status' says how it stands and why points failed, 'collect' makes one table of all results, 'report' one "
-        "page "
-        "with figures; 'point' runs "
-        "one, by its number; 'task' is what a task of Slurm's runs.",
+    .text = "FILE says which workloads or launch files run on which machines, with which keys as lists, ranges, zips "
+            "and exclusions; docs/sweeps.md. Each configuration is run once and its result kept in the store.",
+    .verbs = verbs,
+    .manual = "With --backend slurm the store is in a folder that all computers of the cluster have. --memory makes a "
+              "point fail that needs more; with Slurm it is sbatch's --mem too. Tasks are packed by estimate, smaller "
+              "where processors would be idle.",
+    .examples = "heddle sweep plan study.yaml\n"
+                "heddle sweep run study.yaml -j 8\n"
+                "heddle sweep collect study.yaml -o study.sqlite\n"
+                "heddle sweep report study.yaml -o study.html",
     .options = options,
     .operands_min = 2,
     .operands_max = UINT_MAX,

@@ -12,7 +12,7 @@ static const struct option options[] = {
     OPTION_GPU,
     OPTION_SET,
     OPTION_DIVERGENCE,
-    {"output", 'o', "FILE", "write the analysis as JSON; '-': to standard output, and nothing else there"},
+    {"output", 'o', "FILE", "write the analysis as JSON; '-' is standard output, and nothing else goes there"},
     {"seed", 0, "N", "seed of random fills that give none; default 1"},
     {"threads", 0, "N", "runs at a time; default: as many as the computer has processors"},
     {"lines", 0, "N", "source lines to show for each part; default 3"},
@@ -156,12 +156,14 @@ const struct command command_why = {
     .name = "why",
     .operands = "LAUNCH",
     .summary = "Show what holds a launch back: repeat it with one ideal part of the machine at a time",
-    .text =
-        "Runs a launch file as the machine is, and again with a perfect L1, a perfect L2, a perfect DRAM, infinite "
-        "bandwidth, memory without latency, no divergence, unlimited MSHRs, barriers that cost nothing, more warps, "
-        "and "
-        "shared memory without bank conflicts, on all processors. Shows what each would gain, in which order to act, "
-        "and at which source lines. docs/why.md says what each part is.",
+    .text = "Runs a launch file as the machine is, and again with a perfect L1, a perfect L2, a perfect DRAM, "
+            "infinite bandwidth, memory without latency, no divergence, unlimited MSHRs, barriers that cost nothing, "
+            "more warps, and shared memory without bank conflicts, on all processors. Shows what each would gain, in "
+            "which order to act, and at which source lines. docs/why.md says what each part is.",
+    .examples =
+        "heddle why examples/matmul\n"
+        "heddle why examples/matmul -o why.json && heddle run examples/matmul -o r.json && heddle report r.json "
+        "why.json",
     .options = options,
     .operands_min = 1,
     .operands_max = 1,
