@@ -173,9 +173,37 @@ static bool is_shared_access(const struct step *step, uint64_t address) {
     return space == SPACE_SHARED || (space == SPACE_GENERIC && address - SHARED_WINDOW < WINDOW_BYTES);
 }
 
+/* A load takes the lock of its word where that is free, lane after lane, and says who has got it; a store gives it back.
+ * Other accesses do not look at locks. */
+static bool lock_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
+    uint8_t *locks = exec->shared + exec->shared_bytes;
+    for (BITS_EACH(lane, lanes)) {
+        const uint64_t address = exec_address(exec, warp, lane, step);
+        uint8_t *memory = exec_translate(exec, warp, lane, step, address, LOCKED_BYTES);
+        if (!memory)
+            return false;
+        uint8_t *lock = &locks[(size_t)(memory - exec->shared) / LOCKED_BYTES];
+        uint32_t old;
+        memcpy(&old, memory, sizeof old);
+        if (step->inst->op == OP_LD) {
+            exec_write(exec, warp, &step->rows[0], lane, old);
+            exec_write(exec, warp, &step->rows[1], lane, *lock ? 0 : UINT32_MAX);
+            *lock = 1;
+            continue;
+        }
+        const uint32_t new = (uint32_t)exec_read(exec, warp, &step->rows[1], lane);
+        memcpy(memory, &new, sizeof new);
+        exec->counts->progress += new != old; /* as below */
+        *lock = 0;
+    }
+    return true;
+}
+
 /* PTX: an f32 addition flushes subnormals on global memory and keeps them on shared memory. */
 bool exec_atomic_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
     const struct inst *inst = step->inst;
+    if (inst->op == OP_LD || inst->op == OP_ST)
+        return lock_step(exec, warp, step, lanes);
     const uint32_t bytes = step->access_bytes;
     const struct row *sources = step->rows + step->dst_count;
     for (BITS_EACH(lane, lanes)) {

@@ -117,7 +117,8 @@ struct exec *exec_create_like(struct arena *arena, const struct linked *linked, 
     exec->shared_bytes = linked->shared_bytes;
     if (launch->dynamic_shared_bytes)
         exec->shared_bytes = (uint32_t)bits_round_up(linked->shared_bytes, 16) + launch->dynamic_shared_bytes;
-    exec->shared = arena_alloc_aligned(arena, exec->shared_bytes + 64u, 64);
+    exec->start_bytes = exec->shared_bytes + (linked->has_locks ? exec->shared_bytes / LOCKED_BYTES : 0);
+    exec->shared = arena_alloc_aligned(arena, exec->start_bytes + 64u, 64);
     const uint32_t stack = linked->has_recursion ? launch->stack_bytes : 0;
     exec->local_bytes = (uint32_t)bits_round_up(linked->local_bytes + stack, 16);
     exec->local = arena_alloc_aligned(arena, slots * exec->local_bytes, 64);
@@ -180,7 +181,7 @@ void exec_start(struct exec *exec, uint64_t block) {
     const uint32_t sm = (uint32_t)(block % exec->launch->sm_count);
     for (unsigned warp = 0; warp < exec->warps; warp++)
         start_warp(exec, warp, place, sm);
-    memset(exec->shared, 0, exec->shared_bytes);
+    memset(exec->shared, 0, exec->start_bytes);
     for (size_t thread = 0; exec->local_touched && thread < slots; thread++)
         memset(exec->local + thread * exec->local_bytes, 0, exec->local_touched);
     exec->local_touched = exec->linked->has_calls ? linked_frame_size(exec->linked, exec->linked->kernel) : 0;

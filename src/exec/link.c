@@ -379,8 +379,12 @@ static bool is_plain_access(const struct step *step, const struct row *rows, uns
 static enum kind link_kind(struct linker *linker, struct step *step) {
     const struct inst *inst = step->inst;
     switch ((enum op)inst->op) {
-    case OP_LD: step->plain = is_plain_access(step, step->rows, step->dst_count); return KIND_LOAD;
-    case OP_ST: step->plain = is_plain_access(step, step->rows + 1, step->src_count - 1u); return KIND_STORE;
+    case OP_LD:
+        step->plain = is_plain_access(step, step->rows, step->dst_count);
+        return inst->mode == MODE_LOCK ? KIND_ATOMIC : KIND_LOAD;
+    case OP_ST:
+        step->plain = is_plain_access(step, step->rows + 1, step->src_count - 1u);
+        return inst->mode == MODE_UNLOCK ? KIND_ATOMIC : KIND_STORE;
     case OP_ATOM:
     case OP_RED: return KIND_ATOMIC;
     case OP_PREFETCH:
@@ -479,6 +483,7 @@ static void link_step(struct linker *linker, const struct function *function, ui
                           .intrinsic = (uint8_t)intrinsic_of(inst)};
     linked->prints |= step->intrinsic == INTRINSIC_PRINTF;
     linked->in_order |= depends_on_order(inst) || linked->prints;
+    linked->has_locks |= inst->mode == MODE_LOCK || inst->mode == MODE_UNLOCK;
     if (inst->guard >= 0) {
         step->guarded = true;
         step->guard_offset = layout->registers[inst->guard].offset;

@@ -10,6 +10,8 @@ struct site {
     uint64_t low, high;
 };
 
+enum { LOCKED_BYTES = 4 }; /* of shared memory that have a lock of their own */
+
 /* One call that has not returned, of one thread. */
 struct activation {
     uint32_t call_pc, frame_pointer, saved_bytes;
@@ -26,7 +28,8 @@ struct exec {
     unsigned warps, threads; /* of a block */
     uint8_t *shared;
     uint32_t shared_bytes;
-    uint8_t *local;                      /* thread t: local + t * local_bytes */
+    uint32_t start_bytes; /* of shared memory and of its locks, which lie behind it: zero when a block starts */
+    uint8_t *local;       /* thread t: local + t * local_bytes */
     uint32_t local_bytes, local_touched; /* touched: bytes of each thread's that a block may have written */
     uint32_t *frame_pointers;            /* of each thread; NULL: nothing is called, and all are 0 */
     struct activation *activations;      /* thread t: activations + t * depth_limit */
@@ -94,6 +97,7 @@ bool exec_store_step(struct exec *exec, unsigned warp, const struct step *step, 
 /* cond_acc: what lanes store, at these addresses. */
 bool exec_accumulate_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes,
                           const uint64_t *address);
+/* Also loads and stores of KIND_ATOMIC: those of locks. */
 bool exec_atomic_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
 /* active: lanes of the group; alive: lanes of the warp that have not ended. */
 bool exec_warp_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint32_t active,

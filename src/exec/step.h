@@ -31,7 +31,7 @@ enum kind {
     KIND_MOVE,   /* mov that packs or unpacks */
     KIND_LOAD,
     KIND_STORE,
-    KIND_ATOMIC,
+    KIND_ATOMIC,  /* and what takes and gives back locks of shared memory */
     KIND_WARP,    /* votes, shuffles, matches */
     KIND_CLOCK,   /* mov from a clock */
     KIND_LOCAL,   /* the address of a local variable: depends on the thread's call depth */
@@ -113,7 +113,7 @@ struct linked {
     uint32_t shared_bytes; /* static */
     uint32_t local_bytes;  /* per thread: the kernel's own frame and, without recursion, all that calls add */
     uint32_t local_align;  /* of every frame in local memory: what the variables of all reachable functions need */
-    bool prints, has_calls;
+    bool prints, has_calls, has_locks;
     bool in_order; /* what blocks do depends on blocks before them: atomics, accesses with an order, printf, clocks */
     bool has_recursion;  /* or calls through pointers: depth is not known, the launch's stack_bytes limit it */
     uint32_t call_depth; /* without recursion: the deepest chain of calls */

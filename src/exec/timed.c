@@ -187,7 +187,12 @@ void core_free_ticket(struct core *core, uint32_t ticket) {
 /* Shared memory is the SM's own: at once. Global memory: operands are bound now, the rest happens below. */
 bool exec_timed_atomic(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
     struct core *core = exec->core;
-    note_access(exec, warp, step, lanes, ACCESS_ATOMIC, step->access_bytes);
+    const enum op op = step->inst->op;
+    note_access(exec, warp, step, lanes,
+                op == OP_LD   ? ACCESS_LOAD
+                : op == OP_ST ? ACCESS_STORE
+                              : ACCESS_ATOMIC,
+                step->access_bytes);
     struct access *access = core->access;
     if (access->space != SPACE_GLOBAL) {
         if (!exec_atomic_step(exec, warp, step, lanes))

@@ -66,7 +66,9 @@ static const char *const mode_words[] = {[MODE_NONE] = NULL,
                                          [MODE_AND] = "and",
                                          [MODE_OR] = "or",
                                          [MODE_XOR] = "xor",
-                                         [MODE_UNANIMOUS] = "u"};
+                                         [MODE_UNANIMOUS] = "u",
+                                         [MODE_LOCK] = "lock",
+                                         [MODE_UNLOCK] = "unlock"};
 static const char *const atom_words[] = {
     [ATOM_NONE] = NULL, [ATOM_ADD] = "add", [ATOM_MIN] = "min", [ATOM_MAX] = "max",
     [ATOM_AND] = "and", [ATOM_OR] = "or",   [ATOM_XOR] = "xor", [ATOM_EXCH] = "exch",
@@ -112,7 +114,7 @@ static void put_opcode(struct text_line *line, const struct inst *inst) {
     put_word(line, atom_words, inst->atom);
     put_word(line, cache_words, inst->cache);
     unsigned vector = inst->op == OP_LD ? inst->dst_count : inst->op == OP_ST ? inst->src_count - 1u : 1;
-    if (vector > 1)
+    if (vector > 1 && inst->mode != MODE_LOCK)
         text_put(line, ".v%u", vector);
     bool types = inst->type != TYPE_NONE && !(inst->op >= OP_BRA && inst->op <= OP_TRAP) && inst->op != OP_ISSPACEP;
     if (types)
@@ -192,7 +194,7 @@ static void put_call(struct text_line *line, const struct function *function, co
 
 static void put_operands(struct text_line *line, const struct function *function, const struct inst *inst) {
     bool pair = inst->dst_count == 2 && (inst->op == OP_SETP || inst->op == OP_PSETP || inst->op == OP_SHFL ||
-                                         inst->op == OP_MATCH || inst->op == OP_ELECT);
+                                         inst->op == OP_MATCH || inst->op == OP_ELECT || inst->mode == MODE_LOCK);
     if (inst->dst_count + inst->src_count > 0)
         text_put(line, " ");
     if (pair) {

@@ -390,7 +390,7 @@ static bool keeps_guard(const struct legal *l, const struct inst *inst) {
     case OP_LD:
     case OP_ST: return inst->space != SPACE_GENERIC || l->target->has_generic;
     case OP_ATOM:
-    case OP_RED:
+    case OP_RED: return inst->space == SPACE_GLOBAL || l->target->has_generic;
     case OP_MOV:
     case OP_BAR: return true;
     case OP_ADD:
@@ -401,8 +401,9 @@ static bool keeps_guard(const struct legal *l, const struct inst *inst) {
 
 /* One instruction; with a guard that its sequence cannot carry, behind a branch. */
 static enum status legal_guarded(struct legal *l, const struct inst *inst) {
-    struct inst at = *inst;
-    l->at.at = &at;
+    struct inst *at = ARENA_NEW(l->to->arena, struct inst); /* the ends of blocks keep it */
+    *at = *inst;
+    l->at.at = at;
     l->start_block = l->at.block;
     l->start = l->to->blocks.items[l->at.block].code.count;
     if (inst->guard < 0)
@@ -410,10 +411,10 @@ static enum status legal_guarded(struct legal *l, const struct inst *inst) {
     struct operand guard = operand_register(l->first[inst->guard]);
     guard.negated = inst->guard_negated;
     if (keeps_guard(l, inst)) {
-        at.guard = (int32_t)guard.reg;
+        at->guard = (int32_t)guard.reg;
         return legal_inst(l, inst);
     }
-    at.guard = -1;
+    at->guard = -1;
     const uint32_t inside = body_block_new(l->to), behind = body_block_new(l->to);
     build_branch(&l->at, operand_not(guard), behind, inside);
     const enum status status = legal_inst(l, inst);

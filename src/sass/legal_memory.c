@@ -138,14 +138,62 @@ static enum status legal_store(struct legal *l, const struct inst *inst) {
     return STATUS_OK;
 }
 
+/* What the operation makes of what the word held. */
+static struct operand atomic_result(struct builder *to, const struct inst *inst, struct operand old,
+                                    const struct operand *values) {
+    const enum type type = (enum type)inst->type;
+    switch ((enum atom)inst->atom) {
+    case ATOM_ADD: return build2(to, OP_ADD, type, old, values[0]);
+    case ATOM_MIN: return build2(to, OP_MIN, type, old, values[0]);
+    case ATOM_MAX: return build2(to, OP_MAX, type, old, values[0]);
+    case ATOM_AND: return build2(to, OP_AND, type, old, values[0]);
+    case ATOM_OR: return build2(to, OP_OR, type, old, values[0]);
+    case ATOM_XOR: return build2(to, OP_XOR, type, old, values[0]);
+    case ATOM_CAS: return build_select(to, build_compare(to, CMP_EQ, TYPE_U32, old, values[0]), values[1], old);
+    case ATOM_INC: /* 0 from the limit on */
+        return build_select(to, build_compare(to, CMP_GE, TYPE_U32, old, values[0]), constant(0),
+                            build2(to, OP_ADD, TYPE_U32, old, constant(1)));
+    case ATOM_DEC: /* the limit below 1 and above it: 0 - 1 is more than any */
+        return build2(to, OP_MIN, TYPE_U32, build2(to, OP_ADD, TYPE_U32, old, constant(UINT32_MAX)), values[0]);
+    default: return values[0];
+    }
+}
+
+/* In shared memory, where no instruction does it whole: load with the lock of the word, operate, store where the lock was
+ * got, and again where not. Who has a lock and who has not go through the same instructions up to the store, so no lane
+ * that asks is in the way of one that holds. */
+static void atomic_by_lock(struct legal *l, const struct inst *inst) {
+    struct operand address, upper, values[2];
+    take_address(l, inst, &address, &upper);
+    for (unsigned i = 1; i < inst->src_count; i++)
+        values[i - 1] = legal_low(l, &inst->src[i]);
+    const uint32_t loop = body_block_new(l->to), behind = body_block_new(l->to);
+    const struct operand old = operand_register(body_register(l->to, TYPE_B32));
+    const struct operand got = operand_register(body_register(l->to, TYPE_PRED));
+    build_jump(&l->at, loop);
+    struct inst *load = build_inst(&l->at, OP_LD, TYPE_B32, 2, 2);
+    load->space = SPACE_SHARED, load->mode = MODE_LOCK, load->order = ORDER_VOLATILE;
+    load->dst[0] = old, load->dst[1] = got;
+    load->src[0] = address, load->src[1] = upper;
+    const struct operand new = atomic_result(&l->at, inst, old, values);
+    struct inst *store = build_inst(&l->at, OP_ST, TYPE_B32, 0, 3);
+    store->space = SPACE_SHARED, store->mode = MODE_UNLOCK, store->guard = (int32_t)got.reg;
+    store->src[0] = address, store->src[1] = upper, store->src[2] = new;
+    build_branch(&l->at, operand_not(got), loop, behind);
+    if (inst->op == OP_ATOM)
+        legal_put(l, &inst->dst[0], old);
+}
+
 static enum status legal_atomic(struct legal *l, const struct inst *inst) {
     const unsigned bytes = type_bytes((enum type)inst->type);
     if (bytes != 4 || inst->type == TYPE_F16X2 || inst->type == TYPE_BF16X2)
         return legal_refuse(l, inst, "atomics that are not of 32-bit integers or f32");
+    if (inst->space == SPACE_SHARED && !l->target->has_generic) {
+        atomic_by_lock(l, inst);
+        return STATUS_OK;
+    }
     struct operand address, upper;
     struct inst generic = *inst;
-    if (inst->space == SPACE_SHARED && !l->target->has_generic)
-        return legal_refuse(l, inst, "atomics in shared memory");
     take_address(l, inst, &address, &upper);
     if (inst->space == SPACE_SHARED) { /* by way of their window: atomics take generic addresses */
         struct operand place = address.has_reg ? operand_register(address.reg) : constant(0);
@@ -191,8 +239,7 @@ static enum status access_generic(struct legal *l, const struct inst *inst) {
     } spaces[] = {{SPACE_SHARED, SHARED_WINDOW}, {SPACE_LOCAL, LOCAL_WINDOW}};
     struct inst part = *inst;
     part.space = SPACE_GLOBAL;
-    if (inst->op == OP_ATOM || inst->op == OP_RED)
-        return legal_refuse(l, inst, "atomics with generic addresses");
+    const bool is_atomic = inst->op == OP_ATOM || inst->op == OP_RED;
     if (!inst->src[0].has_reg || inst->src[0].symbol) /* a variable */
         return access_once(l, &part);
     const struct operand address = operand_register(l->first[inst->src[0].reg]);
@@ -203,6 +250,8 @@ static enum status access_generic(struct legal *l, const struct inst *inst) {
     const uint32_t behind = body_block_new(l->to);
     for (unsigned i = 0; i < 3; i++) {
         uint32_t other = behind;
+        if (is_atomic && i < 2 && spaces[i].space == SPACE_LOCAL) /* PTX has none there */
+            continue;
         if (i < 2) {
             const struct operand place =
                 build2(&l->at, OP_ADD, TYPE_U32, address, constant((uint32_t)(0 - spaces[i].window)));

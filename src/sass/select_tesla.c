@@ -67,6 +67,10 @@ unsigned tesla_code(struct selector *s, uint32_t predicate, const struct inst *a
     return code;
 }
 
+void tesla_set_code(struct selector *s, struct machine_inst *inst, uint32_t predicate) {
+    tesla_modify(s, inst, NATIVE_SLOT_CODE, (enum native_modifier)(MODIFIER_C0 + new_code(s, predicate)));
+}
+
 static bool asks_for(const struct inst *inst, uint32_t reg) {
     return inst->guard == (int32_t)reg || (inst->op == OP_SELP && inst->src[2].reg == reg);
 }
@@ -99,7 +103,7 @@ void tesla_put_predicate(struct selector *s, struct machine_inst *inst, uint32_t
     else
         tesla_put_unit(inst, reg);
     if (uses)
-        tesla_modify(s, inst, NATIVE_SLOT_CODE, (enum native_modifier)(MODIFIER_C0 + new_code(s, reg)));
+        tesla_set_code(s, inst, reg);
 }
 
 /* ---- sources ---- */

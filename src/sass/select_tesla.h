@@ -43,6 +43,8 @@ struct tesla_source tesla_any(struct selector *s, const struct operand *operand,
 bool tesla_number(const struct selector *s, const struct operand *operand, uint32_t *value);
 /* The condition code that says whether the predicate holds. */
 unsigned tesla_code(struct selector *s, uint32_t predicate, const struct inst *at);
+/* The instruction sets a code that says so. */
+void tesla_set_code(struct selector *s, struct machine_inst *inst, uint32_t predicate);
 void tesla_guard(struct machine_inst *inst, unsigned code, bool negated);
 /* The result is a predicate that the block goes on to ask for: it sets a code too, and no register where none is needed. */
 void tesla_put_predicate(struct selector *s, struct machine_inst *inst, uint32_t reg);

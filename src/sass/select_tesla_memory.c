@@ -123,7 +123,22 @@ bool tesla_shared_source(struct selector *s, const struct operand *operand, stru
     return true;
 }
 
+/* The predicate is asked for by its code alone, in the same block. */
+static void load_locked(struct selector *s, const struct inst *inst) {
+    struct native_operand from = shared_operand(s, inst, &inst->src[0], shared_offset(s, &inst->src[0]), 4);
+    from.width = MODIFIER_U32;
+    struct machine_inst *made = tesla_emit(s, TESLA_G2R_LCK, inst);
+    tesla_put_unit(made, inst->dst[0].reg);
+    machine_operand(made, from, NO_UNIT);
+    tesla_modify(s, made, NATIVE_SLOT_SIZE, MODIFIER_U32);
+    tesla_set_code(s, made, inst->dst[1].reg);
+}
+
 static void load_shared(struct selector *s, const struct inst *inst) {
+    if (inst->mode == MODE_LOCK) {
+        load_locked(s, inst);
+        return;
+    }
     const unsigned words = inst->dst_count, bytes = words > 1 ? 4 : type_bytes((enum type)inst->type);
     uint32_t offset = shared_offset(s, &inst->src[0]);
     struct operand address = inst->src[0];
@@ -150,7 +165,7 @@ static void store_shared(struct selector *s, const struct inst *inst) {
     for (unsigned i = 0; i < words; i++, offset += bytes) {
         const struct tesla_source value = tesla_register(s, &inst->src[2 + i]);
         const struct native_operand to = shared_operand(s, inst, &inst->src[0], offset, bytes);
-        struct machine_inst *made = tesla_emit(s, TESLA_R2G, inst);
+        struct machine_inst *made = tesla_emit(s, inst->mode == MODE_UNLOCK ? TESLA_R2G_UNL : TESLA_R2G, inst);
         machine_operand(made, to, NO_UNIT);
         tesla_put(made, &value);
         const enum native_modifier size = width_word(words > 1 ? TYPE_B32 : (enum type)inst->type);

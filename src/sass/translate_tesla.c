@@ -191,9 +191,14 @@ static struct operand shared_address(const struct native_operand *operand, enum 
     return address;
 }
 
+static enum type loaded_type(const struct translation *t) {
+    const enum native_modifier width = t->inst->operands[1].width;
+    return translate_type(width ? width : translate_word(t, 0));
+}
+
 static void load_shared(struct translation *t) {
     const struct native_operand *from = &t->inst->operands[1];
-    const enum type type = from->width ? translate_type(from->width) : translate_type(translate_word(t, 0));
+    const enum type type = loaded_type(t);
     if (from->reg == NATIVE_NO_ADDRESS) {
         translate_move(t, translate_target(t, 0), translate_source(t, 1, TYPE_B32));
         return;
@@ -202,17 +207,42 @@ static void load_shared(struct translation *t) {
         ->space = SPACE_SHARED;
 }
 
-static void store_shared(struct translation *t) {
+/* Of an operand that may not lie in the parameters, nor, with a lock, be other than a word. */
+static bool refuses_place(struct translation *t, const struct native_operand *place, enum type type, bool locks) {
+    const uint32_t params = TESLA_PARAM_BASE + t->kernel->param_bytes;
+    if (place->reg == NATIVE_NO_ADDRESS && place->value * type_bytes(type) < params)
+        translate_refuse(t, locks ? "a lock of the parameters" : "a store to the parameters");
+    else if (locks && type_bytes(type) != 4)
+        translate_refuse(t, "a lock of less than a word");
+    else
+        return false;
+    return true;
+}
+
+static void store_shared(struct translation *t, enum mode mode) {
     const struct native_operand *to = &t->inst->operands[0];
     const enum type type = translate_type(translate_word(t, 0));
-    const uint32_t params = TESLA_PARAM_BASE + t->kernel->param_bytes;
-    if (to->reg == NATIVE_NO_ADDRESS && to->value * type_bytes(type) < params) {
-        translate_refuse(t, "a store to the parameters");
+    if (refuses_place(t, to, type, mode == MODE_UNLOCK))
         return;
-    }
     const struct operand value = translate_source(t, 1, TYPE_B32);
     const struct operand sources[2] = {shared_address(to, type), value};
-    translate_put(t, &(struct operation){.op = OP_ST, .type = type}, NULL, 0, sources, 2)->space = SPACE_SHARED;
+    translate_put(t, &(struct operation){.op = OP_ST, .type = type, .mode = mode}, NULL, 0, sources, 2)->space =
+        SPACE_SHARED;
+}
+
+static void load_locked(struct translation *t) {
+    const struct native_operand *from = &t->inst->operands[1];
+    const enum type type = loaded_type(t);
+    const enum native_modifier code = translate_word(t, 1);
+    if (refuses_place(t, from, type, true))
+        return;
+    struct operand targets[2] = {translate_target(t, 0), {.kind = OPERAND_NONE}};
+    if (code)
+        targets[1] = translate_register(REGISTER_C + (unsigned)(code - MODIFIER_C0));
+    const struct operand address = shared_address(from, type);
+    struct inst *inst =
+        translate_put(t, &(struct operation){.op = OP_LD, .type = type, .mode = MODE_LOCK}, targets, 2, &address, 1);
+    inst->space = SPACE_SHARED, inst->order = ORDER_VOLATILE; /* who did not get it asks again */
 }
 
 static void atomic(struct translation *t, bool returns) {
@@ -361,7 +391,9 @@ void translate_tesla(struct translation *t) {
                     translate_source(t, 1, TYPE_B32), translate_number((uint64_t)t->inst->operands[2].value));
         break;
     case TESLA_G2R: load_shared(t); break;
-    case TESLA_R2G: store_shared(t); break;
+    case TESLA_R2G: store_shared(t, MODE_NONE); break;
+    case TESLA_G2R_LCK: load_locked(t); break;
+    case TESLA_R2G_UNL: store_shared(t, MODE_UNLOCK); break;
     case TESLA_GLD: load(t, SPACE_GLOBAL); break;
     case TESLA_GST: store(t, SPACE_GLOBAL); break;
     case TESLA_LLD: load(t, SPACE_LOCAL); break;

@@ -9,8 +9,7 @@ flow; atomics are such that their final effect does not depend on order.
 
   generate.py --seed N [--count M] [--native] --out FOLDER     writes N.cl and N.spec (see case.h) for M seeds from N on
 
-With --native it uses only what all native instruction sets have: no doubles, no functions with an error bound, no atomics
-in local memory.
+With --native it uses only what all native instruction sets have: no doubles, no functions with an error bound.
 """
 import argparse
 import os
@@ -736,7 +735,7 @@ class Kernel:
                       "signed atomic_min", "signed atomic_max", "signed atomic_add", "cas"]
         self.cells = [self.pick(operations) for _ in range(6)] + ["ticket", "sum"]
         self.local_cells = [self.pick(operations) for _ in range(4)] + ["ticket", "sum"]
-        uses_local_cells = self.chance(0.6) and self.widest == "double"
+        uses_local_cells = self.chance(0.6)
         if not uses_local_cells:
             self.local_cells = []
         top = []

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "sass/native.h"
+
 enum { WORDS = 4096 };
 
 static uint32_t bits_of(float value) {
@@ -437,6 +439,98 @@ static void instructions_of_tesla(void **state) {
 #undef X
 }
 
+/* ---- locks of shared memory ---- */
+
+/* R1: the thread; A1: one of four words of shared memory by the thread's last bits, R6: the same of the buffer */
+#define LOCKS(body)                                                                                                    \
+    "code for sm_13\nFunction : k\n.params 8\n.shared 256\nI2I.U32.U16 R1, R0L;\nLOP.AND R2, R1, 0x3;\n"               \
+    "R2A A1, R2, 0x2;\nSHL R6, R2, 0x2;\nIADD R6, g [0x4], R6;\n" body
+
+/* Of all who ask, one gets it, by the sign of the code and by its value; once it is given back, one again. */
+static void one_thread_at_a_time_has_a_lock(void **state) {
+    (void)state;
+    static const char text[] = LOCKS(
+        "G2R.LCK.U32.C0 R3, g [A1+0x8].U32;\nMVI R4, 0x0;\nMVI R4 (C0.LT), 0x1;\nGRED.ADD.U32 global14 [R6], R4;\n"
+        "BAR.ARV.WAIT b0, 0xfff;\nG2R.LCK.U32.C1 R3, g [A1+0x8].U32;\nMVI R4, 0x0;\nMVI R4 (C1.NE), 0x1;\n"
+        "IADD32I R6, R6, 0x10;\nGRED.ADD.U32 global14 [R6], R4;\nMVI R5, 0x63;\nBAR.ARV.WAIT b0, 0xfff;\n"
+        "R2G.UNL.U32.U32 C0.NE, g [A1+0x8], R5;\nBAR.ARV.WAIT b0, 0xfff;\n"
+        "G2R.LCK.U32.C2 R3, g [A1+0x8].U32;\nIADD32I R6, R6, 0x10;\nGRED.ADD.U32 C2.NE, global14 [R6], R3;\nRET;\n");
+    uint32_t out[12];
+    run_text_under_all(text, 96, out, 12);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(out[i], 1);
+        assert_int_equal(out[4 + i], 0);
+        assert_int_equal(out[8 + i], 0x63);
+    }
+}
+
+/* The first lanes of those that ask at once. */
+static void locks_go_by_the_order_of_lanes(void **state) {
+    (void)state;
+    uint32_t out[32];
+    run_text(LOCKS("SHL R5, R1, 0x2;\nIADD R5, g [0x4], R5;\nG2R.LCK.U32.C0 R3, g [A1+0x8].U32;\nMVI R4, 0x0;\n"
+                   "MVI R4 (C0.NE), 0x1;\nGST.U32 global14 [R5], R4;\nRET;\n"),
+             32, out, 32);
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(out[i], i < 4);
+}
+
+/* Every thread draws a number of its word: all are drawn, and each once. */
+static void a_loop_of_locks_is_an_atomic(void **state) {
+    (void)state;
+    static const char text[] =
+        "code for sm_13\nFunction : k\n.params 8\n.shared 256\n/*0000*/ I2I.U32.U16 R1, R0L;\n"
+        "/*0008*/ LOP.AND R2, R1, 0x3;\n/*0010*/ R2A A1, R2, 0x2;\n/*0018*/ SSY 0x40;\n"
+        "/*0020*/ G2R.LCK.U32.C0 R3, g [A1+0x8].U32;\n/*0028*/ IADD32I R4, R3, 0x1;\n"
+        "/*0030*/ R2G.UNL.U32.U32 C0.NE, g [A1+0x8], R4;\n/*0038*/ BRA C0.EQ, 0x20;\n/*0040*/ NOP.S;\n"
+        "/*0048*/ SHL R3, R3, 0x4;\n/*0050*/ SHL R2, R2, 0x2;\n/*0058*/ IADD R3, R3, R2;\n"
+        "/*0060*/ IADD R3, g [0x4], R3;\n/*0068*/ MVI R4, 0x1;\n/*0070*/ GRED.ADD.U32 global14 [R3], R4;\n/*0078*/ "
+        "RET;\n";
+    uint32_t out[100];
+    run_text_under_all(text, 96, out, 100);
+    for (uint32_t i = 0; i < 100; i++)
+        assert_int_equal(out[i], i < 96);
+}
+
+static void a_lock_that_is_kept_stops_who_waits_for_it(void **state) {
+    (void)state;
+    struct fixture f;
+    native_open(&f, "tokens",
+                "code for sm_13\nFunction : k\n.params 8\n.shared 256\n/*0000*/ G2R.LCK.U32.C0 R3, g [0x8].U32;\n"
+                "/*0008*/ BRA C0.EQ, 0x0;\n/*0010*/ RET;\n",
+                WORDS);
+    const uint32_t params[2] = {0, 0};
+    const struct launch launch = {.program = f.program,
+                                  .kernel = program_module(f.program)->functions[0],
+                                  .grid = {1, 1, 1},
+                                  .block = {64, 1, 1},
+                                  .params = params,
+                                  .work_dim = 1,
+                                  .in_time = true};
+    assert_int_equal(device_launch(f.device, &launch, &f.result, &f.report), STATUS_STOPPED);
+    assert_non_null(strstr(report_text(&f.report), "makes no progress"));
+    finish(&f);
+}
+
+static void what_has_no_lock_is_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } cases[] = {{"G2R.LCK.U32.C0 R3, g [0x4].U32;\nRET;\n", "a lock of the parameters"},
+                 {"R2G.UNL.U32.U32 g [0x4], R3;\nRET;\n", "a lock of the parameters"},
+                 {"G2R.LCK.U16.C0 R3, g [A1+0x8].U16;\nRET;\n", "a lock of less than a word"}};
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[256];
+        struct report report = {0};
+        struct module *module = NULL;
+        const int length = snprintf(text, sizeof text, "code for sm_13\nFunction : k\n.params 8\n%s", cases[i].text);
+        assert_int_equal(native_load("test.sass", text, (size_t)length, &module, &report), STATUS_INVALID);
+        if (!strstr(report_text(&report), cases[i].message))
+            fail_msg("%s", report_text(&report));
+        report_free(&report);
+    }
+}
+
 /* ---- counting ---- */
 
 /* Parts issue, but they are no instructions: LD_LDU is one, and so is an addition that takes shared memory. */
@@ -469,6 +563,11 @@ int main(void) {
         cmocka_unit_test(the_listing_of_tesla),
         cmocka_unit_test(instructions_of_fermi),
         cmocka_unit_test(instructions_of_tesla),
+        cmocka_unit_test(one_thread_at_a_time_has_a_lock),
+        cmocka_unit_test(locks_go_by_the_order_of_lanes),
+        cmocka_unit_test(a_loop_of_locks_is_an_atomic),
+        cmocka_unit_test(a_lock_that_is_kept_stops_who_waits_for_it),
+        cmocka_unit_test(what_has_no_lock_is_refused),
         cmocka_unit_test(a_unanimous_branch_moves_all_or_none),
         cmocka_unit_test(calls_share_registers),
         cmocka_unit_test(blocks_work_together),
