@@ -21,6 +21,7 @@ static const struct option options[] = {
     {"limit", 0, "N", "issues to keep; default 2000"},
     {"others", 0, NULL, "plain lines: what every warp that did not issue waits for, too"},
     {"html", 0, "FILE", "write one page with a slider, for a browser"},
+    {"svg", 0, "FILE", "draw them as one picture: lanes across, issues downwards; '-' is standard output"},
     OPTION_GPU,
     OPTION_SET,
     OPTION_DIVERGENCE,
@@ -95,7 +96,7 @@ static enum status open_run(struct arguments *arguments, struct launch_file *fil
 
 static enum status show(struct arguments *arguments, struct run *run, struct steps *steps, struct report *report) {
     struct arena *arena = &arguments->arena;
-    const char *page = arguments_value(arguments, "html");
+    const char *page = arguments_value(arguments, "html"), *picture = arguments_value(arguments, "svg");
     if (!steps->count)
         return report_add(report, STATUS_INVALID,
                           "nothing was issued there; leave out --block, --warp, --sm or --from, one at a time");
@@ -107,8 +108,10 @@ static enum status show(struct arguments *arguments, struct run *run, struct ste
                              .title = arena_printf(arena, "%s: %s on %s, %s", run->file->name,
                                                    run->launches[run->done - 1].kernel->name, run->machine->name,
                                                    run->machine->divergence_mechanism)};
-    if (page)
-        return step_html(&view, page, report);
+    if (page || picture) {
+        const enum status status = page ? step_html(&view, page, report) : STATUS_OK;
+        return status || !picture ? status : step_svg(&view, picture, report);
+    }
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
         step_print(&view, stdout);
         return STATUS_OK;
@@ -152,7 +155,8 @@ const struct command command_step = {
             "other warps wait for (into a pipe with --others). Lanes of a group with threads of several warps show "
             "each one's warp. docs/step.md says more.",
     .examples = "heddle step examples/collatz --warp 0\n"
-                "heddle step examples/collatz --divergence dwf --html collatz.html",
+                "heddle step examples/collatz --divergence dwf --html collatz.html\n"
+                "heddle step examples/collatz --warp 0 --limit 40 --svg collatz.svg",
     .options = options,
     .operands_min = 1,
     .operands_max = 1,

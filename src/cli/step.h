@@ -23,6 +23,8 @@ void step_print(struct step_view *view, FILE *to);
 void step_screen(struct step_view *view);
 /* One page that needs nothing else. */
 enum status step_html(struct step_view *view, const char *path, struct report *report);
+/* One picture. */
+enum status step_svg(struct step_view *view, const char *path, struct report *report);
 
 /* Texts of one step; in the view's arena. */
 const char *step_lanes(const struct step_view *view, uint32_t lanes, const uint16_t *threads);

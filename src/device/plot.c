@@ -19,39 +19,6 @@
 #define LINE 20
 #define HEAT_ROW 22 /* of a map */
 
-struct text {
-    struct arena *arena;
-    char *items;
-    unsigned count, capacity;
-};
-
-__attribute__((format(printf, 2, 3))) static void add(struct text *out, const char *format, ...) {
-    va_list list;
-    char piece[512];
-    va_start(list, format);
-    const int length = vsnprintf(piece, sizeof piece, format, list);
-    va_end(list);
-    for (int i = 0; i < length && (size_t)i < sizeof piece - 1; i++)
-        *ARENA_PUSH(out->arena, out) = piece[i];
-}
-
-/* Any text, as XML has it. */
-static void add_escaped(struct text *out, const char *text) {
-    for (; *text; text++)
-        switch (*text) {
-        case '<': add(out, "&lt;"); break;
-        case '&': add(out, "&amp;"); break;
-        case '"': add(out, "&quot;"); break;
-        default: *ARENA_PUSH(out->arena, out) = *text; break;
-        }
-}
-
-static void add_text(struct text *out, double x, double y, const char *attributes, const char *text) {
-    add(out, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, attributes);
-    add_escaped(out, text);
-    add(out, "</text>\n");
-}
-
 /* ---- axes ---- */
 
 struct axis {
@@ -110,21 +77,21 @@ static const char *number(char out[32], double value, double step) {
 
 static unsigned ticks(const struct axis *axis) { return (unsigned)floor((axis->high - axis->low) / axis->step + 1e-6); }
 
-static void draw_y_axis(struct text *out, const struct axis *axis) {
+static void draw_y_axis(struct plot_text *out, const struct axis *axis) {
     char label[32];
     for (unsigned i = 0; i <= ticks(axis); i++) {
         const double value = axis->low + i * axis->step, y = place(axis, value);
-        add(out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>\n", LEFT, y, LEFT + FRAME_WIDTH);
-        add_text(out, LEFT - 8, y + 4, "text-anchor=\"end\"", number(label, value, axis->step));
+        plot_add(out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>\n", LEFT, y, LEFT + FRAME_WIDTH);
+        plot_add_text(out, LEFT - 8, y + 4, "text-anchor=\"end\"", number(label, value, axis->step));
     }
 }
 
-static void draw_x_axis(struct text *out, const struct axis *axis, double y) {
+static void draw_x_axis(struct plot_text *out, const struct axis *axis, double y) {
     char label[32];
     for (unsigned i = 0; i <= ticks(axis); i++) {
         const double value = axis->low + i * axis->step, x = place(axis, value);
-        add(out, "<path class=\"axis\" d=\"M%.1f %.1fv5\"/>\n", x, y);
-        add_text(out, x, y + 18, "text-anchor=\"middle\"", number(label, value, axis->step));
+        plot_add(out, "<path class=\"axis\" d=\"M%.1f %.1fv5\"/>\n", x, y);
+        plot_add_text(out, x, y + 18, "text-anchor=\"middle\"", number(label, value, axis->step));
     }
 }
 
@@ -169,22 +136,22 @@ static const struct plot_point *find_point(const struct plot_point *points, unsi
 
 /* ---- lines ---- */
 
-static void draw_line(struct text *out, const struct plot_point *points, unsigned count, const char *style, unsigned s,
-                      const struct axis *x, const struct axis *y) {
+static void draw_line(struct plot_text *out, const struct plot_point *points, unsigned count, const char *style,
+                      unsigned s, const struct axis *x, const struct axis *y) {
     enum { MARKED_MAX = 40 };
     if (!count)
         return;
-    add(out, "<polyline class=\"line%s c%u\" points=\"", style, s);
+    plot_add(out, "<polyline class=\"line%s c%u\" points=\"", style, s);
     for (unsigned i = 0; i < count; i++)
-        add(out, "%s%.1f,%.1f", i ? " " : "", place(x, points[i].x), place(y, points[i].y));
-    add(out, "\"/>\n");
+        plot_add(out, "%s%.1f,%.1f", i ? " " : "", place(x, points[i].x), place(y, points[i].y));
+    plot_add(out, "\"/>\n");
     for (unsigned i = 0; i < count && count <= MARKED_MAX; i++)
-        add(out, "<circle class=\"%s c%u\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>\n", *style ? "outline" : "bar", s,
-            place(x, points[i].x), place(y, points[i].y));
+        plot_add(out, "<circle class=\"%s c%u\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>\n", *style ? "outline" : "bar", s,
+                 place(x, points[i].x), place(y, points[i].y));
 }
 
-static void draw_lines(struct text *out, const struct plot *plot, const struct plot_panel *panel, const struct axis *x,
-                       const struct axis *y) {
+static void draw_lines(struct plot_text *out, const struct plot *plot, const struct plot_panel *panel,
+                       const struct axis *x, const struct axis *y) {
     for (unsigned s = 0; s < plot->series_count; s++) {
         const struct plot_series *series = &panel->series[s];
         draw_line(out, series->printed, series->printed_count, " dashed", s, x, y);
@@ -194,22 +161,24 @@ static void draw_lines(struct text *out, const struct plot *plot, const struct p
 
 /* ---- bars ---- */
 
-static void draw_bar(struct text *out, const char *style, unsigned s, double x, double width, double from, double to) {
-    add(out, "<rect class=\"%s c%u\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n", style, s, x,
-        fmin(from, to), width, fabs(from - to));
+static void draw_bar(struct plot_text *out, const char *style, unsigned s, double x, double width, double from,
+                     double to) {
+    plot_add(out, "<rect class=\"%s c%u\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n", style, s, x,
+             fmin(from, to), width, fabs(from - to));
 }
 
-static void draw_bar_number(struct text *out, double value, int digits, double x, double y) {
+static void draw_bar_number(struct plot_text *out, double value, int digits, double x, double y) {
     char label[32];
     if (value == floor(value))
         number(label, value, 1);
     else
         snprintf(label, sizeof label, "%.*g", digits, value);
-    add_text(out, x, y - 5, "text-anchor=\"middle\"", label);
+    plot_add_text(out, x, y - 5, "text-anchor=\"middle\"", label);
 }
 
 /* Groups of bars, one for each category; what was printed stands at the right of ours, as wide. */
-static void draw_bars(struct text *out, const struct plot *plot, const struct plot_panel *panel, const struct axis *y) {
+static void draw_bars(struct plot_text *out, const struct plot *plot, const struct plot_panel *panel,
+                      const struct axis *y) {
     const unsigned groups = categories(panel);
     const double group = (double)FRAME_WIDTH / groups, inner = groups > 1 ? group * 0.84 : group;
     const double share = inner / plot->series_count, width = groups > 1 ? share * 0.94 : fmin(share * 0.6, 90);
@@ -234,8 +203,8 @@ static void draw_bars(struct text *out, const struct plot *plot, const struct pl
 }
 
 /* The series of a category one upon another. */
-static void draw_stack(struct text *out, const struct plot *plot, const struct plot_panel *panel, unsigned category,
-                       bool printed, double x, double width, const struct axis *y) {
+static void draw_stack(struct plot_text *out, const struct plot *plot, const struct plot_panel *panel,
+                       unsigned category, bool printed, double x, double width, const struct axis *y) {
     double sum = 0;
     for (unsigned s = 0; s < plot->series_count; s++) {
         const struct plot_series *series = &panel->series[s];
@@ -248,7 +217,7 @@ static void draw_stack(struct text *out, const struct plot *plot, const struct p
     }
 }
 
-static void draw_stacks(struct text *out, const struct plot *plot, const struct plot_panel *panel,
+static void draw_stacks(struct plot_text *out, const struct plot *plot, const struct plot_panel *panel,
                         const struct axis *y) {
     const unsigned groups = categories(panel);
     const double group = (double)FRAME_WIDTH / groups, width = fmin(group * 0.8, 60);
@@ -298,12 +267,12 @@ static double slanted_height(const char *const *names, unsigned count, int angle
 }
 
 /* Below or above a point: slanted names end or begin there. */
-static void draw_name(struct text *out, const char *name, double x, double y, int angle, const char *anchor) {
+static void draw_name(struct plot_text *out, const char *name, double x, double y, int angle, const char *anchor) {
     char attributes[96] = "text-anchor=\"middle\"";
     if (angle)
         snprintf(attributes, sizeof attributes, "text-anchor=\"%s\" transform=\"rotate(-%d %.1f %.1f)\"", anchor, angle,
                  x, y);
-    add_text(out, x, y, attributes, name);
+    plot_add_text(out, x, y, attributes, name);
 }
 
 static double category_width(const struct plot_panel *panel) { return (double)FRAME_WIDTH / categories(panel); }
@@ -312,7 +281,7 @@ static int category_slant(const struct plot_panel *panel) {
     return slant(panel->categories, panel->category_count, category_width(panel), LEFT);
 }
 
-static void draw_categories(struct text *out, const struct plot_panel *panel, double y) {
+static void draw_categories(struct plot_text *out, const struct plot_panel *panel, double y) {
     for (unsigned g = 0; g < panel->category_count; g++)
         draw_name(out, panel->categories[g], LEFT + category_width(panel) * (g + 0.5), y + 16, category_slant(panel),
                   "end");
@@ -338,7 +307,7 @@ static double heat_top(const struct plot *plot, const struct plot_panel *panel) 
 }
 
 /* The darker a field the higher its value; both ends of the range are those of the data. */
-static void draw_heat(struct text *out, const struct plot *plot, const struct plot_panel *panel, double top) {
+static void draw_heat(struct plot_text *out, const struct plot *plot, const struct plot_panel *panel, double top) {
     const double left = heat_left(panel), width = heat_width(plot, panel);
     const int angle = heat_slant(plot, panel);
     double low = DBL_MAX, high = -DBL_MAX;
@@ -353,16 +322,17 @@ static void draw_heat(struct text *out, const struct plot *plot, const struct pl
             const struct plot_point *point = &panel->series[s].points[i];
             const double share = high > low ? (point->y - low) / (high - low) : 1, y = top + HEAT_ROW * point->x;
             char label[32];
-            add(out,
+            plot_add(
+                out,
                 "<rect class=\"bar c0\" fill-opacity=\"%.2f\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\"/>\n",
                 0.04 + 0.96 * share, left + width * s + 0.5, y + 0.5, width - 1, HEAT_ROW - 1);
             snprintf(label, sizeof label, "%.3g", point->y);
-            add_text(out, left + width * (s + 0.5), y + HEAT_ROW - 6.0,
-                     share > 0.55 ? "class=\"on\" text-anchor=\"middle\"" : "text-anchor=\"middle\"", label);
+            plot_add_text(out, left + width * (s + 0.5), y + HEAT_ROW - 6.0,
+                          share > 0.55 ? "class=\"on\" text-anchor=\"middle\"" : "text-anchor=\"middle\"", label);
         }
     }
     for (unsigned g = 0; g < panel->category_count; g++)
-        add_text(out, left - 8, top + HEAT_ROW * (g + 1) - 6.0, "text-anchor=\"end\"", panel->categories[g]);
+        plot_add_text(out, left - 8, top + HEAT_ROW * (g + 1) - 6.0, "text-anchor=\"end\"", panel->categories[g]);
 }
 
 /* ---- panels ---- */
@@ -376,7 +346,7 @@ static double panel_height(const struct plot *plot, const struct plot_panel *pan
     return PANEL_TOP + FRAME_HEIGHT + (panel->kind == PLOT_LINES ? AXIS : names);
 }
 
-static void draw_frame(struct text *out, const struct plot *plot, const struct plot_panel *panel, struct axis x,
+static void draw_frame(struct plot_text *out, const struct plot *plot, const struct plot_panel *panel, struct axis x,
                        double top) {
     struct range range = {0};
     if (panel->kind == PLOT_STACKED)
@@ -396,20 +366,20 @@ static void draw_frame(struct text *out, const struct plot *plot, const struct p
         draw_x_axis(out, &x, top + FRAME_HEIGHT);
     }
     draw_categories(out, panel, top + FRAME_HEIGHT);
-    add(out, "<path class=\"axis\" d=\"M%d %.1fV%.1fH%d\"/>\n", LEFT, top, top + FRAME_HEIGHT, LEFT + FRAME_WIDTH);
+    plot_add(out, "<path class=\"axis\" d=\"M%d %.1fV%.1fH%d\"/>\n", LEFT, top, top + FRAME_HEIGHT, LEFT + FRAME_WIDTH);
 }
 
 /* Its frame begins at `top`. */
-static void draw_panel(struct text *out, const struct plot *plot, const struct plot_panel *panel, struct axis x,
+static void draw_panel(struct plot_text *out, const struct plot *plot, const struct plot_panel *panel, struct axis x,
                        double top) {
-    add(out, "<text class=\"title\" x=\"%d\" y=\"%.1f\">", LEFT, top - 10);
-    add_escaped(out, panel->title);
+    plot_add(out, "<text class=\"title\" x=\"%d\" y=\"%.1f\">", LEFT, top - 10);
+    plot_add_escaped(out, panel->title);
     if (*panel->unit) {
-        add(out, "<tspan class=\"unit\">, ");
-        add_escaped(out, panel->unit);
-        add(out, "</tspan>");
+        plot_add(out, "<tspan class=\"unit\">, ");
+        plot_add_escaped(out, panel->unit);
+        plot_add(out, "</tspan>");
     }
-    add(out, "</text>\n");
+    plot_add(out, "</text>\n");
     if (panel->kind == PLOT_HEAT)
         draw_heat(out, plot, panel, top + heat_top(plot, panel));
     else
@@ -418,20 +388,22 @@ static void draw_panel(struct text *out, const struct plot *plot, const struct p
 
 /* ---- the whole ---- */
 
-static double legend_entry(struct text *out, const char *style, unsigned s, const char *name, double *x, double y) {
+static double legend_entry(struct plot_text *out, const char *style, unsigned s, const char *name, double *x,
+                           double y) {
     const double width = 36 + LETTER * (double)strlen(name);
     if (*x > LEFT && *x + width > WIDTH - RIGHT)
         *x = LEFT, y += LINE;
     if (out) {
-        add(out, "<rect class=\"%s c%u\" x=\"%.1f\" y=\"%.1f\" width=\"14\" height=\"%d\"/>\n", style, s, *x, y - 6, 4);
-        add_text(out, *x + 19, y, "", name);
+        plot_add(out, "<rect class=\"%s c%u\" x=\"%.1f\" y=\"%.1f\" width=\"14\" height=\"%d\"/>\n", style, s, *x,
+                 y - 6, 4);
+        plot_add_text(out, *x + 19, y, "", name);
     }
     *x += width;
     return y;
 }
 
 /* Where the legend ends; draws it unless `out` is NULL. Maps name their columns themselves. */
-static double legend(struct text *out, const struct plot *plot, double y) {
+static double legend(struct plot_text *out, const struct plot *plot, double y) {
     double x = LEFT;
     bool printed = false, lines = false;
     if (plot->panels.count && plot->panels.items[0].kind == PLOT_HEAT)
@@ -447,38 +419,11 @@ static double legend(struct text *out, const struct plot *plot, double y) {
                    : y;
 }
 
-static void add_colour(struct text *out, unsigned s, const char *colour) {
-    add(out, ".line.c%u,.outline.c%u{stroke:%s}.bar.c%u{fill:%s}\n", s, s, colour, s, colour);
-}
-
-static void add_head(struct text *out, double height) {
-    /* Okabe and Ito's colours, which all eyes can tell apart; lighter ones where the ground is dark */
-    static const char *const light[PLOT_SERIES_MAX] = {"#0072b2", "#d55e00", "#009e73", "#b5478f",
-                                                       "#b07d00", "#3a96c9", "#444444", "#8a6d3b",
-                                                       "#5b2a86", "#7a9a01", "#e07b91", "#6b8e9f"};
-    static const char *const dark[PLOT_SERIES_MAX] = {"#56b4e9", "#ff8c42", "#2fd0a0", "#e38cc3", "#f0c24b", "#9ad4f5",
-                                                      "#d0d0d0", "#c9a66b", "#a98be0", "#b8d24a", "#ffb3c1", "#a9c4d0"};
-    add(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" width=\"%d\" height=\"%.0f\">\n", WIDTH,
-        height, WIDTH, height);
-    add(out, "<style>\nsvg{color-scheme:light dark}\ntext{font:12px system-ui,sans-serif;fill:#333}\n"
-             ".heading{font-size:15px;font-weight:600}\n.title{font-weight:600}\n.unit{font-weight:400}\n"
-             ".ground{fill:#fff}\n.grid{stroke:#e4e4e4;fill:none}\n.axis{stroke:#888;fill:none}\n"
-             ".line{fill:none;stroke-width:1.8;stroke-linejoin:round}\n.dashed{stroke-dasharray:5 4}\n"
-             ".outline{fill:none;stroke:#888;stroke-width:1.2}\n.on{fill:#fff}\n");
-    for (unsigned s = 0; s < PLOT_SERIES_MAX; s++)
-        add_colour(out, s, light[s]);
-    add(out, "@media (prefers-color-scheme:dark){\ntext{fill:#ddd}\n.ground{fill:#16181c}\n.grid{stroke:#32353b}\n"
-             ".axis{stroke:#8a8d93}\n.on{fill:#16181c}\n");
-    for (unsigned s = 0; s < PLOT_SERIES_MAX; s++)
-        add_colour(out, s, dark[s]);
-    add(out, "}\n</style>\n<rect class=\"ground\" width=\"%d\" height=\"%.0f\"/>\n", WIDTH, height);
-}
-
 char *plot_svg(const struct plot *plot, struct arena *arena, size_t *length) {
     const double legend_y = *plot->title ? 48 : 24, first = legend(NULL, plot, legend_y) + 4;
     double height = first + 12;
     struct range range = {0};
-    struct text out = {.arena = arena};
+    struct plot_text out = {.arena = arena};
     unsigned last_lines = UINT32_MAX;
     for (unsigned i = 0; i < plot->panels.count; i++) {
         const struct plot_panel *panel = &plot->panels.items[i];
@@ -490,8 +435,8 @@ char *plot_svg(const struct plot *plot, struct arena *arena, size_t *length) {
     struct axis x = make_axis(range.x_low, range.x_high, 8);
     x.high = range.x_high > x.low ? range.x_high : x.high; /* the axis ends with the data, not with a round number */
     x.pixel = LEFT, x.pixels = FRAME_WIDTH;
-    add_head(&out, height);
-    add_text(&out, LEFT, 24, "class=\"heading\"", plot->title);
+    plot_add_head(&out, WIDTH, height);
+    plot_add_text(&out, LEFT, 24, "class=\"heading\"", plot->title);
     legend(&out, plot, legend_y);
     double top = first;
     for (unsigned i = 0; i < plot->panels.count; i++) {
@@ -499,11 +444,11 @@ char *plot_svg(const struct plot *plot, struct arena *arena, size_t *length) {
         draw_panel(&out, plot, panel, x, top + PANEL_TOP);
         top += panel_height(plot, panel);
         if (i == last_lines) {
-            add_text(&out, LEFT + FRAME_WIDTH / 2.0, top + 12, "text-anchor=\"middle\"", plot->x_title);
+            plot_add_text(&out, LEFT + FRAME_WIDTH / 2.0, top + 12, "text-anchor=\"middle\"", plot->x_title);
             top += LINE;
         }
     }
-    add(&out, "</svg>\n");
+    plot_add(&out, "</svg>\n");
     *length = out.count;
     *ARENA_PUSH(arena, &out) = '\0';
     return out.items;

@@ -3,9 +3,9 @@
 #ifndef HEDDLE_DEVICE_PLOT_H
 #define HEDDLE_DEVICE_PLOT_H
 
-#include "base/arena.h"
+#include "device/plot_draw.h"
 
-enum { PLOT_SERIES_MAX = 12, PLOT_COLUMNS_MAX = 64 }; /* about as many colours as can be told apart; columns of a map */
+enum { PLOT_SERIES_MAX = PLOT_COLOURS, PLOT_COLUMNS_MAX = 64 }; /* of lines and bars; columns of a map */
 
 enum plot_kind { PLOT_LINES, PLOT_BARS, PLOT_STACKED, PLOT_HEAT };
 

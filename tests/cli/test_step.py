@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 import unittest
+import xml.etree.ElementTree
 
 HEDDLE = SOURCE = None
 # one block of two warps; odd threads loop longer
@@ -154,6 +155,30 @@ class Step(unittest.TestCase):
         self.assertEqual([str(s["cycle"]) for s in data["steps"]], [s[0] for s in self.steps()])
         self.assertEqual(len([s for s in data["steps"] if s["parted"]]), 2)
         self.assertNotRegex(text.replace(json.dumps(data), ""), r'(src|href)="http')
+
+    def test_the_picture_holds_every_issue(self):
+        path = os.path.join(self.folder.name, "picture.svg")
+        for mechanism, parted, met in (("pdom", 2, 2), ("nrec", 2, 0)):
+            with self.subTest(mechanism=mechanism):
+                machine = ("--gpu", "fung-8800", "--divergence", mechanism)
+                self.assertIn("picture.svg: ", self.heddle("step", self.launch, *machine, "--svg", path))
+                steps, root = self.steps(*machine), xml.etree.ElementTree.parse(path).getroot()
+                paths = list(root.iter("{http://www.w3.org/2000/svg}path"))
+                rows = {}
+                for one in paths:
+                    if one.get("class").startswith("line cells"):
+                        row = re.match(r"M0 (\d+)\.5", one.get("d"))[1]
+                        lanes, at = rows.setdefault(int(row), ["."] * 32), 0
+                        for move, count in re.findall(r"([mh])(\d+)", one.get("d")):
+                            lanes[at:at + int(count)] = ["#" if move == "h" else x for x in lanes[at:at + int(count)]]
+                            at += int(count)
+                self.assertEqual(["".join(rows[i]) for i in range(len(steps))], [s[4] for s in steps])
+                marks = [one.get("d") for one in paths if one.get("class") == "mark"]
+                self.assertEqual(sum("v5l" in d for d in marks) - 1, parted)  # each once more in the legend
+                self.assertEqual(sum("v5m" in d for d in marks) - 1, met)
+                self.assertIn(f"Lanes part in {parted} of them; in {met} threads",
+                              root.find("{http://www.w3.org/2000/svg}desc").text)
+                self.assertEqual(self.heddle("step", self.launch, *machine, "--svg", "-"), pathlib.Path(path).read_text())
 
     def test_on_a_terminal_keys_move(self):
         child, screen = pty.fork()
