@@ -9,7 +9,7 @@
 #include "device/plot_draw.h"
 
 /* In pixels of the drawing. */
-enum { LANE = 6, ROW = 13, LEFT = 48, MARGIN = 12, MARKS = 22, TOP = 58, LETTER = 6, WARP_NAME = 58, BOTTOM = 56 };
+enum { LANE = 6, ROW = 13, LEFT = 48, MARGIN = 12, MARKS = 26, TOP = 58, LETTER = 6, WARP_NAME = 58, BOTTOM = 56 };
 enum { INSTRUCTION_MAX = 40, WARPS_NAMED = PLOT_COLOURS };
 
 struct picture {
