@@ -128,6 +128,8 @@ int unknown_command(const char *name) {
 }
 
 int help_main(int count, char **words) {
+    if (count && (strcmp(words[0], "--help") == 0 || strcmp(words[0], "-h") == 0))
+        count = 0;
     const bool is_manual = count && strcmp(words[0], "--man") == 0;
     const char *name = is_manual ? (count > 1 ? words[1] : NULL) : count ? words[0] : NULL;
     if (count && strcmp(words[0], "--complete") == 0) {
