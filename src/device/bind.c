@@ -245,7 +245,7 @@ enum status bind_launch(const struct launch_file *file, unsigned index, const st
         return unknown_kernel(&b, module);
     b.source = compiled ? compiled_find(compiled, b.kernel->name) : NULL;
     b.params = arena_alloc(arena, b.kernel->param_bytes);
-    uint64_t dynamic_start = bits_round_up(module->shared_bytes, 16);
+    uint64_t dynamic_start = bits_round_up(b.kernel->shared_bytes, 16);
     b.shared_end = dynamic_start + step->dynamic_shared_bytes;
     enum status status = check_block(&b), args = bind_args(&b);
     if (status || args)

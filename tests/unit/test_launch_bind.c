@@ -14,11 +14,13 @@ static const char ptx[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n"
     ".shared .align 4 .b8 fixed[40];\n"
     ".visible .entry all(.param .u64 .ptr .global .align 4 y, .param .u64 plain, .param .f32 a, .param .u32 n,\n"
-    "  .param .u64 .ptr .shared .align 4 s, .param .align 16 .b8 v[16], .param .f64 d, .param .u8 c) { ret; }\n"
+    "  .param .u64 .ptr .shared .align 4 s, .param .align 16 .b8 v[16], .param .f64 d, .param .u8 c) {\n"
+    "  .reg .b32 %r1; mov.u32 %r1, fixed; ret; }\n"
     ".visible .entry _Z5twicePfi(.param .u64 p, .param .u32 q) .reqntid 64 { ret; }\n"
     ".visible .entry _ZN2ns4deepEv() { ret; }\n"
     ".visible .entry _Z4samei(.param .u32 p) { ret; }\n"
-    ".visible .entry _Z4samef(.param .f32 p) { ret; }\n";
+    ".visible .entry _Z4samef(.param .f32 p) { ret; }\n"
+    ".visible .entry other(.param .u64 .ptr .shared .align 4 s) { ret; }\n";
 
 struct fixture {
     struct machine machine;
@@ -86,7 +88,7 @@ static void arguments_lie_where_the_kernel_reads_them(void **state) {
     assert_int_equal(*(const uint64_t *)(const void *)(params + symbols[1]->offset), 0x1000);
     assert_true(*(const float *)(const void *)(params + symbols[2]->offset) == 1.5F);
     assert_int_equal(*(const int32_t *)(const void *)(params + symbols[3]->offset), -2);
-    /* the module's own 40 bytes end at 48, 4 are asked for, the next multiple of 16 follows */
+    /* the kernel's own 40 bytes end at 48, 4 are asked for, the next multiple of 16 follows */
     assert_int_equal(*(const uint64_t *)(const void *)(params + symbols[4]->offset), 64);
     assert_memory_equal(params + symbols[5]->offset, ((const float[]){1, 2, 3, 4}), 16);
     assert_true(*(const double *)(const void *)(params + symbols[6]->offset) == 0.25);
@@ -94,6 +96,15 @@ static void arguments_lie_where_the_kernel_reads_them(void **state) {
     assert_int_equal(launch.dynamic_shared_bytes, 64 + 100 - 48);
     assert_int_equal(launch.grid[1], 3);
     assert_int_equal(launch.work_dim, 2);
+}
+
+static void local_memory_lies_behind_the_kernels_own_not_behind_that_of_others(void **state) {
+    struct fixture *f = *state;
+    struct launch launch;
+    if (bind(f, "{kernel: other, " SHAPE "args: [{local: 100}]}", &launch))
+        fail_msg("%s", report_text(&f->report));
+    assert_int_equal(*(const uint64_t *)launch.params, 0);
+    assert_int_equal(launch.dynamic_shared_bytes, 100);
 }
 
 #define ALL(y, plain, a, n, s, v, d, c)                                                                                \
@@ -163,6 +174,8 @@ int main(void) {
     setenv("HEDDLE_CONFIGS", HEDDLE_SOURCE_DIR "/configs", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(arguments_lie_where_the_kernel_reads_them, start, stop),
+        cmocka_unit_test_setup_teardown(local_memory_lies_behind_the_kernels_own_not_behind_that_of_others, start,
+                                        stop),
         cmocka_unit_test_setup_teardown(misfits_are_named, start, stop),
         cmocka_unit_test_setup_teardown(kernels_are_found_by_both_names, start, stop),
         cmocka_unit_test_setup_teardown(the_block_a_kernel_asks_for_is_kept, start, stop),
