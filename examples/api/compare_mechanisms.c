@@ -30,7 +30,7 @@ static void must(enum heddle_status status) {
     if (status == HEDDLE_OK)
         return;
     fputs(heddle_text_get(errors), stderr);
-    exit(status);
+    exit((int)status);
 }
 
 /* The first number of that name in a JSON object. A program that wants more of it takes a JSON library. */
