@@ -141,7 +141,7 @@ static const char *settings_text(struct execution *e) {
     return all;
 }
 
-static const char *if_there(const char *path) { return path && access(path, R_OK | X_OK) == 0 ? path : NULL; }
+static const char *if_there(const char *path) { return path && access(path, R_OK) == 0 ? path : NULL; }
 
 static void set_environment(struct execution *e) {
     struct arena *arena = &e->arguments->arena;
