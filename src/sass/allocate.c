@@ -223,6 +223,8 @@ static void merge_copy(struct allocation *a, uint32_t d, uint32_t s) {
     d = merged(a, d), s = merged(a, s);
     if (d == s || units[d].is_predicate != units[s].is_predicate)
         return;
+    if (units[d].is_temporary || units[s].is_temporary) /* what a temporary is part of could not be spilled */
+        return;
     if (units[d].size && !units[s].size) {
         const uint32_t held = d;
         d = s, s = held;
