@@ -28,7 +28,8 @@ class Runner(unittest.TestCase):
     def run_page(self, *blocks, options=()):
         page = self.tree / "page.md"
         page.write_text("\n\n".join(blocks) + "\n")
-        done = subprocess.run([sys.executable, self.tree / "tests/docs/run", *options, page], capture_output=True, text=True)
+        done = subprocess.run([sys.executable, self.tree / "tests/docs/run", "--heddle", self.tree / "build/release/heddle", *options, page],
+                              capture_output=True, text=True)
         self.assertEqual(done.stderr, "")
         return done.returncode, done.stdout
 
