@@ -24,6 +24,10 @@ struct picture {
     bool more_warps; /* those that share a colour with one of the first */
 };
 
+/* Where a lane begins, and how far down so many rows reach. */
+static double across(unsigned lane) { return (double)LEFT + (double)LANE * lane; }
+static double down(double rows) { return (double)TOP + (double)ROW * rows; }
+
 static unsigned digits(uint64_t value) {
     unsigned count = 1;
     for (; value >= 10; value /= 10)
@@ -152,7 +156,7 @@ static void draw_cells(struct picture *picture) {
 
 /* A fork that opens or closes downwards, as time goes. */
 static void draw_marks(struct picture *picture, const struct step *step, unsigned at) {
-    const double x = LEFT + LANE * (double)picture->warp_size, y = TOP + ROW * (at + 0.5);
+    const double x = across(picture->warp_size), y = down(at + 0.5);
     if (picture->met[at])
         plot_add(&picture->out, "<path class=\"mark\" d=\"M%.0f %.1fl3 4v5m3-9l-3 4\"/>\n", x + 4, y - 4.5);
     if (step->parted)
@@ -163,19 +167,19 @@ static void draw_words(struct picture *picture) {
     const struct steps *steps = picture->view->steps;
     struct plot_text *out = &picture->out;
     struct arena *arena = out->arena;
-    const double x = LEFT + LANE * (double)picture->warp_size + MARKS;
+    const double x = across(picture->warp_size) + (double)MARKS;
     const char *block = picture->block_width ? arena_printf(arena, "%*s ", (int)picture->block_width, "block") : "";
     plot_add_text(out, LEFT - 8, TOP - 5, "class=\"dim\" text-anchor=\"end\"", "cycle");
     for (unsigned lane = 0; lane < picture->warp_size; lane += 8)
-        plot_add_text(out, LEFT + LANE * (double)lane, TOP - 5, "class=\"dim\"", arena_printf(arena, "%u", lane));
+        plot_add_text(out, across(lane), TOP - 5, "class=\"dim\"", arena_printf(arena, "%u", lane));
     plot_add_text(out, x, TOP - 5, "class=\"dim\"",
                   arena_printf(arena, "%s%*s %-*s %*s", block, (int)picture->pc_width, "PC", (int)picture->text_width,
                                "instruction", (int)picture->line_width, "line"));
     for (unsigned i = 0; i < steps->count; i++) {
         const struct step *step = &steps->items[i];
-        const double y = TOP + ROW * (i + 1.0) - 3;
+        const double y = down(i + 1.0) - 3;
         if (i && step->cycle == steps->items[i - 1].cycle && step->sm == steps->items[i - 1].sm)
-            plot_add(out, "<path class=\"axis\" d=\"M%d %.1fv%d\"/>\n", LEFT - 4, y - ROW - 6, ROW + 5);
+            plot_add(out, "<path class=\"axis\" d=\"M%d %.1fv%d\"/>\n", LEFT - 4, y - (double)ROW - 6, ROW + 5);
         else
             plot_add_text(out, LEFT - 8, y, "text-anchor=\"end\"",
                           arena_printf(arena, "%llu", (unsigned long long)step->cycle));
@@ -193,7 +197,7 @@ static void draw_words(struct picture *picture) {
 /* What colours and marks mean: warps first, as many as a line has room for. */
 static void draw_legend(struct picture *picture, unsigned width) {
     struct plot_text *out = &picture->out;
-    const double top = TOP + ROW * (double)picture->view->steps->count + 20;
+    const double top = down(picture->view->steps->count) + 20;
     const unsigned room = (width - MARGIN) / WARP_NAME;
     const bool named = !picture->more_warps && bits_count(picture->warps) <= room;
     double x = MARGIN;
@@ -202,7 +206,7 @@ static void draw_legend(struct picture *picture, unsigned width) {
             continue;
         plot_add(out, "<rect class=\"bar c%u\" x=\"%.0f\" y=\"%.1f\" width=\"9\" height=\"9\"/>\n", warp, x, top - 8);
         plot_add_text(out, x + 13, top, "", arena_printf(out->arena, "warp %u", warp));
-        x += WARP_NAME;
+        x += (double)WARP_NAME;
     }
     if (!named)
         plot_add_text(out, MARGIN, top, "",
@@ -234,7 +238,7 @@ enum status step_svg(struct step_view *view, const char *path, struct report *re
                              picture.text_width + 1 + picture.line_width;
     unsigned width = LEFT + LANE * picture.warp_size + MARKS + LETTER * letters + MARGIN;
     grow(&width, 2 * MARGIN + 8 * strlen(view->title));
-    plot_add_head(out, width, TOP + ROW * (double)view->steps->count + BOTTOM);
+    plot_add_head(out, width, down(view->steps->count) + (double)BOTTOM);
     plot_add(out, "<style>\ntext{font:10px ui-monospace,monospace;white-space:pre}\n.heading{font:600 13px "
                   "system-ui,sans-serif}\n.dim{opacity:.7}\n.cells{stroke-width:.8}\n.off{stroke:#ececec;fill:none}\n");
     plot_add(out, ".gap{stroke:#fff;stroke-width:.15}\n.quarter{stroke-width:.3}\n"
