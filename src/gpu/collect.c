@@ -106,26 +106,25 @@ static void read_counters(const struct launch_state *state, uint64_t cycle, uint
     const struct sm_stats others = {.slots = untouched, .idle = untouched};
     struct series_levels levels = {.threads_unfinished = state->next_block * state->launch->block_threads,
                                    .blocks_resident = state->next_block};
-    const unsigned of_sm = series_first(SERIES_SM), of_l1 = series_first(SERIES_L1),
-                   of_dram = series_first(SERIES_DRAM);
+    const unsigned *first = gpu->series.first;
     memset(values, 0, gpu->series.columns * sizeof values[0]);
-    series_read(values, of_sm, &others);
+    series_read(values, first[SERIES_SM], &others);
     for (uint32_t i = 0; i < state->made_count; i++) {
         const struct sm_stats *sm = sm_statistics(state->sms[i]);
         levels.threads_unfinished -= sm_threads(state->sms[i]);
         levels.blocks_resident -= sm->blocks;
         sm_count_waits(state->sms[i], levels.warps);
-        series_read(values, of_sm, sm);
-        series_read(values, of_l1, sm_l1_statistics(state->sms[i]));
+        series_read(values, first[SERIES_SM], sm);
+        series_read(values, first[SERIES_L1], sm_l1_statistics(state->sms[i]));
     }
     for (uint32_t i = 0; i < gpu->partition_count; i++) {
         const struct dram_stats dram = partition_dram_statistics(gpu->partitions[i]);
-        series_read(values, of_dram, &dram);
+        series_read(values, first[SERIES_DRAM], &dram);
         partition_add_banks(gpu->partitions[i], (struct dram_bank_stats *)(void *)(values + SERIES_COUNT));
     }
     const struct cache_stats l2 = l2_statistics(gpu, clock_first_tick(&gpu->l2, cycle));
-    series_read(values, series_first(SERIES_L2), &l2);
-    series_read(values, series_first(SERIES_GPU), &levels);
+    series_read(values, first[SERIES_L2], &l2);
+    series_read(values, first[SERIES_GPU], &levels);
 }
 
 void collect_begin(struct launch_state *state) {
@@ -149,6 +148,7 @@ void collect_sample(struct launch_state *state, uint64_t cycle) {
 /* The same counters of the whole launch, SM by SM. */
 static void collect_sms(const struct launch_state *state, uint64_t cycles, struct arena *kept, struct series *out) {
     const struct gpu_config *config = &state->gpu->config;
+    const unsigned *first = state->gpu->series.first;
     const uint64_t slots = cycles * config->sm->schedulers;
     const struct sm_stats untouched = {.slots = slots, .idle = slots};
     const struct sm **sms = ARENA_ARRAY(state->arena, const struct sm *, config->sm_count);
@@ -160,9 +160,9 @@ static void collect_sms(const struct launch_state *state, uint64_t cycles, struc
             out->values[i] = ARENA_ARRAY(kept, uint64_t, out->count);
     for (uint32_t id = 0; id < config->sm_count; id++) {
         uint64_t values[SERIES_COUNT] = {0};
-        series_read(values, series_first(SERIES_SM), sms[id] ? sm_statistics(sms[id]) : &untouched);
+        series_read(values, first[SERIES_SM], sms[id] ? sm_statistics(sms[id]) : &untouched);
         if (sms[id])
-            series_read(values, series_first(SERIES_L1), sm_l1_statistics(sms[id]));
+            series_read(values, first[SERIES_L1], sm_l1_statistics(sms[id]));
         for (unsigned i = 0; i < SERIES_COUNT; i++)
             if (series_is_of_sm(i))
                 out->values[i][id] = values[i];

@@ -26,6 +26,8 @@ void series_copy(struct series *series, struct arena *arena) {
 void series_create(struct series_recorder *recorder, struct arena *arena, uint32_t banks) {
     recorder->columns = SERIES_COUNT + SERIES_OF_BANK * banks;
     recorder->samples = arena_alloc(arena, SERIES_SAMPLES * recorder->columns * sizeof *recorder->samples);
+    for (unsigned i = SERIES_COUNT; i-- > 0;)
+        recorder->first[series_table[i].part] = i;
 }
 
 void series_begin(struct series_recorder *recorder, uint64_t interval, const uint64_t origin[SERIES_COLUMNS]) {
@@ -33,13 +35,6 @@ void series_begin(struct series_recorder *recorder, uint64_t interval, const uin
     recorder->due = interval ? interval : UINT64_MAX;
     recorder->count = 0;
     memcpy(recorder->origin, origin, recorder->columns * sizeof *origin);
-}
-
-unsigned series_first(enum series_part part) {
-    unsigned i = 0;
-    while (i < SERIES_COUNT && series_table[i].part != part)
-        i++;
-    return i;
 }
 
 void series_read(uint64_t values[SERIES_COUNT], unsigned first, const void *stats) {

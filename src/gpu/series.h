@@ -48,6 +48,7 @@ struct series_recorder {
     uint32_t count, columns;         /* columns: as many as the machine has */
     uint64_t origin[SERIES_COLUMNS]; /* the counters at the beginning: L2 and DRAM outlive launches */
     uint64_t *samples;               /* a row of columns each */
+    unsigned first[SERIES_PARTS];    /* the first series of each part */
 };
 
 /* When it is over: entry k of a series is of the cycles [k * interval, (k + 1) * interval), the last up to the end. The same
@@ -71,8 +72,6 @@ void series_copy(struct series *series, struct arena *arena);
 void series_create(struct series_recorder *recorder, struct arena *arena, uint32_t banks);
 /* A launch begins. interval: cycles, 0: no samples. */
 void series_begin(struct series_recorder *recorder, uint64_t interval, const uint64_t origin[SERIES_COLUMNS]);
-/* The first series of a part. */
-unsigned series_first(enum series_part part);
 /* Adds the counters of one part's statistics. first: the part's first series. */
 void series_read(uint64_t values[SERIES_COUNT], unsigned first, const void *stats);
 /* The counters as of cycle `due`. */

@@ -82,9 +82,13 @@ static void parts_are_read_by_their_own_series(void **state) {
     const struct sm_stats sm = {.issues = 3, .idle = 5};
     const struct cache_stats cache = {.accesses = 7, .misses = 2};
     uint64_t values[SERIES_COUNT] = {0};
-    series_read(values, series_first(SERIES_SM), &sm);
-    series_read(values, series_first(SERIES_SM), &sm);
-    series_read(values, series_first(SERIES_L2), &cache);
+    struct arena arena = {0};
+    struct series_recorder recorder = {0};
+    series_create(&recorder, &arena, 0);
+    series_read(values, recorder.first[SERIES_SM], &sm);
+    series_read(values, recorder.first[SERIES_SM], &sm);
+    series_read(values, recorder.first[SERIES_L2], &cache);
+    arena_free(&arena);
     assert_int_equal(values[find("warp_instructions")], 6);
     assert_int_equal(values[find("idle")], 10);
     assert_int_equal(values[find("l2_accesses")], 7);
