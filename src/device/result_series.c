@@ -16,16 +16,17 @@ static void add_lists(json_t *into, const struct series *series, bool by_sm) {
             json_object_set_new(into, series_table[i].name, list(series, i));
 }
 
-static const char *const of_bank[SERIES_OF_BANK] = {"column_commands", "activates"}; /* struct dram_bank_stats */
+static const char *const of_bank[DRAM_BANK_COUNTERS] = {
+    [DRAM_COLUMN_COMMANDS] = "column_commands", [DRAM_ACTIVATES] = "activates"};
 
 static json_t *banks_json(const struct series *series) {
     json_t *out = json_object();
     const uint32_t banks = series_banks(series->columns);
-    for (unsigned kind = 0; kind < SERIES_OF_BANK; kind++) {
+    for (unsigned counter = 0; counter < DRAM_BANK_COUNTERS; counter++) {
         json_t *lists = json_array();
         for (uint32_t b = 0; b < banks; b++)
-            json_array_append_new(lists, list(series, SERIES_COUNT + b * SERIES_OF_BANK + kind));
-        json_object_set_new(out, of_bank[kind], lists);
+            json_array_append_new(lists, list(series, SERIES_COUNT + counter * banks + b));
+        json_object_set_new(out, of_bank[counter], lists);
     }
     return out;
 }
@@ -54,9 +55,9 @@ void result_add_series_units(json_t *into) {
         snprintf(key, sizeof key, "series.%s", series_table[i].name);
         json_object_set_new(into, key, json_string(series_table[i].unit));
     }
-    for (unsigned kind = 0; kind < SERIES_OF_BANK; kind++) {
+    for (unsigned counter = 0; counter < DRAM_BANK_COUNTERS; counter++) {
         char key[96];
-        snprintf(key, sizeof key, "series.dram_banks.%s", of_bank[kind]);
+        snprintf(key, sizeof key, "series.dram_banks.%s", of_bank[counter]);
         json_object_set_new(into, key, json_string("commands"));
     }
 }

@@ -156,7 +156,7 @@ struct dram_stats channel_statistics(const struct channel *c) {
     return dram_channel_statistics(c->dram);
 }
 
-void channel_add_banks(const struct channel *c, struct dram_bank_stats into[]) {
+void channel_add_banks(const struct channel *c, uint64_t into[]) {
     if (c->dram.dram)
         dram_add_banks(c->dram.dram, into);
 }

@@ -36,7 +36,7 @@ void channel_begin(struct channel *channel);
 bool channel_is_idle(const struct channel *channel);
 struct dram_stats channel_statistics(const struct channel *channel);
 /* Adds what each bank counted, where the model of the DRAM has banks. */
-void channel_add_banks(const struct channel *channel, struct dram_bank_stats into[]);
+void channel_add_banks(const struct channel *channel, uint64_t into[]);
 const struct dram_histograms *channel_histograms(const struct channel *channel);
 
 #endif

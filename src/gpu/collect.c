@@ -120,7 +120,7 @@ static void read_counters(const struct launch_state *state, uint64_t cycle, uint
     for (uint32_t i = 0; i < gpu->partition_count; i++) {
         const struct dram_stats dram = partition_dram_statistics(gpu->partitions[i]);
         series_read(values, first[SERIES_DRAM], &dram);
-        partition_add_banks(gpu->partitions[i], (struct dram_bank_stats *)(void *)(values + SERIES_COUNT));
+        partition_add_banks(gpu->partitions[i], values + SERIES_COUNT);
     }
     const struct cache_stats l2 = l2_statistics(gpu, clock_first_tick(&gpu->l2, cycle));
     series_read(values, first[SERIES_L2], &l2);

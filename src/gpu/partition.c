@@ -492,7 +492,7 @@ struct dram_stats partition_dram_statistics(const struct partition *p) {
     return channel_statistics(p->channel);
 }
 
-void partition_add_banks(const struct partition *p, struct dram_bank_stats into[]) {
+void partition_add_banks(const struct partition *p, uint64_t into[]) {
     channel_add_banks(p->channel, into);
 }
 

@@ -25,7 +25,7 @@ void partition_flush(struct partition *partition);
 /* Of cycles before `end`. */
 struct cache_stats partition_l2_statistics(const struct partition *partition, unsigned slice, uint64_t end);
 struct dram_stats partition_dram_statistics(const struct partition *partition);
-void partition_add_banks(const struct partition *partition, struct dram_bank_stats into[]);
+void partition_add_banks(const struct partition *partition, uint64_t into[]);
 const struct dram_histograms *partition_dram_histograms(const struct partition *partition);
 
 #endif

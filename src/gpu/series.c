@@ -24,7 +24,7 @@ void series_copy(struct series *series, struct arena *arena) {
 }
 
 void series_create(struct series_recorder *recorder, struct arena *arena, uint32_t banks) {
-    recorder->columns = SERIES_COUNT + SERIES_OF_BANK * banks;
+    recorder->columns = SERIES_COUNT + DRAM_BANK_COUNTERS * banks;
     recorder->samples = arena_alloc(arena, SERIES_SAMPLES * recorder->columns * sizeof *recorder->samples);
     for (unsigned i = SERIES_COUNT; i-- > 0;)
         recorder->first[series_table[i].part] = i;

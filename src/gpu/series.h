@@ -22,11 +22,8 @@ enum {
 #include "gpu/gpu_series.def"
 #undef SERIES
 };
-/* Behind them, what each bank of the DRAM counted, summed over channels: a struct dram_bank_stats for each. */
-enum {
-    SERIES_OF_BANK = sizeof(struct dram_bank_stats) / sizeof(uint64_t),
-    SERIES_COLUMNS = SERIES_COUNT + SERIES_OF_BANK * DRAM_BANKS_MAX
-};
+/* Behind them, what each bank of the DRAM counted, summed over channels: all banks of the first counter, then of the next. */
+enum { SERIES_COLUMNS = SERIES_COUNT + DRAM_BANK_COUNTERS * DRAM_BANKS_MAX };
 
 struct series_description {
     const char *name, *unit, *help;
@@ -60,7 +57,7 @@ struct series {
 };
 
 /* Banks behind the named series. */
-static inline uint32_t series_banks(uint32_t columns) { return (columns - SERIES_COUNT) / SERIES_OF_BANK; }
+static inline uint32_t series_banks(uint32_t columns) { return (columns - SERIES_COUNT) / DRAM_BANK_COUNTERS; }
 
 /* Whether an SM or its L1 counts it. */
 static inline bool series_is_of_sm(unsigned i) {

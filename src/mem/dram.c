@@ -221,7 +221,7 @@ static ALWAYS_INLINE void issue_activate(struct dram *dram, uint32_t b, uint64_t
     entry->opened = true;
     dram->open |= bit(b);
     dram->want[DRAM_ACTIVATE] &= ~bit(b);
-    bank->stats.activates++;
+    dram->counts[DRAM_ACTIVATES][b]++;
     bank->waiting.head = entry->next;
     bank_insert(dram, entry);
     if (bank->waiting.head)
@@ -310,7 +310,7 @@ static ALWAYS_INLINE void issue_column(struct dram *dram, uint32_t b, uint32_t k
     struct dram_list *hits = &bank->hit[kind];
     struct dram_entry *entry = hits->head;
     column_timing(dram, bank, b, kind, cycle);
-    bank->stats.column_commands++;
+    dram->counts[DRAM_COLUMN_COMMANDS][b]++;
     if (--entry->bursts_left > 0)
         return;
     list_take(hits);
@@ -501,8 +501,8 @@ uint32_t dram_held(const struct dram *dram) { return dram->held; }
 struct dram_stats dram_statistics(const struct dram *dram) {
     struct dram_stats stats = dram->stats;
     for (uint32_t b = 0; b < dram->banks; b++) {
-        stats.activates += dram->bank[b].stats.activates;
-        stats.column_commands += dram->bank[b].stats.column_commands;
+        stats.activates += dram->counts[DRAM_ACTIVATES][b];
+        stats.column_commands += dram->counts[DRAM_COLUMN_COMMANDS][b];
     }
     stats.reads = dram->done[DRAM_READ], stats.writes = dram->done[DRAM_WRITE];
     stats.queue_cycles = dram->waited[DRAM_READ] + dram->waited[DRAM_WRITE];
@@ -515,11 +515,10 @@ struct dram_stats dram_statistics(const struct dram *dram) {
     return stats;
 }
 
-void dram_add_banks(const struct dram *dram, struct dram_bank_stats into[]) {
-    for (uint32_t b = 0; b < dram->banks; b++) {
-        into[b].column_commands += dram->bank[b].stats.column_commands;
-        into[b].activates += dram->bank[b].stats.activates;
-    }
+void dram_add_banks(const struct dram *dram, uint64_t into[]) {
+    for (unsigned counter = 0; counter < DRAM_BANK_COUNTERS; counter++, into += dram->banks)
+        for (uint32_t b = 0; b < dram->banks; b++)
+            into[b] += dram->counts[counter][b];
 }
 
 const struct dram_histograms *dram_histograms(const struct dram *dram) { return &dram->histograms; }

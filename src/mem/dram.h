@@ -39,10 +39,8 @@ struct dram_stats {
 extern const struct stat_description dram_stat_table[];
 
 enum { DRAM_BANKS_MAX = 64 };
-/* The same, of one bank. */
-struct dram_bank_stats {
-    uint64_t column_commands, activates;
-};
+/* Of these, what is counted by bank. */
+enum dram_bank_counter { DRAM_COLUMN_COMMANDS, DRAM_ACTIVATES, DRAM_BANK_COUNTERS };
 
 struct dram_histograms {
 #define HISTOGRAM HISTOGRAM_FIELD
@@ -105,8 +103,8 @@ uint32_t dram_held(const struct dram *dram);
 struct dram_stats dram_statistics(const struct dram *dram);
 /* 0: the model has none. */
 uint32_t dram_banks(const struct dram_params *params);
-/* Adds what each bank counted. */
-void dram_add_banks(const struct dram *dram, struct dram_bank_stats into[]);
+/* Adds what each bank counted: all of the first counter, then all of the next. */
+void dram_add_banks(const struct dram *dram, uint64_t into[]);
 const struct dram_histograms *dram_histograms(const struct dram *dram);
 /* Calls back for every command; NULL: nobody. */
 void dram_observe(struct dram *dram, dram_observer *observer, void *context);

@@ -35,7 +35,6 @@ struct dram_bank {
     uint32_t row;
     struct dram_list hit[2]; /* reads, writes */
     struct dram_list waiting, pending;
-    struct dram_bank_stats stats;
 };
 
 /* Distances between commands, ready to be added to the cycle of the first. */
@@ -74,6 +73,7 @@ struct dram {
     uint64_t activates[4];       /* cycles of the last four, for FAW */
     uint64_t done[2], waited[2]; /* reads, writes: requests, and cycles from acceptance to the last column command */
     struct dram_stats stats;     /* without what follows from these */
+    uint64_t counts[DRAM_BANK_COUNTERS][DRAM_BANKS_MAX];
     struct dram_histograms histograms;
 
     /* What planning reads, by kind and bank: the cycle from which the bank itself allows the command, and the order

@@ -24,20 +24,20 @@ enum { BANKS = 4 };
 static void record(struct arena *arena, uint64_t interval, uint64_t cycles, struct series *out) {
     struct series_recorder recorder = {0};
     uint64_t values[SERIES_COLUMNS] = {0};
-    struct dram_bank_stats *last = (struct dram_bank_stats *)(void *)(values + SERIES_COUNT) + BANKS - 1;
+    uint64_t *activates = &values[SERIES_COUNT + 2 * BANKS - 1];
     const unsigned flow = find("warp_instructions"), level = find("blocks_resident");
     series_create(&recorder, arena, BANKS);
-    values[flow] = 1000, last->activates = 50; /* left by the launch before */
+    values[flow] = 1000, *activates = 50; /* left by the launch before */
     series_begin(&recorder, interval, values);
     while (recorder.due <= cycles) {
         values[flow] = 1000 + recorder.due;
         values[level] = recorder.due;
-        last->activates = 50 + 2 * recorder.due;
+        *activates = 50 + 2 * recorder.due;
         series_sample(&recorder, values);
     }
     values[flow] = 1000 + cycles;
     values[level] = cycles;
-    last->activates = 50 + 2 * cycles;
+    *activates = 50 + 2 * cycles;
     series_end(&recorder, cycles, values, arena, out);
 }
 
@@ -55,7 +55,8 @@ static void intervals_are_equal_but_for_the_last(void **state) {
         const uint64_t *flow = series.values[find("warp_instructions")],
                        *level = series.values[find("blocks_resident")];
         assert_int_equal(series_banks(series.columns), BANKS);
-        const uint64_t *activates = series.values[series.columns - 1], *commands = series.values[series.columns - 2];
+        const uint64_t *activates = series.values[series.columns - 1],
+                       *commands = series.values[series.columns - 1 - BANKS];
         for (uint32_t k = 0; k < series.count; k++) {
             const uint64_t end = (k + 1) * series.interval < lengths[n] ? (k + 1) * series.interval : lengths[n];
             assert_int_equal(flow[k], end - k * series.interval);
