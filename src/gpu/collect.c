@@ -107,7 +107,10 @@ static void read_counters(const struct launch_state *state, uint64_t cycle, uint
     struct series_levels levels = {.threads_unfinished = state->next_block * state->launch->block_threads,
                                    .blocks_resident = state->next_block};
     const unsigned *first = gpu->series.first;
+    const struct cache_stats own_l2 = caches_l2_statistics(&gpu->caches);
+    const uint64_t l2_end = clock_first_tick(&gpu->l2, cycle);
     memset(values, 0, gpu->series.columns * sizeof values[0]);
+    series_read(values, first[SERIES_L2], &own_l2);
     series_read(values, first[SERIES_SM], &others);
     for (uint32_t i = 0; i < state->made_count; i++) {
         const struct sm_stats *sm = sm_statistics(state->sms[i]);
@@ -121,9 +124,11 @@ static void read_counters(const struct launch_state *state, uint64_t cycle, uint
         const struct dram_stats dram = partition_dram_statistics(gpu->partitions[i]);
         series_read(values, first[SERIES_DRAM], &dram);
         partition_add_banks(gpu->partitions[i], values + SERIES_COUNT);
+        for (unsigned k = 0; k < gpu->config.gpu->slices; k++) {
+            const struct cache_stats l2 = partition_l2_statistics(gpu->partitions[i], k, l2_end);
+            series_read(values, first[SERIES_L2], &l2);
+        }
     }
-    const struct cache_stats l2 = l2_statistics(gpu, clock_first_tick(&gpu->l2, cycle));
-    series_read(values, first[SERIES_L2], &l2);
     series_read(values, first[SERIES_GPU], &levels);
 }
 
