@@ -492,9 +492,7 @@ struct dram_stats partition_dram_statistics(const struct partition *p) {
     return channel_statistics(p->channel);
 }
 
-void partition_add_banks(const struct partition *p, uint64_t into[]) {
-    channel_add_banks(p->channel, into);
-}
+void partition_add_banks(const struct partition *p, uint64_t into[]) { channel_add_banks(p->channel, into); }
 
 const struct dram_histograms *partition_dram_histograms(const struct partition *p) {
     return channel_histograms(p->channel);
