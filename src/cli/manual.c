@@ -37,15 +37,6 @@ static const struct said files[] = {
     {NULL, NULL},
 };
 
-static const char examples[] = "heddle run examples/saxpy\n"
-                               "heddle run examples/collatz --gpu qv100 -o result.json\n"
-                               "heddle run examples/matmul --set sm.scheduler=rr,gto,two-level\n"
-                               "heddle run examples/collatz --gpu fung-8800 --divergence pdom,dwf,mimd\n"
-                               "heddle compare before.json after.json --fail-above 2%\n"
-                               "heddle init mine.cl && heddle run mine\n"
-                               "heddle repro F1 --size medium\n"
-                               "heddle show examples/collatz --dot | dot -Tsvg > collatz.svg";
-
 /* ---- text ---- */
 
 static void put_char(char c, FILE *to) {
@@ -161,10 +152,21 @@ static void put_text(const char *text, const struct command *command, FILE *to) 
     }
 }
 
-static void put_examples(const char *text, FILE *to) {
+static void put_examples(const struct command *command, FILE *to) {
     fputs(".SH EXAMPLES\n.EX\n", to);
-    put(text, strlen(text), 0, to);
+    put(command->examples, strlen(command->examples), 0, to);
     fputs("\n.EE\n", to);
+}
+
+/* Of every command the first. */
+static void put_first_examples(FILE *to) {
+    fputs(".SH EXAMPLES\n.EX\n", to);
+    for (unsigned i = 0; commands[i]; i++)
+        if (commands[i]->examples) {
+            put(commands[i]->examples, strcspn(commands[i]->examples, "\n"), 0, to);
+            fputc('\n', to);
+        }
+    fputs(".EE\n", to);
 }
 
 static void put_said(const char *heading, const struct said *said, FILE *to) {
@@ -249,7 +251,7 @@ static void write_command(const struct command *command, FILE *to) {
     for (const struct option *option = common_options; option->name; option++)
         put_option(option, command, to);
     if (command->examples)
-        put_examples(command->examples, to);
+        put_examples(command, to);
     fputs(".SH SEE ALSO\n.BR heddle (1)", to);
     for (unsigned i = 0; commands[i]; i++)
         if (commands[i] != command && names_command(command, commands[i]->name))
@@ -276,7 +278,7 @@ static void write_program(FILE *to) {
     put_said("EXIT STATUS", help_status, to);
     put_said("ENVIRONMENT", environment, to);
     put_said("FILES", files, to);
-    put_examples(examples, to);
+    put_first_examples(to);
     fputs(".SH SEE ALSO\nIn share/doc/heddle: README.md, docs/launch\\-files.md, docs/result\\-files.md and the "
           "documents "
           "that pages of commands name.\n",

@@ -25,19 +25,22 @@ static const struct option options[] = {
     OPTION_END,
 };
 
-static const struct verb verbs[] = {
-    {"plan", "FILE",
-     "check every configuration; how many points there are, are stored, and how long the rest may take"},
-    {"run", "FILE",
-     "run what the store does not have, in processes of this computer or as array jobs of Slurm; after an interruption "
-     "or a kill the same command goes on where it was"},
-    {"resume", "FILE", "go on as 'run' was last told for Slurm"},
-    {"status", "FILE", "how it stands, how long it may take yet, and why points failed"},
-    {"collect", "FILE", "make one table of all results, a row for each point"},
-    {"report", "FILE", "make one page: any two keys as axes, any measure, the Pareto front against hardware bits"},
-    {"point", "FILE NUMBER...", "run single points, by their numbers"},
-    {"task", "JOB NUMBER", "what a task of Slurm's runs"},
-    {NULL, NULL, NULL},
+enum { PLAN, RUN, RESUME, STATUS, COLLECT, REPORT, POINT, TASK, VERBS };
+
+static const struct verb verbs[VERBS + 1] = {
+    [PLAN] = {"plan", "FILE",
+              "check every configuration; how many points there are, are stored, and how long the rest may take"},
+    [RUN] = {"run", "FILE",
+             "run what the store does not have, in processes of this computer or as array jobs of Slurm; after an "
+             "interruption or a kill the same command goes on where it was"},
+    [RESUME] = {"resume", "FILE", "go on as 'run' was last told for Slurm"},
+    [STATUS] = {"status", "FILE", "how it stands, how long it may take yet, and why points failed"},
+    [COLLECT] = {"collect", "FILE", "make one table of all results, a row for each point"},
+    [REPORT] = {"report", "FILE",
+                "make one page: any two keys as axes, any measure, the Pareto front against hardware bits"},
+    [POINT] = {"point", "FILE NUMBER...", "run single points, by their numbers"},
+    [TASK] = {"task", "JOB NUMBER", "what a task of Slurm's runs"},
+    [VERBS] = {NULL, NULL, NULL},
 };
 
 struct session {
@@ -338,9 +341,9 @@ static int sweep_main(struct arguments *arguments) {
     static const struct {
         unsigned operands;
         int (*main)(struct session *s, struct report *report);
-    } does[] = {{2, plan_main},    {2, run_main},    {2, resume_main},       {2, status_main},
-                {2, collect_main}, {2, report_main}, {UINT_MAX, point_main}, {3, task_main}};
-    _Static_assert(sizeof does / sizeof *does + 1 == sizeof verbs / sizeof *verbs, "one for each verb, in their order");
+    } does[VERBS] = {[PLAN] = {2, plan_main},          [RUN] = {2, run_main},         [RESUME] = {2, resume_main},
+                     [STATUS] = {2, status_main},      [COLLECT] = {2, collect_main}, [REPORT] = {2, report_main},
+                     [POINT] = {UINT_MAX, point_main}, [TASK] = {3, task_main}};
     struct session s = {.arguments = arguments};
     struct report report = {0};
     for (unsigned i = 0; verbs[i].name; i++)
