@@ -5,6 +5,7 @@
 #include <heddle.h>
 
 #include "device/machine.h"
+#include "device/result_parts.h"
 #include "device/session.h"
 
 /* Every handle that is freed on its own has an arena that it lies in itself. */
@@ -71,6 +72,8 @@ struct heddle_kernel {
 
 /* The text becomes a copy of these bytes; NULL is left alone. */
 void api_text_set(struct heddle_text *text, const char *data, size_t bytes);
+/* The text becomes the document, which is given up; false: it could not be made. */
+bool api_text_set_json(struct heddle_text *text, json_t *document);
 /* The end of a call: its messages to who wants them. Frees the report. */
 enum heddle_status api_end(enum status status, struct report *report, struct heddle_text *errors);
 /* The end of a call that got bad input. */
@@ -91,6 +94,5 @@ struct api_watcher {
     void *user;
 };
 bool api_watch(void *watcher, const struct launch_progress *progress);
-double api_seconds(void);
 
 #endif

@@ -1,8 +1,6 @@
 #include <string.h>
 
 #include "api/api.h"
-#include "device/result_layout.h"
-#include "device/result_parts.h"
 
 static void begin_sessions(struct heddle_device *device) {
     for (unsigned mode = 0; mode < API_MODES; mode++) {
@@ -86,11 +84,7 @@ enum heddle_status heddle_device_result(struct heddle_device *device, enum heddl
     struct session_sum sum;
     session->host_threads = device_host_threads(device->device);
     session_sum_up(session, program_name(session, &arena), device->seconds[mode], &arena, &sum);
-    size_t bytes = 0;
-    const char *text = result_layout(sum.document, &arena, &bytes);
-    json_decref(sum.document);
-    if (text)
-        api_text_set(out, text, bytes);
+    const bool made = api_text_set_json(out, sum.document);
     arena_free(&arena);
-    return text ? HEDDLE_OK : api_refuse(errors, "the result could not be made: no memory, or it is larger than 1 GiB");
+    return made ? HEDDLE_OK : api_refuse(errors, "the result could not be made: no memory, or it is larger than 1 GiB");
 }

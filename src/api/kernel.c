@@ -2,9 +2,8 @@
 
 #include "api/api.h"
 #include "base/bits.h"
+#include "base/team.h"
 #include "device/element.h"
-#include "device/result_layout.h"
-#include "device/result_parts.h"
 #include "device/words.h"
 
 /* ---- which ---- */
@@ -276,11 +275,8 @@ static void keep(struct heddle_kernel *kernel, enum heddle_mode mode, const stru
     if (!out)
         return;
     struct arena arena = {0};
-    size_t bytes = 0;
-    json_t *entry = result_launch(&module->run, module->run.done - 1, &arena);
-    const char *text = result_layout(entry, &arena, &bytes);
-    json_decref(entry);
-    api_text_set(out, text ? text : "", bytes);
+    if (!api_text_set_json(out, result_launch(&module->run, module->run.done - 1, &arena)))
+        api_text_set(out, "", 0);
     arena_free(&arena);
 }
 
@@ -297,9 +293,9 @@ static enum heddle_status run(struct heddle_kernel *kernel, enum heddle_mode mod
         launch->watch = api_watch;
         launch->watcher = &watcher;
     }
-    const double start = api_seconds();
+    const double start = team_clock_seconds();
     status = device_launch(device->device, launch, &result, &report);
-    device->seconds[mode] += api_seconds() - start;
+    device->seconds[mode] += team_clock_seconds() - start;
     launch->watch = NULL, launch->watcher = NULL, launch->params = NULL;
     if (status == STATUS_OK || (status == STATUS_STOPPED && result.instructions))
         keep(kernel, mode, launch, &result, out);

@@ -1,8 +1,6 @@
 #include <string.h>
 
 #include "api/api.h"
-#include "device/result_layout.h"
-#include "device/result_parts.h"
 
 static void set_lines(struct heddle_text *out, const char *const *names) {
     struct arena arena = {0};
@@ -103,13 +101,9 @@ enum heddle_status heddle_machine_keys(struct heddle_machine *machine, struct he
         json_object_set_new(entry, "help", json_string(param->help));
         json_object_set_new(keys, param->key, entry);
     }
-    size_t bytes = 0;
-    const char *text = result_layout(keys, &arena, &bytes);
-    json_decref(keys);
-    if (text)
-        api_text_set(out, text, bytes);
+    const bool made = api_text_set_json(out, keys);
     arena_free(&arena);
-    return text ? HEDDLE_OK : api_refuse(errors, "the list of keys could not be made: no memory");
+    return made ? HEDDLE_OK : api_refuse(errors, "the list of keys could not be made: no memory");
 }
 
 enum status api_machine_copy(const struct machine *from, struct machine *to, struct report *report) {

@@ -1,21 +1,14 @@
 #include "api/api.h"
-#include "base/file.h"
+#include "base/team.h"
 #include "device/result.h"
-
-static enum status read_file(const char *path, struct arena *arena, struct launch_file *file, struct report *report) {
-    char *text = NULL;
-    size_t bytes = 0;
-    const enum status status = file_read(path, LAUNCH_FILE_LIMIT_BYTES, arena, &text, &bytes, report);
-    return status ? status : launch_file_parse(arena, path, text, bytes, file, report);
-}
 
 /* A run that was opened: all launches, the checks, the document. */
 static enum status carry_out(struct run *run, struct arena *arena, struct heddle_text *out, struct report *report) {
-    const double start = api_seconds();
+    const double start = team_clock_seconds();
     enum status status = STATUS_OK;
     while (!status && run->done < run->file->launch_count)
         status = run_next(run, report);
-    const double seconds = api_seconds() - start;
+    const double seconds = team_clock_seconds() - start;
     const bool complete = !status;
     if (complete)
         status = run_check(run, report);
@@ -50,7 +43,7 @@ enum heddle_status heddle_run_file(struct heddle_machine *machine, const char *p
     if (!status)
         status = api_mode_check(&machine->machine, mode, &report);
     if (!status)
-        status = read_file(path, &arena, &file, &report);
+        status = launch_file_read(&arena, path, &file, &report);
     if (!status) {
         status = run_open(&run, &file, &machine->machine, &options, &report);
         if (!status)

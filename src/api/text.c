@@ -1,9 +1,9 @@
 /* Texts, and what all calls share. */
 #include <stdarg.h>
 #include <string.h>
-#include <time.h>
 
 #include "api/api.h"
+#include "device/result_layout.h"
 
 const char *heddle_version(void) { return HEDDLE_VERSION; }
 
@@ -35,6 +35,17 @@ void api_text_set(struct heddle_text *text, const char *data, size_t bytes) {
     text->bytes = bytes;
 }
 
+bool api_text_set_json(struct heddle_text *text, json_t *document) {
+    struct arena arena = {0};
+    size_t bytes = 0;
+    const char *data = result_layout(document, &arena, &bytes);
+    json_decref(document);
+    if (data)
+        api_text_set(text, data, bytes);
+    arena_free(&arena);
+    return data;
+}
+
 enum heddle_status api_end(enum status status, struct report *report, struct heddle_text *errors) {
     if (status)
         api_text_set(errors, report_text(report), strlen(report_text(report)));
@@ -61,10 +72,4 @@ bool api_watch(void *watcher, const struct launch_progress *progress) {
     const struct api_watcher *to = watcher;
     return to->watch(to->user, progress->cycles, progress->blocks_done, progress->blocks,
                      progress->warp_instructions) == 0;
-}
-
-double api_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }

@@ -116,6 +116,8 @@ uint64_t team_clock_ns(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+double team_clock_seconds(void) { return (double)team_clock_ns() * 1e-9; }
+
 unsigned team_processors(void) {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set))

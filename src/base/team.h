@@ -12,6 +12,7 @@ struct team;
 
 /* Time of the host, from an arbitrary start. */
 uint64_t team_clock_ns(void);
+double team_clock_seconds(void);
 /* Processors that this process may run on. */
 unsigned team_processors(void);
 /* As many threads as are wanted; 0: as there are processors. */

@@ -223,12 +223,8 @@ enum status find_launch_file(struct arena *arena, const char *typed, const char 
 
 enum status arguments_launch_file(struct arguments *arguments, struct launch_file *out, struct report *report) {
     const char *path = NULL;
-    char *text = NULL;
-    size_t length = 0;
-    enum status status = find_launch_file(&arguments->arena, arguments->operands[0], &path, report);
-    if (!status)
-        status = file_read(path, LAUNCH_FILE_LIMIT_BYTES, &arguments->arena, &text, &length, report);
-    return status ? status : launch_file_parse(&arguments->arena, path, text, length, out, report);
+    const enum status status = find_launch_file(&arguments->arena, arguments->operands[0], &path, report);
+    return status ? status : launch_file_read(&arguments->arena, path, out, report);
 }
 
 enum status check_writable(struct arena *arena, const char *option, const char *path, struct report *report) {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/team.h"
 #include "cli/commands.h"
 #include "cli/exec_summary.h"
 #include "cli/watch.h"
@@ -272,9 +273,9 @@ static int exec_main(struct arguments *arguments) {
     int code = -1;
     if (!status) {
         set_environment(&e);
-        const double start = seconds_now();
+        const double start = team_clock_seconds();
         code = run_program(&e, &report);
-        status = code < 0 ? STATUS_INVALID : show(&e, seconds_now() - start, &report);
+        status = code < 0 ? STATUS_INVALID : show(&e, team_clock_seconds() - start, &report);
     }
     if (e.folder)
         session_folder_remove(&arguments->arena, e.folder);

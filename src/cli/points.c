@@ -32,7 +32,7 @@ static void show_progress(void *watcher, const struct execute_progress *progress
     const double *start = watcher;
     struct arena arena = {0};
     const uint64_t done = progress->kept + progress->failed + progress->lost;
-    const double elapsed = seconds_now() - *start;
+    const double elapsed = team_clock_seconds() - *start;
     fprintf(stderr, "\r\033[K%s of %s points", with_commas(&arena, done), with_commas(&arena, progress->total));
     if (progress->failed + progress->lost)
         fprintf(stderr, ", %s failed", with_commas(&arena, progress->failed + progress->lost));
@@ -195,7 +195,7 @@ enum status points_run(struct arguments *arguments, const struct store *store, c
     enum status status = read_backend(arguments, &backend, report);
     if (status)
         return status;
-    double start = seconds_now();
+    double start = team_clock_seconds();
     backend.local.watch = shows ? show_progress : NULL;
     backend.local.watcher = &start;
     backend.slurm.execute = backend.local;
@@ -207,7 +207,7 @@ enum status points_run(struct arguments *arguments, const struct store *store, c
         fputs("\r\033[K", stderr);
     const struct plan all = look(plans, count, store);
     if (!quiet && all.distinct)
-        print_summary(&arguments->arena, name, before, &all, &progress, seconds_now() - start);
+        print_summary(&arguments->arena, name, before, &all, &progress, team_clock_seconds() - start);
     if (status == STATUS_STOPPED)
         report_add(report, status, "stopped%s; the same command goes on where it was",
                    backend.is_slurm ? " waiting: tasks stay in Slurm's queue, 'scancel' ends them" : "");

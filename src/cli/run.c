@@ -1,4 +1,5 @@
 #include "base/file.h"
+#include "base/team.h"
 #include "cli/commands.h"
 #include "cli/comparison.h"
 #include "cli/summary.h"
@@ -263,7 +264,7 @@ static enum status run_variant(struct session *s, unsigned number, struct varian
     if (!s->run_options.in_time) /* a functional run has nobody to ask: signals act as ever */
         watch_end(&s->watch);
     status = launch_all(s, !s->to_stdout && number == 0, report);
-    const double seconds = seconds_now() - s->watch.start;
+    const double seconds = team_clock_seconds() - s->watch.start;
     if (s->run_options.in_time)
         watch_end(&s->watch);
     const bool complete = status == STATUS_OK;

@@ -1,14 +1,9 @@
+#include "base/team.h"
 #include "cli/watch.h"
 #include "cli/commands.h"
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
-
-double seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 /* A signal that whoever started us has turned off stays off. */
 static void add_signal(sigset_t *set, int number) {
@@ -19,7 +14,7 @@ static void add_signal(sigset_t *set, int number) {
 
 void watch_begin(struct watch *watch, const struct run *run, unsigned launches, bool quiet) {
     *watch = (struct watch){.run = run, .launches = launches, .shows = !quiet && isatty(STDERR_FILENO)};
-    watch->start = watch->last = seconds_now();
+    watch->start = watch->last = team_clock_seconds();
     sigemptyset(&watch->signals);
     add_signal(&watch->signals, SIGINT);
     add_signal(&watch->signals, SIGTERM);
@@ -62,7 +57,7 @@ bool watch_progress(void *watcher, const struct launch_progress *progress) {
     }
     if (!watch->shows)
         return true;
-    const double now = seconds_now();
+    const double now = team_clock_seconds();
     if (now - watch->last >= 1)
         show(watch, progress, now);
     return true;

@@ -15,7 +15,6 @@ struct watch {
     sigset_t signals, before;
 };
 
-double seconds_now(void);
 /* From here to watch_end, SIGINT and SIGTERM only end the launch, at a place where its counts are whole. */
 void watch_begin(struct watch *watch, const struct run *run, unsigned launches, bool quiet);
 void watch_end(struct watch *watch);

@@ -82,6 +82,13 @@ static enum status read_buffers(struct parser *p, const struct yaml_node *node) 
     return status;
 }
 
+enum status launch_file_read(struct arena *arena, const char *path, struct launch_file *out, struct report *report) {
+    char *text = NULL;
+    size_t length = 0;
+    const enum status status = file_read(path, LAUNCH_FILE_LIMIT_BYTES, arena, &text, &length, report);
+    return status ? status : launch_file_parse(arena, path, text, length, out, report);
+}
+
 unsigned launch_file_buffer(const struct launch_file *file, const char *name) {
     unsigned i = 0;
     while (i < file->buffer_count && strcmp(file->buffers[i].name, name) != 0)

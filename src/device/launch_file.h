@@ -75,6 +75,8 @@ enum { LAUNCH_FILE_LIMIT_BYTES = 16 << 20, LAUNCH_BUFFERS_MAX = 4096 };
 /* Everything lives in the arena; `text` is kept. All errors of the file are reported, not only the first. */
 enum status launch_file_parse(struct arena *arena, const char *name, const char *text, size_t length,
                               struct launch_file *out, struct report *report);
+/* The same of a file. */
+enum status launch_file_read(struct arena *arena, const char *path, struct launch_file *out, struct report *report);
 /* Index of the buffer of that name, buffer_count when there is none. */
 unsigned launch_file_buffer(const struct launch_file *file, const char *name);
 

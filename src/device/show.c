@@ -165,12 +165,9 @@ static unsigned address_bits(const struct show *show) {
 
 static enum status show_launch_file(const char *path, struct show *show, struct arena *arena, struct module **module,
                                     struct report *report) {
-    char *data;
     size_t length;
     struct launch_file file = {0};
-    enum status status = file_read(path, LAUNCH_FILE_LIMIT_BYTES, arena, &data, &length, report);
-    if (!status)
-        status = launch_file_parse(arena, path, data, length, &file, report);
+    enum status status = launch_file_read(arena, path, &file, report);
     if (status)
         return status;
     struct compiled *compiled = ARENA_NEW(arena, struct compiled);

@@ -379,12 +379,8 @@ static enum status open_launches(struct filling *f, const struct yaml_node *path
     struct arena *arena = f->e->arena;
     const struct run_options options = {.seed = 1, .files = &file_access_host, .in_time = !point->functional};
     const char *whole = file_join(arena, file_dir(arena, f->e->yaml.name), path->text);
-    char *text = NULL;
-    size_t length = 0;
     *out = (struct launches){0};
-    enum status status = file_read(whole, LAUNCH_FILE_LIMIT_BYTES, arena, &text, &length, &out->report);
-    if (!status)
-        status = launch_file_parse(arena, whole, text, length, &out->file, &out->report);
+    enum status status = launch_file_read(arena, whole, &out->file, &out->report);
     if (!status)
         status = point_machine(point, &out->machine, &out->report);
     if (!status && point->functional)

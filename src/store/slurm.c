@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/team.h"
 #include "device/compile_process.h"
 #include "store/child.h"
 #include "store/estimate.h"
@@ -214,26 +215,22 @@ static bool others_work(const struct running *r) {
     return false;
 }
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
 /* Until no point is missing, or the queue has no task of ours and nobody else is at what is. Looking takes at most a
  * twentieth of the time, of this computer and of Slurm. */
 static enum status wait_for_end(struct running *r, struct report *report) {
     const double shortest = 0.2, longest = 30, share = 20; /* seconds; a twentieth */
-    double queue_pause = 1, next_look = now() + shortest, next_queue = now() + queue_pause;
+    double queue_pause = 1, next_look = team_clock_seconds() + shortest,
+           next_queue = team_clock_seconds() + queue_pause;
     for (;;) {
-        const int number = child_wait(&r->watch, next_look - now() > 0 ? next_look - now() : 0);
+        const int number =
+            child_wait(&r->watch, next_look - team_clock_seconds() > 0 ? next_look - team_clock_seconds() : 0);
         if (number == SIGINT || number == SIGTERM)
             return STATUS_STOPPED;
-        if (now() < next_look)
+        if (team_clock_seconds() < next_look)
             continue;
-        double begin = now();
+        double begin = team_clock_seconds();
         const uint64_t missing = look(r);
-        double pause = (now() - begin) * share;
+        double pause = (team_clock_seconds() - begin) * share;
         pause = pause < shortest ? shortest : pause > longest ? longest : pause;
         if (missing < 1000 && pause > 1)
             pause = 1; /* a busy computer, not a long look */
@@ -241,14 +238,15 @@ static enum status wait_for_end(struct running *r, struct report *report) {
             r->options->execute.watch(r->options->execute.watcher, r->progress);
         if (!missing)
             return STATUS_OK;
-        next_look = now() + pause;
-        if (now() < next_queue)
+        next_look = team_clock_seconds() + pause;
+        if (team_clock_seconds() < next_queue)
             continue;
         struct slurm_queue queue;
-        begin = now();
+        begin = team_clock_seconds();
         const enum status asked = slurm_look(r->arrays, &r->scratch, &queue, NULL);
         queue_pause = queue_pause * 1.5 < longest ? queue_pause * 1.5 : longest;
-        queue_pause = (now() - begin) * share > queue_pause ? (now() - begin) * share : queue_pause;
+        queue_pause =
+            (team_clock_seconds() - begin) * share > queue_pause ? (team_clock_seconds() - begin) * share : queue_pause;
         if (!asked) {
             r->progress->running = queue.running;
             const enum status more = submit(r, report);
@@ -260,7 +258,7 @@ static enum status wait_for_end(struct running *r, struct report *report) {
                 queue_pause = 3; /* the end is near */
         }
         arena_reset(&r->scratch);
-        next_queue = now() + queue_pause;
+        next_queue = team_clock_seconds() + queue_pause;
     }
 }
 
