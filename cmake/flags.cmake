@@ -1,12 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
 # Flags of every translation unit. Floating point must give the same bits with every compiler and level, so
 # contraction is off and nothing is tuned for the machine that builds.
+# No path of the build machine in what we produce; of several that fit, the last is taken.
+set(HEDDLE_PREFIX_MAP -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -ffile-prefix-map=${PROJECT_BINARY_DIR}=build)
 add_library(heddle_flags INTERFACE)
 target_include_directories(heddle_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
 target_compile_definitions(heddle_flags INTERFACE _GNU_SOURCE)
 target_compile_options(heddle_flags INTERFACE
   -ffp-contract=off -fno-math-errno -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-  # No path of the build machine in what we produce.
-  -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+  ${HEDDLE_PREFIX_MAP})
 if(HEDDLE_WERROR)
   target_compile_options(heddle_flags INTERFACE -Werror)
 endif()
@@ -14,6 +16,34 @@ if(HEDDLE_SANITIZE)
   target_compile_options(heddle_flags INTERFACE
     -fsanitize=${HEDDLE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(heddle_flags INTERFACE -fsanitize=${HEDDLE_SANITIZE})
+endif()
+
+# What a release does against bugs that are not yet found: canaries on stacks, bounds in the C library's calls, landing pads
+# for indirect jumps, no gap over the guard page, tables of the loader read-only, code at random addresses, no stack that
+# executes. `tools/check hardening` reads the binaries. Sanitizers and debuggers see more without it.
+string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
+if(build_type MATCHES "^REL" AND NOT HEDDLE_SANITIZE)
+  include(CheckCCompilerFlag)
+  foreach(flag -fstack-protector-strong -fstack-clash-protection -fcf-protection=full)
+    string(MAKE_C_IDENTIFIER "HEDDLE_HAS${flag}" known)
+    check_c_compiler_flag(${flag} ${known})
+    if(${known})
+      target_compile_options(heddle_flags INTERFACE ${flag})
+    endif()
+  endforeach()
+  if(HEDDLE_HAS_fcf_protection_full)
+    set(HEDDLE_LINK_CET -fcf-protection=return)
+  endif()
+  target_compile_options(heddle_flags INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+  target_link_options(heddle_flags INTERFACE -Wl,-z,relro,-z,now,-z,noexecstack)
+  # Not in what runs for every simulated instruction and sees requests and lanes only, no byte of a stranger: canaries
+  # there cost more than the limits of `tools/check speed` leave.
+  file(GLOB engine CONFIGURE_DEPENDS src/sm/*.c src/sm/*/*.c src/mem/*.c src/gpu/*.c src/divergence/*.c
+    src/exec/lanes.c src/exec/timed.c src/exec/core.c src/exec/mixed.c)
+  set_source_files_properties(${engine} PROPERTIES COMPILE_OPTIONS -fno-stack-protector)
+  set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+  include(CheckPIESupported)
+  check_pie_supported()
 endif()
 
 find_package(PkgConfig REQUIRED)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Every tests/fuzz/fuzz_X.c is a libFuzzer program over the sanitised library.
 if(NOT CMAKE_C_COMPILER_ID STREQUAL "Clang")
   message(FATAL_ERROR "fuzz targets need clang: use the preset 'fuzz'")
@@ -10,3 +11,7 @@ foreach(source ${fuzz_targets})
   target_compile_definitions(${name} PRIVATE HEDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
 endforeach()
+
+# OpenCL's own readers need neither the loader nor the rest of their room.
+target_sources(fuzz_options PRIVATE ${PROJECT_SOURCE_DIR}/src/opencl/build_options.c)
+target_sources(fuzz_binary PRIVATE ${PROJECT_SOURCE_DIR}/src/opencl/binary.c)

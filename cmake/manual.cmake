@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Manual pages: the program writes them, one of its own and one for each command.
 file(STRINGS src/cli/commands.def commands REGEX "^COMMAND")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS src/cli/commands.def)

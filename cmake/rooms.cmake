@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The rooms of layers.txt: everything below cli/ is one static library, cli/ is the program.
 file(GLOB room_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/*.c ${PROJECT_SOURCE_DIR}/src/*/*/*.c)
 set(core_sources ${room_sources})
@@ -38,24 +39,23 @@ target_link_libraries(heddle_sm_many PRIVATE heddle_flags)
 target_compile_definitions(heddle_sm_many PRIVATE SM_MANY)
 target_compile_options(heddle_sm_many PRIVATE -fPIC -fvisibility=hidden)
 
-# Where the program finds builtins.cl and configs/: the installed folder, else the source tree. Only the look-up
-# sees these names, so that no path enters a result.
+# The program finds builtins.cl, configs/ and the like in share/heddle, of its own folder where it was built and of the prefix
+# where it was installed: no path of the source tree is in it, and builds in two folders give the same bytes.
+file(GLOB shared CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/share/heddle/*)
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/share/heddle)
+foreach(path ${shared} ${PROJECT_SOURCE_DIR}/configs ${PROJECT_SOURCE_DIR}/repro ${PROJECT_SOURCE_DIR}/suite
+    ${PROJECT_SOURCE_DIR}/examples)
+  get_filename_component(name ${path} NAME)
+  file(CREATE_LINK ${path} ${PROJECT_BINARY_DIR}/share/heddle/${name} SYMBOLIC)
+endforeach()
+set(version_definition HEDDLE_VERSION="${PROJECT_VERSION}")
 set(share_definitions
-  HEDDLE_VERSION="${PROJECT_VERSION}"
-  HEDDLE_SHARE_SOURCE="${PROJECT_SOURCE_DIR}"
-  HEDDLE_CONFIGS_SOURCE="${PROJECT_SOURCE_DIR}/configs"
   HEDDLE_SHARE_INSTALLED="${CMAKE_INSTALL_FULL_DATADIR}/heddle"
   HEDDLE_CONFIGS_INSTALLED="${CMAKE_INSTALL_FULL_DATADIR}/heddle/configs")
 
-# What decides results: the model, and what turns programs into its launches. Stored results are kept by its hash.
-set(model_rooms base isa ptx sass exec divergence emulate mem sm gpu device opencl)
-set(model_patterns share/heddle/*.cl share/heddle/*.c share/heddle/*.h share/heddle/include/*.h)
-foreach(room ${model_rooms})
-  list(APPEND model_patterns src/${room}/*.c src/${room}/*.h src/${room}/*.def)
-endforeach()
-list(TRANSFORM model_patterns PREPEND ${PROJECT_SOURCE_DIR}/)
-file(GLOB_RECURSE model_files RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${model_patterns})
-list(FILTER model_files EXCLUDE REGEX "src/device/(plot|timeline)") # they draw what there is
+set(model_root ${PROJECT_SOURCE_DIR})
+set(model_watch CONFIGURE_DEPENDS)
+include(${PROJECT_SOURCE_DIR}/cmake/model_files.cmake)
 string(REPLACE ";" "\n" model_list "${model_files}")
 file(CONFIGURE OUTPUT model_files.txt CONTENT "${model_list}\n")
 list(TRANSFORM model_files PREPEND ${PROJECT_SOURCE_DIR}/)
@@ -63,20 +63,23 @@ set(model_header ${PROJECT_BINARY_DIR}/generated/heddle_model.h)
 add_custom_command(OUTPUT ${model_header}
   COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DLIST=${PROJECT_BINARY_DIR}/model_files.txt
     -DOUTPUT=${model_header} -P ${PROJECT_SOURCE_DIR}/cmake/model_hash.cmake
-  DEPENDS ${model_files} ${PROJECT_BINARY_DIR}/model_files.txt cmake/model_hash.cmake
+  DEPENDS ${model_files} ${PROJECT_BINARY_DIR}/model_files.txt cmake/model_hash.cmake cmake/model_files.cmake
   COMMENT "Hashing the model" VERBATIM)
 
 add_library(heddle_core STATIC ${core_sources} ${lanes_objects} $<TARGET_OBJECTS:heddle_sm_many> ${model_header})
 target_include_directories(heddle_core PRIVATE ${PROJECT_BINARY_DIR}/generated)
 target_link_libraries(heddle_core
   PUBLIC heddle_flags PkgConfig::YAML PkgConfig::JANSSON PkgConfig::XXHASH Threads::Threads m)
-target_compile_definitions(heddle_core PRIVATE ${share_definitions})
+target_compile_definitions(heddle_core PRIVATE ${version_definition})
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/device/compile_tools.c ${PROJECT_SOURCE_DIR}/src/device/machine.c
+  PROPERTIES COMPILE_DEFINITIONS "${share_definitions}")
 
 # The program is optimised across its files: an SM's stages call each other for every instruction. Tests link the same
 # objects one by one, which is faster to build. gcc only: clang would need another linker.
 string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND build_type MATCHES "^REL" AND NOT HEDDLE_SANITIZE)
-  target_compile_options(heddle_core PRIVATE -flto=auto -ffat-lto-objects)
+  # The assembler is told too: it writes the folder into the line tables of such objects.
+  target_compile_options(heddle_core PRIVATE -flto=auto -ffat-lto-objects -Wa,--debug-prefix-map=${PROJECT_BINARY_DIR}=build)
   set(not_the_program $<NOT:$<STREQUAL:$<TARGET_PROPERTY:NAME>,heddle>>)
   target_link_options(heddle_core INTERFACE $<${not_the_program}:-fno-lto>)
 endif()
@@ -95,7 +98,7 @@ if(HEDDLE_HAS_OPENCL_HEADERS)
   add_library(heddle_opencl MODULE ${opencl_sources})
   target_link_libraries(heddle_opencl PRIVATE heddle_core)
   target_compile_options(heddle_opencl PRIVATE -fvisibility=hidden)
-  target_compile_definitions(heddle_opencl PRIVATE ${share_definitions})
+  target_compile_definitions(heddle_opencl PRIVATE ${version_definition})
   target_link_options(heddle_opencl PRIVATE -Wl,--exclude-libs,ALL -Wl,-Bsymbolic)
   if(NOT HEDDLE_SANITIZE) # clang's sanitizers are found in the program that loads it
     target_link_options(heddle_opencl PRIVATE -Wl,-z,defs)
@@ -112,7 +115,7 @@ set_target_properties(heddle_api PROPERTIES OUTPUT_NAME heddle VERSION ${PROJECT
 target_include_directories(heddle_api PUBLIC ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(heddle_api PRIVATE heddle_core)
 target_compile_options(heddle_api PRIVATE -fvisibility=hidden)
-target_compile_definitions(heddle_api PRIVATE HEDDLE_VERSION="${PROJECT_VERSION}")
+target_compile_definitions(heddle_api PRIVATE ${version_definition})
 target_link_options(heddle_api PRIVATE -Wl,--exclude-libs,ALL -Wl,-Bsymbolic)
 if(NOT HEDDLE_SANITIZE)
   target_link_options(heddle_api PRIVATE -Wl,-z,defs)
@@ -130,9 +133,10 @@ endif()
 add_executable(heddle ${cli_sources})
 target_link_libraries(heddle PRIVATE heddle_store heddle_core)
 if(not_the_program)
-  target_link_options(heddle PRIVATE -flto=auto -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+  # Landing pads cost 0.5 % of all instructions at every call through a table; returns are watched without any.
+  target_link_options(heddle PRIVATE -flto=auto ${HEDDLE_PREFIX_MAP} ${HEDDLE_LINK_CET})
 endif()
-target_compile_definitions(heddle PRIVATE ${share_definitions}
+target_compile_definitions(heddle PRIVATE ${version_definition} ${share_definitions}
   HEDDLE_LIBRARY_FOLDER="${CMAKE_INSTALL_LIBDIR}/heddle" HEDDLE_LIBEXEC_FOLDER="${CMAKE_INSTALL_LIBEXECDIR}")
 target_include_directories(heddle PRIVATE ${PROJECT_SOURCE_DIR}) # suite/workloads.def
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Every tests/unit/test_X.c is one CTest named X; other folders of tests/ register their own.
 pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
 pkg_check_modules(MPFR IMPORTED_TARGET mpfr)
@@ -5,17 +6,15 @@ if(NOT CMOCKA_FOUND OR NOT MPFR_FOUND)
   message(STATUS "cmocka or MPFR is not installed: the tests are not built")
   return()
 endif()
-get_filename_component(HEDDLE_REFERENCE_DIR ${PROJECT_SOURCE_DIR}/../shared/reference ABSOLUTE)
 
-# heddle_test(NAME SOURCE... [LIBS library...]): a cmocka program. Reference data may be absent: a test that needs
-# it skips, and says so.
+# heddle_test(NAME SOURCE... [LIBS library...]): a cmocka program.
 function(heddle_test name)
   cmake_parse_arguments(arg "" "" "LIBS" ${ARGN})
   add_executable(test_${name} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(test_${name} PRIVATE heddle_core PkgConfig::CMOCKA PkgConfig::MPFR gmp ${arg_LIBS})
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(test_${name} PRIVATE
-    HEDDLE_REFERENCE_DIR="${HEDDLE_REFERENCE_DIR}" HEDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    HEDDLE_REFERENCE_DIR="${PROJECT_SOURCE_DIR}/tests/reference" HEDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   add_test(NAME ${name} COMMAND test_${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 300) # against hanging: sanitizers and a busy computer take their time
 endfunction()

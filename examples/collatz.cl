@@ -20,3 +20,4 @@ __kernel void collatz(__global int *out, uint base, int n) {
     }
     out[i] = c;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -6,3 +6,4 @@ __kernel void hello(void) {
         printf("thread %d of block %d is lane %d of its warp\n", (int)get_local_id(0), (int)get_group_id(0),
                (int)get_local_id(0) % 32);
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -18,3 +18,4 @@ __kernel void histogram(__global uint *bins, __global const uchar *in, int n) {
     if (t < BINS)
         atomic_add(&bins[t], counts[t]);
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -22,3 +22,4 @@ void matmul(__global float *C, __global const float *A, __global const float *B,
     }
     C[row * n + column] = sum;
 }
+// SPDX-License-Identifier: Apache-2.0

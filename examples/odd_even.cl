@@ -19,3 +19,4 @@ kernel void odd_even(global const int *table, global int *out, uint iterations) 
     }
     out[thread] = sum;
 }
+// SPDX-License-Identifier: Apache-2.0

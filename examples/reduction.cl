@@ -16,3 +16,4 @@ __kernel void reduce(__global uint *partial, __global const uint *in, __local ui
     if (t == 0)
         partial[get_group_id(0)] = scratch[0];
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -10,3 +10,4 @@ __kernel void saxpy(__global float *y, __global const float *x, float a, int n) 
     if (i < n)
         y[i] = a * x[i] + y[i];
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Heddle from Python: kernels on a simulated GPU, results as plain dictionaries.
 
     import heddle

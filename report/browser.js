@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // Chromium by its DevTools protocol over a pipe: no package is needed to drive it, and no port is opened.
 import {spawn} from 'node:child_process';
 import {mkdtempSync, rmSync} from 'node:fs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // Puts the page together: the modules that src/main.js needs, in the order they need each other, the style and the frame
 // become one HTML file without a reference to anything outside it, and a C header with its bytes.
 //   node build.js FOLDER    writes FOLDER/report.html and FOLDER/heddle_report_page.h

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // The report in a browser, as a reader has it: every page and every control, in both colour schemes, wide and on a phone.
 //   node check.js HEDDLE FOLDER [RESULT.json|WHY.json...]    writes FOLDER/*.png; without results: makes them by HEDDLE
 // Fails when anything reaches for the network, the console says anything, content is wider than the window, something that can

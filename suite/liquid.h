@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A liquid for molecular dynamics: particles at packing fraction 0.2 in a periodic cube, numbered along a curve through
  * the cube, and sorted into bins as wide as they can see. */
 #ifndef SUITE_LIQUID_H

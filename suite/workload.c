@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "workload.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const size_names[SIZE_COUNT] = {"test", "medium", "paper"};
 
@@ -100,11 +102,24 @@ static bool parse_size(const char *text, enum size *size) {
     return false;
 }
 
+/* In share/heddle: of the build that this program is in, or of the prefix it was installed under. */
+static void find_kernel(char *path, size_t bytes, const char *name) {
+    char here[2048];
+    const ssize_t length = readlink("/proc/self/exe", here, sizeof here - 1);
+    here[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(here, '/');
+    if (slash)
+        *slash = '\0';
+    snprintf(path, bytes, "%s/../share/heddle/suite/%s/%s.cl", here, name, name);
+    if (access(path, R_OK) != 0)
+        snprintf(path, bytes, "%s/../../share/heddle/suite/%s/%s.cl", here, name, name);
+}
+
 int workload_main(int argc, char **argv, const char *name, const char *options, void (*body)(struct workload *w)) {
     struct workload w = {.size = SIZE_TEST};
     char path[4096];
     bool good = true;
-    snprintf(path, sizeof path, "%s/%s/%s.cl", SUITE_FOLDER, name, name);
+    find_kernel(path, sizeof path, name);
     for (int i = 1; i < argc && good; i += 2) {
         good = i + 1 < argc;
         if (good && strcmp(argv[i], "--size") == 0)

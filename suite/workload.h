@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the host sides of the workloads share. A workload is an ordinary OpenCL program: it generates its input, runs its
  * kernels on the first device there is, computes the result once more on the host, and compares. */
 #ifndef SUITE_WORKLOAD_H

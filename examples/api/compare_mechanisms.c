@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A kernel from a string, run under two divergence mechanisms on the same machine: cycles and SIMD efficiency of each.
  * pdom is a reconvergence stack; mimd lets every thread go its own way, which is as good as it gets.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # %% [markdown]
 # One kernel under several divergence mechanisms. Its threads take one side or the other of a branch at random, a new one in every
 # round: what does it gain when threads need not wait for each other (`tbc`: those of a block are put together anew behind every

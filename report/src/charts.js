@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // Charts as SVG: drawn anew when their width changes, with a cursor by mouse and by arrow keys, and their numbers below as a
 // table.
 import {h, svg, short, whole, decimal, table} from './dom.js';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import {h, value, whole, percent, missing, table, tick} from './dom.js';
 import {CLASSES, CLASS_COLOURS, className, place, slotsOf} from './model.js';
 import {bars, legend} from './charts.js';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import {h, missing, table, tick} from './dom.js';
 
 const shown = entry => entry === undefined ? '–' : typeof entry.value === 'boolean' ? (entry.value ? 'true' : 'false') : String(entry.value);

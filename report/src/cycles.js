@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import {h, value, whole, percent, missing, table, choice} from './dom.js';
 import {CLASSES, CLASS_COLOURS, ISSUED, className, colour, sizes, sum} from './model.js';
 import {bars, legend} from './charts.js';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import {h, svg, value, whole, percent, decimal, missing, choice, table} from './dom.js';
 import {place, sum} from './model.js';
 import {histogram} from './charts.js';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // Elements, numbers and tables.
 
 // h('p', {class: 'soft'}, 'text', element…): attributes beginning with `on` are listeners; null and false are left out.

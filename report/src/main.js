@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import {h, choice} from './dom.js';
 import {readResults} from './model.js';
 import {summaryPage} from './summary.js';

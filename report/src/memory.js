@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import {h, value, percent, missing, table, whole} from './dom.js';
 import {histogram, timeChart, heatChart, bars} from './charts.js';
 import {intervals, noSeries, seriesOf} from './time.js';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // The results in the page, and what follows from their numbers.
 
 export const CLASSES = ['W1-4', 'W5-8', 'W9-12', 'W13-16', 'W17-20', 'W21-24', 'W25-28', 'W29-32', 'memory', 'idle', 'stall'];

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import {h, value, whole, percent, decimal, missing, table, choice} from './dom.js';
 import {CLASSES, STALLS, STALL_WORDS, className, colour, isAccess, mainStall, place, slotsOf, sum} from './model.js';
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import {h, value, whole, percent, decimal, missing, table} from './dom.js';
 import {costs, place, sizes, times, slotsOf} from './model.js';
 

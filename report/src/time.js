@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import {h, missing, whole} from './dom.js';
 import {CLASSES, CLASS_COLOURS, STALLS, STALL_WORDS, className} from './model.js';
 import {timeChart} from './charts.js';

@@ -40,3 +40,4 @@ __kernel void search(__global uint *out, __global const uint *sorted, uint count
     }
     out[get_global_id(0)] = sum;
 }
+// SPDX-License-Identifier: Apache-2.0

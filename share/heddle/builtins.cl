@@ -76,6 +76,11 @@ OVERLOAD cl_mem_fence_flags get_fence(const void *p)
 }
 OVERLOAD cl_mem_fence_flags get_fence(void *p) { return get_fence((const void *)p); }
 
+/* to_global, to_local and to_private, as the compiler calls them */
+__global void *__to_global(void *p) { return __nvvm_isspacep_global(p) ? (__global void *)p : 0; }
+__local void *__to_local(void *p) { return __nvvm_isspacep_shared(p) ? (__local void *)p : 0; }
+__private void *__to_private(void *p) { return __nvvm_isspacep_local(p) ? (__private void *)p : 0; }
+
 /* ---- atomics ---- */
 
 #if __SIZEOF_POINTER__ == 8
@@ -567,3 +572,4 @@ ROUNDED_MODES(float, ulong, "f32.u64", "f", "l")
 ROUNDED_MODES(float, double, "f32.f64", "f", "d")
 ROUNDED_MODES(double, long, "f64.s64", "d", "l")
 ROUNDED_MODES(double, ulong, "f64.u64", "d", "l")
+// SPDX-License-Identifier: Apache-2.0

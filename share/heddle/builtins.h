@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the OpenCL C files in this folder have in common: attributes, and vectors made of scalar functions. */
 #ifndef HEDDLE_BUILTINS_H
 #define HEDDLE_BUILTINS_H

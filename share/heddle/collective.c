@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where the warps of a block meet in work-group collectives. In C, since OpenCL C allows such a variable only inside
  * a kernel; linked only where builtins.cl asks for it. */
 typedef __attribute__((address_space(3))) unsigned long long slot;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The device side of CUDA C++ for clang without NVIDIA's files: keywords, built-in variables, vector types, atomics,
  * warp functions, and math from libclc (whose C++ names are those of overloaded OpenCL functions).
  * Included before the source when a .cu file is compiled. Host code is not compiled, only parsed. */

@@ -182,18 +182,27 @@ OVERLOAD half select(half x, half y, ushort c) { return c ? y : x; }
     OVERLOAD half##n select(half##n x, half##n y, ushort##n c) { return as_short##n(c) < (short##n)0 ? y : x; }
 SELECT(2) SELECT(3) SELECT(4) SELECT(8) SELECT(16)
 
-/* memory: bits are bits, so the loads and stores of ushort serve */
+/* memory: as half, not as ushort, or the compiler takes the third element, a scalar, for another object than the half
+ * there is (vectors may alias anything) */
+#define HALF_LOOSE(n) typedef half##n loose_half##n __attribute__((aligned(2)));
+HALF_LOOSE(2) HALF_LOOSE(4) HALF_LOOSE(8) HALF_LOOSE(16)
 #define HALF_LOAD(n, AS)                                                                                               \
-    PROTOTYPE ushort##n vload##n(size_t i, const AS ushort *p);                                                        \
-    OVERLOAD half##n vload##n(size_t i, const AS half *p)                                                              \
-    {                                                                                                                  \
-        return as_half##n(vload##n(i, (const AS ushort *)p));                                                          \
-    }
+    OVERLOAD half##n vload##n(size_t i, const AS half *p) { return *(const AS loose_half##n *)(p + n * i); }
 #define HALF_STORE(n, AS)                                                                                              \
-    PROTOTYPE void vstore##n(ushort##n v, size_t i, AS ushort *p);                                                     \
-    OVERLOAD void vstore##n(half##n v, size_t i, AS half *p) { vstore##n(as_ushort##n(v), i, (AS ushort *)p); }
-#define HALF_MEMORY(AS) HALF_LOAD(2, AS) HALF_LOAD(3, AS) HALF_LOAD(4, AS) HALF_LOAD(8, AS) HALF_LOAD(16, AS)
-#define HALF_STORES(AS) HALF_STORE(2, AS) HALF_STORE(3, AS) HALF_STORE(4, AS) HALF_STORE(8, AS) HALF_STORE(16, AS)
+    OVERLOAD void vstore##n(half##n v, size_t i, AS half *p) { *(AS loose_half##n *)(p + n * i) = v; }
+#define HALF_LOAD3(AS)                                                                                                 \
+    OVERLOAD half3 vload3(size_t i, const AS half *p)                                                                  \
+    {                                                                                                                  \
+        return (half3)(*(const AS loose_half2 *)(p + 3 * i), p[3 * i + 2]);                                            \
+    }
+#define HALF_STORE3(AS)                                                                                                \
+    OVERLOAD void vstore3(half3 v, size_t i, AS half *p)                                                               \
+    {                                                                                                                  \
+        *(AS loose_half2 *)(p + 3 * i) = v.s01;                                                                        \
+        p[3 * i + 2] = v.s2;                                                                                           \
+    }
+#define HALF_MEMORY(AS) HALF_LOAD(2, AS) HALF_LOAD3(AS) HALF_LOAD(4, AS) HALF_LOAD(8, AS) HALF_LOAD(16, AS)
+#define HALF_STORES(AS) HALF_STORE(2, AS) HALF_STORE3(AS) HALF_STORE(4, AS) HALF_STORE(8, AS) HALF_STORE(16, AS)
 HALF_MEMORY(__global) HALF_MEMORY(__local) HALF_MEMORY(__constant) HALF_MEMORY(__private)
 HALF_STORES(__global) HALF_STORES(__local) HALF_STORES(__private)
 #define HALF_SHUFFLE(m, n)                                                                                             \
@@ -275,3 +284,4 @@ TO_HALF(half, float)
 #define STORE_HALF_SPACES(F) STORE_HALF_MODES(F, __global) STORE_HALF_MODES(F, __local) STORE_HALF_MODES(F, __private)
 STORE_HALF_SPACES(float)
 STORE_HALF_SPACES(double)
+// SPDX-License-Identifier: Apache-2.0

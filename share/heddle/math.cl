@@ -473,3 +473,4 @@ OVERLOAD float rootn(float x, int n)
     return __clc_rootn(x, n);
 }
 SPREAD2(float, float, int, rootn)
+// SPDX-License-Identifier: Apache-2.0

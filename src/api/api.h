@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* libheddle.so: what stands behind the handles of include/heddle.h. */
 #ifndef HEDDLE_API_API_H
 #define HEDDLE_API_API_H

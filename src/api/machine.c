@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "api/api.h"
@@ -60,7 +61,7 @@ enum heddle_status heddle_machine_set(struct heddle_machine *machine, const char
     if (!machine || !setting)
         return api_no_handle(errors, __func__, machine ? "setting" : "machine");
     struct report report = {0};
-    return api_end(machine_set(&machine->machine, setting, "set", &report), &report, errors);
+    return api_end(machine_set(&machine->machine, setting, MACHINE_SET_BY_API, &report), &report, errors);
 }
 
 enum status api_mode_check(const struct machine *machine, enum heddle_mode mode, struct report *report) {
@@ -94,9 +95,9 @@ enum heddle_status heddle_machine_keys(struct heddle_machine *machine, struct he
     json_t *keys = json_object();
     for (const struct param_description *param = params->table; param->key; param++) {
         json_t *entry = json_object();
-        json_object_set_new(entry, "value", result_text(&arena, param_text(params, param)));
+        json_object_set_new(entry, "value", result_text(&arena, machine_value(&machine->machine, param)));
         json_object_set_new(entry, "unit", json_string(param->unit));
-        json_object_set_new(entry, "origin", result_text(&arena, param_origin(params, param)));
+        json_object_set_new(entry, "origin", result_text(&arena, machine_origin(&machine->machine, param)));
         json_object_set_new(entry, "accepts", json_string(param_range(param, &arena)));
         json_object_set_new(entry, "help", json_string(param->help));
         json_object_set_new(keys, param->key, entry);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "api/api.h"
@@ -9,24 +10,20 @@ enum { MODULE_LIMIT_BYTES = 512 << 20 };
 
 static bool is_source(const char *name) { return file_ends_in(name, ".cl") || file_ends_in(name, ".cu"); }
 
-/* Words for the compiler; the standard has a place of its own there. */
-static struct compile_options read_options(const struct machine *machine, const char *name, const char *const *words,
-                                           struct arena *arena) {
-    static const char standard[] = "-cl-std=";
-    struct compile_options options = {.address_bits = 64};
+static enum status read_options(const struct machine *machine, const char *name, const char *const *words,
+                                struct arena *arena, struct compile_options *out, struct report *report) {
+    const bool is_opencl = file_ends_in(name, ".cl");
+    *out = (struct compile_options){.language = is_opencl ? COMPILE_OPENCL : COMPILE_CUDA, .address_bits = 64};
     unsigned count = 0;
     while (words && words[count])
         count++;
-    const char **extra = ARENA_ARRAY(arena, const char *, count + 1);
-    for (unsigned i = 0; i < count; i++)
-        if (strncmp(words[i], standard, strlen(standard)) == 0)
-            options.standard = arena_strdup(arena, words[i] + strlen(standard));
-        else
-            extra[options.extra_count++] = words[i];
-    options.extra = extra;
-    if (file_ends_in(name, ".cl"))
-        options.address_bits = lowered_address_bits(machine, (enum isa_choice)machine->isa);
-    return options;
+    const char *wrong = compile_read_words(arena, words, count, out);
+    if (wrong)
+        return report_add(report, STATUS_INVALID,
+                          "%s: the option '%s' is not known, or its value cannot be given to a compiler", name, wrong);
+    if (is_opencl)
+        out->address_bits = lowered_address_bits(machine, (enum isa_choice)machine->isa);
+    return STATUS_OK;
 }
 
 /* path NULL: the text is all there is. */
@@ -38,7 +35,9 @@ static enum status load(struct heddle_module *module, const char *path, const ch
     size_t bytes = strlen(text);
     enum status status = STATUS_OK;
     if (is_source(name)) {
-        const struct compile_options words = read_options(&device->machine, name, options, arena);
+        struct compile_options words;
+        if ((status = read_options(&device->machine, name, options, arena, &words, report)) != STATUS_OK)
+            return status;
         status = path ? compile_file(path, &words, arena, &module->compiled, report)
                       : compile_text(name, text, bytes, &words, arena, &module->compiled, report);
         text = module->compiled.ptx;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "api/api.h"
 #include "base/team.h"
 #include "device/result.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Texts, and what all calls share. */
 #include <stdarg.h>
 #include <string.h>

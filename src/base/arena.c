@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 
 #include <limits.h>
@@ -30,9 +31,15 @@ enum { ALIGNMENT = 16, FIRST_BLOCK_BYTES = 4096, LAST_BLOCK_BYTES = 1 << 20 };
 #define BLOCK_PER_OBJECT 0
 #endif
 
+static void (*last_resort)(void);
+
+void arena_set_last_resort(void (*say)(void)) { last_resort = say; }
+
 _Noreturn void arena_out_of_memory(struct arena *arena) {
     if (arena->escape)
         longjmp(*arena->escape, 1);
+    if (last_resort)
+        last_resort();
     abort();
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory that lives and dies together: one arena per lifetime (module, device, launch). */
 #ifndef HEDDLE_BASE_ARENA_H
 #define HEDDLE_BASE_ARENA_H
@@ -30,6 +31,8 @@ char *arena_strndup(struct arena *arena, const char *text, size_t length);
 char *arena_printf(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* What an allocation does that fails. */
 _Noreturn void arena_out_of_memory(struct arena *arena);
+/* What a program does where there is no escape, before it would abort: say so and exit. NULL: nothing. */
+void arena_set_last_resort(void (*say)(void));
 /* Frees everything; the arena can be used again. */
 void arena_free(struct arena *arena);
 /* The same, but ordinary blocks stay for what comes next, warm in the host's caches: where one lifetime follows another. */

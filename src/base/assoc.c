@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/assoc.h"
 
 void assoc_create(struct assoc *table, struct arena *arena, size_t keys, uint32_t entries, uint32_t ways) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A table from keys to values of 16 bits: set associative, with the least recently used entry first to go, or, without a
  * limit, a place for every key. */
 #ifndef HEDDLE_BASE_ASSOC_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bit masks. Lanes of a group are bits of a uint32_t, lane 0 the lowest. */
 #ifndef HEDDLE_BASE_BITS_H
 #define HEDDLE_BASE_BITS_H
@@ -31,6 +32,10 @@ static inline uint32_t bits_low(unsigned n) { return n >= 32 ? UINT32_MAX : (UIN
 static inline bool bits_test(uint32_t mask, unsigned n) { return (mask >> n & 1) != 0; }
 static inline bool bits_is_power_of_two(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
 static inline uint64_t bits_round_up(uint64_t n, uint64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
+/* Do `bytes` from `offset` on lie in [0, size)? Any offset may be asked for: a sum of the two would wrap. */
+static inline bool range_within(uint64_t offset, uint64_t bytes, uint64_t size) {
+    return bytes <= size && offset <= size - bytes;
+}
 
 /* for (BITS_EACH(i, mask)): i runs over the set bits, lowest first. */
 #define BITS_EACH(i, mask)                                                                                             \

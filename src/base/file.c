@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 
 #include <ctype.h>
@@ -6,6 +7,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +19,29 @@ static enum status refuse(struct report *report, enum status code, const char *p
     return report_add(report, code, "%s: %s: %s", path, what, strerror(errno));
 }
 
-/* Reads to the end, also from pipes and files that lie about their size. */
+/* A file may be larger than what the host has left, whoever reads it: NULL then, whatever the arena's escape. */
+static char *try_alloc(struct arena *arena, size_t bytes) {
+    jmp_buf escape, *const before = arena->escape;
+    char *volatile data = NULL;
+    arena->escape = &escape;
+    if (!setjmp(escape))
+        data = arena_alloc_unset(arena, bytes);
+    arena->escape = before;
+    return data;
+}
+
+static enum status no_memory(struct report *report, const char *path, size_t bytes) {
+    return report_add(report, STATUS_SYSTEM, "%s: out of memory: the host has no %zu bytes for it", path, bytes);
+}
+
+/* Reads to the end, also from standard input and files that lie about their size. */
 static enum status read_all(int fd, const char *path, size_t limit_bytes, size_t guess_bytes, struct arena *arena,
                             char **data, size_t *bytes, struct report *report) {
     /* One byte more than expected lets the end be seen without growing; another is for the NUL. */
     size_t capacity = guess_bytes ? guess_bytes + 1 : 4096, length = 0;
-    char *buffer = arena_alloc(arena, capacity + 1);
+    char *buffer = try_alloc(arena, capacity + 1);
+    if (!buffer)
+        return no_memory(report, path, capacity);
     for (;;) {
         ssize_t got = read(fd, buffer + length, capacity - length);
         if (got < 0 && errno == EINTR)
@@ -35,7 +55,9 @@ static enum status read_all(int fd, const char *path, size_t limit_bytes, size_t
         if (got == 0)
             break;
         if (length == capacity) {
-            char *more = arena_alloc(arena, capacity * 2 + 1);
+            char *more = try_alloc(arena, capacity * 2 + 1);
+            if (!more)
+                return no_memory(report, path, capacity * 2);
             memcpy(more, buffer, length);
             buffer = more;
             capacity *= 2;
@@ -47,17 +69,28 @@ static enum status read_all(int fd, const char *path, size_t limit_bytes, size_t
     return STATUS_OK;
 }
 
+static enum status refuse_kind(struct report *report, const char *path, mode_t mode) {
+    const char *kind = S_ISDIR(mode) ? "a folder" : S_ISFIFO(mode) ? "a pipe" : S_ISCHR(mode) ? "a device" : "none";
+    return report_add(report, STATUS_INVALID, "%s: only ordinary files are read, and this is %s", path, kind);
+}
+
+enum status file_read_input(const char *path, size_t limit_bytes, struct arena *arena, char **data, size_t *bytes,
+                            struct report *report) {
+    return strcmp(path, "-") == 0 ? read_all(STDIN_FILENO, "standard input", limit_bytes, 0, arena, data, bytes, report)
+                                  : file_read(path, limit_bytes, arena, data, bytes, report);
+}
+
 enum status file_read(const char *path, size_t limit_bytes, struct arena *arena, char **data, size_t *bytes,
                       struct report *report) {
-    if (strcmp(path, "-") == 0)
-        return read_all(STDIN_FILENO, "standard input", limit_bytes, 0, arena, data, bytes, report);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat about = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* or a pipe without a writer keeps us here */
     if (fd < 0)
         return refuse(report, STATUS_INVALID, path, "cannot open");
-    struct stat about;
-    size_t guess_bytes = 0;
-    if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0)
-        guess_bytes = (size_t)about.st_size;
+    if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
+        close(fd);
+        return refuse_kind(report, path, about.st_mode);
+    }
+    const size_t guess_bytes = about.st_size > 0 ? (size_t)about.st_size : 0;
     if (guess_bytes > limit_bytes) {
         close(fd);
         return report_add(report, STATUS_INVALID, "%s: %zu bytes, larger than the limit of %zu for such a file", path,
@@ -68,7 +101,7 @@ enum status file_read(const char *path, size_t limit_bytes, struct arena *arena,
     return status;
 }
 
-static bool write_all(int fd, const char *data, size_t bytes) {
+static bool write_pieces(int fd, const char *data, size_t bytes) {
     while (bytes) {
         ssize_t put = write(fd, data, bytes);
         if (put < 0 && errno == EINTR)
@@ -79,6 +112,21 @@ static bool write_all(int fd, const char *data, size_t bytes) {
         bytes -= (size_t)put;
     }
     return true;
+}
+
+/* Blocked, the signal of a file that may not grow stays with this thread: nobody else hears of it. */
+static bool write_all(int fd, const char *data, size_t bytes) {
+    sigset_t too_large, before, pending;
+    sigemptyset(&too_large);
+    sigaddset(&too_large, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &too_large, &before);
+    const bool good = write_pieces(fd, data, bytes);
+    const int cause = errno;
+    if (!good && cause == EFBIG && sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ))
+        sigtimedwait(&too_large, NULL, &(struct timespec){0});
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = cause;
+    return good;
 }
 
 static enum status write_directly(const char *path, const void *data, size_t bytes, struct report *report) {
@@ -202,28 +250,43 @@ char *file_program_folder(struct arena *arena) {
     return file_dir(arena, path);
 }
 
-/* Libraries are in PREFIX/lib or in a folder of that. NULL: this code is in no library, or none of its folders has files. */
-static char *beside_library(struct arena *arena, const char *rest) {
+/* share/heddle of a folder with programs or libraries, where they were built; of the one above it (PREFIX/bin, PREFIX/lib);
+ * or of the one above that (PREFIX/lib/heddle, programs below a build). NULL: none of them has it. */
+static char *share_of(struct arena *arena, const char *folder, const char *rest) {
+    for (unsigned up = 0; up < 3; up++, folder = file_dir(arena, folder)) {
+        char *share = arena_printf(arena, "%s/share/heddle%s", folder, rest);
+        if (access(share, R_OK) == 0)
+            return share;
+    }
+    return NULL;
+}
+
+/* NULL: this code is in no library. */
+static const char *library_folder(struct arena *arena) {
     static const char here;
     Dl_info info;
     char path[PATH_MAX];
     if (!dladdr(&here, &info) || !info.dli_fname || !strstr(file_name(info.dli_fname), ".so") ||
         !realpath(info.dli_fname, path))
         return NULL;
-    const char *folder = file_dir(arena, path);
-    for (unsigned up = 0; up < 2; up++) {
-        folder = file_dir(arena, folder);
-        char *share = arena_printf(arena, "%s/share/heddle%s", folder, rest);
-        if (access(share, R_OK | X_OK) == 0)
-            return share;
-    }
-    return NULL;
+    return file_dir(arena, path);
 }
 
 char *file_beside_program(struct arena *arena, const char *rest) {
-    char *share = beside_library(arena, rest);
-    if (share)
-        return share;
-    const char *folder = file_program_folder(arena);
-    return folder ? arena_printf(arena, "%s/share/heddle%s", file_dir(arena, folder), rest) : NULL;
+    const char *const folders[] = {library_folder(arena), file_program_folder(arena)};
+    char *share = folders[0] ? share_of(arena, folders[0], rest) : NULL;
+    return share || !folders[1] ? share : share_of(arena, folders[1], rest);
 }
+
+void output_begin(struct output *output) {
+    *output = (struct output){0};
+    output->to = open_memstream(&output->text, &output->length);
+}
+
+bool output_close(struct output *output) {
+    const bool failed = !output->to || ferror(output->to) | fclose(output->to);
+    output->to = NULL;
+    return !failed;
+}
+
+void output_free(struct output *output) { free(output->text); }

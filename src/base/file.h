@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whole files, in and out. */
 #ifndef HEDDLE_BASE_FILE_H
 #define HEDDLE_BASE_FILE_H
@@ -5,19 +6,35 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include <stdbool.h>
+#include <stdio.h>
 
-/* The file's bytes with a NUL behind them, in the arena. "-" is standard input. A file bigger than `limit_bytes`
- * is refused: STATUS_INVALID, as is one that cannot be read; the message names the path. */
+/* The file's bytes with a NUL behind them, in the arena. A file bigger than `limit_bytes` is refused: STATUS_INVALID, as is
+ * one that cannot be read, and what is no regular file: a pipe or a device may have no end, and may never begin. The message
+ * names the path. Every file that is read is read here. */
 enum status file_read(const char *path, size_t limit_bytes, struct arena *arena, char **data, size_t *bytes,
                       struct report *report);
+/* The same for what the user named; "-" is standard input. */
+enum status file_read_input(const char *path, size_t limit_bytes, struct arena *arena, char **data, size_t *bytes,
+                            struct report *report);
 /* Writes a neighbour and renames it, so that readers see the old file or the new one and never a part. What is not a
- * regular file (/dev/stdout, a pipe) is written directly. STATUS_SYSTEM when the host refuses. */
+ * regular file (/dev/stdout, a pipe) is written directly. STATUS_SYSTEM when the host refuses. No write of this file raises
+ * SIGXFSZ: it fails, whatever the process has set for that signal. */
 enum status file_write(const char *path, const void *data, size_t bytes, struct report *report);
 /* A file that must not be there yet, on the disk when this returns. */
 bool file_create(const char *path, const void *data, size_t bytes);
 /* Adds to the end of a file, which is made when it is not there, in one write where the host does not part it. Opens and
  * closes it: whatever the process does to its descriptors in between does not matter. */
 bool file_append(const char *path, const void *data, size_t bytes);
+/* What is printed piece by piece into memory, to be looked at as a whole. */
+struct output {
+    FILE *to; /* NULL: the host has no memory */
+    char *text;
+    size_t length;
+};
+void output_begin(struct output *output);
+/* The text is complete. False: the host had no memory for it. */
+bool output_close(struct output *output);
+void output_free(struct output *output);
 /* "dir/name" joined; `name` alone when it is absolute or dir is "". */
 char *file_join(struct arena *arena, const char *dir, const char *name);
 /* The folder part of a path, "" when it has none: file_join(dir, ...) gives paths beside it. */
@@ -31,9 +48,9 @@ bool file_ends_in(const char *name, const char *ending);
 const char **file_list(struct arena *arena, const char *folder, const char *ending, unsigned *count);
 /* Where this program is; NULL: the host does not say. */
 char *file_program_folder(struct arena *arena);
-/* Installed programs find their files wherever the whole was moved: share/heddle beside the folder of this program, and
- * `rest` ("" or "/configs") behind it. Where this code is in a library it is the library's, if there is one. NULL: the host does
- * not say. */
+/* Programs find their files wherever the whole was built, or moved after it was installed: share/heddle in or beside the folder
+ * of this program, and `rest` ("" or "/configs") behind it. Where this code is in a library it is the library's, if there is
+ * one. NULL: there is none. */
 char *file_beside_program(struct arena *arena, const char *rest);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A max-heap of keys by a count that grows, with a table from a key to its place. Equal counts are in no order: what grew
  * last goes up past its equals. Calls that move entries answer how many levels they moved one. */
 #ifndef HEDDLE_BASE_HEAP_H

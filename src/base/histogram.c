@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/histogram.h"
 
 const uint64_t *histogram_counts(const void *histograms, const struct histogram_description *histogram) {

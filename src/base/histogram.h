@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Distributions declared once, as statistics are (base/stat.h). A room lists its histograms in <x>_histograms.def:
  *   HISTOGRAM(field, KIND, buckets, unit, help)
  * VALUES: bucket i counts the value i. QUARTERS: four buckets of equal width from each power of two to the next, from 4

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Remarks on what goes on, for people who watch. Errors do not go here: they are a status and a report.
  * The owner of a device or of the program passes its log down; there is no global one. */
 #ifndef HEDDLE_BASE_LOG_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Large ranges of host memory: reserved without access, made usable in parts, zero at first touch. */
 #ifndef HEDDLE_BASE_MEMORY_H
 #define HEDDLE_BASE_MEMORY_H

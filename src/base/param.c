@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/param.h"
 
 #include <string.h>
@@ -118,10 +119,12 @@ static enum status unknown_key(const struct param_set *set, const char *key, con
     struct text_nearest nearest = {0};
     for (const struct param_description *param = set->table; param->key; param++)
         text_nearest_try(&nearest, key, param->key);
+    const char *colon = *where ? ": " : "";
     if (nearest.best)
-        return report_add(report, STATUS_INVALID, "%s: unknown key '%s'; did you mean '%s'?", where, key, nearest.best);
-    return report_add(report, STATUS_INVALID, "%s: unknown key '%s'; 'heddle config show' lists the known ones", where,
-                      key);
+        return report_add(report, STATUS_INVALID, "%s%sunknown key '%s'; did you mean '%s'?", where, colon, key,
+                          nearest.best);
+    return report_add(report, STATUS_INVALID, "%s%sunknown key '%s'; 'heddle config show' lists the known ones", where,
+                      colon, key);
 }
 
 enum status param_assign(struct param_set *set, const char *key, const char *text, const char *origin,
@@ -132,7 +135,7 @@ enum status param_assign(struct param_set *set, const char *key, const char *tex
     struct value value = {0};
     if (!read_value(param, text, &value)) {
         struct arena words = {0};
-        report_add(report, STATUS_INVALID, "%s: '%s' cannot be '%s': it takes %s", where, key, text,
+        report_add(report, STATUS_INVALID, "%s%s'%s' cannot be '%s': it takes %s", where, *where ? ": " : "", key, text,
                    param_range(param, &words));
         arena_free(&words);
         return STATUS_INVALID;
@@ -144,7 +147,7 @@ enum status param_assign(struct param_set *set, const char *key, const char *tex
     return STATUS_OK;
 }
 
-static const char *choice_name(const struct param_description *param, uint32_t index, struct arena *arena) {
+const char *param_choice(const struct param_description *param, uint32_t index, struct arena *arena) {
     const char *name = param->min;
     for (; index > 0; index--)
         name += strcspn(name, "|") + 1;
@@ -160,7 +163,7 @@ const char *param_text(const struct param_set *set, const struct param_descripti
     case PARAM_BOOL: return *(const bool *)field ? "true" : "false";
     case PARAM_F64: return arena_strdup(set->arena, text_from_f64(*(const double *)field, number));
     case PARAM_TEXT: return *(const char *const *)field;
-    case PARAM_CHOICE: return choice_name(param, *(const uint32_t *)field, set->arena);
+    case PARAM_CHOICE: return param_choice(param, *(const uint32_t *)field, set->arena);
     }
     return "";
 }

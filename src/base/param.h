@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parameters declared once. A room lists its own in <x>_params.def, one line each:
  *   PARAM(field, "key", KIND, "default", "min", "max", "unit", "help")
  * KIND is U32, U64, BOOL, F64, TEXT or CHOICE. "" for min or max: no limit beyond the type's. For CHOICE, min lists
@@ -50,13 +51,15 @@ enum status param_create(struct param_set *set, const struct param_description *
                          struct arena *arena, struct report *report);
 /* The description of that exact key, or NULL. */
 const struct param_description *param_find(const struct param_set *set, const char *key);
-/* Sets one value from its text; keeps `origin` (copied) with it. `where` begins the messages ("gtx480.yaml:12:3",
- * "--set"). Numbers are decimal or 0x; those with unit "bytes" may end in KiB, MiB or GiB. On an error nothing changes:
+/* Sets one value from its text; keeps `origin` (copied) with it. `where` begins the messages ("--set"; "": nothing
+ * does). Numbers are decimal or 0x; those with unit "bytes" may end in KiB, MiB or GiB. On an error nothing changes:
  * an unknown key names the nearest known one, a value out of range or of the wrong kind says what is accepted. */
 enum status param_assign(struct param_set *set, const char *key, const char *text, const char *origin,
                          const char *where, struct report *report);
 /* The value as text that param_assign reads back, in the arena of the set. */
 const char *param_text(const struct param_set *set, const struct param_description *param);
+/* CHOICE: the name of that index. */
+const char *param_choice(const struct param_description *param, uint32_t index, struct arena *arena);
 const char *param_origin(const struct param_set *set, const struct param_description *param);
 /* What is accepted, in words: "a whole number from 1 to 32 lanes", "auto, v1 or v3", "true or false". */
 const char *param_range(const struct param_description *param, struct arena *arena);

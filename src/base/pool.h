@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Objects of one size, taken and given back in any order, from memory set aside once: for what comes and goes
  * inside the cycle loop, where nothing may be allocated. */
 #ifndef HEDDLE_BASE_POOL_H

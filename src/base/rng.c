@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/rng.h"
 
 static uint64_t splitmix64(uint64_t *state) {

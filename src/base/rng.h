@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Seeded random numbers, the same on every host: xoshiro256** (Blackman and Vigna), its state filled from the seed
  * by splitmix64. Each user owns a generator, so that numbers drawn in one part never shift those of another. */
 #ifndef HEDDLE_BASE_RNG_H

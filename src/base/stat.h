@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Statistics declared once. A room lists its counters in <x>_stats.def:
  *   STAT(field, unit, help)                                  a uint64_t counter
  *   RATIO(name, numerator, denominator, scale, unit, help)   derived, 0 when the denominator is 0

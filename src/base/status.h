@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a function that can fail returns, and where its messages go.
  * Nothing below cli/ exits or prints: it returns a status and writes to the caller's report. */
 #ifndef HEDDLE_BASE_STATUS_H

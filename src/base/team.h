@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host threads that work together: one of them asks, those who come in time help, and the call returns when all who came
  * are done. Nobody waits for one that the host has not given a processor meanwhile. Between turns the others spin for some
  * microseconds, then sleep. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text.h"
 
 #include <ctype.h>
@@ -124,4 +125,24 @@ void text_put(struct text_line *line, const char *format, ...) {
     va_end(arguments);
     const unsigned room = line->size - line->length - 1;
     line->length += written < 0 ? 0 : (unsigned)written < room ? (unsigned)written : room;
+}
+
+unsigned text_plain_bytes(const char *text) {
+    const unsigned char *at = (const unsigned char *)text;
+    const unsigned char first = at[0];
+    if (first < 0x80)
+        return (first >= 0x20 && first != 0x7f) || first == '\n' || first == '\t';
+    const unsigned bytes = first >= 0xc2 && first < 0xe0   ? 2
+                           : first >= 0xe0 && first < 0xf0 ? 3
+                           : first >= 0xf0 && first < 0xf5 ? 4
+                                                           : 0;
+    for (unsigned i = 1; i < bytes; i++)
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    const bool is_none = (first == 0xe0 && at[1] < 0xa0) || (first == 0xed && at[1] >= 0xa0) ||
+                         (first == 0xf0 && at[1] < 0x90) || (first == 0xf4 && at[1] >= 0x90);
+    const bool is_control = first == 0xc2 && at[1] < 0xa0;
+    const bool turns = (first == 0xe2 && at[1] == 0x80 && at[2] >= 0xaa && at[2] <= 0xae) ||
+                       (first == 0xe2 && at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9);
+    return is_none || is_control || turns ? 0 : bytes;
 }

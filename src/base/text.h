@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers as text, the same in every locale, the nearest of several names, and lines that are put together piece by piece. */
 #ifndef HEDDLE_BASE_TEXT_H
 #define HEDDLE_BASE_TEXT_H
@@ -31,5 +32,10 @@ struct text_line {
     unsigned size, length;
 };
 void text_put(struct text_line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Bytes of the character that the text begins with; 0: it is one that a terminal acts on, or that is none of UTF-8. Of control
+ * characters newline and tab are plain. Characters that turn the direction of writing, and so make a line look like
+ * another, are not. */
+unsigned text_plain_bytes(const char *text);
 
 #endif

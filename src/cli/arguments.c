@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -168,7 +170,7 @@ const char *arguments_lists(struct arguments *arguments) {
 }
 
 int finish(enum status status, struct report *report) {
-    fputs(report_text(report), stderr);
+    print_text(stderr, report_text(report));
     report_free(report);
     return status == STATUS_SYSTEM ? 2 : (int)status;
 }
@@ -240,6 +242,16 @@ enum status write_output(const char *path, const char *text, size_t length, cons
     return fwrite(text, 1, length, stdout) == length
                ? STATUS_OK
                : report_add(report, STATUS_SYSTEM, "%s could not be written to standard output", what);
+}
+
+enum status output_end(struct output *output, enum status status, const char *path, const char *what,
+                       struct report *report) {
+    if (!output_close(output) && !status)
+        status = report_add(report, STATUS_SYSTEM, "%s: the host has no memory for %s", path, what);
+    if (!status)
+        status = write_output(path, output->text, output->length, what, report);
+    output_free(output);
+    return status;
 }
 
 const char *with_commas(struct arena *arena, uint64_t value) {

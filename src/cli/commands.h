@@ -1,12 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the commands of the program share: their descriptions, options, exit status. */
 #ifndef HEDDLE_CLI_COMMANDS_H
 #define HEDDLE_CLI_COMMANDS_H
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "base/status.h"
 #include "device/launch_file.h"
 #include "device/machine.h"
 #include <stdint.h>
+#include <stdio.h>
 
 struct option {
     const char *name;     /* "gpu" for --gpu; NULL ends the table */
@@ -98,6 +101,10 @@ const char *arguments_lists(struct arguments *arguments);
 #define OPTION_END                                                                                                     \
     { NULL, 0, NULL, NULL }
 
+/* printf for all that the program says. Names, messages and lines of others' files may hold anything: what a terminal would
+ * act on is written as \x1b. What kernels print, and files on standard output, go their own way, byte by byte. */
+void print(FILE *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void print_text(FILE *to, const char *text);
 /* Prints the report on standard error and turns the status into the program's: 0 done, 1 wrong results, 2 usage or
  * bad input, 3 the model stopped. */
 int finish(enum status status, struct report *report);
@@ -117,6 +124,10 @@ enum status arguments_launch_file(struct arguments *arguments, struct launch_fil
 enum status check_writable(struct arena *arena, const char *option, const char *path, struct report *report);
 /* Into the file, or on standard output for "-"; `what` it is, where that fails. */
 enum status write_output(const char *path, const char *text, size_t length, const char *what, struct report *report);
+/* The same for what is printed piece by piece: it is gathered first, so that there is the whole file or none. Writes it,
+ * unless the status says that something went wrong; that status, or what went wrong here. */
+enum status output_end(struct output *output, enum status status, const char *path, const char *what,
+                       struct report *report);
 /* "12,345,678" in the arena. */
 const char *with_commas(struct arena *arena, uint64_t value);
 /* How wide a text is on a terminal, its UTF-8 characters counted once each. */

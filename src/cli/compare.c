@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "device/compare.h"
 #include "cli/commands.h"
 #include "cli/table.h"
@@ -90,7 +91,7 @@ static void print_counters(const struct comparison *comparison, bool all, struct
     if (shown)
         table_print(&table, stdout);
     if (hidden)
-        printf("  and %u more counters that changed; --all shows every one\n", hidden);
+        print(stdout, "  and %u more counters that changed; --all shows every one\n", hidden);
 }
 
 static void print_settings(const struct comparison *comparison, struct arena *arena) {
@@ -171,8 +172,8 @@ static int compare_main(struct arguments *arguments) {
     if (status)
         return finish(status, &report);
     for (unsigned i = 0; i < comparison.count; i++)
-        printf("%c: %s on %s%s\n", 'A' + (int)i, comparison.names[i], comparison.machines[i],
-               comparison.complete[i] ? "" : ", NOT complete");
+        print(stdout, "%c: %s on %s%s\n", 'A' + (int)i, comparison.names[i], comparison.machines[i],
+              comparison.complete[i] ? "" : ", NOT complete");
     if (!comparison.same_module)
         puts("the kernels are not the same");
     if (!comparison.same_memory)

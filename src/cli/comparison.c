@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/comparison.h"
 #include "cli/commands.h"
 #include "cli/summary.h"
@@ -39,7 +40,7 @@ static void time_row(const struct variant *variant, struct row *row) {
     add(row, "IPC", RATE, quotient(variant->stats.thread_instructions, timed->cycles));
     add_share(row, "SIMD %", variant->stats.active_lanes, variant->stats.lane_slots);
     for (unsigned i = 0; i < CYCLE_CLASSES_ISSUED; i += 2)
-        add_share(row, quarters[i / 2], cycle_class(&timed->sm, i) + cycle_class(&timed->sm, i + 1), timed->sm.slots);
+        add_share(row, quarters[i / 2], timed->sm.in_slots[i] + timed->sm.in_slots[i + 1], timed->sm.slots);
     add_share(row, "memory", timed->sm.memory, timed->sm.slots);
     add_share(row, "idle", timed->sm.idle, timed->sm.slots);
     add_share(row, "stall", timed->sm.stall, timed->sm.slots);
@@ -86,8 +87,8 @@ static const char *change_text(struct arena *arena, const struct figure *figure,
 
 static bool ran(const struct variant *variant) { return strcmp(variant->outcome, "needs time") != 0; }
 
-static void print(const char *what, const struct variant *variants, unsigned count,
-                  void (*fill)(const struct variant *, struct row *), unsigned optional, FILE *to) {
+static void print_rows(const char *what, const struct variant *variants, unsigned count,
+                       void (*fill)(const struct variant *, struct row *), unsigned optional, FILE *to) {
     struct arena arena = {0};
     unsigned first = 0;
     while (first + 1 < count && !ran(&variants[first]))
@@ -118,11 +119,11 @@ static void print(const char *what, const struct variant *variants, unsigned cou
 
 void comparison_print(const char *what, const struct variant *variants, unsigned count, bool in_time, FILE *to) {
     if (in_time) {
-        print(what, variants, count, time_row, 0xf0, to); /* a narrow terminal shows no widths of groups, ... */
+        print_rows(what, variants, count, time_row, 0xf0, to); /* a narrow terminal shows no widths of groups, ... */
         fputc('\n', to);
-        print(what, variants, count, memory_row, 0xf2, to); /* no accesses, pending hits, L2, rows, ... */
+        print_rows(what, variants, count, memory_row, 0xf2, to); /* no accesses, pending hits, L2, rows, ... */
     } else
-        print(what, variants, count, functional_row, 0x34, to); /* no thread instructions, branches */
-    fprintf(to, "\n  below each row: beside the first, counts in %%, shares in points%s\n",
-            in_time ? "; W1-8 to stall: % of the schedulers' slots" : "");
+        print_rows(what, variants, count, functional_row, 0x34, to); /* no thread instructions, branches */
+    print(to, "\n  below each row: beside the first, counts in %%, shares in points%s\n",
+          in_time ? "; W1-8 to stall: % of the schedulers' slots" : "");
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One table for several runs of the same launch file. */
 #ifndef HEDDLE_CLI_COMPARISON_H
 #define HEDDLE_CLI_COMPARISON_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a shell completes: share/bash-completion hands over the words that were typed. */
 #include "cli/help.h"
 

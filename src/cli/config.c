@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/commands.h"
 #include "cli/table.h"
 #include <stdio.h>
@@ -16,7 +17,7 @@ static const struct verb verbs[] = {
 
 static void list_one(struct arena *arena, const char *name, const struct machine *machine) {
     const char *mark = strcmp(name, MACHINE_DEFAULT) == 0 ? " [default]" : "";
-    printf("%-16s ", name);
+    print(stdout, "%-16s ", name);
     text_wrap(arena_printf(arena, "%s%s", machine->about, mark), 17, stdout);
 }
 
@@ -43,11 +44,12 @@ static enum status show_machine(struct arguments *arguments, const char *gpu, st
     struct machine machine = {0};
     enum status status = arguments_machine(arguments, gpu, &machine, report);
     if (!status) {
-        printf("# %s: %s\n", machine.name, machine.about);
+        print(stdout, "# %s: %s\n", machine.name, machine.about);
         for (const struct param_description *param = machine.params.table; param->key; param++) {
-            const char *value = param_text(&machine.params, param);
-            printf("\n# %s\n# takes %s; from %s\n%s: %s%s%s\n", param->help, param_range(param, &arguments->arena),
-                   param_origin(&machine.params, param), param->key, value, param->unit[0] ? "  # " : "", param->unit);
+            const char *value = machine_value(&machine, param);
+            print(stdout, "\n# %s\n# takes %s; from %s\n%s: %s%s%s\n", param->help,
+                  param_range(param, &arguments->arena), machine_origin(&machine, param), param->key, value,
+                  param->unit[0] ? "  # " : "", param->unit);
         }
     }
     machine_close(&machine);
@@ -65,7 +67,7 @@ static enum status check_machine(const char *path, struct report *report) {
         unsigned given = 0, all = 0;
         for (const struct param_description *param = machine.params.table; param->key; param++, all++)
             given += strcmp(param_origin(&machine.params, param), "default") != 0;
-        printf("%s: good; %u of %u keys given, the others keep their defaults\n", path, given, all);
+        print(stdout, "%s: good; %u of %u keys given, the others keep their defaults\n", path, given, all);
     }
     machine_close(&machine);
     return status;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "cost/cost.h"
@@ -60,10 +61,10 @@ static void print_sources(const struct cost *cost, struct arena *arena) {
     for (unsigned i = 0; i < cost->count; i++) {
         const struct cost_published *published = cost_find_published(&cost->items[i]);
         if (published && published->source != last)
-            printf("  in print: %s\n", last = published->source);
+            print(stdout, "  in print: %s\n", last = published->source);
         if (published && published->printed_bits && published->printed_bits != published->bits)
-            printf("  %s: %s bits stand there, its fields give %s\n", published->name,
-                   with_commas(arena, published->printed_bits), with_commas(arena, published->bits));
+            print(stdout, "  %s: %s bits stand there, its fields give %s\n", published->name,
+                  with_commas(arena, published->printed_bits), with_commas(arena, published->bits));
     }
 }
 
@@ -79,8 +80,8 @@ static void print_structures(const struct cost *cost, const struct cost_model *m
         add_structure(&table, &cost->items[i], model, &sum);
     add_sum(&table, &sum);
     table_print(&table, stdout);
-    printf("\n  %s bits are %s bytes; %u SMs: %.2f mm² at 90 nm\n", with_commas(arena, sum.bits),
-           with_commas(arena, (sum.bits + 7) / 8), machine->sm_count, sum.mm2 * machine->sm_count);
+    print(stdout, "\n  %s bits are %s bytes; %u SMs: %.2f mm² at 90 nm\n", with_commas(arena, sum.bits),
+          with_commas(arena, (sum.bits + 7) / 8), machine->sm_count, sum.mm2 * machine->sm_count);
     print_sources(cost, arena);
 }
 
@@ -113,11 +114,12 @@ static void print_model(const struct cost_model *model, const struct cost_point 
         if (fabs(error_of(&points[i])) > fabs(error_of(&points[worst])))
             worst = i;
     }
-    printf("\n  area of a bank = ports² x (%.3f µm² x bits + %.1f µm² x sqrt(bits)); registers %.2f µm² a bit\n"
-           "  fitted to %u areas by CACTI 4.2; each left out and foretold by the others: %.1f %% off in the mean,\n"
-           "  %.1f %% at worst (%s); --model lists them, docs/cost.md says more\n",
-           model->cell, model->edge, model->flipflop, count, sum / count, fabs(error_of(&points[worst])),
-           points[worst].name);
+    print(stdout,
+          "\n  area of a bank = ports² x (%.3f µm² x bits + %.1f µm² x sqrt(bits)); registers %.2f µm² a bit\n"
+          "  fitted to %u areas by CACTI 4.2; each left out and foretold by the others: %.1f %% off in the mean,\n"
+          "  %.1f %% at worst (%s); --model lists them, docs/cost.md says more\n",
+          model->cell, model->edge, model->flipflop, count, sum / count, fabs(error_of(&points[worst])),
+          points[worst].name);
 }
 
 static enum status print_variant(struct arguments *arguments, unsigned number, const struct cost_model *model,
@@ -130,8 +132,9 @@ static enum status print_variant(struct arguments *arguments, unsigned number, c
         status = machine_cost(&machine, &cost, report);
     if (!status) {
         const bool says_more = *label && strcmp(label, machine.divergence_mechanism) != 0;
-        printf("%s%s: an SM of %s, %u threads in warps of %u%s%s\n\n", number ? "\n" : "", machine.divergence_mechanism,
-               machine.name, machine.max_threads, machine.warp_size, says_more ? "; " : "", says_more ? label : "");
+        print(stdout, "%s%s: an SM of %s, %u threads in warps of %u%s%s\n\n", number ? "\n" : "",
+              machine.divergence_mechanism, machine.name, machine.max_threads, machine.warp_size, says_more ? "; " : "",
+              says_more ? label : "");
         if (cost.count)
             print_structures(&cost, model, &machine, &arguments->arena);
         else

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "device/compile.h"
@@ -36,7 +37,7 @@ static void show_sources(struct arena *arena) {
     show(tools.share, "Heddle's own builtins", tools.share, "share/heddle of the source tree; set HEDDLE_SHARE to it");
     show(tools.nvcc, "nvcc (optional)", tools.nvcc_version ? tools.nvcc_version : tools.nvcc,
          "NVIDIA's CUDA toolkit: .cu files that use its headers");
-    show(tools.cache, "cache of compiled kernels", tools.cache, "no folder can be written: every run compiles again");
+    show(tools.cache, "cache of compiled kernels", tools.cache, tools.cache_refused);
 }
 
 static void show_machines(struct arena *arena) {

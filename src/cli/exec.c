@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <jansson.h>
 #include <limits.h>
@@ -14,10 +15,11 @@
 #include "base/file.h"
 #include "base/team.h"
 #include "cli/commands.h"
+#include "cli/exec_keeper.h"
 #include "cli/exec_summary.h"
-#include "cli/watch.h"
 #include "device/result_layout.h"
 #include "device/session_log.h"
+#include "store/child.h"
 
 #define LIBRARY "libheddle_opencl.so"
 
@@ -45,6 +47,8 @@ struct execution {
     const char *library, *folder, *output;
     bool functional;
     uint64_t lines, skip, launches;
+    double start, seconds;
+    struct keeper keeper;
 };
 
 /* ---- before ---- */
@@ -176,7 +180,8 @@ static void show_progress(struct execution *e, bool *shown) {
     if (file_read(arena_printf(&arena, "%s/" SESSION_PROGRESS, e->folder), 4096, &arena, &line, &length, &report) ==
             STATUS_OK &&
         length && line[length - 1] == '\n') {
-        fprintf(stderr, "\r\033[K%.*s", (int)length - 1, line);
+        fputs("\r\033[K", stderr);
+        print(stderr, "%.*s", (int)length - 1, line);
         fflush(stderr);
         *shown = true;
     }
@@ -204,81 +209,148 @@ static int wait_for(struct execution *e, pid_t process) {
     return state;
 }
 
+/* ---- signals ---- */
+
+static volatile sig_atomic_t program_running; /* its process; 0: none, not yet or no more */
+
+/* What ends a program is for the program; we wait for its end, and for what it leaves. A terminal sends it to both of us; what
+ * somebody sends to us alone is handed on. */
+static void hand_on(int number, siginfo_t *about, void *context) {
+    (void)context;
+    const int before = errno;
+    if (about->si_code <= 0 && program_running)
+        kill((pid_t)program_running, number);
+    errno = before;
+}
+
+static const int ending[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+enum { ENDING = sizeof ending / sizeof *ending };
+
+struct signals {
+    struct sigaction before[ENDING];
+    sigset_t handed_on, mask;
+};
+
+/* From here on no such signal ends this process; signals that whoever started us has turned off stay off. They wait until
+ * the program is there. */
+static void take_signals(struct signals *s) {
+    struct sigaction action = {.sa_sigaction = hand_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+    sigemptyset(&s->handed_on);
+    for (unsigned i = 0; i < ENDING; i++) {
+        sigaction(ending[i], NULL, &s->before[i]);
+        if (s->before[i].sa_handler == SIG_IGN)
+            continue;
+        sigaction(ending[i], &action, NULL);
+        sigaddset(&s->handed_on, ending[i]);
+    }
+    sigprocmask(SIG_BLOCK, &s->handed_on, &s->mask);
+}
+
+static void give_signals_back(const struct signals *s) {
+    for (unsigned i = 0; i < ENDING; i++)
+        sigaction(ending[i], &s->before[i], NULL);
+}
+
 /* The exit status a shell would show; -1: the program could not be started. */
-static int run_program(struct execution *e, struct report *report) {
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, interrupt, quit;
-    sigaction(SIGINT, &ignore, &interrupt); /* they are for the program; we wait for its end */
-    sigaction(SIGQUIT, &ignore, &quit);
+static int run_program(struct execution *e, const struct signals *signals, struct report *report) {
     posix_spawnattr_t attributes;
-    sigset_t defaults;
-    sigemptyset(&defaults);
-    if (interrupt.sa_handler != SIG_IGN)
-        sigaddset(&defaults, SIGINT);
-    if (quit.sa_handler != SIG_IGN)
-        sigaddset(&defaults, SIGQUIT);
+    sigset_t defaults = signals->handed_on;
+    sigaddset(&defaults, SIGXFSZ); /* main turned it off for this program */
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigdefault(&attributes, &defaults);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setsigmask(&attributes, &signals->mask);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     pid_t process;
     int state = 0;
     const int error = posix_spawnp(&process, e->arguments->operands[0], NULL, &attributes,
                                    (char *const *)(uintptr_t)e->arguments->operands, environ);
     posix_spawnattr_destroy(&attributes);
+    if (!error) {
+        keeper_tell(&e->keeper, process);
+        program_running = process;
+    }
+    sigprocmask(SIG_SETMASK, &signals->mask, NULL);
     if (!error)
         state = wait_for(e, process);
-    sigaction(SIGINT, &interrupt, NULL);
-    sigaction(SIGQUIT, &quit, NULL);
+    program_running = 0;
     if (error)
         report_add(report, STATUS_INVALID, "%s: cannot be started: %s", e->arguments->operands[0], strerror(error));
     return error ? -1 : WIFSIGNALED(state) ? 128 + WTERMSIG(state) : WEXITSTATUS(state);
 }
 
+/* ---- after ---- */
+
 static enum status write_result(struct execution *e, const struct session_sum *sum, struct report *report) {
     size_t length = 0;
     if (!e->output)
         return STATUS_OK;
-    char *text = result_layout(sum->document, &e->arguments->arena, &length);
+    char *text = result_seal(sum->document, &e->arguments->arena, &length);
     return text ? file_write(e->output, text, length, report)
                 : report_add(report, STATUS_SYSTEM,
                              "the result file could not be made: no memory, or it is larger than 1 GiB");
 }
 
-static enum status show(struct execution *e, double seconds, struct report *report) {
+static enum status fold(struct execution *e, struct session_sum *sum, struct report *report) {
+    e->seconds = team_clock_seconds() - e->start;
+    return session_fold(e->folder, file_name(e->arguments->operands[0]), &e->machine, !e->functional, e->seconds,
+                        &e->arguments->arena, sum, report);
+}
+
+static enum status show(struct execution *e, struct report *report) {
     struct session_sum sum;
     const char *program = file_name(e->arguments->operands[0]), *command = program;
     for (unsigned i = 1; i < e->arguments->operand_count; i++)
         command = arena_printf(&e->arguments->arena, "%s %s", command, e->arguments->operands[i]);
-    enum status status =
-        session_fold(e->folder, program, &e->machine, !e->functional, seconds, &e->arguments->arena, &sum, report);
-    const enum status written = write_result(e, &sum, report);
-    fputs(sum.faults, stderr);
+    const enum status status = fold(e, &sum, report), written = write_result(e, &sum, report);
+    print_text(stderr, sum.remarks);
+    print_text(stderr, sum.faults);
     if (sum.is_cut)
-        fputs("heddle exec: a process ended while its last launch was being written down; that one is missing\n",
+        fputs("heddle exec: a launch could not be written down whole: its process was killed meanwhile, or there is no "
+              "room "
+              "for temporary files (TMPDIR); it is missing, and what followed it in its process\n",
               stderr);
     if (!sum.launches && !sum.untimed)
-        fprintf(stderr,
-                "heddle exec: %s launched no kernel on the simulated GPU; it finds it as OpenCL platform "
-                "\"Heddle\"\n",
-                program);
+        print(stderr,
+              "heddle exec: %s launched no kernel on the simulated GPU; it finds it as OpenCL platform "
+              "\"Heddle\"\n",
+              program);
     else if (!arguments_has(e->arguments, "quiet"))
-        exec_summary_print(&sum, command, &e->machine, seconds, (unsigned)e->lines, stderr);
+        exec_summary_print(&sum, command, &e->machine, e->seconds, (unsigned)e->lines, stderr);
     json_decref(sum.document);
     return status ? status : written;
+}
+
+/* In the keeper: this program was killed, and its program ended with it. There is nobody to tell. */
+static void save(void *context) {
+    struct execution *e = context;
+    struct session_sum sum;
+    struct report report = {0};
+    fold(e, &sum, &report);
+    json_object_set_new(sum.document, "complete", json_false());
+    write_result(e, &sum, &report);
+    session_folder_remove(&e->arguments->arena, e->folder);
 }
 
 static int exec_main(struct arguments *arguments) {
     struct execution e = {.arguments = arguments};
     struct report report = {0};
+    struct signals signals;
     enum status status = prepare(&e, &report);
     int code = -1;
     if (!status) {
         set_environment(&e);
-        const double start = team_clock_seconds();
-        code = run_program(&e, &report);
-        status = code < 0 ? STATUS_INVALID : show(&e, team_clock_seconds() - start, &report);
+        take_signals(&signals);
+        e.start = team_clock_seconds();
+        if (!getenv(CHILD_IN_CARE)) /* whoever has care of us keeps nothing of what is killed, and clears up */
+            keeper_start(&e.keeper, save, &e);
+        code = run_program(&e, &signals, &report);
+        status = code < 0 ? STATUS_INVALID : show(&e, &report);
+        keeper_dismiss(&e.keeper); /* before the logs go that it would read */
     }
     if (e.folder)
         session_folder_remove(&arguments->arena, e.folder);
+    if (e.start > 0)
+        give_signals_back(&signals);
     machine_close(&e.machine);
     const int own = finish(status, &report);
     return code > 0 ? code : own;
@@ -288,9 +360,12 @@ const struct command command_exec = {
     .name = "exec",
     .operands = "-- PROGRAM ARGS...",
     .summary = "Run an OpenCL program, unchanged, on the simulated GPU",
-    .text = "The program, and what it starts, finds the simulated GPU as its only OpenCL device; a table of all its "
-            "launches follows on standard error. The exit status is the program's. --kernels, --skip and --launches "
-            "choose what is timed: the rest runs without time, many times faster. docs/opencl.md says more.",
+    .text =
+        "The program, and what it starts, finds the simulated GPU as its only OpenCL device; a table of all its "
+        "launches follows on standard error. The exit status is the program's. SIGINT, SIGTERM and SIGHUP are for the "
+        "program, and the result is of all launches that had ended, also where the program or heddle is killed. "
+        "--kernels, --skip and --launches "
+        "choose what is timed: the rest runs without time, many times faster. docs/opencl.md says more.",
     .manual = "A long program is best looked at in two steps: with --functional first, for the kernels that matter, "
               "then these in time with --kernels.\n"
               "Where the OpenCL driver is installed for all programs, they find it without this command too; the "

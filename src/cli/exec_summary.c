@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/exec_summary.h"
 
 #include <jansson.h>
@@ -113,17 +114,16 @@ static void print_lines(const struct session_sum *sum, struct arena *arena, unsi
 void exec_summary_print(const struct session_sum *sum, const char *program, const struct machine *machine,
                         double seconds, unsigned lines, FILE *to) {
     struct arena arena = {0};
-    fprintf(to, "\n%.200s on %s, %s\n\n", program, machine->name,
-            sum->in_time ? "in time" : "functional: without time");
+    print(to, "\n%.200s on %s, %s\n\n", program, machine->name, sum->in_time ? "in time" : "functional: without time");
     print_kernels(sum, &arena, to);
     if (sum->in_time)
         summary_time_sum(&sum->timed, &arena, to);
     print_lines(sum, &arena, lines, to);
-    fprintf(to, "\n  %s launch%s", with_commas(&arena, sum->launches), sum->launches == 1 ? "" : "es");
+    print(to, "\n  %s launch%s", with_commas(&arena, sum->launches), sum->launches == 1 ? "" : "es");
     if (sum->untimed)
-        fprintf(to, ", %s more without time", with_commas(&arena, sum->untimed));
+        print(to, ", %s more without time", with_commas(&arena, sum->untimed));
     if (sum->in_time && sum->launches)
-        fprintf(to, ", %.6f s of simulated time", (double)sum->timed.cycles / ((double)machine->gpu.sm_khz * 1000.0));
-    fprintf(to, "; %.3f s\n", seconds);
+        print(to, ", %.6f s of simulated time", (double)sum->timed.cycles / ((double)machine->gpu.sm_khz * 1000.0));
+    print(to, "; %.3f s\n", seconds);
     arena_free(&arena);
 }

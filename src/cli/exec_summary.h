@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tables `heddle exec` shows. */
 #ifndef HEDDLE_CLI_EXEC_SUMMARY_H
 #define HEDDLE_CLI_EXEC_SUMMARY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/help.h"
 
 #include <string.h>
@@ -121,9 +122,9 @@ int unknown_command(const char *name) {
         text_nearest_try(&nearest, name, commands[i]->name);
     text_nearest_try(&nearest, name, "help");
     if (nearest.best)
-        fprintf(stderr, "heddle: there is no command '%s'; did you mean '%s'?\n", name, nearest.best);
+        print(stderr, "heddle: there is no command '%s'; did you mean '%s'?\n", name, nearest.best);
     else
-        fprintf(stderr, "heddle: there is no command '%s'; 'heddle --help' lists them\n", name);
+        print(stderr, "heddle: there is no command '%s'; 'heddle --help' lists them\n", name);
     return 2;
 }
 

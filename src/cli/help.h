@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What people read about commands: on the terminal, as manual pages, and what the shell completes; all of it made of the
  * tables of commands.h. */
 #ifndef HEDDLE_CLI_HELP_H

@@ -1,20 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/html.h"
 
-#include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/file.h"
+#include "cli/commands.h"
 #include "device/compile.h"
 
 enum { FRAME_LIMIT_BYTES = 1 << 20 };
-
-FILE *html_open(const char *path, struct report *report) {
-    FILE *page = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
-    if (!page)
-        report_add(report, STATUS_SYSTEM, "'%s' cannot be written: %s", path, strerror(errno));
-    return page;
-}
 
 static int put(const char *data, size_t length, void *to) {
     for (const char *end = data + length; data < end;) {
@@ -41,11 +34,6 @@ void html_put_attribute(FILE *to, const char *text) {
         }
 }
 
-enum status html_close(FILE *page, const char *path, struct report *report) {
-    const bool failed = ferror(page) | (page == stdout ? fflush(page) : fclose(page));
-    return failed ? report_add(report, STATUS_SYSTEM, "'%s' could not be written whole", path) : STATUS_OK;
-}
-
 enum status html_write(const char *name, const char *place, const json_t *data, const char *path, struct arena *arena,
                        struct report *report) {
     struct compile_tools tools = {0};
@@ -60,11 +48,12 @@ enum status html_write(const char *name, const char *place, const json_t *data, 
     const char *at = status ? NULL : strstr(frame, place);
     if (!at)
         return status ? status : report_add(report, STATUS_SYSTEM, "%s/%s has no %s", tools.share, name, place);
-    FILE *page = html_open(path, report);
-    if (!page)
-        return STATUS_SYSTEM;
-    fwrite(frame, 1, (size_t)(at - frame), page);
-    html_put_json(page, data);
-    fputs(at + strlen(place), page);
-    return html_close(page, path, report);
+    struct output page;
+    output_begin(&page);
+    if (page.to) {
+        fwrite(frame, 1, (size_t)(at - frame), page.to);
+        html_put_json(page.to, data);
+        fputs(at + strlen(place), page.to);
+    }
+    return output_end(&page, STATUS_OK, path, "the page", report);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pages for a browser that hold their data: a frame with a place in it. */
 #ifndef HEDDLE_CLI_HTML_H
 #define HEDDLE_CLI_HTML_H
@@ -8,13 +9,10 @@
 #include "base/arena.h"
 #include "base/status.h"
 
-/* NULL with a message when it cannot be written. "-" is standard output. */
-FILE *html_open(const char *path, struct report *report);
 /* Data within a script: no '<' is left in them that could end it. */
 void html_put_json(FILE *to, const json_t *data);
 /* Text in an attribute's double quotes. */
 void html_put_attribute(FILE *to, const char *text);
-enum status html_close(FILE *page, const char *path, struct report *report);
 /* All of it: the frame `name` of share/heddle with the data where `place` stands in it. */
 enum status html_write(const char *name, const char *place, const json_t *data, const char *path, struct arena *arena,
                        struct report *report);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "device/init_file.h"
 #include "base/file.h"
 #include "cli/commands.h"
@@ -94,7 +95,7 @@ static int init_main(struct arguments *arguments) {
     else if (!status)
         status = file_write(output, text, strlen(text), &report);
     if (!status && !to_stdout)
-        printf("wrote %s\nNext: heddle run %s\n", output, output);
+        print(stdout, "wrote %s\nNext: heddle run %s\n", output, output);
     if (device)
         device_destroy(device);
     machine_close(&machine);

@@ -1,11 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The program: finds the command, reads its options. The C locale is never left, so that files read and
  * written are the same for everyone. */
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "device/model.h"
+#include <jansson.h>
+#include <malloc.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static enum status unknown_option(const struct command *command, const char *typed, size_t length,
                                   struct report *report) {
@@ -109,7 +115,29 @@ static int run(int argc, char **argv) {
     return code;
 }
 
+/* Whoever needs memory and cannot go on without. What is under way is lost; files are whole or not there. */
+static void out_of_memory(void) {
+    static const char said[] = "heddle: out of memory: the host gives no more\n";
+    if (write(STDERR_FILENO, said, sizeof said - 1) < 0)
+        _exit(STATUS_INVALID);
+    _exit(STATUS_INVALID);
+}
+
+/* For documents: Jansson would go on without the member that did not fit. */
+static void *document_memory(size_t bytes) {
+    void *memory = malloc(bytes);
+    if (!memory && bytes)
+        out_of_memory();
+    return memory;
+}
+
 int main(int argc, char **argv) {
+#ifdef M_MMAP_THRESHOLD
+    mallopt(M_MMAP_THRESHOLD, 64 << 10); /* large blocks are the host's zero pages: what is not touched costs nothing */
+#endif
+    arena_set_last_resort(out_of_memory);
+    json_set_alloc_funcs(document_memory, free);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is refused with a message, as a full disk is */
     int code = run(argc, argv);
     /* a full disk or a closed pipe must not look like success */
     if ((fflush(stdout) || ferror(stdout)) && code == 0) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Manual pages in the language of man(7). Texts are plain: what stands for itself is found in them and set in bold, what
  * stands for something else in italics. */
 #include "cli/help.h"
@@ -18,6 +19,7 @@ static const struct said environment[] = {
     {"HEDDLE_OPENCL", "The OpenCL driver libheddle_opencl.so, for heddle-exec(1), likewise"},
     {"HEDDLE_CLANG, HEDDLE_LIBCLC, HEDDLE_NVCC",
      "The clang, the folder with libclc's libraries and the nvcc to use instead of those found"},
+    {"HEDDLE_COMPILE_SECONDS", "How long one run of a compiler may take; 300 when it is not set"},
     {"HEDDLE_STORE, XDG_DATA_HOME",
      "Where results of sweeps are kept: the first, else the folder heddle/store of the second, else "
      "~/.local/share/heddle/store"},

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/table.h"
@@ -51,7 +52,7 @@ static enum status print_launches(struct run *run, unsigned threads, struct aren
         return status;
     if (run->done > 1)
         add_row(&table, "all", &sum);
-    printf("%s, warps of %u, every issue a cycle\n\n", run->file->name, (unsigned)ORACLE_WARP);
+    print(stdout, "%s, warps of %u, every issue a cycle\n\n", run->file->name, (unsigned)ORACLE_WARP);
     table_print(&table, stdout);
     puts("\n  pdom: issues with reconvergence at immediate post-dominators; oracle: with the best that threads whose\n"
          "  paths are known could do; docs/oracle.md");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/points.h"
 
 #include <stdio.h>
@@ -33,22 +34,23 @@ static void show_progress(void *watcher, const struct execute_progress *progress
     struct arena arena = {0};
     const uint64_t done = progress->kept + progress->failed + progress->lost;
     const double elapsed = team_clock_seconds() - *start;
-    fprintf(stderr, "\r\033[K%s of %s points", with_commas(&arena, done), with_commas(&arena, progress->total));
+    fputs("\r\033[K", stderr);
+    print(stderr, "%s of %s points", with_commas(&arena, done), with_commas(&arena, progress->total));
     if (progress->failed + progress->lost)
-        fprintf(stderr, ", %s failed", with_commas(&arena, progress->failed + progress->lost));
-    fprintf(stderr, ", %u running", (unsigned)progress->running);
+        print(stderr, ", %s failed", with_commas(&arena, progress->failed + progress->lost));
+    print(stderr, ", %u running", (unsigned)progress->running);
     if (done && done < progress->total)
-        fprintf(stderr, ", %s left",
-                points_duration(&arena, elapsed / (double)done * (double)(progress->total - done)));
+        print(stderr, ", %s left", points_duration(&arena, elapsed / (double)done * (double)(progress->total - done)));
     fflush(stderr);
     arena_free(&arena);
 }
 
 static void print_summary(struct arena *arena, const char *name, uint64_t before, const struct plan *all,
                           const struct execute_progress *progress, double seconds) {
-    printf("%s: %s points, %s stored before, %s now, %s failed, %s left; %s\n", name, with_commas(arena, all->distinct),
-           with_commas(arena, before), with_commas(arena, progress->kept), with_commas(arena, all->failed),
-           with_commas(arena, progress->total - progress->kept - progress->failed), points_duration(arena, seconds));
+    print(stdout, "%s: %s points, %s stored before, %s now, %s failed, %s left; %s\n", name,
+          with_commas(arena, all->distinct), with_commas(arena, before), with_commas(arena, progress->kept),
+          with_commas(arena, all->failed), with_commas(arena, progress->total - progress->kept - progress->failed),
+          points_duration(arena, seconds));
 }
 
 /* Looks at all plans; what they are together. */
@@ -63,9 +65,28 @@ static struct plan look(struct plan *plans, unsigned count, const struct store *
     return all;
 }
 
+enum status points_damaged(const struct store *store, const struct plan *plans, unsigned count, const char *what,
+                           struct report *report) {
+    struct arena scratch = {0};
+    bool any = false;
+    for (unsigned i = 0; i < count; i++)
+        for (uint64_t k = 0; k < plans[i].count; k++) {
+            const struct plan_point *point = &plans[i].points[k];
+            if (point->repeats || !point->damaged)
+                continue;
+            const enum store_state state = store_has(store, point->key) ? STORE_DONE : STORE_FAILED;
+            report_add(report, STATUS_WRONG,
+                       "point %llu: %s is damaged: its checksum is not that of what it holds; it %s",
+                       (unsigned long long)point->number, store_path(store, &scratch, point->key, state), what);
+            any = true;
+        }
+    arena_free(&scratch);
+    return any ? STATUS_WRONG : STATUS_OK;
+}
+
 static void say(void *watcher, const char *what) {
     (void)watcher;
-    fprintf(stderr, "%s\n", what);
+    print(stderr, "%s\n", what);
 }
 
 /* "2GiB", "500MiB", "1000000". */
@@ -202,6 +223,7 @@ enum status points_run(struct arguments *arguments, const struct store *store, c
     backend.slurm.say = quiet ? NULL : say;
     plan_mark_repeats(plans, count);
     const uint64_t before = look(plans, count, store).done;
+    points_damaged(store, plans, count, "is run again", report);
     status = execute(&backend, store, name, plans, count, &progress, report);
     if (shows)
         fputs("\r\033[K", stderr);

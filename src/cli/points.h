@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Plans carried out for 'heddle sweep run', 'heddle suite run' and 'heddle repro', with progress on a terminal. */
 #ifndef HEDDLE_CLI_POINTS_H
 #define HEDDLE_CLI_POINTS_H
@@ -35,6 +36,10 @@ enum status points_options(struct arguments *arguments, struct execute_options *
 /* Where no backend is told: that of the plans' newest job, with its options. */
 void points_as_before(struct arguments *arguments, const struct store *store, const char *name,
                       const struct plan *plans, unsigned count);
+/* Names every file of the plans' points that is not what the store was given, and what becomes of it. STATUS_WRONG: there
+ * are some. */
+enum status points_damaged(const struct store *store, const struct plan *plans, unsigned count, const char *what,
+                           struct report *report);
 /* Runs what the plans lack, each run once, by OPTIONS_POINTS and --quiet, and looks at them again. A summary in a line that
  * begins with `name`. STATUS_STOPPED: interrupted; the same command goes on. Failed points are no error here. */
 enum status points_run(struct arguments *arguments, const struct store *store, const char *name, struct plan *plans,

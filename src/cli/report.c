@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* heddle report: results in one page for a browser (report/), with the analyses of `heddle why` that belong to them. */
 #include <string.h>
 
@@ -110,13 +111,14 @@ static enum status write_page(const struct documents *documents, const char *pat
                           "this program has no report page in it, because Node.js was not there when it was built: "
                           "apt-get install nodejs, then 'cmake --preset release' and build again");
     const char *rest = place + strlen(PLACE);
-    FILE *page = html_open(path, report);
-    if (!page)
-        return STATUS_SYSTEM;
-    fwrite(begin, 1, (size_t)(place - begin), page);
-    put_documents(documents, page);
-    fwrite(rest, 1, sizeof report_page - (size_t)(rest - begin), page);
-    return html_close(page, path, report);
+    struct output page;
+    output_begin(&page);
+    if (page.to) {
+        fwrite(begin, 1, (size_t)(place - begin), page.to);
+        put_documents(documents, page.to);
+        fwrite(rest, 1, sizeof report_page - (size_t)(rest - begin), page.to);
+    }
+    return output_end(&page, STATUS_OK, path, "the page", report);
 }
 
 static int report_main(struct arguments *arguments) {
@@ -133,8 +135,8 @@ static int report_main(struct arguments *arguments) {
     if (!status)
         status = write_page(&documents, path, &report);
     if (!status && strcmp(path, "-") != 0)
-        printf("%s: %u result%s; open it in a browser\n", path, documents.result_count,
-               documents.result_count == 1 ? "" : "s");
+        print(stdout, "%s: %u result%s; open it in a browser\n", path, documents.result_count,
+              documents.result_count == 1 ? "" : "s");
     for (unsigned i = 0; i < documents.result_count; i++)
         json_decref(documents.results[i].json);
     for (unsigned i = 0; i < documents.analysis_count; i++)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,12 +37,8 @@ struct session {
 /* ---- files ---- */
 
 static const char *experiments_folder(struct arena *arena) {
-    const char *const candidates[] = {file_beside_program(arena, "/repro"), HEDDLE_SHARE_SOURCE "/repro",
-                                      HEDDLE_SHARE_INSTALLED "/repro"};
-    unsigned i = 0;
-    while (i < 2 && (!candidates[i] || access(candidates[i], R_OK | X_OK) != 0))
-        i++;
-    return candidates[i];
+    const char *beside = file_beside_program(arena, "/repro");
+    return beside ? beside : HEDDLE_SHARE_INSTALLED "/repro";
 }
 
 static const char **list_names(struct arena *arena, unsigned *count) {
@@ -144,13 +141,13 @@ static void print_values(struct session *s, const struct experiment *e) {
 }
 
 static void print_experiment(struct session *s, const struct experiment *e) {
-    printf("\n%s: %s%s%s%s\n", e->id, e->title, *e->source ? " (" : "", e->source, *e->source ? ")" : "");
+    print(stdout, "\n%s: %s%s%s%s\n", e->id, e->title, *e->source ? " (" : "", e->source, *e->source ? ")" : "");
     if (e->verdict == VERDICT_INCOMPLETE)
-        printf("  incomplete: %s\n", e->reason);
+        print(stdout, "  incomplete: %s\n", e->reason);
     else
         print_values(s, e);
     if (e->verdict != VERDICT_INCOMPLETE)
-        printf("  %s at size %s\n", experiment_verdict(e), s->size);
+        print(stdout, "  %s at size %s\n", experiment_verdict(e), s->size);
 }
 
 /* Plots always, the page where all experiments or a folder were asked for. */
@@ -161,8 +158,8 @@ static enum status write_all(struct session *s, struct report *report) {
     if (!status && page)
         status = page_write(s->experiments, s->count, s->size, folder, s->arena, report);
     if (!status && !arguments_has(s->arguments, "quiet"))
-        printf("\nplots in %s%s\n", file_join(s->arena, folder, PAGE_FIGURES),
-               page ? ", the page beside it in reproduction.md and reproduction.html" : "");
+        print(stdout, "\nplots in %s%s\n", file_join(s->arena, folder, PAGE_FIGURES),
+              page ? ", the page beside it in reproduction.md and reproduction.html" : "");
     return status;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/rerun.h"
 
 #include <stdio.h>
@@ -15,11 +16,11 @@ static int rerun_main(struct arguments *arguments) {
     const char *path = arguments->operands[0];
     const enum status status = rerun_result(path, &arguments->arena, &rerun, &report);
     if (!status && !arguments_has(arguments, "quiet"))
-        printf("%s: the same again, host apart\n", path);
+        print(stdout, "%s: the same again, host apart\n", path);
     for (unsigned i = 0; i < rerun.count && i < RERUN_SHOWN; i++)
-        printf("  %s: %s, now %s\n", rerun.shown[i].path, rerun.shown[i].before, rerun.shown[i].after);
+        print(stdout, "  %s: %s, now %s\n", rerun.shown[i].path, rerun.shown[i].before, rerun.shown[i].after);
     if (rerun.count)
-        printf("%s: %u differences\n", path, rerun.count);
+        print(stdout, "%s: %u differences\n", path, rerun.count);
     return finish(status, &report);
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "base/team.h"
 #include "cli/commands.h"
@@ -170,7 +171,7 @@ static enum status launch_all(struct session *s, bool prints, struct report *rep
     enum status status = STATUS_OK;
     while (!status && s->run.done < s->file.launch_count) {
         if (s->verbose)
-            fprintf(stderr, "launch %u: %s\n", s->run.done + 1, s->file.launches[s->run.done].kernel);
+            print(stderr, "launch %u: %s\n", s->run.done + 1, s->file.launches[s->run.done].kernel);
         const struct launch_result *result = &s->run.results[s->run.done];
         if (s->is_watched)
             s->run.launches[s->run.done].issues = &s->timeline.watcher;
@@ -179,6 +180,8 @@ static enum status launch_all(struct session *s, bool prints, struct report *rep
             timeline_launch_ended(&s->timeline, result->timed->cycles);
         if (result->output && prints)
             fwrite(result->output, 1, result->output_bytes, stdout);
+        if (result->remarks)
+            print_text(stderr, result->remarks);
     }
     return status;
 }
@@ -231,9 +234,8 @@ static enum status write_timeline(struct session *s, struct report *report) {
         status = status ? status : one;
     }
     if (s->timeline.full)
-        fprintf(stderr,
-                "heddle: the timeline holds its first %u entries; --from, --to, --sm and --block choose others\n",
-                s->timeline.kept);
+        print(stderr, "heddle: the timeline holds its first %u entries; --from, --to, --sm and --block choose others\n",
+              s->timeline.kept);
     return status;
 }
 
@@ -252,8 +254,8 @@ static enum status run_variant(struct session *s, unsigned number, struct varian
         return STATUS_OK;
     }
     if (!status && s->verbose)
-        fprintf(stderr, "%s: module %s, %u buffers, %u launches, machine %s%s%s\n", s->file.name, s->file.module,
-                s->file.buffer_count, s->file.launch_count, s->machine.name, *out->label ? ", " : "", out->label);
+        print(stderr, "%s: module %s, %u buffers, %u launches, machine %s%s%s\n", s->file.name, s->file.module,
+              s->file.buffer_count, s->file.launch_count, s->machine.name, *out->label ? ", " : "", out->label);
     if (!status)
         status = run_open(&s->run, &s->file, &s->machine, &s->run_options, report);
     if (status)
@@ -299,11 +301,11 @@ static int run_main(struct arguments *arguments) {
         done++;
     }
     if (s.variants > 1 && (status == STATUS_OK || status == STATUS_WRONG || status == STATUS_STOPPED) && !s.quiet) {
-        printf("%s, %s\n\n", s.file.name, s.run_options.in_time ? "in time" : "functional: without time");
+        print(stdout, "%s, %s\n\n", s.file.name, s.run_options.in_time ? "in time" : "functional: without time");
         comparison_print(arguments_lists(arguments), variants, done, s.run_options.in_time, stdout);
         for (unsigned i = 0; i < done; i++)
             if (variants[i].reason)
-                printf("  %s needs time: %s\n", variants[i].label, variants[i].reason);
+                print(stdout, "  %s needs time: %s\n", variants[i].label, variants[i].reason);
     }
     fflush(stdout);
     return finish(status, &report);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* heddle show: what a module is, without running it. */
 #include "device/show.h"
 #include "base/text.h"
@@ -75,6 +76,17 @@ static bool is_module(const char *path) {
     return strcmp(path, "-") == 0;
 }
 
+/* Modules hold names and lines of anybody's. */
+static enum status show(const char *path, const struct show_options *options, struct report *report) {
+    struct output shown;
+    output_begin(&shown);
+    enum status status = shown.to ? device_show(path, options, shown.to, report) : STATUS_SYSTEM;
+    if (output_close(&shown))
+        print_text(stdout, shown.text);
+    output_free(&shown);
+    return status;
+}
+
 static int show_main(struct arguments *arguments) {
     struct report report = {0};
     struct machine machine = {0};
@@ -86,7 +98,7 @@ static int show_main(struct arguments *arguments) {
     if (!status)
         status = arguments_machine(arguments, NULL, &machine, &report);
     if (!status)
-        status = device_show(path, &options, stdout, &report);
+        status = show(path, &options, &report);
     machine_close(&machine);
     return finish(status, &report);
 }

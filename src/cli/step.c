@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* heddle step: a launch in time, issue by issue. */
 #include "cli/step.h"
 

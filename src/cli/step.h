@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the forms of `heddle step` share. */
 #ifndef HEDDLE_CLI_STEP_H
 #define HEDDLE_CLI_STEP_H

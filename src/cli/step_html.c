@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* heddle step --html: the issues as data in a page that shows them (share/heddle/step.html). */
 #include <jansson.h>
 

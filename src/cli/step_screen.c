@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* heddle step on a terminal: one issue at a time, by keys. */
 #include <stdlib.h>
 #include <string.h>
@@ -22,13 +23,17 @@ struct screen {
 /* A line, cut where the terminal ends. */
 static void line(struct screen *screen, const char *text) {
     unsigned width = 0;
-    for (; *text; text++) {
-        const bool begins = ((unsigned char)*text & 0xc0) != 0x80; /* a character of UTF-8 */
-        if (begins && width == screen->width)
+    char *shown = arena_strdup(screen->view->arena, text);
+    for (char *at = shown; *at; at++) {
+        const bool begins = ((unsigned char)*at & 0xc0) != 0x80; /* a character of UTF-8 */
+        if (*at == '\t' || *at == '\n')
+            *at = ' ';
+        if (begins && width++ == screen->width) {
+            *at = '\0';
             break;
-        width += begins;
-        putchar(*text == '\t' ? ' ' : *text);
+        }
     }
+    print_text(stdout, shown);
     fputs("\033[K\r\n", stdout);
 }
 

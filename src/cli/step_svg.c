@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* heddle step --svg: the issues as a picture, lanes across, one below another. */
 #include <stdio.h>
 #include <string.h>

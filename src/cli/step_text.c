@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* heddle step: what one issue looks like in words, and all of them as plain lines. */
 #include <string.h>
 
@@ -104,24 +105,24 @@ void step_print(struct step_view *view, FILE *to) {
         const int width = (int)text_width(step_where(view, steps->items[i].pc));
         where = width > where ? width : where;
     }
-    fprintf(to, "%s\n\n%10s %5s %5s %5s  %-*s  %-*s  %s\n", view->title, "cycle", "block", "warp", "PC", lanes, "lanes",
-            where, "line", "instruction");
+    print(to, "%s\n\n%10s %5s %5s %5s  %-*s  %-*s  %s\n", view->title, "cycle", "block", "warp", "PC", lanes, "lanes",
+          where, "line", "instruction");
     for (unsigned i = 0; i < steps->count; i++) {
         const struct step *step = &steps->items[i];
-        fprintf(to, "%10llu %5llu %5u %5u  %s  %-*s  %s\n", (unsigned long long)step->cycle,
-                (unsigned long long)step->block, step_warp(step, bits_first(step->lanes)), (unsigned)step->pc,
-                step_lanes(view, step->lanes, step->threads), where, step_where(view, step->pc),
-                step_instruction(view, step->pc));
+        print(to, "%10llu %5llu %5u %5u  %s  %-*s  %s\n", (unsigned long long)step->cycle,
+              (unsigned long long)step->block, step_warp(step, bits_first(step->lanes)), (unsigned)step->pc,
+              step_lanes(view, step->lanes, step->threads), where, step_where(view, step->pc),
+              step_instruction(view, step->pc));
         const char *outcome = step_outcome(view, step);
         if (*outcome)
-            fprintf(to, "%30s%s\n", "", outcome);
+            print(to, "%30s%s\n", "", outcome);
         for (unsigned k = 0; k < step->row_count && step_changed(view, i); k++)
-            fprintf(to, "%30s%s  %s\n", "", step_lanes(view, step->rows[k].lanes, step->rows[k].threads),
-                    step_row(view, &step->rows[k]));
+            print(to, "%30s%s  %s\n", "", step_lanes(view, step->rows[k].lanes, step->rows[k].threads),
+                  step_row(view, &step->rows[k]));
         for (unsigned k = 0; k < step->other_count && view->others; k++)
-            fprintf(to, "%30s%s\n", "", step_other(view, step, &step->others[k]));
+            print(to, "%30s%s\n", "", step_other(view, step, &step->others[k]));
     }
     if (steps->full)
-        fprintf(to, "\nThe first %s issues; --limit shows more, --from starts later.\n",
-                with_commas(view->arena, steps->count));
+        print(to, "\nThe first %s issues; --limit shows more, --from starts later.\n",
+              with_commas(view->arena, steps->count));
 }

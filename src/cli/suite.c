@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -124,25 +125,14 @@ static const char *find_program(struct arena *arena, const char *name) {
     return access(built, X_OK) == 0 ? built : access(installed, X_OK) == 0 ? installed : NULL;
 }
 
-/* NULL: this is no installation; the program knows where the source tree has it. */
-static const char *installed_kernel(struct arena *arena, const char *name) {
-    const char *path = file_beside_program(arena, arena_printf(arena, "/suite/%s/%s.cl", name, name));
-    return path && access(path, R_OK) == 0 ? path : NULL;
-}
-
 /* What heddle exec would do with the workload's program. */
 static int run(struct arguments *arguments, const char *name) {
     struct arena *arena = &arguments->arena;
     const char *size = arguments_value(arguments, "size");
-    const char *kernel = installed_kernel(arena, name);
-    const char *words[] = {find_program(arena, name), "--size", size ? size : "test", NULL, NULL, NULL};
+    const char *words[] = {find_program(arena, name), "--size", size ? size : "test", NULL};
     struct arguments program = *arguments;
     program.operands = words;
     program.operand_count = 3;
-    if (kernel) {
-        words[program.operand_count++] = "--kernel";
-        words[program.operand_count++] = kernel;
-    }
     const int status = command_exec.main(&program);
     arguments->arena = program.arena; /* it has grown */
     return status;
@@ -156,9 +146,10 @@ enum status find_workload(struct arena *arena, const char *name, const char **pr
     if (!*program)
         return report_add(report, STATUS_SYSTEM,
                           "workload '%s' is not built: it needs opencl-c-headers and ocl-icd-libopencl1", name);
-    *kernel = installed_kernel(arena, name);
+    *kernel = file_beside_program(arena, arena_printf(arena, "/suite/%s/%s.cl", name, name));
     if (!*kernel)
-        *kernel = arena_printf(arena, HEDDLE_SHARE_SOURCE "/suite/%s/%s.cl", name, name);
+        return report_add(report, STATUS_SYSTEM,
+                          "share/heddle/suite/%s/%s.cl was not found in or beside the folder of heddle", name, name);
     return STATUS_OK;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/suite_points.h"
 
 #include <limits.h>
@@ -68,7 +69,6 @@ static const char *cell(const struct collection *c, uint64_t row, const char *na
 
 static void print_points(const struct collection *c, struct arena *arena) {
     static const char *const measures[] = {"cycles", "ipc", "simd_efficiency"};
-    static const char *const states[] = {"missing", "done", "failed"};
     struct table table = {.arena = arena, .columns = 5, .left = 3, .elastic = 0};
     table_add(&table, "workload");
     table_add(&table, "");
@@ -76,7 +76,7 @@ static void print_points(const struct collection *c, struct arena *arena) {
         table_add(&table, measures[k]);
     for (uint64_t row = 0; row < c->plan->count; row++) {
         table_add(&table, sweep_label(c->sweep, c->plan->points[row].number, arena));
-        table_add(&table, states[c->plan->points[row].state]);
+        table_add(&table, plan_state_name(&c->plan->points[row]));
         for (unsigned k = 0; k < 3; k++)
             table_add(&table, cell(c, row, measures[k], arena));
     }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Workloads run as points of a sweep: through the store, on this computer or by Slurm. */
 #ifndef HEDDLE_CLI_SUITE_POINTS_H
 #define HEDDLE_CLI_SUITE_POINTS_H

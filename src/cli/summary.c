@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/summary.h"
 #include "cli/commands.h"
 #include "device/lines.h"
@@ -153,7 +154,7 @@ static void print_lines(struct run *run, struct arena *arena, unsigned limit, FI
         table_print(&table, to);
     }
     if (shown < count)
-        fprintf(to, "  and %u more lines; --lines %u shows all\n", count - shown, count);
+        print(to, "  and %u more lines; --lines %u shows all\n", count - shown, count);
 }
 
 static void print_checks(const struct run *run, struct arena *arena, FILE *to) {
@@ -161,14 +162,14 @@ static void print_checks(const struct run *run, struct arena *arena, FILE *to) {
     for (unsigned i = 0; run->checked && i < run->file->check_count; i++) {
         const struct launch_check *check = &run->file->checks[i];
         const struct check_result *result = &run->checks[i];
-        fprintf(to, "%s  check %s %s: ", i ? "" : "\n", run->file->buffers[check->buffer].name, kinds[check->kind]);
+        print(to, "%s  check %s %s: ", i ? "" : "\n", run->file->buffers[check->buffer].name, kinds[check->kind]);
         if (check->kind != LAUNCH_CHECK_EQUALS)
-            fprintf(to, "%s\n", result->passed ? "as expected" : "NOT as expected");
+            print(to, "%s\n", result->passed ? "as expected" : "NOT as expected");
         else if (result->passed)
-            fprintf(to, "all %s elements as expected\n", with_commas(arena, result->compared));
+            print(to, "all %s elements as expected\n", with_commas(arena, result->compared));
         else
-            fprintf(to, "%s of %s elements NOT as expected\n", with_commas(arena, result->mismatches),
-                    with_commas(arena, result->compared));
+            print(to, "%s of %s elements NOT as expected\n", with_commas(arena, result->mismatches),
+                  with_commas(arena, result->compared));
     }
 }
 
@@ -198,14 +199,14 @@ void summary_print(struct run *run, double seconds, unsigned lines, FILE *to) {
     struct arena arena = {0};
     struct run_stats total;
     result_total(run, NULL, &total);
-    fprintf(to, "%s on %s, %s\n\n", run->file->name, run->machine->name,
-            run->options.in_time ? "in time" : "functional: without time");
+    print(to, "%s on %s, %s\n\n", run->file->name, run->machine->name,
+          run->options.in_time ? "in time" : "functional: without time");
     print_launches(run, &arena, to);
     summary_time_print(run, &arena, to);
     print_lines(run, &arena, lines, to);
     print_checks(run, &arena, to);
-    fprintf(to, "\n  %.3f s, %.1f million warp instructions a second\n", seconds,
-            seconds > 0 ? (double)total.warp_instructions / seconds * 1e-6 : 0);
+    print(to, "\n  %.3f s, %.1f million warp instructions a second\n", seconds,
+          seconds > 0 ? (double)total.warp_instructions / seconds * 1e-6 : 0);
     if (run->checked)
         print_next_step(run, &arena, to);
     arena_free(&arena);

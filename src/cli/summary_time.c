@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/commands.h"
 #include "cli/summary.h"
 #include "device/result.h"
@@ -18,7 +19,7 @@ static void print_classes(const struct sm_stats *sm, struct arena *arena, FILE *
     for (unsigned i = 0; i < CYCLE_CLASSES; i++)
         table_add(&table, cycle_class_names[i]);
     for (unsigned i = 0; i < CYCLE_CLASSES; i++)
-        table_add(&table, share(arena, cycle_class(sm, i), sm->slots));
+        table_add(&table, share(arena, cycle_class(sm->in_slots, i), sm->slots));
     fputs("\n  where the schedulers' slots went, in %: issued with so many lanes, or not\n", to);
     table_print(&table, to);
     if (sm->stall * 1000 < sm->slots)
@@ -26,9 +27,9 @@ static void print_classes(const struct sm_stats *sm, struct arena *arena, FILE *
     fputs("  of the stalls, for want of", to);
     const char *before = " ";
     for (unsigned i = 0; i < SLOT_STALL_COUNT; i++) {
-        const uint64_t slots = stall_stage(sm, i);
+        const uint64_t slots = sm->in_slots[SLOT_STALL + i];
         if (slots)
-            fprintf(to, "%s%s %s %%", before, stall_stage_names[i], share(arena, slots, sm->stall)), before = ", ";
+            print(to, "%s%s %s %%", before, stall_stage_names[i], share(arena, slots, sm->stall)), before = ", ";
     }
     fputc('\n', to);
 }
@@ -87,11 +88,11 @@ static int by_slots(const void *a, const void *b) {
 static void add_slots(struct table *table, const struct sm_inst_stats *stats, uint64_t all) {
     uint64_t issued = 0;
     for (unsigned i = 0; i < CYCLE_CLASSES_ISSUED; i++)
-        issued += cycle_class_of(stats, i);
+        issued += cycle_class(stats->slots, i);
     table_add(table, share(table->arena, lines_slots(stats), all));
     table_add(table, share(table->arena, issued, all));
     for (unsigned i = CYCLE_CLASSES_ISSUED; i < CYCLE_CLASSES; i++)
-        table_add(table, share(table->arena, cycle_class_of(stats, i), all));
+        table_add(table, share(table->arena, cycle_class(stats->slots, i), all));
 }
 
 /* What warps waited for longest before they issued an instruction of the line. */

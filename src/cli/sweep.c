@@ -1,4 +1,4 @@
-#include <errno.h>
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -115,17 +115,17 @@ static uint64_t missing(const struct plan *plan) { return plan->distinct - plan-
 
 static void print_sum(struct session *s) {
     const struct plan *plan = &s->plan;
-    printf("\n%s: %s points", s->sweep.name, with_commas(s->arena, plan->distinct));
+    print(stdout, "\n%s: %s points", s->sweep.name, with_commas(s->arena, plan->distinct));
     if (plan->count > plan->distinct)
-        printf(" (%s combinations, of which some are the same run)", with_commas(s->arena, plan->count));
-    printf(", %s stored, %s failed, %s to run", with_commas(s->arena, plan->done), with_commas(s->arena, plan->failed),
-           with_commas(s->arena, missing(plan)));
+        print(stdout, " (%s combinations, of which some are the same run)", with_commas(s->arena, plan->count));
+    print(stdout, ", %s stored, %s failed, %s to run", with_commas(s->arena, plan->done),
+          with_commas(s->arena, plan->failed), with_commas(s->arena, missing(plan)));
     if (missing(plan) > plan->unknown)
-        printf("; about %s of one core, by instruction counts and the rate of what is stored%s",
-               points_duration(s->arena, plan->seconds),
-               plan->unknown
-                   ? arena_printf(s->arena, ", and %s points nobody has timed", with_commas(s->arena, plan->unknown))
-                   : "");
+        print(stdout, "; about %s of one core, by instruction counts and the rate of what is stored%s",
+              points_duration(s->arena, plan->seconds),
+              plan->unknown
+                  ? arena_printf(s->arena, ", and %s points nobody has timed", with_commas(s->arena, plan->unknown))
+                  : "");
     putchar('\n');
 }
 
@@ -134,7 +134,7 @@ static int plan_main(struct session *s, struct report *report) {
     if (!status) {
         print_programs(s, false);
         print_sum(s);
-        printf("store %s\n", s->store.folder);
+        print(stdout, "store %s\n", s->store.folder);
     }
     return finish(status, report);
 }
@@ -142,7 +142,7 @@ static int plan_main(struct session *s, struct report *report) {
 static void print_lines(const char *text, unsigned most) {
     for (unsigned lines = 0; *text && lines < most; lines++) {
         const size_t length = strcspn(text, "\n");
-        printf("  | %.*s\n", (int)length, text);
+        print(stdout, "  | %.*s\n", (int)length, text);
         text += length + (text[length] == '\n');
     }
 }
@@ -158,19 +158,18 @@ static void print_logs(struct session *s, const char *folder) {
         const char *path = arena_printf(s->arena, "%s/%s.log", folder, names[i]);
         if (file_read(path, LOG_LIMIT_BYTES, s->arena, &text, &length, NULL) != STATUS_OK || !length)
             continue;
-        printf("\ntask %s said (%s):\n", names[i], path);
+        print(stdout, "\ntask %s said (%s):\n", names[i], path);
         print_lines(text, LINES_SHOWN);
         shown++;
     }
 }
 
 static void print_failure(struct session *s, const struct plan_point *point) {
-    json_error_t error;
-    json_t *root = json_load_file(store_path(&s->store, s->arena, point->key, STORE_FAILED), 0, &error);
+    json_t *root = store_document(&s->store, point->key, STORE_FAILED, s->arena);
     const char *cause = json_string_value(json_object_get(root, "cause"));
     const char *message = json_string_value(json_object_get(root, "message"));
-    printf("\npoint %llu: %s\n  %s\n", (unsigned long long)point->number,
-           sweep_label(&s->sweep, point->number, s->arena), cause ? cause : "nobody knows why");
+    print(stdout, "\npoint %llu: %s\n  %s\n", (unsigned long long)point->number,
+          sweep_label(&s->sweep, point->number, s->arena), cause ? cause : "nobody knows why");
     print_lines(message ? message : "", 6);
     json_decref(root);
 }
@@ -185,17 +184,18 @@ static void print_job(struct session *s) {
     if (!missing(&s->plan) || !job.number || job_read(&job, &record, NULL) != STATUS_OK || !*record.arrays)
         return;
     if (slurm_look(record.arrays, s->arena, &queue, &inner) != STATUS_OK) {
-        printf("job %s: Slurm does not say how it stands: %s", record.arrays, report_text(&inner));
+        print(stdout, "job %s: Slurm does not say how it stands: %s", record.arrays, report_text(&inner));
     } else if (queue.running + queue.waiting == 0) {
-        printf("job %s of Slurm has ended; 'heddle sweep resume %s' runs what is missing\n", record.arrays,
-               s->arguments->operands[1]);
+        print(stdout, "job %s of Slurm has ended; 'heddle sweep resume %s' runs what is missing\n", record.arrays,
+              s->arguments->operands[1]);
     } else {
         const double elapsed = (double)time(NULL) - record.submitted;
         const uint64_t ended = s->plan.done + s->plan.failed - record.stored;
-        printf("job %s of Slurm: %u tasks running, %u waiting%s%s%s", record.arrays, queue.running, queue.waiting,
-               queue.reason ? " (" : "", queue.reason ? queue.reason : "", queue.reason ? ")" : "");
+        print(stdout, "job %s of Slurm: %u tasks running, %u waiting%s%s%s", record.arrays, queue.running,
+              queue.waiting, queue.reason ? " (" : "", queue.reason ? queue.reason : "", queue.reason ? ")" : "");
         if (ended > 0 && ended < UINT64_MAX / 2)
-            printf("; about %s left", points_duration(s->arena, elapsed / (double)ended * (double)missing(&s->plan)));
+            print(stdout, "; about %s left",
+                  points_duration(s->arena, elapsed / (double)ended * (double)missing(&s->plan)));
         putchar('\n');
     }
     print_logs(s, job_path(&job, "log"));
@@ -211,6 +211,7 @@ static int status_main(struct session *s, struct report *report) {
         for (uint64_t i = 0; i < s->plan.count; i++)
             if (s->plan.points[i].state == STORE_FAILED && !s->plan.points[i].repeats)
                 print_failure(s, &s->plan.points[i]);
+        points_damaged(&s->store, &s->plan, 1, "is run again by 'heddle sweep run'", report);
     }
     return finish(status, report);
 }
@@ -262,7 +263,8 @@ static int point_main(struct session *s, struct report *report) {
             break;
         failed |= outcome == EXECUTE_FAILED;
         if (!s->quiet)
-            puts(store_path(&s->store, s->arena, point.key, outcome == EXECUTE_KEPT ? STORE_DONE : STORE_FAILED));
+            print(stdout, "%s\n",
+                  store_path(&s->store, s->arena, point.key, outcome == EXECUTE_KEPT ? STORE_DONE : STORE_FAILED));
     }
     return finish(status ? status : failed ? STATUS_WRONG : STATUS_OK, report);
 }
@@ -281,20 +283,12 @@ static int task_main(struct session *s, struct report *report) {
 
 /* ---- collect ---- */
 
-static enum status write_csv(struct session *s, const struct collection *collection, const char *path,
-                             struct report *report) {
-    if (strcmp(path, "-") == 0)
-        return collect_csv(collection, stdout, report);
-    const char *temporary = arena_printf(s->arena, "%s.%ld.tmp", path, (long)getpid());
-    FILE *file = fopen(temporary, "w");
-    if (!file)
-        return report_add(report, STATUS_SYSTEM, "%s: %s", path, strerror(errno));
-    enum status status = collect_csv(collection, file, report);
-    if ((fclose(file) || (!status && rename(temporary, path) != 0)) && !status)
-        status = report_add(report, STATUS_SYSTEM, "%s: %s", path, strerror(errno));
-    if (status)
-        unlink(temporary);
-    return status;
+static enum status write_csv(const struct collection *collection, const char *path, struct report *report) {
+    struct output table;
+    output_begin(&table);
+    if (table.to)
+        collect_csv(collection, table.to);
+    return output_end(&table, STATUS_OK, path, "the table", report);
 }
 
 static int collect_main(struct session *s, struct report *report) {
@@ -309,15 +303,18 @@ static int collect_main(struct session *s, struct report *report) {
     enum status status = check_writable(&s->arguments->arena, "output", path, report);
     if (!status)
         status = make_plan(s, report);
+    const enum status damaged =
+        status ? status
+               : points_damaged(&s->store, &s->plan, 1, "is left out; 'heddle sweep run' runs its point again", report);
     if (!status)
         status = collect_read(&s->plan, &s->store, &(struct collect_options){.costs = true}, &collection, report);
     if (!status)
-        status = csv ? write_csv(s, &collection, path, report) : collect_sqlite(&collection, &s->store, path, report);
+        status = csv ? write_csv(&collection, path, report) : collect_sqlite(&collection, &s->store, path, report);
     if (!status && s->plan.done < s->plan.distinct)
-        fprintf(stderr, "heddle sweep collect: %s of %s points have no result\n",
-                with_commas(s->arena, s->plan.distinct - s->plan.done), with_commas(s->arena, s->plan.distinct));
+        print(stderr, "heddle sweep collect: %s of %s points have no result\n",
+              with_commas(s->arena, s->plan.distinct - s->plan.done), with_commas(s->arena, s->plan.distinct));
     collect_free(&collection);
-    return finish(status, report);
+    return finish(status ? status : damaged, report);
 }
 
 static int report_main(struct session *s, struct report *report) {
@@ -329,12 +326,15 @@ static int report_main(struct session *s, struct report *report) {
     enum status status = check_writable(&s->arguments->arena, "output", path, report);
     if (!status)
         status = make_plan(s, report);
+    const enum status damaged =
+        status ? status
+               : points_damaged(&s->store, &s->plan, 1, "is left out; 'heddle sweep run' runs its point again", report);
     if (!status)
         status = collect_read(&s->plan, &s->store, &(struct collect_options){.costs = true}, &collection, report);
     if (!status)
         status = sweep_report(&collection, path, s->arena, report);
     collect_free(&collection);
-    return finish(status, report);
+    return finish(status ? status : damaged, report);
 }
 
 static int sweep_main(struct arguments *arguments) {

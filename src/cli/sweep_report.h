@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* heddle sweep report: a study as one page (share/heddle/sweep.html). */
 #ifndef HEDDLE_CLI_SWEEP_REPORT_H
 #define HEDDLE_CLI_SWEEP_REPORT_H

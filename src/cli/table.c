@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/table.h"
 #include "cli/commands.h"
 #include <limits.h>
@@ -34,9 +35,9 @@ static const char *cut(struct arena *arena, const char *text, unsigned width) {
 static void print_cell(FILE *to, const char *text, unsigned width, bool left, bool last) {
     unsigned used = text_width(text), blanks = used < width ? width - used : 0;
     if (left)
-        fprintf(to, "  %s%*s", text, last ? 0 : (int)blanks, "");
+        print(to, "  %s%*s", text, last ? 0 : (int)blanks, "");
     else
-        fprintf(to, "  %*s%s", (int)blanks, "", text);
+        print(to, "  %*s%s", (int)blanks, "", text);
 }
 
 /* Columns that are shown. */
@@ -92,20 +93,20 @@ void text_wrap(const char *text, unsigned indent, FILE *to) {
         const unsigned blanks = begun ? 0 : (unsigned)strspn(text, " ");
         const unsigned length = blanks + (unsigned)strcspn(text + blanks, " \n");
         if (begun && column + 1 + length > width) {
-            fprintf(to, "\n%*s", (int)indent, "");
+            print(to, "\n%*s", (int)indent, "");
             column = indent;
         } else if (begun) {
             fputc(' ', to);
             column++;
         }
-        fprintf(to, "%.*s", (int)length, text);
+        print(to, "%.*s", (int)length, text);
         column += length;
         text += length;
         begun = *text != '\n';
         if (!*text)
             break;
         if (!begun) {
-            fprintf(to, "\n%*s", (int)indent, "");
+            print(to, "\n%*s", (int)indent, "");
             column = indent;
         }
     }

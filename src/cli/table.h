@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Columns of text as wide as what stands in them. */
 #ifndef HEDDLE_CLI_TABLE_H
 #define HEDDLE_CLI_TABLE_H

@@ -1,23 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/team.h"
 #include "cli/watch.h"
 #include "cli/commands.h"
+#include "store/child.h"
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
-
-/* A signal that whoever started us has turned off stays off. */
-static void add_signal(sigset_t *set, int number) {
-    struct sigaction now;
-    if (sigaction(number, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
-        sigaddset(set, number);
-}
 
 void watch_begin(struct watch *watch, const struct run *run, unsigned launches, bool quiet) {
     *watch = (struct watch){.run = run, .launches = launches, .shows = !quiet && isatty(STDERR_FILENO)};
     watch->start = watch->last = team_clock_seconds();
     sigemptyset(&watch->signals);
-    add_signal(&watch->signals, SIGINT);
-    add_signal(&watch->signals, SIGTERM);
+    child_add_stops(&watch->signals);
     sigprocmask(SIG_BLOCK, &watch->signals, &watch->before);
 }
 
@@ -33,14 +27,14 @@ static void show(struct watch *watch, const struct launch_progress *progress, do
     const uint64_t done = progress->blocks_done;
     /* a launch after another starts from nothing again */
     const uint64_t before = progress->warp_instructions >= watch->instructions ? watch->instructions : 0;
-    fprintf(stderr, "\r\033[K");
+    fputs("\r\033[K", stderr);
     if (watch->launches > 1)
-        fprintf(stderr, "launch %u of %u: ", watch->run->done + 1, watch->launches);
-    fprintf(stderr, "%s cycles, %s of %s blocks, %.2f million warp instructions/s",
-            with_commas(&arena, progress->cycles), with_commas(&arena, done), with_commas(&arena, progress->blocks),
-            (double)(progress->warp_instructions - before) / seconds * 1e-6);
+        print(stderr, "launch %u of %u: ", watch->run->done + 1, watch->launches);
+    print(stderr, "%s cycles, %s of %s blocks, %.2f million warp instructions/s", with_commas(&arena, progress->cycles),
+          with_commas(&arena, done), with_commas(&arena, progress->blocks),
+          (double)(progress->warp_instructions - before) / seconds * 1e-6);
     if (done && watch->launches == 1)
-        fprintf(stderr, ", %.0f s left", elapsed * (double)(progress->blocks - done) / (double)done);
+        print(stderr, ", %.0f s left", elapsed * (double)(progress->blocks - done) / (double)done);
     fflush(stderr);
     arena_free(&arena);
     watch->last = now;

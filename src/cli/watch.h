@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A run in time seen from the terminal: progress on standard error, and the wish to stop. */
 #ifndef HEDDLE_CLI_WATCH_H
 #define HEDDLE_CLI_WATCH_H
@@ -15,7 +16,7 @@ struct watch {
     sigset_t signals, before;
 };
 
-/* From here to watch_end, SIGINT and SIGTERM only end the launch, at a place where its counts are whole. */
+/* From here to watch_end, signals to stop (store/child.h) only end the launch, at a place where its counts are whole. */
 void watch_begin(struct watch *watch, const struct run *run, unsigned launches, bool quiet);
 void watch_end(struct watch *watch);
 /* For struct launch's watch; the watcher is a struct watch. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/team.h"
 #include "cli/commands.h"
 #include "cli/summary.h"
@@ -31,7 +32,7 @@ static enum status open_machine(void *self, struct machine *machine, struct repo
 
 static void show_progress(void *self, unsigned runs, unsigned of) {
     if (((const struct session *)self)->shows)
-        fprintf(stderr, runs < of ? "\r%u of %u runs" : "\r                \r", runs, of);
+        print(stderr, runs < of ? "\r%u of %u runs" : "\r                \r", runs, of);
 }
 
 static const char *percent(struct arena *arena, double part) { return arena_printf(arena, "%.1f %%", 100 * part); }
@@ -56,16 +57,17 @@ static void print_table(const struct why *why, struct arena *arena) {
         table_add(&table, heading[i]);
     for (unsigned i = 0; i < IDEAL_COUNT; i++)
         add_row(&table, why, i);
-    printf("%s on %s: %s cycles; in %.0f %% of the schedulers' slots something issued\n\n", why->base->file->name,
-           why->base->machine->name, with_commas(arena, why->cycles), 100 * why->issued);
+    print(stdout, "%s on %s: %s cycles; in %.0f %% of the schedulers' slots something issued\n\n",
+          why->base->file->name, why->base->machine->name, with_commas(arena, why->cycles), 100 * why->issued);
     table_print(&table, stdout);
     puts("\n  its own: what no narrower part gains already. Gains overlap and do not add up.");
     for (unsigned i = 0; i < IDEAL_COUNT; i++) {
         const struct why_part *part = &why->parts[i];
         if (part->status)
-            printf("  %s was not run: %s", part->ideal->title, part->message);
+            print(stdout, "  %s was not run: %s", part->ideal->title, part->message);
         else if (!part->same_memory)
-            printf(
+            print(
+                stdout,
                 "  With %s the launch leaves other values in memory: its result depends on the order of its threads.\n",
                 part->ideal->title);
     }

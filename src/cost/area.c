@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Area from bits and ports. A cell grows with its ports in both directions, a word line and a bit line for each; an array
  * has decoders, sense amplifiers and drivers along its edges:
  *     area of a bank = ports^2 x (cell x bits + edge x sqrt(bits))

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cost/cost.h"
 
 /* A program counter, as the seeds have it: [000] takes 24 bits, [001] 32. */

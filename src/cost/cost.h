@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a mechanism's hardware holds: structures with their entries, bits and ports, and the silicon they take. All of one
  * SM. A mechanism's `cost` in its operations adds its structures; docs/cost.md says how areas come about. */
 #ifndef HEDDLE_COST_COST_H

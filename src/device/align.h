@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sequences laid side by side so that what is equal in them falls together as often as can be. */
 #ifndef HEDDLE_DEVICE_ALIGN_H
 #define HEDDLE_DEVICE_ALIGN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "device/bind.h"
 #include "base/bits.h"
 #include "device/words.h"

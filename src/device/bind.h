@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A launch of a launch file joined with the kernel it names: arguments checked against the signature and laid out. */
 #ifndef HEDDLE_DEVICE_BIND_H
 #define HEDDLE_DEVICE_BIND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a buffer holds against what was expected. */
 #ifndef HEDDLE_DEVICE_CHECK_H
 #define HEDDLE_DEVICE_CHECK_H

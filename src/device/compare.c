@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "device/compare.h"
 #include "device/result_read.h"
 #include <stdlib.h>

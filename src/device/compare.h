@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Result files side by side. */
 #ifndef HEDDLE_DEVICE_COMPARE_H
 #define HEDDLE_DEVICE_COMPARE_H

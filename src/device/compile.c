@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "device/compile_job.h"
 #include "device/compile_metadata.h"
@@ -33,10 +34,6 @@ static bool is_self_contained(const struct job *job) {
     static const char *const words[] = {"include", "import", "embed"};
     if (job->language != COMPILE_OPENCL || strlen(job->text) != job->text_bytes)
         return false;
-    for (unsigned i = 0; i < job->options->extra_count; i++)
-        if (has_any(job->options->extra[i], words, 3) || job->options->extra[i][0] == '@' ||
-            strncmp(job->options->extra[i], "-imacros", 8) == 0)
-            return false;
     for (const char *splice = job->text; (splice = strstr(splice, "\\\n")); splice++)
         if (splice > job->text && isalnum((unsigned char)splice[-1]))
             return false; /* could hide one of the words */
@@ -50,8 +47,8 @@ static bool is_cacheable(const struct job *job) {
 
 /* ---- cache ---- */
 
-/* A kept result: a line with the lengths and a checksum, then metadata, log and PTX. */
-static char *entry_pack(struct arena *arena, const char *metadata, const char *log, const char *ptx, size_t *bytes) {
+/* A line with a checksum and the lengths, then the parts. */
+char *entry_pack(struct arena *arena, const char *metadata, const char *log, const char *ptx, size_t *bytes) {
     const char *body = arena_printf(arena, "%s%s%s", metadata, log, ptx);
     char *entry = arena_printf(arena, CACHE_FORM " %s %zu %zu %zu\n%s", job_hash(arena, body, strlen(body)),
                                strlen(metadata), strlen(log), strlen(ptx), body);
@@ -59,23 +56,38 @@ static char *entry_pack(struct arena *arena, const char *metadata, const char *l
     return entry;
 }
 
-/* False when the file is missing, cut or changed: then it is made again. */
-static bool entry_unpack(struct arena *arena, const char *path, const char *parts[3]) {
-    size_t bytes = 0, lengths[3];
-    const char *entry = process_read(arena, path, &bytes);
-    char sum[33];
-    int header = 0;
-    if (!entry ||
-        sscanf(entry, CACHE_FORM " %32s %zu %zu %zu%n", sum, &lengths[0], &lengths[1], &lengths[2], &header) != 4)
+/* A decimal number with a blank in front of it; NULL: there is none, or one beyond `most`. */
+static const char *read_length(const char *at, size_t most, size_t *out) {
+    if (*at++ != ' ' || !isdigit((unsigned char)*at))
+        return NULL;
+    for (*out = 0; isdigit((unsigned char)*at); at++) {
+        *out = *out * 10 + (size_t)(*at - '0');
+        if (*out > most)
+            return NULL;
+    }
+    return at;
+}
+
+bool entry_unpack(struct arena *arena, const char *entry, size_t bytes, const char *parts[3]) {
+    static const char form[] = CACHE_FORM " ";
+    enum { SUM_DIGITS = 32 };
+    if (strlen(entry) != bytes || strncmp(entry, form, strlen(form)) != 0 || bytes < strlen(form) + SUM_DIGITS)
         return false;
-    const char *body = entry + header + 1;
-    size_t rest = bytes > (size_t)header ? bytes - (size_t)header - 1 : 0;
-    if (lengths[0] > rest || lengths[1] > rest || lengths[2] > rest || lengths[0] + lengths[1] + lengths[2] != rest ||
-        strcmp(sum, job_hash(arena, body, rest)) != 0)
+    const char *sum = entry + strlen(form), *at = sum + SUM_DIGITS;
+    size_t lengths[3];
+    for (int i = 0; at && i < 3; i++)
+        at = read_length(at, bytes, &lengths[i]);
+    if (!at || *at++ != '\n')
         return false;
-    for (int i = 0; i < 3; body += lengths[i], i++)
-        parts[i] = arena_strndup(arena, body, lengths[i]);
-    return true;
+    size_t left = bytes - (size_t)(at - entry);
+    if (strncmp(sum, job_hash(arena, at, left), SUM_DIGITS) != 0)
+        return false;
+    for (int i = 0; i < 3; at += lengths[i], left -= lengths[i], i++) {
+        if (lengths[i] > left)
+            return false;
+        parts[i] = arena_strndup(arena, at, lengths[i]);
+    }
+    return left == 0;
 }
 
 static const char *entry_path(struct job *job, const char *compiler_version, const char *described) {
@@ -120,7 +132,9 @@ static enum status cache_look(struct job *job, struct arena *arena, struct compi
             return status;
     }
     *entry = entry_path(job, job->tools.clang_version, described);
-    if (!entry_unpack(job->arena, *entry, parts))
+    size_t bytes = 0;
+    const char *kept = process_read(job->arena, *entry, &bytes);
+    if (!kept || !entry_unpack(job->arena, kept, bytes, parts))
         return STATUS_OK;
     job->log = parts[1];
     result_fill(job, arena, parts[0], parts[2], out);
@@ -184,7 +198,8 @@ static enum status cuda_compile(struct job *job, struct arena *arena, struct com
         const char *before = job->log;
         job->flags = (struct arguments){0};
         job->log = NULL;
-        job_flags_nvcc(job);
+        if ((status = job_check_nvcc(job)) != STATUS_OK || (status = job_flags_nvcc(job)) != STATUS_OK)
+            return status;
         status = job_run_cuda(job, job->tools.nvcc, false, &ptx);
         if (status != STATUS_OK && before && *before)
             report_add(job->report, status, "%s: clang said before:\n%s", job->name, before);
@@ -200,31 +215,13 @@ static enum status cuda_compile(struct job *job, struct arena *arena, struct com
     return STATUS_OK;
 }
 
-static enum status options_check(const struct job *job) {
-    static const char *const standards[] = {"CL1.0", "CL1.1", "CL1.2", "CL2.0", "CL3.0"};
-    const struct compile_options *options = job->options;
-    if (options->address_bits != 0 && options->address_bits != 32 && options->address_bits != 64)
-        return report_add(job->report, STATUS_INVALID, "%s: address_bits is %u; 32 and 64 are known", job->name,
-                          options->address_bits);
-    if (job->language != COMPILE_OPENCL || !options->standard)
-        return STATUS_OK;
-    for (size_t i = 0; i < sizeof standards / sizeof *standards; i++)
-        if (strcmp(options->standard, standards[i]) == 0)
-            return STATUS_OK;
-    return report_add(job->report, STATUS_INVALID,
-                      "%s: the OpenCL C standard \"%s\" is not known; CL1.0, CL1.1, CL1.2, CL2.0 and CL3.0 are",
-                      job->name, options->standard);
-}
-
 static enum status job_run(struct job *job, struct arena *arena, struct compiled *out) {
-    enum status status = options_check(job);
-    if (status != STATUS_OK)
-        return status;
     compile_find_tools(job->arena, &job->tools);
     if (!job->tools.share)
         return report_add(job->report, STATUS_SYSTEM,
                           "builtins.cl was not found; set HEDDLE_SHARE to the folder share/heddle of the source tree");
-    status = job->language == COMPILE_CUDA ? cuda_compile(job, arena, out) : opencl_compile(job, arena, out);
+    const enum status status =
+        job->language == COMPILE_CUDA ? cuda_compile(job, arena, out) : opencl_compile(job, arena, out);
     if (status != STATUS_OK)
         out->log = arena_strdup(arena, job->log ? job->log : "");
     return status;
@@ -237,19 +234,32 @@ static enum compile_language language_of(const char *name, const struct compile_
     return dot && strcmp(dot, ".cu") == 0 ? COMPILE_CUDA : COMPILE_OPENCL;
 }
 
+/* What the caller gave, looked at before any of it is used. */
+static enum status values_take(struct job *job) {
+    const struct compile_options *options = job->options;
+    const enum status status = job_check(job);
+    job->includes = ARENA_ARRAY(job->arena, const char *, options->include_count + 1);
+    for (unsigned i = 0; i < options->include_count; i++)
+        job->includes[i] = path_absolute(job->arena, options->includes[i]);
+    return status;
+}
+
 enum status compile_file(const char *path, const struct compile_options *options, struct arena *arena,
                          struct compiled *out, struct report *report) {
     struct arena scratch = {.escape = arena->escape};
     *out = (struct compiled){.log = ""};
     const char *slash = strrchr(path, '/');
-    struct job job = {
-        .arena = &scratch, .options = options ? options : &default_options, .path = path, .report = report};
+    struct job job = {.arena = &scratch, .options = options ? options : &default_options, .report = report};
+    job.path = path_absolute(&scratch, path);
     job.name = slash ? slash + 1 : path;
-    job.folder = slash ? arena_strndup(&scratch, path, (size_t)(slash + 1 - path)) : "";
+    job.given = slash ? arena_strndup(&scratch, path, (size_t)(slash + 1 - path)) : "";
+    job.folder = arena_strndup(&scratch, job.path, (size_t)(strrchr(job.path, '/') + 1 - job.path));
     job.language = language_of(path, job.options);
-    job.text = process_read(&scratch, path, &job.text_bytes);
-    enum status status = STATUS_OK;
-    if (!job.text)
+    enum status status = values_take(&job);
+    job.text = status == STATUS_OK ? process_read(&scratch, path, &job.text_bytes) : NULL;
+    if (status != STATUS_OK)
+        ; /* said already */
+    else if (!job.text)
         status = report_add(report, STATUS_INVALID, "%s: %s", path, strerror(errno));
     else if (!(job.temporary = folder_make_temporary(&scratch)))
         status = report_add(report, STATUS_SYSTEM, "no folder for temporary files can be made: %s", strerror(errno));
@@ -261,13 +271,11 @@ enum status compile_file(const char *path, const struct compile_options *options
     return status;
 }
 
-/* Headers that are in no folder are put into the temporary one, under the names they are included by. */
+/* Headers that are in no folder are put into one of their own, under the names they are included by. */
 static enum status write_headers(struct job *job) {
     for (unsigned i = 0; i < job->options->header_count; i++) {
         const struct compile_header *header = &job->options->headers[i];
-        const char *path = arena_printf(job->arena, "%s/%s", job->temporary, header->name);
-        if (header->name[0] == '/' || strstr(header->name, "..") || strncmp(header->name, ".heddle", 7) == 0)
-            return report_add(job->report, STATUS_INVALID, "'%s' is no name for a header", header->name);
+        const char *path = arena_printf(job->arena, "%s%s", job_headers(job), header->name);
         if (!folder_make(job->arena, file_dir(job->arena, path)) ||
             !process_write(path, header->text, strlen(header->text)))
             return report_add(job->report, STATUS_SYSTEM, "%s: %s", path, strerror(errno));
@@ -275,21 +283,35 @@ static enum status write_headers(struct job *job) {
     return STATUS_OK;
 }
 
+/* By its first kernel; a header may have that name. */
+static const char *program_name(struct job *job) {
+    const char *kernel = job_first_kernel(job->arena, job->text);
+    const char *ending = job->language == COMPILE_CUDA ? "cu" : "cl";
+    const char *name = arena_printf(job->arena, "%s.%s", kernel ? kernel : "program", ending);
+    for (unsigned i = 0; i < job->options->header_count; i++)
+        if (strcmp(job->options->headers[i].name, name) == 0)
+            return arena_printf(job->arena, "%s-program.%s", kernel ? kernel : "program", ending);
+    return name;
+}
+
 /* Prepares a job for a text, in a temporary folder that job_end removes. */
 static enum status job_begin(struct job *job, const char *name, const char *text, size_t length) {
     struct arena *scratch = job->arena;
     job->language = language_of(name, job->options);
     job->name = name ? file_name(name) : NULL;
-    if (!job->name || !*job->name)
-        job->name = arena_printf(scratch, "program-%.16s.%s", job_hash(scratch, text, length),
-                                 job->language == COMPILE_CUDA ? "cu" : "cl");
     job->text = arena_strndup(scratch, text, length);
+    if (!job->name || !*job->name)
+        job->name = program_name(job);
     job->text_bytes = length;
     job->temporary = folder_make_temporary(scratch);
     if (!job->temporary)
         return report_add(job->report, STATUS_SYSTEM, "no folder for temporary files can be made: %s", strerror(errno));
     job->folder = arena_printf(scratch, "%s/", job->temporary);
     job->path = arena_printf(scratch, "%s%s", job->folder, job->name);
+    job->given = "";
+    const enum status status = values_take(job);
+    if (status != STATUS_OK)
+        return status;
     if (!process_write(job->path, text, length))
         return report_add(job->report, STATUS_SYSTEM, "%s: %s", job->path, strerror(errno));
     return write_headers(job);
@@ -316,9 +338,6 @@ enum status compile_text(const char *name, const char *text, size_t length, cons
 /* ---- in pieces ---- */
 
 static enum status find_opencl_tools(struct job *job) {
-    enum status status = options_check(job);
-    if (status != STATUS_OK)
-        return status;
     compile_find_tools(job->arena, &job->tools);
     if (!job->tools.share || !job->tools.clang || !job_libclc(job))
         return report_add(job->report, STATUS_SYSTEM,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* OpenCL C and CUDA sources to PTX, by running a compiler of the host in a process of its own: a crash in the
  * compiler is then a build error and not the end of the program we live in.
  * Results are cached by content in $XDG_CACHE_HOME/heddle (else ~/.cache/heddle); without such a folder everything
@@ -22,7 +23,8 @@ struct compile_header {
     const char *text;
 };
 
-/* Zero-initialise for the defaults. */
+/* Zero-initialise for the defaults. Whatever is in here may come from a stranger: values that could be an option, a file of
+ * options or several lines to a compiler are refused (compile_check.c). */
 struct compile_options {
     enum compile_language language;
     const char *const *defines; /* "NAME" or "NAME=VALUE" */
@@ -30,7 +32,7 @@ struct compile_options {
     const char *const *includes; /* folders */
     unsigned include_count;
     const char *standard; /* OpenCL: "CL1.0" "CL1.1" "CL1.2" (default) "CL2.0" "CL3.0"; CUDA: "c++17" (default) ... */
-    const char *const *extra; /* options passed on as they are, such as -cl-fast-relaxed-math */
+    const char *const *extra; /* options that compile_knows_option, such as -cl-fast-relaxed-math */
     unsigned extra_count;
     unsigned sm;           /* 0: 75 */
     unsigned address_bits; /* 64 (also 0) or 32 */
@@ -82,11 +84,20 @@ struct compiled {
     bool from_cache;
 };
 
+/* Why a value must not reach a compiler; NULL: it may. */
+const char *compile_bad_define(const char *text);
+const char *compile_bad_path(const char *text);
+bool compile_knows_option(enum compile_language language, const char *word);
+/* Options as words, such as "-DN=4" or "-I" "folder", for the language that out->language says. The first word that is
+ * refused; NULL: none is. */
+const char *compile_read_words(struct arena *arena, const char *const *words, unsigned count,
+                               struct compile_options *out);
+
 /* Everything in *out lives in the arena. STATUS_INVALID: the source does not compile, the compiler's words are in
  * out->log and in the report. STATUS_SYSTEM: a part is missing or the host refused. */
 enum status compile_file(const char *path, const struct compile_options *options, struct arena *arena,
                          struct compiled *out, struct report *report);
-/* A program handed over as a string. `name` NULL: named by its hash. Includes are searched in options->includes. */
+/* A program handed over as a string. `name` NULL: named by its first kernel. Includes are searched in options->includes. */
 enum status compile_text(const char *name, const char *text, size_t length, const struct compile_options *options,
                          struct arena *arena, struct compiled *out, struct report *report);
 /* OpenCL C in pieces: a source alone gives an object, LLVM IR as text; objects together give what one source would.
@@ -105,8 +116,9 @@ struct compile_tools {
     const char *clang, *clang_version; /* clang 19 or later with the NVPTX back end; first line of --version */
     const char *libclc64, *libclc32;   /* nvptx64--nvidiacl.bc, nvptx--nvidiacl.bc */
     const char *nvcc, *nvcc_version;
-    const char *share; /* the folder with builtins.cl and cuda_device.h */
-    const char *cache; /* the cache folder; NULL: none can be written */
+    const char *share;         /* the folder with builtins.cl and cuda_device.h */
+    const char *cache;         /* the cache folder; NULL: there is none */
+    const char *cache_refused; /* why there is none: the folder's path and what is wrong with it */
 };
 void compile_find_tools(struct arena *arena, struct compile_tools *out);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "device/compile_metadata.h"
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a kernel's source says about its arguments, taken from LLVM IR in text form. */
 #ifndef HEDDLE_DEVICE_COMPILE_METADATA_H
 #define HEDDLE_DEVICE_COMPILE_METADATA_H

@@ -1,17 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "device/compile_process.h"
 
 #include "base/file.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -30,7 +34,39 @@ void arguments_end(struct arena *arena, struct arguments *arguments) {
     arguments->count--;
 }
 
-static int process_spawn(const struct arguments *arguments, const char *output_path, pid_t *pid) {
+/* ---- child processes ---- */
+
+/* Folders of a search path that a change of folder leaves what they are. */
+static const char *absolute_folders(struct arena *arena, const char *path) {
+    const char *out = "";
+    while (*path) {
+        const size_t length = strcspn(path, ":");
+        if (*path == '/')
+            out = arena_printf(arena, "%s%s%.*s", out, *out ? ":" : "", (int)length, path);
+        path += length;
+        path += *path == ':';
+    }
+    return out;
+}
+
+/* What a compiler needs to start, wherever it is installed; nothing that tells it what to do. */
+static const char *const *bare_environment(struct arena *arena, const struct process_cage *cage) {
+    struct arguments out = {0};
+    const char *path = getenv("PATH"), *libraries = getenv("LD_LIBRARY_PATH");
+    arguments_add(arena, &out,
+                  arena_printf(arena, "PATH=%s",
+                               path ? absolute_folders(arena, path) : "/usr/local/bin:/usr/bin:/bin"));
+    if (libraries)
+        arguments_add(arena, &out, arena_printf(arena, "LD_LIBRARY_PATH=%s", absolute_folders(arena, libraries)));
+    arguments_add(arena, &out, arena_printf(arena, "TMPDIR=%s", cage->folder));
+    arguments_add(arena, &out, arena_printf(arena, "HOME=%s", cage->folder));
+    arguments_add(arena, &out, "LC_ALL=C");
+    arguments_end(arena, &out);
+    return out.items;
+}
+
+static int process_spawn(const struct arguments *arguments, const char *output_path, const char *folder,
+                         const char *const *environment, pid_t *pid) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     int error = posix_spawn_file_actions_init(&actions);
@@ -49,6 +85,8 @@ static int process_spawn(const struct arguments *arguments, const char *output_p
     sigaddset(&defaults, SIGCHLD);
     sigaddset(&defaults, SIGINT);
     sigaddset(&defaults, SIGTERM);
+    sigaddset(&defaults, SIGXCPU);
+    sigaddset(&defaults, SIGXFSZ);
     posix_spawnattr_setsigdefault(&attributes, &defaults);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
@@ -57,26 +95,102 @@ static int process_spawn(const struct arguments *arguments, const char *output_p
         error = posix_spawn_file_actions_addopen(&actions, 1, output_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (!error)
         error = posix_spawn_file_actions_adddup2(&actions, 1, 2);
+    if (!error && folder)
+        error = posix_spawn_file_actions_addchdir_np(&actions, folder);
     if (!error)
-        error = posix_spawn(pid, arguments->items[0], &actions, &attributes, (char *const *)arguments->items, environ);
+        error = posix_spawn(pid, arguments->items[0], &actions, &attributes, (char *const *)arguments->items,
+                            environment ? (char *const *)environment : environ);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return error;
 }
 
+/* Never above what the host allows already. */
+static void limit_set(pid_t pid, enum __rlimit_resource what, uint64_t soft, uint64_t hard) {
+    struct rlimit limit;
+    if (prlimit(pid, what, NULL, &limit) < 0)
+        return;
+    limit.rlim_max = limit.rlim_max < hard ? limit.rlim_max : hard;
+    limit.rlim_cur = limit.rlim_max < soft ? limit.rlim_max : soft;
+    prlimit(pid, what, &limit, NULL);
+}
+
+static void limits_set(pid_t pid, const struct process_cage *cage) {
+    limit_set(pid, RLIMIT_CPU, cage->seconds, (uint64_t)cage->seconds + 5);
+    limit_set(pid, RLIMIT_AS, cage->memory_bytes, cage->memory_bytes);
+    limit_set(pid, RLIMIT_FSIZE, cage->file_bytes, cage->file_bytes);
+    limit_set(pid, RLIMIT_CORE, 0, 0);
+}
+
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* waitpid that kills the child after so many seconds; 0: never. *late: it did. */
+static pid_t wait_for(pid_t pid, unsigned seconds, int *state, bool *late) {
+    enum { SHORTEST_NS = 250000, LONGEST_NS = 8000000 };
+    const double start = seconds_now();
+    long pause_ns = SHORTEST_NS;
+    *late = false;
+    for (;;) {
+        const pid_t got = waitpid(pid, state, seconds && !*late ? WNOHANG : 0);
+        if (got > 0 || (got < 0 && errno != EINTR))
+            return got;
+        if (got < 0)
+            continue;
+        if (seconds_now() - start > (double)seconds) {
+            *late = true;
+            kill(pid, SIGKILL);
+            continue;
+        }
+        nanosleep(&(struct timespec){0, pause_ns}, NULL);
+        pause_ns = pause_ns * 2 < LONGEST_NS ? pause_ns * 2 : LONGEST_NS;
+    }
+}
+
+/* A program that memory is refused to says so, and only it can. */
+static bool says_no_memory(const char *output) {
+    static const char *const words[] = {"out of memory", "bad_alloc", "annot allocate memory",
+                                        "virtual memory exhausted"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(output, words[i]))
+            return true;
+    return false;
+}
+
+static const char *limit_met(struct arena *arena, const struct process_cage *cage, const struct process_end *end,
+                             bool late) {
+    if (late)
+        return arena_printf(arena, "was stopped after %u s", cage->seconds);
+    if (end->signal == SIGXCPU)
+        return arena_printf(arena, "was stopped after %u s of processor time", cage->seconds);
+    if (end->signal == SIGXFSZ)
+        return arena_printf(arena, "was stopped: it wrote a file of more than %llu MiB",
+                            (unsigned long long)(cage->file_bytes >> 20));
+    if (end->exit_code != 0 && says_no_memory(end->output))
+        return arena_printf(arena, "needs more memory than the %llu MiB that it may have",
+                            (unsigned long long)(cage->memory_bytes >> 20));
+    return NULL;
+}
+
 enum status process_run(struct arena *arena, struct arguments *arguments, const char *output_path,
-                        struct process_end *end, struct report *report) {
+                        const struct process_cage *cage, struct process_end *end, struct report *report) {
     arguments_end(arena, arguments);
     *end = (struct process_end){.exit_code = -1, .output = ""};
     pid_t pid = 0;
-    int error = process_spawn(arguments, output_path, &pid);
+    int error = process_spawn(arguments, output_path, cage ? cage->folder : NULL,
+                              cage ? bare_environment(arena, cage) : NULL, &pid);
     if (error)
         return report_add(report, STATUS_SYSTEM, "%s: cannot be started: %s", arguments->items[0], strerror(error));
+    if (cage)
+        limits_set(pid, cage);
     int state = 0;
-    while (waitpid(pid, &state, 0) < 0)
-        if (errno != EINTR)
-            return report_add(report, STATUS_SYSTEM, "%s: lost the child process: %s", arguments->items[0],
-                              strerror(errno));
+    bool late = false;
+    if (wait_for(pid, cage ? cage->seconds : 0, &state, &late) < 0)
+        return report_add(report, STATUS_SYSTEM, "%s: lost the child process: %s", arguments->items[0],
+                          strerror(errno));
     if (WIFEXITED(state))
         end->exit_code = WEXITSTATUS(state);
     else if (WIFSIGNALED(state))
@@ -85,8 +199,12 @@ enum status process_run(struct arena *arena, struct arguments *arguments, const 
     if (output)
         end->output = output;
     unlink(output_path);
+    if (cage)
+        end->stopped = limit_met(arena, cage, end, late);
     return STATUS_OK;
 }
+
+/* ---- files and folders ---- */
 
 enum { FILE_LIMIT_BYTES = 1 << 30 };
 
@@ -101,11 +219,28 @@ char *process_read(struct arena *arena, const char *path, size_t *bytes) {
 }
 
 bool process_write(const char *path, const void *data, size_t bytes) {
-    return file_write(path, data, bytes, NULL) == STATUS_OK;
+    struct arena arena = {0};
+    char *beside = arena_printf(&arena, "%s.XXXXXX", path);
+    const int fd = mkostemp(beside, O_CLOEXEC); /* mode 0600 */
+    bool good = fd >= 0;
+    for (const char *at = data; good && bytes;) {
+        const ssize_t put = write(fd, at, bytes);
+        good = put >= 0 || errno == EINTR;
+        at += put > 0 ? put : 0;
+        bytes -= put > 0 ? (size_t)put : 0;
+    }
+    good = fd >= 0 && close(fd) == 0 && good && rename(beside, path) == 0;
+    if (fd >= 0 && !good) {
+        const int error = errno;
+        unlink(beside);
+        errno = error;
+    }
+    arena_free(&arena);
+    return good;
 }
 
 bool file_publish(struct arena *arena, const char *from, const char *to) {
-    if (rename(from, to) == 0)
+    if (chmod(from, 0600) == 0 && rename(from, to) == 0)
         return true;
     size_t bytes = 0;
     char *data = process_read(arena, from, &bytes); /* another file system */
@@ -117,17 +252,43 @@ bool file_exists(const char *path) {
     return stat(path, &info) == 0;
 }
 
-bool folder_make(struct arena *arena, const char *path) {
+static bool folders_make(struct arena *arena, const char *path, mode_t mode) {
     char *partial = arena_strdup(arena, path);
     for (char *slash = strchr(partial + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        if (mkdir(partial, 0777) < 0 && errno != EEXIST)
+        if (mkdir(partial, mode) < 0 && errno != EEXIST)
             return false;
         *slash = '/';
     }
-    if (mkdir(partial, 0777) < 0 && errno != EEXIST)
+    if (mkdir(partial, mode) < 0 && errno != EEXIST)
         return false;
     return access(partial, R_OK | W_OK | X_OK) == 0;
+}
+
+bool folder_make(struct arena *arena, const char *path) { return folders_make(arena, path, 0777); }
+
+const char *folder_make_private(struct arena *arena, const char *path) {
+    struct stat info;
+    if (!folders_make(arena, path, 0700) && errno != EACCES)
+        return arena_printf(arena, "cannot be made: %s", strerror(errno));
+    if (stat(path, &info) < 0)
+        return arena_printf(arena, "cannot be used: %s", strerror(errno));
+    if (!S_ISDIR(info.st_mode))
+        return "is not a folder";
+    if (info.st_uid != geteuid())
+        return "belongs to another user and is not trusted";
+    if (info.st_mode & (S_IWGRP | S_IWOTH))
+        return "may be written by other users and is not trusted; remove it, and it is made anew for you alone";
+    if (info.st_mode & 077 && chmod(path, 0700) < 0)
+        return arena_printf(arena, "cannot be made private: %s", strerror(errno));
+    return access(path, R_OK | W_OK | X_OK) == 0 ? NULL : arena_printf(arena, "cannot be used: %s", strerror(errno));
+}
+
+char *path_absolute(struct arena *arena, const char *path) {
+    if (*path == '/')
+        return arena_strdup(arena, path);
+    char here[PATH_MAX];
+    return arena_printf(arena, "%s/%s", getcwd(here, sizeof here) ? here : "", path);
 }
 
 char *folder_make_temporary(struct arena *arena) {
@@ -135,7 +296,7 @@ char *folder_make_temporary(struct arena *arena) {
     for (int attempt = 0; attempt < 2; attempt++, parent = "/tmp") {
         if (!parent || !*parent)
             continue;
-        char *path = arena_printf(arena, "%s/heddle-XXXXXX", parent);
+        char *path = arena_printf(arena, "%s/heddle-XXXXXX", path_absolute(arena, parent));
         if (mkdtemp(path))
             return path;
     }
@@ -159,7 +320,7 @@ void folder_remove(struct arena *arena, const char *path) {
 
 char *program_find(struct arena *arena, const char *name) {
     if (strchr(name, '/'))
-        return access(name, X_OK) == 0 ? arena_strdup(arena, name) : NULL;
+        return access(name, X_OK) == 0 ? path_absolute(arena, name) : NULL;
     const char *path = getenv("PATH");
     if (!path)
         path = "/usr/local/bin:/usr/bin:/bin";
@@ -168,7 +329,7 @@ char *program_find(struct arena *arena, const char *name) {
         char *candidate = length ? arena_printf(arena, "%.*s/%s", (int)length, path, name) : arena_strdup(arena, name);
         struct stat info;
         if (access(candidate, X_OK) == 0 && stat(candidate, &info) == 0 && S_ISREG(info.st_mode))
-            return candidate;
+            return path_absolute(arena, candidate);
         path += length;
         if (*path == ':')
             path++;

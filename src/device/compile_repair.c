@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "device/compile_repair.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -200,7 +201,7 @@ void repair_text_add(struct arena *arena, struct repair_text *text, const char *
 const char *repair_ir(struct arena *arena, const char *ir) {
     struct repair_text out = {0};
     unsigned number = 0;
-    ir = repair_pairs(arena, ir);
+    ir = repair_pairs(arena, repair_kernel_calls(arena, ir));
     const char *copied = ir, *function = ir;
     for (const char *line = ir; *line;) {
         size_t length = strcspn(line, "\n");

@@ -1,4 +1,5 @@
-/* Works around errors of LLVM's NVPTX back end by rewriting the IR it is given. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Works around errors and limits of LLVM's NVPTX back end by rewriting the IR it is given. */
 #ifndef HEDDLE_DEVICE_COMPILE_REPAIR_H
 #define HEDDLE_DEVICE_COMPILE_REPAIR_H
 
@@ -18,5 +19,7 @@ struct repair_text {
 void repair_text_add(struct arena *arena, struct repair_text *text, const char *more, size_t length);
 /* Vectors of two bytes that calls pass and return (compile_repair_pairs.c). */
 const char *repair_pairs(struct arena *arena, const char *ir);
+/* Kernels that are called (compile_repair_kernels.c). */
+const char *repair_kernel_calls(struct arena *arena, const char *ir);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* LLVM 19's NVPTX back end loses the second element of a "<2 x i8>" that a call passes or returns, or ends with an error.
  * An i16 of the same bits goes through calls in its place. */
 #include <stdbool.h>

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Command lines for the compilers, and running them. */
 #include "device/compile_job.h"
 #include "device/compile_metadata.h"
 #include "device/compile_repair.h"
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -21,6 +23,8 @@ static const char *target_cpu(const struct job *job) {
     return arena_printf(job->arena, "sm_%u", job->options->sm ? job->options->sm : 75);
 }
 
+const char *job_headers(const struct job *job) { return arena_printf(job->arena, "%s/.headers/", job->temporary); }
+
 bool job_is_32_bit(const struct job *job) { return job->options->address_bits == 32; }
 
 const char *job_libclc(const struct job *job) { return job_is_32_bit(job) ? job->tools.libclc32 : job->tools.libclc64; }
@@ -36,30 +40,40 @@ static const char *opencl_target(const struct job *job) {
     return job_is_32_bit(job) ? "--target=nvptx-nvidia-nvcl" : "--target=nvptx64-nvidia-nvcl";
 }
 
+static void add_defines(struct job *job) {
+    for (unsigned i = 0; i < job->options->define_count; i++)
+        arguments_add(job->arena, &job->flags, arena_printf(job->arena, "-D%s", job->options->defines[i]));
+}
+
 static void flags_common(struct job *job) {
     struct arguments *flags = &job->flags;
-    for (unsigned i = 0; i < job->options->define_count; i++)
-        arguments_add(job->arena, flags, arena_printf(job->arena, "-D%s", job->options->defines[i]));
     for (unsigned i = 0; i < job->options->include_count; i++)
-        arguments_add(job->arena, flags, arena_printf(job->arena, "-I%s", job->options->includes[i]));
+        arguments_add(job->arena, flags, arena_printf(job->arena, "-I%s", job->includes[i]));
     arguments_add_all(job->arena, flags, job->options->extra, job->options->extra_count);
+}
+
+/* No file of the host's tells it what to do. */
+static void add_clang(struct job *job, struct arguments *line) {
+    arguments_add(job->arena, line, job->tools.clang);
+    arguments_add(job->arena, line, "--no-default-config");
 }
 
 static void add_flags(struct job *job, struct arguments *line) {
     arguments_add_all(job->arena, line, job->flags.items, job->flags.count);
     arguments_add(job->arena, line, arena_printf(job->arena, "-I%s/include", job->tools.share)); /* heddle.h */
     if (job->options->header_count) /* not part of the key: their text is, preprocessed */
-        arguments_add(job->arena, line, arena_printf(job->arena, "-I%s", job->temporary));
+        arguments_add(job->arena, line, arena_printf(job->arena, "-I%s", job_headers(job)));
 }
 
 /* No folder of the host enters the PTX, not even through __FILE__. */
 static void add_maps(struct job *job, struct arguments *line) {
     struct arena *arena = job->arena;
     for (unsigned i = 0; i < job->options->include_count; i++)
-        arguments_add(arena, line, arena_printf(arena, "-ffile-prefix-map=%s/=", job->options->includes[i]));
+        arguments_add(arena, line, arena_printf(arena, "-ffile-prefix-map=%s/=", job->includes[i]));
     arguments_add(arena, line, arena_printf(arena, "-ffile-prefix-map=%s/include/=", job->tools.share));
-    if (*job->folder)
-        arguments_add(arena, line, arena_printf(arena, "-ffile-prefix-map=%s=", job->folder));
+    arguments_add(arena, line, arena_printf(arena, "-ffile-prefix-map=%s=", job->folder));
+    if (job->options->header_count)
+        arguments_add(arena, line, arena_printf(arena, "-ffile-prefix-map=%s=", job_headers(job)));
     arguments_add(arena, line, "-fdebug-compilation-dir=.");
 }
 
@@ -102,6 +116,7 @@ void job_flags_opencl(struct job *job) {
         arguments_add(arena, flags, "-gdwarf-4");
         arguments_add(arena, flags, "-gline-directives-only");
     }
+    add_defines(job);
     flags_common(job);
 }
 
@@ -127,10 +142,24 @@ void job_flags_cuda(struct job *job) {
         arguments_add(arena, flags, "-gdwarf-4");
         arguments_add(arena, flags, "-gline-directives-only");
     }
+    add_defines(job);
     flags_common(job);
 }
 
-void job_flags_nvcc(struct job *job) {
+/* nvcc hands its words to a shell, so definitions travel in a file. */
+static enum status write_defines(struct job *job, const char *path) {
+    const char *text = "";
+    for (unsigned i = 0; i < job->options->define_count; i++) {
+        const char *define = job->options->defines[i], *value = strchr(define, '=');
+        text = arena_printf(job->arena, "%s#define %.*s %s\n", text,
+                            value ? (int)(value - define) : (int)strlen(define), define, value ? value + 1 : "1");
+    }
+    return process_write(path, text, strlen(text))
+               ? STATUS_OK
+               : report_add(job->report, STATUS_SYSTEM, "%s: %s", path, strerror(errno));
+}
+
+enum status job_flags_nvcc(struct job *job) {
     struct arena *arena = job->arena;
     struct arguments *flags = &job->flags;
     arguments_add(arena, flags, "-ptx");
@@ -139,41 +168,75 @@ void job_flags_nvcc(struct job *job) {
         arguments_add(arena, flags, "-lineinfo");
     if (job->options->standard)
         arguments_add(arena, flags, arena_printf(arena, "-std=%s", job->options->standard));
+    const char *defines = arena_printf(arena, "%s/.heddle.defines.h", job->temporary);
+    arguments_add(arena, flags, "-include");
+    arguments_add(arena, flags, defines);
     flags_common(job);
+    return write_defines(job, defines);
 }
 
 /* ---- running ---- */
 
-/* Messages name the source as the user does, not where we put a copy of it; of a crash only the first words are kept,
+/* A text with every place of one path replaced. */
+static const char *path_replaced(struct arena *arena, const char *text, const char *path, const char *by) {
+    const size_t length = strlen(path);
+    size_t found = 0;
+    for (const char *at = text; (at = strstr(at, path)); at += length)
+        found++;
+    if (!found || strcmp(path, by) == 0)
+        return text;
+    char *out = arena_alloc(arena, strlen(text) + found * strlen(by) + 1), *end = out;
+    for (const char *at; (at = strstr(text, path)); text = at + length) {
+        memcpy(end, text, (size_t)(at - text));
+        end = stpcpy(end + (at - text), by);
+    }
+    memcpy(end, text, strlen(text) + 1);
+    return out;
+}
+
+/* Messages name files as the user does, not where we put a copy of them; of a crash only the first words are kept,
  * not the compiler's own call stack. */
 static const char *log_clean(struct job *job, const char *log) {
-    const char *folder = arena_printf(job->arena, "%s/", job->temporary);
-    size_t length = strlen(folder);
-    char *out = arena_alloc(job->arena, strlen(log) + 1), *end = out;
+    struct arena *arena = job->arena;
     const char *stop = strstr(log, "PLEASE submit a bug report");
-    while (*log && log != stop) {
-        if (strncmp(log, folder, length) == 0) {
-            log += length;
-            continue;
-        }
-        *end++ = *log++;
-    }
-    *end = '\0';
-    return out;
+    if (stop)
+        log = arena_strndup(arena, log, (size_t)(stop - log));
+    log = path_replaced(arena, log, job_headers(job), "");
+    log = path_replaced(arena, log, arena_printf(arena, "%s/", job->temporary), "");
+    for (unsigned i = 0; i < job->options->include_count; i++)
+        log = path_replaced(arena, log, job->includes[i], job->options->includes[i]);
+    return strcmp(job->folder, "/") == 0 ? log : path_replaced(arena, log, job->folder, job->given);
+}
+
+enum { COMPILE_SECONDS = 300 };
+static const uint64_t compile_memory_bytes = (uint64_t)4 << 30, compile_file_bytes = (uint64_t)1 << 30;
+
+struct process_cage compile_cage(const char *folder) {
+    const char *given = getenv("HEDDLE_COMPILE_SECONDS");
+    const unsigned long seconds = given ? strtoul(given, NULL, 10) : COMPILE_SECONDS;
+    return (struct process_cage){.folder = folder,
+                                 .seconds = seconds && seconds < UINT16_MAX ? (unsigned)seconds : COMPILE_SECONDS,
+                                 .memory_bytes = compile_memory_bytes,
+                                 .file_bytes = compile_file_bytes};
 }
 
 /* Runs one step. Its words are added to the job's log; a failure becomes STATUS_INVALID with them in the report. */
 static enum status step_run(struct job *job, struct arguments *line, bool quiet) {
     struct process_end end;
     const char *output = arena_printf(job->arena, "%s/.heddle.log", job->temporary);
-    enum status status = process_run(job->arena, line, output, &end, job->report);
+    const struct process_cage cage = compile_cage(job->temporary);
+    enum status status = process_run(job->arena, line, output, &cage, &end, job->report);
     if (status != STATUS_OK)
         return status;
     const char *log = log_clean(job, end.output);
+    if (end.stopped)
+        log = arena_printf(job->arena, "%s: the compiler %s %s\n%s", job->name, line->items[0], end.stopped, log);
     job->log = job->log && *job->log ? arena_printf(job->arena, "%s%s", job->log, log) : log;
     if (end.exit_code == 0)
         return STATUS_OK;
     struct report *report = quiet ? NULL : job->report;
+    if (end.stopped)
+        return report_add(report, STATUS_INVALID, "%s", log);
     if (end.signal)
         return report_add(report, STATUS_INVALID, "%s: the compiler %s ended by signal %d:\n%s", job->name,
                           line->items[0], end.signal, log);
@@ -183,7 +246,7 @@ static enum status step_run(struct job *job, struct arguments *line, bool quiet)
 enum status job_preprocess(struct job *job, const char **out, bool quiet) {
     struct arguments line = {0};
     const char *result = arena_printf(job->arena, "%s/.heddle.i", job->temporary);
-    arguments_add(job->arena, &line, job->tools.clang);
+    add_clang(job, &line);
     add_flags(job, &line);
     if (job->language == COMPILE_CUDA) {
         arguments_add(job->arena, &line, "-include");
@@ -246,8 +309,7 @@ static enum status bitcode_get(struct job *job, const char *name, struct argumen
 
 static void library_flags(struct job *job, bool is_opencl, struct arguments *line) {
     struct arena *arena = job->arena;
-    const char *const common[] = {job->tools.clang,
-                                  opencl_target(job),
+    const char *const common[] = {opencl_target(job),
                                   arena_printf(arena, "-march=%s", target_cpu(job)),
                                   "-O2",
                                   "-fno-crash-diagnostics",
@@ -258,6 +320,7 @@ static void library_flags(struct job *job, bool is_opencl, struct arguments *lin
                                   "-disable-llvm-passes"};
     const char *const opencl[] = {"-x", "cl", "--cuda-feature=+ptx85", "-cl-std=CL3.0",
                                   arena_printf(arena, "-DHEDDLE_SM=%u", job->options->sm ? job->options->sm : 75)};
+    add_clang(job, line);
     arguments_add_all(arena, line, common, COUNT(common));
     if (!is_opencl)
         return;
@@ -294,7 +357,7 @@ static char *clean_file_names(struct job *job, const char *ptx) {
             const char *name = quote + 1, *stop = name + strcspn(name, "\"\n");
             while (strncmp(name, "./", 2) == 0)
                 name += 2;
-            if (*job->folder && strncmp(name, job->folder, strlen(job->folder)) == 0)
+            if (strncmp(name, job->folder, strlen(job->folder)) == 0)
                 name += strlen(job->folder);
             if (*name == '/')
                 while (memchr(name, '/', (size_t)(stop - name)))
@@ -338,7 +401,7 @@ enum status job_make_ir(struct job *job, const char **ir) {
     struct arena *arena = job->arena;
     const char *path = arena_printf(arena, "%s/.heddle.ll", job->temporary);
     struct arguments line = {0};
-    arguments_add(arena, &line, job->tools.clang);
+    add_clang(job, &line);
     add_flags(job, &line);
     add_maps(job, &line);
     enum status status = add_libraries(job, &line);
@@ -353,8 +416,7 @@ enum status job_make_ir(struct job *job, const char **ir) {
 
 /* IR to something else without optimising again. */
 static void add_ir_flags(struct job *job, struct arguments *line) {
-    const char *const generate[] = {job->tools.clang,
-                                    "-x",
+    const char *const generate[] = {"-x",
                                     "ir",
                                     "--cuda-feature=+ptx85",
                                     opencl_target(job),
@@ -364,6 +426,7 @@ static void add_ir_flags(struct job *job, struct arguments *line) {
                                     "-Wno-override-module",
                                     "-Xclang",
                                     "-disable-llvm-passes"};
+    add_clang(job, line);
     arguments_add_all(job->arena, line, generate, COUNT(generate));
 }
 
@@ -432,7 +495,10 @@ enum status job_run_cuda(struct job *job, const char *program, bool quiet, const
     const char *ptx_path = arena_printf(arena, "%s/.heddle.ptx", job->temporary);
     struct arguments line = {0};
     enum status status = STATUS_OK;
-    arguments_add(arena, &line, program);
+    if (program == job->tools.clang)
+        add_clang(job, &line);
+    else
+        arguments_add(arena, &line, program);
     add_flags(job, &line);
     if (program == job->tools.clang) {
         add_maps(job, &line);

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where the compiler, its library and our own files are. */
 #include "base/file.h"
 #include "device/compile.h"
-#include "device/compile_process.h"
+#include "device/compile_job.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,32 +14,31 @@ static const char *environment(const char *name) {
     return value && *value ? value : NULL;
 }
 
-static const char *cache_folder(struct arena *arena) {
+static void cache_find(struct arena *arena, struct compile_tools *out) {
     const char *base = environment("XDG_CACHE_HOME"), *home = environment("HOME");
     char *path = NULL;
     if (base && base[0] == '/') /* the XDG specification has relative values ignored */
         path = arena_printf(arena, "%s/heddle", base);
     else if (home)
-        path = arena_printf(arena, "%s/.cache/heddle", home);
-    return path && folder_make(arena, path) ? path : NULL;
+        path = path_absolute(arena, arena_printf(arena, "%s/.cache/heddle", home));
+    const char *wrong = path ? folder_make_private(arena, path) : NULL;
+    if (path && !wrong)
+        out->cache = path;
+    else
+        out->cache_refused = path ? arena_printf(arena, "%s %s", path, wrong) : "HOME and XDG_CACHE_HOME are not set";
 }
 
 static const char *share_folder(struct arena *arena) {
     const char *candidates[] = {
-        environment("HEDDLE_SHARE"),
-        file_beside_program(arena, ""),
-#ifdef HEDDLE_SHARE_SOURCE
-        HEDDLE_SHARE_SOURCE "/share/heddle",
-#endif
+        environment("HEDDLE_SHARE"), file_beside_program(arena, ""),
 #ifdef HEDDLE_SHARE_INSTALLED
         HEDDLE_SHARE_INSTALLED,
 #endif
-        "/usr/local/share/heddle",
-        "/usr/share/heddle",
+        "/usr/local/share/heddle",   "/usr/share/heddle",
     };
     for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
         if (candidates[i] && file_exists(arena_printf(arena, "%s/builtins.cl", candidates[i])))
-            return arena_strdup(arena, candidates[i]);
+            return path_absolute(arena, candidates[i]);
     return NULL;
 }
 
@@ -49,7 +49,7 @@ static const char *libclc_find(struct arena *arena, const char *file) {
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         char *path = folders[i] ? arena_printf(arena, "%s/%s", folders[i], file) : NULL;
         if (path && file_exists(path))
-            return path;
+            return path_absolute(arena, path);
     }
     return NULL;
 }
@@ -77,7 +77,8 @@ static const char *version_of(struct arena *arena, const char *program, const ch
     struct process_end end = {0};
     arguments_add(arena, &arguments, program);
     arguments_add(arena, &arguments, "--version");
-    enum status status = process_run(arena, &arguments, arena_printf(arena, "%s/version", folder), &end, NULL);
+    const struct process_cage cage = compile_cage(folder);
+    enum status status = process_run(arena, &arguments, arena_printf(arena, "%s/version", folder), &cage, &end, NULL);
     folder_remove(arena, folder);
     if (status != STATUS_OK || end.exit_code != 0)
         return NULL;
@@ -126,7 +127,7 @@ static void nvcc_find(struct arena *arena, struct compile_tools *out) {
 
 void compile_find_tools(struct arena *arena, struct compile_tools *out) {
     *out = (struct compile_tools){0};
-    out->cache = cache_folder(arena);
+    cache_find(arena, out);
     out->share = share_folder(arena);
     out->libclc64 = libclc_find(arena, "nvptx64--nvidiacl.bc");
     out->libclc32 = libclc_find(arena, "nvptx--nvidiacl.bc");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "device/load.h"
 #include "device/device.h"
 
@@ -67,7 +68,7 @@ static enum status device_setup(struct device *device, struct report *report) {
     device->mechanism = divergence_find(machine->divergence_mechanism);
     if (!device->mechanism)
         return machine_check(machine, report); /* which says what there is */
-    return memory_create(&device->memory, &device->arena, machine->memory_capacity_bytes, report);
+    return memory_create(&device->memory, &device->arena, machine->memory_capacity_bytes, machine->guard_bytes, report);
 }
 
 enum status device_create(struct device **out, const struct machine *machine, struct report *report) {
@@ -147,14 +148,34 @@ static void fill_image(struct device *device, const struct program *program) {
     }
 }
 
+/* Every variable is an allocation of its own: what leaves one is seen. */
+static void split_image(struct device *device, const struct program *program) {
+    const struct module *module = program->module;
+    struct allocation *parts = ARENA_ARRAY(&device->arena, struct allocation, module->variable_count);
+    unsigned count = 0;
+    for (unsigned i = 0; i < module->variable_count; i++) {
+        const struct symbol *symbol = module->variables[i];
+        if (symbol->space != SPACE_GLOBAL && symbol->space != SPACE_CONST)
+            continue;
+        const uint64_t start = program->image_address + symbol->offset;
+        parts[count++] =
+            (struct allocation){.start = start,
+                                .end = start + symbol->bytes,
+                                .name = arena_printf(&device->arena, "variable %s of %s", symbol->name, module->name)};
+    }
+    memory_split(&device->memory, program->image_address, parts, count);
+}
+
 static enum status place_image(struct device *device, struct program *program, struct report *report) {
     if (!program->module->image_bytes)
         return STATUS_OK;
     const char *name = arena_printf(&device->arena, "variables of %s", program->module->name);
     const enum status status =
         memory_allocate(&device->memory, name, program->module->image_bytes, &program->image_address, report);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
         fill_image(device, program);
+        split_image(device, program);
+    }
     return status;
 }
 
@@ -184,11 +205,7 @@ enum status device_load(struct device *device, const char *name, const char *tex
     program->linked = ARENA_ARRAY(&device->arena, struct linked *, module->function_count);
     program->next = device->programs;
     device->programs = program; /* from here on device_destroy frees the module */
-    status = exec_check(module, report);
-    if (status == STATUS_OK)
-        status = analyse(module, report);
-    if (status == STATUS_OK)
-        status = place_image(device, program, report);
+    status = place_image(device, program, report);
     if (status == STATUS_OK && device->machine->isa != ISA_PTX && !module->mnemonics)
         status = lower_program(device, program, report);
     if (status == STATUS_OK)
@@ -221,7 +238,7 @@ void device_written(struct device *device, uint64_t address, uint64_t bytes) {
 
 void *device_memory(struct device *device, uint64_t address, uint64_t bytes) {
     const struct allocation *found = memory_find(&device->memory, address);
-    if (found && bytes <= found->end - address)
+    if (found && range_within(address - found->start, bytes, found->end - found->start))
         return memory_host(&device->memory, address);
     return NULL;
 }
@@ -333,6 +350,23 @@ static void gather_output(struct exec_output *output, struct launch_result *resu
     }
 }
 
+/* What was let pass. */
+static void add_remarks(const struct emulation *emulation, struct launch_result *result) {
+    struct report remarks = {0};
+    result->stats.out_of_bounds =
+        exec_report_outside(emulation->linked, emulation->launch, emulation->memory, emulation->counts, &remarks);
+    result->stats.printf_cut = emulation->output->cut;
+    if (emulation->output->cut)
+        report_add(&remarks, STATUS_OK,
+                   "warning: kernel '%s': the text of %llu calls of printf was dropped or cut; a launch prints at most "
+                   "%llu bytes (printf.buffer_bytes), a call %d",
+                   result->kernel, (unsigned long long)emulation->output->cut,
+                   (unsigned long long)emulation->output->limit_bytes, PRINT_TEXT_MAX);
+    if (remarks.length)
+        result->remarks = arena_copy(&result->arena, remarks.text, remarks.length + 1);
+    report_free(&remarks);
+}
+
 static struct exec_launch describe(const struct device *device, const struct launch *launch) {
     struct exec_launch out = {.dynamic_shared_bytes = launch->dynamic_shared_bytes,
                               .params = launch->params,
@@ -340,7 +374,8 @@ static struct exec_launch describe(const struct device *device, const struct lau
                               .warps_per_sm = device->machine->max_warps,
                               .warp_size = device->machine->warp_size,
                               .launch_index = device->launches,
-                              .stack_bytes = device->machine->stack_bytes};
+                              .stack_bytes = device->machine->stack_bytes,
+                              .print_bytes = device->machine->print_bytes};
     for (unsigned i = 0; i < 3; i++) {
         out.grid[i] = launch->grid[i], out.block[i] = launch->block[i];
         out.envreg[3 + i] = launch->global_offset[i]; /* NVIDIA's OpenCL convention */
@@ -412,7 +447,7 @@ static enum status run_in_time(struct device *device, const struct launch *launc
         arena_alloc_aligned(arena, threads * sizeof *thread_counts, alignof(struct exec_counts));
     const uint64_t **progress = ARENA_ARRAY(arena, const uint64_t *, threads);
     for (unsigned i = 0; i < threads; i++) {
-        thread_counts[i] = i ? exec_counts_create(arena, code_count) : *counts;
+        thread_counts[i] = i ? exec_counts_create(arena, code_count, counts->outside != NULL) : *counts;
         progress[i] = &thread_counts[i].progress;
     }
     struct core **cores = ARENA_ARRAY(arena, struct core *, machine->sm_count);
@@ -541,8 +576,11 @@ static enum status run_launch(struct device *device, const struct launch *launch
     const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     const struct machine *machine = device->machine;
     const struct exec_launch description = describe(device, launch);
-    struct exec_counts counts = exec_counts_create(arena, module->code_count);
-    struct exec_output output = {.arena = arena};
+    fits = exec_check_local(*linked, &description, device->memory.capacity_bytes, report);
+    if (fits != STATUS_OK)
+        return fits;
+    struct exec_counts counts = exec_counts_create(arena, module->code_count, machine->out_of_bounds == MACHINE_WARN);
+    struct exec_output output = {.arena = arena, .limit_bytes = machine->print_bytes};
     const struct emulate_options options = {.mechanism = device->mechanism,
                                             .mechanism_params = machine_mechanism_params(machine, device->mechanism),
                                             .turn_issues = machine->turn_issues,
@@ -571,6 +609,7 @@ static enum status run_launch(struct device *device, const struct launch *launch
     _mm_setcsr(before);
     collect(module, &counts, &emulated, machine->warp_size, result);
     gather_output(&output, result);
+    add_remarks(&emulation, result);
     return status;
 }
 

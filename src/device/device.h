@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The one public API above the model: load, allocate, copy, launch, result.
  * Single-threaded for the caller; two devices in one process know nothing of each other. */
 #ifndef HEDDLE_DEVICE_DEVICE_H
@@ -88,6 +89,7 @@ struct launch_result {
     struct inst_stats *instructions; /* module->code_count of them */
     char *output;                    /* what printf wrote, in order of block, thread, sequence; NULL: nothing */
     size_t output_bytes;
+    char *remarks;           /* on what was let pass (memory.out_of_bounds, printf.buffer_bytes); NULL: nothing */
     struct gpu_stats *timed; /* NULL: the run was functional */
     struct arena arena;      /* holds all of these */
 };

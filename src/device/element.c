@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "device/element.h"
 #include "base/text.h"
 #include <locale.h>

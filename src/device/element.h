@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The element types of buffers, and numbers as people write them. */
 #ifndef HEDDLE_DEVICE_ELEMENT_H
 #define HEDDLE_DEVICE_ELEMENT_H

@@ -1,15 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "device/fill.h"
 #include "base/file.h"
 #include "device/npy.h"
 #include "device/words.h"
 #include <string.h>
 
-static enum status read_host_file(void *context, const char *path, struct arena *arena, char **data, size_t *bytes,
-                                  struct report *report) {
+static enum status read_host_file(void *context, const char *path, size_t limit_bytes, struct arena *arena, char **data,
+                                  size_t *bytes, struct report *report) {
     (void)context;
-    if (strcmp(path, "-") == 0)
-        path = "./-"; /* a file of that name, not standard input */
-    return file_read(path, SIZE_MAX / 4, arena, data, bytes, report);
+    return file_read(path, limit_bytes, arena, data, bytes, report);
 }
 
 const struct file_access file_access_host = {NULL, read_host_file};
@@ -182,9 +181,44 @@ static uint32_t xorshift32(uint32_t *state) {
     return *state = x;
 }
 
+/* A step is linear over single bits: what it makes of each bit of the state, exclusive-ored. */
+static uint32_t apply(const uint32_t of_bit[32], uint32_t state) {
+    uint32_t result = 0;
+    for (unsigned i = 0; i < 32; i++)
+        result ^= state >> i & 1 ? of_bit[i] : 0;
+    return result;
+}
+
+/* `count` steps at once, by those of 1, 2, 4, ... steps. */
+static uint32_t xorshift32_skip(uint32_t state, uint64_t count) {
+    uint32_t steps[32], twice[32];
+    for (unsigned i = 0; i < 32; i++) {
+        steps[i] = UINT32_C(1) << i;
+        xorshift32(&steps[i]);
+    }
+    for (; count; count >>= 1) {
+        state = count & 1 ? apply(steps, state) : state;
+        for (unsigned i = 0; i < 32; i++)
+            twice[i] = apply(steps, steps[i]);
+        memcpy(steps, twice, sizeof steps);
+    }
+    return state;
+}
+
 static wide_integer positive_modulo(wide_integer value, uint64_t modulo) {
     wide_integer rest = value % (wide_integer)modulo;
     return rest < 0 ? rest + (wide_integer)modulo : rest;
+}
+
+/* No file needs to be larger than what is wanted of it, and a header of NumPy's. */
+static size_t limit_of(const struct fill_cursor *cursor, const struct fill_source *source) {
+    enum { HEADER_BYTES = 1 << 20 };
+    uint64_t wanted;
+    if (cursor->count == FILL_COUNT_UNKNOWN ||
+        __builtin_mul_overflow(cursor->count, (uint64_t)element_bytes(cursor->element), &wanted) ||
+        wanted > source->memory_bytes)
+        wanted = source->memory_bytes;
+    return wanted + HEADER_BYTES;
 }
 
 static enum status load_file(struct fill_cursor *cursor, const struct fill_source *source, struct arena *arena,
@@ -194,7 +228,8 @@ static enum status load_file(struct fill_cursor *cursor, const struct fill_sourc
     size_t bytes = 0;
     struct report inner = {0};
     const char *path = file_join(arena, source->folder, fill->path);
-    enum status status = source->files->read(source->files->context, path, arena, &data, &bytes, &inner);
+    enum status status =
+        source->files->read(source->files->context, path, limit_of(cursor, source), arena, &data, &bytes, &inner);
     struct npy npy;
     bool is_npy = !status && npy_is(data, bytes);
     if (is_npy)
@@ -214,6 +249,9 @@ static enum status load_file(struct fill_cursor *cursor, const struct fill_sourc
     if (is_npy && npy.count > available)
         return yaml_error(source->yaml, fill->at, report, "%s is cut off: %llu of its %llu elements are there",
                           fill->path, (unsigned long long)available, (unsigned long long)npy.count);
+    if (is_npy && npy.data_bytes > npy.count * size)
+        return yaml_error(source->yaml, fill->at, report, "%s holds %llu bytes more than the shape in its header says",
+                          fill->path, (unsigned long long)(npy.data_bytes - npy.count * size));
     if (!is_npy && bytes % size)
         return yaml_error(source->yaml, fill->at, report, "%s has %zu bytes, which is no whole number of %s elements",
                           fill->path, bytes, type);
@@ -243,8 +281,8 @@ enum status fill_start(struct fill_cursor *cursor, const struct fill *fill, enum
         rng_seed(&cursor->rng, fill->has_seed ? fill->seed : source->seed);
     if (fill->kind == FILL_INDEX)
         cursor->index = fill->modulo ? positive_modulo(fill->offset.integer, fill->modulo) : fill->offset.integer;
-    for (uint64_t i = 0; fill->kind == FILL_XORSHIFT32 && i < fill->skip; i++)
-        xorshift32(&cursor->state);
+    if (fill->kind == FILL_XORSHIFT32)
+        cursor->state = xorshift32_skip(cursor->state, fill->skip);
     return STATUS_OK;
 }
 

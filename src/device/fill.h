@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a buffer holds before the run, or is expected to hold after it: a rule that gives its elements in order. */
 #ifndef HEDDLE_DEVICE_FILL_H
 #define HEDDLE_DEVICE_FILL_H
@@ -10,8 +11,8 @@
 /* How files named by a launch file are read; a caller that must not touch the disk gives its own. */
 struct file_access {
     void *context;
-    enum status (*read)(void *context, const char *path, struct arena *arena, char **data, size_t *bytes,
-                        struct report *report);
+    enum status (*read)(void *context, const char *path, size_t limit_bytes, struct arena *arena, char **data,
+                        size_t *bytes, struct report *report);
 };
 /* Reads from the host's disk. */
 extern const struct file_access file_access_host;
@@ -54,7 +55,8 @@ struct fill_source {
     const struct yaml *yaml;
     const char *folder; /* where paths start */
     const struct file_access *files;
-    uint64_t seed; /* of a random fill that gives none */
+    uint64_t seed;         /* of a random fill that gives none */
+    uint64_t memory_bytes; /* that the machine has: no buffer can be larger */
 };
 
 enum { FILL_COUNT_UNKNOWN = 0 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A first launch file for a kernel, guessed from its signature, with words on what to change. */
 #ifndef HEDDLE_DEVICE_INIT_FILE_H
 #define HEDDLE_DEVICE_INIT_FILE_H

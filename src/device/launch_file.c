@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "device/launch_file.h"
 #include "base/file.h"
+#include "device/compile.h"
 #include "device/words.h"
 #include <string.h>
 
@@ -362,6 +364,29 @@ static enum status read_words(const struct parser *p, const struct yaml_node *no
     return status;
 }
 
+/* A launch file from someone else must not be able to load a plug-in into the compiler. */
+static enum status check_build(const struct parser *p, const struct yaml_node *defines,
+                               const struct yaml_node *includes, const struct yaml_node *options) {
+    const struct launch_build *build = &p->file->build;
+    enum status status = STATUS_OK;
+    for (unsigned i = 0; defines && i < build->define_count; i++) {
+        const char *why = compile_bad_define(build->defines[i]);
+        if (why)
+            keep(&status, yaml_error(p->yaml, defines->items[i], p->report, "%s", why));
+    }
+    for (unsigned i = 0; includes && i < build->include_count; i++) {
+        const char *why = compile_bad_path(build->includes[i]);
+        if (why)
+            keep(&status, yaml_error(p->yaml, includes->items[i], p->report, "%s", why));
+    }
+    for (unsigned i = 0; options && i < build->option_count; i++)
+        if (strncmp(build->options[i], "-cl-", 4) != 0 || !compile_knows_option(COMPILE_OPENCL, build->options[i]))
+            keep(&status, yaml_error(p->yaml, options->items[i], p->report,
+                                     "only options of OpenCL that begin with -cl- are passed on; use defines and "
+                                     "includes for -D and -I"));
+    return status;
+}
+
 static enum status read_build(const struct parser *p, const struct yaml_node *node) {
     static const char *const keys[] = {"defines", "includes", "standard", "options", NULL};
     struct launch_build *build = &p->file->build;
@@ -378,13 +403,7 @@ static enum status read_build(const struct parser *p, const struct yaml_node *no
         keep(&status, read_word(p, standard, "standard", &build->standard));
     if (options)
         keep(&status, read_words(p, options, "options", &build->options, &build->option_count));
-    /* a launch file from someone else must not be able to load a plug-in into the compiler */
-    for (unsigned i = 0; !status && options && i < build->option_count; i++)
-        if (strncmp(build->options[i], "-cl-", 4) != 0)
-            keep(&status,
-                 yaml_error(p->yaml, options->items[i], p->report,
-                            "only options that begin with -cl- are passed on; use defines and includes for -D and -I"));
-    return status;
+    return status ? status : check_build(p, defines, includes, options);
 }
 
 enum status launch_file_parse(struct arena *arena, const char *name, const char *text, size_t length,

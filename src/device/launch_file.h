@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A launch file: a module, buffers, launches in order, and what is expected afterwards. docs/launch-files.md.
  * Parsing reads no other file and needs no module; what depends on those is checked by device/bind.h and run.h. */
 #ifndef HEDDLE_DEVICE_LAUNCH_FILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counts per static instruction gathered by source line. */
 #ifndef HEDDLE_DEVICE_LINES_H
 #define HEDDLE_DEVICE_LINES_H

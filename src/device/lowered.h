@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* PTX modules in native code: lowered and translated back to what everything runs, or as text. */
 #ifndef HEDDLE_DEVICE_LOWERED_H
 #define HEDDLE_DEVICE_LOWERED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "device/machine.h"
 #include "base/bits.h"
 #include "base/file.h"
@@ -48,9 +49,6 @@ static const struct param_description fixed_params[] = {
 static const char *configs_folder(struct arena *arena) {
     const char *const candidates[] = {
         file_beside_program(arena, "/configs"),
-#ifdef HEDDLE_CONFIGS_SOURCE
-        HEDDLE_CONFIGS_SOURCE,
-#endif
 #ifdef HEDDLE_CONFIGS_INSTALLED
         HEDDLE_CONFIGS_INSTALLED,
 #endif
@@ -91,11 +89,10 @@ static enum status read_key(struct machine *machine, const struct yaml *yaml, co
     if (value->kind != YAML_SCALAR)
         return yaml_error(yaml, value, report, "'%s' takes one value, not a list", key->text);
     struct report inner = {0};
-    const char *where = arena_printf(&machine->arena, "%s:%u:%u", yaml->name, value->line, value->column);
     const char *full = arena_printf(&machine->arena, "%s: %s", machine->name, origin);
-    enum status status = param_assign(&machine->params, key->text, value->text, full, where, &inner);
+    enum status status = param_assign(&machine->params, key->text, value->text, full, "", &inner);
     if (status)
-        report_add(report, status, "%s", report_text(&inner));
+        report_add(report, status, "%s:%u:%u: %s", yaml->name, value->line, value->column, report_text(&inner));
     report_free(&inner);
     return status;
 }
@@ -381,10 +378,51 @@ static enum status check_branches(const struct machine *machine, struct report *
     return STATUS_OK;
 }
 
+/* The one key that mechanisms replace: of threads that have one instruction in flight there is nothing to track. */
+static bool pipeline_is_replaced(const struct machine *machine) {
+    const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
+    return mechanism && sm_pipeline(&machine->sm, mechanism) != (enum sm_pipeline)machine->sm.pipeline;
+}
+
+static bool is_replaced(const struct machine *machine, const struct param_description *param) {
+    return param->offset == offsetof(struct machine, sm.pipeline) && pipeline_is_replaced(machine);
+}
+
+const char *machine_value(const struct machine *machine, const struct param_description *param) {
+    if (!is_replaced(machine, param))
+        return param_text(&machine->params, param);
+    return param_choice(param, sm_pipeline(&machine->sm, divergence_find(machine->divergence_mechanism)),
+                        machine->params.arena);
+}
+
+const char *machine_origin(const struct machine *machine, const struct param_description *param) {
+    return is_replaced(machine, param)
+               ? arena_printf(machine->params.arena, "needed by %s", machine->divergence_mechanism)
+               : param_origin(&machine->params, param);
+}
+
+/* Values that someone asked for are refused where they cannot be had, those of a machine's description are replaced. */
+static enum status check_pipeline(const struct machine *machine, struct report *report) {
+    if (!pipeline_is_replaced(machine))
+        return STATUS_OK;
+    const struct param_description *param = param_find(&machine->params, "sm.pipeline");
+    const char *origin = param_origin(&machine->params, param);
+    if (strncmp(origin, "--", 2) != 0 && strcmp(origin, MACHINE_SET_BY_API) != 0)
+        return STATUS_OK;
+    return report_add(
+        report, STATUS_INVALID,
+        "machine '%s': sm.pipeline=%s: with divergence.mechanism=%s a thread has one instruction in flight; "
+        "leave the key out or set sm.pipeline=%s",
+        machine->name, param_text(&machine->params, param), machine->divergence_mechanism,
+        machine_value(machine, param));
+}
+
 enum status machine_check(const struct machine *machine, struct report *report) {
     enum status status = check_names(machine, report);
     if (!status)
         status = check_branches(machine, report);
+    if (!status)
+        status = check_pipeline(machine, report);
     if (!status)
         status = check_l1(machine, report);
     if (!bits_is_power_of_two(machine->warp_size))
@@ -432,8 +470,10 @@ bool machine_is_idle_key(const struct machine *machine, const struct param_descr
     const size_t area = offsetof(struct machine, mechanisms);
     const bool is_mechanism = param->offset >= area && param->offset < area + MACHINE_MECHANISM_BYTES;
     const size_t length = strlen(machine->divergence_mechanism);
-    if (!is_mechanism)
-        return strncmp(param->key, "host.", 5) == 0;
+    if (!is_mechanism) {
+        const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
+        return strncmp(param->key, "host.", 5) == 0 || (mechanism && sm_ignores(mechanism, param->key));
+    }
     return strncmp(param->key, machine->divergence_mechanism, length) != 0 || param->key[length] != '.';
 }
 

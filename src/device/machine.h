@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The parameters of a machine: defaults, a configuration file, settings on top, each value with its origin. */
 #ifndef HEDDLE_DEVICE_MACHINE_H
 #define HEDDLE_DEVICE_MACHINE_H
@@ -9,9 +10,11 @@
 #include "isa/occupancy.h"
 
 #define MACHINE_DEFAULT "gtx480"
+#define MACHINE_SET_BY_API "set" /* origin of what a program set; that of options begins with -- */
 
-/* The order of the choices of l1.prefer and host.lanes. */
+/* The order of the choices of l1.prefer, memory.out_of_bounds and host.lanes. */
 enum machine_prefer { MACHINE_PREFER_SHARED, MACHINE_PREFER_L1 };
+enum machine_out_of_bounds { MACHINE_STOP, MACHINE_WARN };
 enum machine_lanes { MACHINE_LANES_AUTO, MACHINE_LANES_V1, MACHINE_LANES_V3, MACHINE_LANES_V4 };
 
 enum { MACHINE_MECHANISM_BYTES = 4096 };
@@ -67,7 +70,12 @@ enum status machine_cost(const struct machine *machine, struct cost *out, struct
 const char *machine_needs_time(const struct machine *machine);
 /* What a functional run would be refused for, said beforehand. */
 enum status machine_check_functional(const struct machine *machine, struct report *report);
-/* Not part of what a result depends on: a key that begins with "host.", or of a mechanism that is not chosen. */
+/* What a run has and where it comes from, as param_text and param_origin: a value that the mechanism chosen replaces, which
+ * no option asked for, is recorded as it runs. */
+const char *machine_value(const struct machine *machine, const struct param_description *param);
+const char *machine_origin(const struct machine *machine, const struct param_description *param);
+/* Not part of what a result depends on: a key that begins with "host.", of a mechanism that is not chosen, or that the one
+ * chosen leaves unread. */
 bool machine_is_idle_key(const struct machine *machine, const struct param_description *param);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which model this is: a hash over the sources that decide results, 32 hexadecimal digits (cmake/model_hash.cmake). Two
  * builds with the same give the same results; what the command line or a document says does not enter. */
 #ifndef HEDDLE_DEVICE_MODEL_H

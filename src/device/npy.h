@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NumPy's .npy files: one array of numbers with its type and shape. */
 #ifndef HEDDLE_DEVICE_NPY_H
 #define HEDDLE_DEVICE_NPY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What reconvergence could gain at most [000 §3.3]: the threads of a warp, their paths known from beginning to end, are
  * aligned so that they issue together wherever that helps, and this is set beside reconvergence at immediate
  * post-dominators. Perfect memory: every issue takes a cycle. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Plots as SVG: panels one below another, each with lines over a common axis, with bars or with a map. Nothing but the one file is
  * needed to look at it; its colours follow the reader's light or dark. */
 #ifndef HEDDLE_DEVICE_PLOT_H

@@ -1,7 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "device/plot_draw.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+
+#include "base/text.h"
 
 void plot_add(struct plot_text *out, const char *format, ...) {
     va_list list;
@@ -14,13 +17,20 @@ void plot_add(struct plot_text *out, const char *format, ...) {
 }
 
 void plot_add_escaped(struct plot_text *out, const char *text) {
-    for (; *text; text++)
-        switch (*text) {
+    while (*text) {
+        const unsigned bytes = text_plain_bytes(text);
+        const char *begin = text;
+        text += bytes ? bytes : 1;
+        switch (bytes ? *begin : 0) {
+        case 0: plot_add(out, "\uFFFD"); break; /* XML has no place for it */
         case '<': plot_add(out, "&lt;"); break;
         case '&': plot_add(out, "&amp;"); break;
         case '"': plot_add(out, "&quot;"); break;
-        default: *ARENA_PUSH(out->arena, out) = *text; break;
+        default:
+            for (; begin < text; begin++)
+                *ARENA_PUSH(out->arena, out) = *begin;
         }
+    }
 }
 
 void plot_add_text(struct plot_text *out, double x, double y, const char *attributes, const char *text) {

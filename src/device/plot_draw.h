@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What SVG documents are put together of: text as XML has it, a head with colours for a light and a dark ground. */
 #ifndef HEDDLE_DEVICE_PLOT_DRAW_H
 #define HEDDLE_DEVICE_PLOT_DRAW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Plots of result files. */
 #ifndef HEDDLE_DEVICE_PLOT_RESULTS_H
 #define HEDDLE_DEVICE_PLOT_RESULTS_H

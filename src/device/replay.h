@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A launch in time whose warps do what they did in another, in the same order each: its blocks need not wait for what the
  * first waited for. `recording` stands in for the executors of the first, `replay` for those of the second. */
 #ifndef HEDDLE_DEVICE_REPLAY_H

@@ -1,4 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "device/result.h"
+#include "base/bits.h"
 #include "base/file.h"
 #include "device/lines.h"
 #include "device/model.h"
@@ -121,6 +123,12 @@ static json_t *instructions_json(struct run *run, const struct inst_stats *instr
     return list;
 }
 
+/* What a block has, as exec/exec.c lays it out. */
+static uint64_t shared_bytes(const struct launch *launch) {
+    const uint64_t own = launch->kernel->shared_bytes;
+    return launch->dynamic_shared_bytes ? bits_round_up(own, 16) + launch->dynamic_shared_bytes : own;
+}
+
 json_t *result_launch(struct run *run, unsigned i, struct arena *arena) {
     const struct launch *launch = &run->launches[i];
     const struct launch_result *result = &run->results[i];
@@ -129,8 +137,7 @@ json_t *result_launch(struct run *run, unsigned i, struct arena *arena) {
     json_object_set_new(out, "grid", sizes_of(launch->grid));
     json_object_set_new(out, "block", sizes_of(launch->block));
     json_object_set_new(out, "registers", result_count(launch->kernel->live_registers));
-    json_object_set_new(out, "shared_bytes",
-                        result_count((uint64_t)run->module->shared_bytes + launch->dynamic_shared_bytes));
+    json_object_set_new(out, "shared_bytes", result_count(shared_bytes(launch)));
     result_add_stats(out, &result->stats);
     if (result->timed)
         result_add_timed(out, result->timed, &result->stats);
@@ -140,6 +147,8 @@ json_t *result_launch(struct run *run, unsigned i, struct arena *arena) {
         json_object_set_new(out, "sms", result_sms(&result->timed->sms));
     if (result->output)
         json_object_set_new(out, "output", json_string(clean_text(arena, result->output, result->output_bytes)));
+    if (result->remarks)
+        json_object_set_new(out, "remarks", json_string(clean_text(arena, result->remarks, strlen(result->remarks))));
     return out;
 }
 
@@ -207,8 +216,8 @@ json_t *result_kernels(struct run *run, struct arena *arena) {
     return list;
 }
 
-static json_t *param_json(const struct param_set *params, const struct param_description *param, struct arena *arena) {
-    const char *field = (const char *)params->values + param->offset;
+static json_t *param_json(const struct machine *machine, const struct param_description *param, struct arena *arena) {
+    const char *field = (const char *)machine->params.values + param->offset;
     switch (param->kind) {
     case PARAM_U32: return result_count(*(const uint32_t *)(const void *)field);
     case PARAM_U64: return result_count(*(const uint64_t *)(const void *)field);
@@ -217,7 +226,7 @@ static json_t *param_json(const struct param_set *params, const struct param_des
     case PARAM_TEXT:
     case PARAM_CHOICE: break;
     }
-    return result_text(arena, param_text(params, param));
+    return result_text(arena, machine_value(machine, param));
 }
 
 json_t *result_machine(const struct machine *machine, struct arena *arena) {
@@ -229,9 +238,9 @@ json_t *result_machine(const struct machine *machine, struct arena *arena) {
         if (machine_is_idle_key(machine, param))
             continue;
         json_t *entry = json_object();
-        json_object_set_new(entry, "value", param_json(&machine->params, param, arena));
+        json_object_set_new(entry, "value", param_json(machine, param, arena));
         json_object_set_new(entry, "unit", json_string(param->unit));
-        json_object_set_new(entry, "origin", result_text(arena, param_origin(&machine->params, param)));
+        json_object_set_new(entry, "origin", result_text(arena, machine_origin(machine, param)));
         json_object_set_new(parameters, param->key, entry);
     }
     return out;
@@ -354,7 +363,7 @@ enum status result_write(struct run *run, bool complete, double wall_seconds, st
     json_object_set_new(root, "checks", checks_json(run, arena));
     json_object_set_new(root, "sources", result_sources(run, arena));
     json_object_set_new(root, "host", host_json(run, wall_seconds, arena));
-    *text = result_layout(root, arena, length);
+    *text = result_seal(root, arena, length);
     json_decref(root);
     return *text ? STATUS_OK
                  : report_add(report, STATUS_SYSTEM,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The result file: one JSON document, docs/result-files.md and docs/result.schema.json. */
 #ifndef HEDDLE_DEVICE_RESULT_H
 #define HEDDLE_DEVICE_RESULT_H
@@ -24,10 +25,7 @@ extern const char *const cycle_class_names[CYCLE_CLASSES];
 /* The stages whose lack makes a stall: they add up to it. */
 extern const char *const stall_stage_names[SLOT_STALL_COUNT];
 /* Slots of one class, of the SMs and of an instruction. */
-uint64_t cycle_class(const struct sm_stats *stats, unsigned class);
-uint64_t cycle_class_of(const struct sm_inst_stats *stats, unsigned class);
-/* Of the SMs' stalls, those of one stage. */
-uint64_t stall_stage(const struct sm_stats *stats, unsigned stage);
+uint64_t cycle_class(const uint64_t slots[SLOT_COUNT], unsigned class);
 /* The launch done last gives its counters per instruction to the first of the same kernel, so that the memory of a run
  * does not grow with its launches times its code. */
 void result_fold(struct run *run);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a result file says of the code that ran: its control flow and its text. */
 #include <string.h>
 #include <xxhash.h>

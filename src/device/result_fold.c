@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "device/result.h"
 
 /* What is left of a launch without its tables per instruction, in an arena that holds nothing else. */
@@ -14,6 +15,8 @@ static void keep_rest(struct launch_result *result) {
     }
     if (result->output)
         result->output = arena_copy(&kept, result->output, result->output_bytes + 1);
+    if (result->remarks)
+        result->remarks = arena_strdup(&kept, result->remarks);
     result->instructions = NULL;
     arena_free(&result->arena);
     result->arena = kept;

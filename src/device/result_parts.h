@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parts of a result file, for those who put one together. Everything in it is UTF-8, whatever the host's names are. */
 #ifndef HEDDLE_DEVICE_RESULT_PARTS_H
 #define HEDDLE_DEVICE_RESULT_PARTS_H

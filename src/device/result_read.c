@@ -1,18 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "device/result_read.h"
 
 #include <string.h>
 
 #include "base/file.h"
 #include "device/result.h"
+#include "device/result_layout.h"
 
 enum { FILE_LIMIT_BYTES = 1 << 30 };
 
 enum status result_load(struct arena *arena, const char *path, json_t **out, struct report *report) {
     char *text = NULL;
     size_t length = 0;
-    const enum status status = file_read(path, FILE_LIMIT_BYTES, arena, &text, &length, report);
+    const enum status status = file_read_input(path, FILE_LIMIT_BYTES, arena, &text, &length, report);
     if (status)
         return status;
+    if (result_check_seal(text, length) == RESULT_ALTERED)
+        return report_add(
+            report, STATUS_INVALID,
+            "%s: damaged or altered since it was written: it does not have the checksum that stands at its "
+            "end",
+            path);
     json_error_t error;
     *out = json_loadb(text, length, 0, &error);
     if (!*out)

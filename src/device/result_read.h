@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A result file, read back. */
 #ifndef HEDDLE_DEVICE_RESULT_READ_H
 #define HEDDLE_DEVICE_RESULT_READ_H

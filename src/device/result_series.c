@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a result file says of a launch over its cycles and by SM, and of how its numbers are spread. */
 #include <stdio.h>
 

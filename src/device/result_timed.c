@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "device/result_timed.h"
 #include "device/result.h"
 #include <stdio.h>
@@ -8,32 +9,14 @@ const char *const cycle_class_names[CYCLE_CLASSES] = {"W1-4",   "W5-8",   "W9-12
 
 const char *const stall_stage_names[SLOT_STALL_COUNT] = {"sp", "int", "dp", "sfu", "load_store", "in_flight"};
 
-_Static_assert(offsetof(struct sm_stats, stall_in_flight) ==
-                   offsetof(struct sm_stats, issued_1) + (SLOT_COUNT - 1) * sizeof(uint64_t),
-               "slots of sm_stats.def stand in the order of enum sm_slot");
-
-/* The slots of the SMs as an instruction has them. */
-static struct sm_inst_stats slots_of(const struct sm_stats *stats) {
-    struct sm_inst_stats out = {0};
-    memcpy(out.slots, (const char *)stats + offsetof(struct sm_stats, issued_1), sizeof out.slots);
-    return out;
-}
-
-uint64_t cycle_class_of(const struct sm_inst_stats *stats, unsigned class) {
+uint64_t cycle_class(const uint64_t slots[SLOT_COUNT], unsigned class) {
     if (class < SLOT_STALL)
-        return stats->slots[class];
+        return slots[class];
     uint64_t sum = 0;
     for (unsigned i = 0; i < SLOT_STALL_COUNT; i++)
-        sum += stats->slots[SLOT_STALL + i];
+        sum += slots[SLOT_STALL + i];
     return sum;
 }
-
-uint64_t cycle_class(const struct sm_stats *stats, unsigned class) {
-    const struct sm_inst_stats slots = slots_of(stats);
-    return cycle_class_of(&slots, class);
-}
-
-uint64_t stall_stage(const struct sm_stats *stats, unsigned stage) { return slots_of(stats).slots[SLOT_STALL + stage]; }
 
 json_t *result_count(uint64_t value) {
     const uint64_t largest = (UINT64_C(1) << 53) - 1;
@@ -88,12 +71,12 @@ static json_t *waits_json(const uint64_t waits[WAIT_COUNT]) {
     return out;
 }
 
-static void add_classes(json_t *into, const struct sm_inst_stats *stats) {
+static void add_classes(json_t *into, const uint64_t slots[SLOT_COUNT]) {
     json_t *classes = json_object(), *stages = json_object();
     for (unsigned i = 0; i < CYCLE_CLASSES; i++)
-        json_object_set_new(classes, cycle_class_names[i], result_count(cycle_class_of(stats, i)));
+        json_object_set_new(classes, cycle_class_names[i], result_count(cycle_class(slots, i)));
     for (unsigned i = 0; i < SLOT_STALL_COUNT; i++)
-        json_object_set_new(stages, stall_stage_names[i], result_count(stats->slots[SLOT_STALL + i]));
+        json_object_set_new(stages, stall_stage_names[i], result_count(slots[SLOT_STALL + i]));
     json_object_set_new(into, "cycle_classes", classes);
     json_object_set_new(into, "stall_stages", stages);
 }
@@ -107,7 +90,7 @@ static json_t *nobody_json(const struct sm_inst_stats *nobody) {
 }
 
 void result_add_inst_timed(json_t *into, const struct sm_inst_stats *timed) {
-    add_classes(into, timed);
+    add_classes(into, timed->slots);
     json_object_set_new(into, "stalls", waits_json(timed->waits));
     json_object_set_new(into, "transactions", result_count(timed->transactions));
     json_object_set_new(into, "misses", result_count(timed->misses));
@@ -116,36 +99,27 @@ void result_add_inst_timed(json_t *into, const struct sm_inst_stats *timed) {
 /* The name in result files; the model's table says `pending` for what readers know as pending hits. */
 static const char *public_name(const char *name) { return strcmp(name, "pending") == 0 ? "pending_hits" : name; }
 
-static json_t *table_json(const void *stats, const struct stat_description *table) {
-    json_t *out = json_object();
+static json_t *add_table(json_t *into, const void *stats, const struct stat_description *table) {
     for (const struct stat_description *stat = table; stat->name; stat++)
-        json_object_set_new(out, public_name(stat->name),
+        json_object_set_new(into, public_name(stat->name),
                             stat->is_ratio ? json_real(stat_ratio(stats, stat))
                                            : result_count(stat_counter(stats, stat)));
-    return out;
+    return into;
+}
+
+static json_t *table_json(const void *stats, const struct stat_description *table) {
+    return add_table(json_object(), stats, table);
 }
 
 static json_t *quotient(uint64_t part, uint64_t whole) { return json_real(whole ? (double)part / (double)whole : 0); }
-
-/* Counters of the SMs that are about memory. */
-static bool is_memory_counter(const char *name) {
-    static const char *const names[] = {"shared_accesses", "shared_passes", "global_accesses", "global_loads",
-                                        "transactions",    "requests_sent", "replies_received"};
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
-}
 
 void result_add_timed(json_t *into, const struct gpu_stats *timed, const struct run_stats *stats) {
     json_t *memory = json_object();
     json_object_set_new(into, "cycles", result_count(timed->cycles));
     json_object_set_new(into, "ipc", quotient(stats->thread_instructions, timed->cycles));
     json_object_set_new(into, "warp_ipc", quotient(stats->warp_instructions, timed->cycles));
-    json_object_set_new(into, "slots", result_count(timed->sm.slots));
-    json_object_set_new(into, "fetches", result_count(timed->sm.fetches));
-    const struct sm_inst_stats slots = slots_of(&timed->sm);
-    add_classes(into, &slots);
+    add_table(into, &timed->sm, sm_result_table);
+    add_classes(into, timed->sm.in_slots);
     json_object_set_new(into, "nobody", nobody_json(&timed->nobody));
     json_object_set_new(into, "stalls", waits_json(timed->waits));
     if (timed->mechanism_stats)
@@ -153,9 +127,7 @@ void result_add_timed(json_t *into, const struct gpu_stats *timed, const struct 
     if (timed->predicts)
         json_object_set_new(into, "predictor", table_json(&timed->predictor, predictor_stats_table));
     json_object_set_new(into, "memory", memory);
-    for (const struct stat_description *stat = sm_stats_table; stat->name; stat++)
-        if (is_memory_counter(stat->name))
-            json_object_set_new(memory, stat->name, result_count(stat_counter(&timed->sm, stat)));
+    add_table(memory, &timed->sm, sm_memory_table);
     json_object_set_new(memory, "l1_bytes", result_count(timed->l1_bytes));
     json_object_set_new(memory, "l1", table_json(&timed->l1, cache_stat_table));
     json_object_set_new(memory, "constant_cache", table_json(&timed->constant, cache_stat_table));
@@ -172,18 +144,17 @@ void result_add_timed(json_t *into, const struct gpu_stats *timed, const struct 
 static void table_units(json_t *into, const char *prefix, const struct stat_description *table) {
     for (const struct stat_description *stat = table; stat->name; stat++) {
         char key[96];
-        snprintf(key, sizeof key, "%s.%s", prefix, public_name(stat->name));
+        snprintf(key, sizeof key, "%s%s", prefix, public_name(stat->name));
         json_object_set_new(into, key, json_string(stat->unit));
     }
 }
 
 void result_add_timed_units(json_t *into, const struct divergence_ops *mechanism, bool predicts) {
-    static const char *const units[][2] = {{"cycles", "cycles"},
-                                           {"ipc", "thread instructions per cycle"},
-                                           {"warp_ipc", "warp instructions per cycle"},
-                                           {"slots", "slots"},
-                                           {"fetches", "fetches"},
-                                           {"cycle_classes", "slots"},
+    json_object_set_new(into, "cycles", json_string("cycles"));
+    json_object_set_new(into, "ipc", json_string("thread instructions per cycle"));
+    json_object_set_new(into, "warp_ipc", json_string("warp instructions per cycle"));
+    table_units(into, "", sm_result_table);
+    static const char *const units[][2] = {{"cycle_classes", "slots"},
                                            {"stall_stages", "slots"},
                                            {"nobody", "slots"},
                                            {"stalls", "warp cycles"},
@@ -194,22 +165,17 @@ void result_add_timed_units(json_t *into, const struct divergence_ops *mechanism
                                            {"memory.dram.bandwidth_utilisation", "ratio"}};
     for (unsigned i = 0; i < sizeof units / sizeof units[0]; i++)
         json_object_set_new(into, units[i][0], json_string(units[i][1]));
-    for (const struct stat_description *stat = sm_stats_table; stat->name; stat++)
-        if (is_memory_counter(stat->name)) {
-            char key[96];
-            snprintf(key, sizeof key, "memory.%s", stat->name);
-            json_object_set_new(into, key, json_string(stat->unit));
-        }
+    table_units(into, "memory.", sm_memory_table);
     if (mechanism->stats)
-        table_units(into, "mechanism", mechanism->stats);
+        table_units(into, "mechanism.", mechanism->stats);
     if (predicts)
-        table_units(into, "predictor", predictor_stats_table);
-    table_units(into, "memory.l1", cache_stat_table);
-    table_units(into, "memory.constant_cache", cache_stat_table);
-    table_units(into, "memory.l2", cache_stat_table);
-    table_units(into, "memory.request_crossbar", crossbar_stat_table);
-    table_units(into, "memory.reply_crossbar", crossbar_stat_table);
-    table_units(into, "memory.dram", dram_stat_table);
+        table_units(into, "predictor.", predictor_stats_table);
+    table_units(into, "memory.l1.", cache_stat_table);
+    table_units(into, "memory.constant_cache.", cache_stat_table);
+    table_units(into, "memory.l2.", cache_stat_table);
+    table_units(into, "memory.request_crossbar.", crossbar_stat_table);
+    table_units(into, "memory.reply_crossbar.", crossbar_stat_table);
+    table_units(into, "memory.dram.", dram_stat_table);
     result_add_series_units(into);
     result_add_histogram_units(into);
 }

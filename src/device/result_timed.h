@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of a result file that only a run in time has. */
 #ifndef HEDDLE_DEVICE_RESULT_TIMED_H
 #define HEDDLE_DEVICE_RESULT_TIMED_H

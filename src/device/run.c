@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "device/run.h"
 #include "device/result.h"
 #include "base/file.h"
@@ -81,7 +82,8 @@ static enum status load_module(struct run *run, struct report *report) {
 }
 
 static struct fill_source source_of(const struct run *run, unsigned buffer) {
-    return (struct fill_source){&run->file->yaml, run->file->folder, run->options.files, run->options.seed + buffer};
+    return (struct fill_source){&run->file->yaml, run->file->folder, run->options.files, run->options.seed + buffer,
+                                run->machine->memory_capacity_bytes};
 }
 
 /* Sizes and places first, contents after the launches are known to fit. */

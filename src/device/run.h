@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A launch file carried out on a device: load, fill, launch, check, dump. */
 #ifndef HEDDLE_DEVICE_RUN_H
 #define HEDDLE_DEVICE_RUN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The launches of a program that has its own way of asking for them: several modules, several processes. Each process
  * leaves logs (device/session_log.h) in a folder, whoever started them puts these together. */
 #ifndef HEDDLE_DEVICE_SESSION_H
@@ -8,8 +9,10 @@
 /* A module of the program and what its launches did. */
 struct session_module {
     struct run run;
-    unsigned capacity; /* of run.launches and run.results */
-    const char *source_name, *source;
+    unsigned capacity;       /* of run.launches and run.results */
+    const char *given_name;  /* of the program's file */
+    const char *source_name; /* that, or with a number where another program has it */
+    const char *source;
     uint64_t source_hash;
     struct session_module *next;
 };
@@ -27,10 +30,11 @@ struct session {
             unsigned index;
         } * items;
         unsigned count, capacity;
-    } launches;         /* in the order they were done */
-    const char *faults; /* what stopped launches */
+    } launches;          /* in the order they were done */
+    const char *faults;  /* what stopped launches */
+    const char *remarks; /* on what launches were let do */
     unsigned host_threads;
-    bool is_cut; /* a process ended while it wrote a launch */
+    bool is_cut; /* a process ended while it wrote a launch, or could not write it */
 };
 
 /* `source` is the text behind the file that the module's positions name, in the session's arena or longer-lived. */
@@ -40,6 +44,7 @@ struct session_module *session_add(struct session *session, struct device *devic
 void session_keep(struct session *session, struct session_module *module, const struct launch *launch,
                   struct launch_result *result);
 void session_fault(struct session *session, const char *message);
+void session_remark(struct session *session, const char *message);
 void session_close(struct session *session);
 
 /* A new folder for the logs, NULL: the host refused; and its end, with all that is in it. */
@@ -53,7 +58,7 @@ struct session_sum {
     struct run_stats stats;
     struct gpu_stats timed;
     bool in_time;
-    const char *faults;
+    const char *faults, *remarks;
     bool is_cut;             /* as in struct session */
     struct json_t *document; /* the result file; json_decref it */
 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The logs of all processes put together into one result file. */
 #include <dirent.h>
 #include <stdlib.h>
@@ -175,6 +176,7 @@ void session_sum_up(struct session *session, const char *program, double wall_se
                                 .untimed = session->untimed,
                                 .in_time = session->in_time,
                                 .faults = arena_strdup(arena, session->faults ? session->faults : ""),
+                                .remarks = arena_strdup(arena, session->remarks ? session->remarks : ""),
                                 .is_cut = session->is_cut};
     struct fold fold = {.session = session,
                         .arena = arena,

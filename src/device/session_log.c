@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "device/session_log.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <xxhash.h>
 
 #include "base/file.h"
@@ -9,7 +11,7 @@
 
 enum { SERIES_LAUNCHES = 64 }; /* later ones go without their series, which would be most of the file */
 
-enum record { RECORD_MODULE, RECORD_LAUNCH, RECORD_UNTIMED, RECORD_FAULT };
+enum record { RECORD_MODULE, RECORD_LAUNCH, RECORD_UNTIMED, RECORD_FAULT, RECORD_REMARK };
 
 /* In front of every record. */
 struct head {
@@ -60,8 +62,10 @@ static void end(struct session_log *log, struct bytes *record) {
     memcpy(&head, record->items, sizeof head);
     head.bytes = record->count - sizeof head;
     memcpy(record->items, &head, sizeof head);
-    if (!log->is_cut)
-        log->is_cut = !file_append(log->path, record->items, record->count);
+    if (!log->is_cut && !file_append(log->path, record->items, record->count)) {
+        log->is_cut = true;
+        chmod(log->path, S_IRUSR); /* tells the reader, and takes no room on a full disk */
+    }
 }
 
 static void add_text(struct arena *arena, struct bytes *out, const char *text) {
@@ -153,13 +157,21 @@ void session_log_launch(struct session_log *log, struct session_entry *entry, co
     arena_free(&arena);
 }
 
-void session_log_fault(struct session_log *log, const char *message) {
+static void log_message(struct session_log *log, enum record kind, const char *message) {
     struct arena arena = {0};
     struct bytes record = {0};
-    begin(&arena, &record, RECORD_FAULT, 0);
+    begin(&arena, &record, kind, 0);
     add_text(&arena, &record, message);
     end(log, &record);
     arena_free(&arena);
+}
+
+void session_log_fault(struct session_log *log, const char *message) { log_message(log, RECORD_FAULT, message); }
+
+void session_log_remark(struct session_log *log, const char *message) {
+    enum { REMARKS_MAX = 16 }; /* a program may launch the same kernel without end; counters tell all of it */
+    if (log->remarks++ < REMARKS_MAX)
+        log_message(log, RECORD_REMARK, message);
 }
 
 /* ---- reading ---- */
@@ -309,6 +321,7 @@ static enum status read_record(struct reader *reader, const struct head *head, s
     case RECORD_LAUNCH: return module ? read_launch(reader, session, module) : STATUS_INVALID;
     case RECORD_UNTIMED: session->untimed++; return STATUS_OK;
     case RECORD_FAULT: session_fault(session, read_text(reader)); return STATUS_OK;
+    case RECORD_REMARK: session_remark(session, read_text(reader)); return STATUS_OK;
     default: return STATUS_INVALID;
     }
 }
@@ -320,6 +333,8 @@ enum status session_log_read(const char *path, struct session *session, struct d
     size_t bytes = 0;
     enum status status = file_read(path, (size_t)1 << 40, &arena, &data, &bytes, report);
     struct reader all = {.at = data, .end = data + bytes};
+    struct stat about;
+    session->is_cut |= stat(path, &about) == 0 && !(about.st_mode & S_IWUSR);
     while (!status && all.at < all.end) {
         struct head head;
         read_into(&all, &head, sizeof head);

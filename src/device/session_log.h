@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a process leaves of its launches for the program that started it: a file that every launch adds a record to, so
- * that all launches are there however the process ends. Writer and reader are of one model. */
+ * that all launches are there however the process ends. A log that the host refused a record is made read-only. Writer and
+ * reader are of one model. */
 #ifndef HEDDLE_DEVICE_SESSION_LOG_H
 #define HEDDLE_DEVICE_SESSION_LOG_H
 
@@ -14,7 +16,8 @@ struct session_log {
     bool in_time;      /* launches without time are only counted */
     unsigned modules;  /* numbers given */
     unsigned launches; /* records written, of launches in time if in_time */
-    bool is_cut;       /* the host took only part of a record: there are no more */
+    unsigned remarks;
+    bool is_cut; /* the host took only part of a record: there are no more */
 };
 
 /* A module as the log knows it. */
@@ -27,6 +30,8 @@ struct session_entry {
 void session_log_launch(struct session_log *log, struct session_entry *module, const struct launch *launch,
                         const struct launch_result *result, unsigned host_threads);
 void session_log_fault(struct session_log *log, const char *message);
+/* Of a launch that went on; the first ones are kept. */
+void session_log_remark(struct session_log *log, const char *message);
 
 /* Adds what a log holds to a session; modules are loaded on the device. */
 enum status session_log_read(const char *path, struct session *session, struct device *device, struct report *report);

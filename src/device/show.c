@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "device/load.h"
 #include "device/show.h"
 
@@ -151,12 +152,6 @@ enum status device_show_module(const struct module *module, const struct compile
 
 /* ---- loading ---- */
 
-static enum status load_module(const char *name, const char *text, size_t length, struct module **module,
-                               struct report *report) {
-    enum status status = load_text(name, text, length, module, report);
-    return status ? status : analyse(*module, report);
-}
-
 /* As what would run is compiled. */
 static unsigned address_bits(const struct show *show) {
     const bool is_native = show->options->form == SHOW_NATIVE && show->options->machine;
@@ -180,7 +175,7 @@ static enum status show_launch_file(const char *path, struct show *show, struct 
     show->compiled = is_compiled ? compiled : NULL;
     show->folder = file_dir(arena, file_join(arena, file.folder, file.module));
     const char *name = file_name(file.module);
-    status = load_module(is_compiled ? arena_printf(arena, "%s.ptx", name) : name, text, length, module, report);
+    status = load_text(is_compiled ? arena_printf(arena, "%s.ptx", name) : name, text, length, module, report);
     struct show_launch *launches = ARENA_ARRAY(arena, struct show_launch, file.launch_count);
     for (unsigned i = 0; i < file.launch_count; i++) {
         const struct launch_step *step = &file.launches[i];
@@ -203,9 +198,9 @@ static enum status show_module_file(const char *path, struct show *show, struct 
     if (load_is_text(path) || strcmp(path, "-") == 0) {
         char *text;
         size_t length;
-        enum status status = file_read(path, MODULE_LIMIT_BYTES, arena, &text, &length, report);
+        enum status status = file_read_input(path, MODULE_LIMIT_BYTES, arena, &text, &length, report);
         return status ? status
-                      : load_module(strcmp(path, "-") == 0 ? "<stdin>" : file_name(path), text, length, module, report);
+                      : load_text(strcmp(path, "-") == 0 ? "<stdin>" : file_name(path), text, length, module, report);
     }
     struct compiled *compiled = ARENA_NEW(arena, struct compiled);
     struct compile_options options = {.address_bits = file_ends_in(path, ".cl") ? address_bits(show) : 64};
@@ -213,8 +208,8 @@ static enum status show_module_file(const char *path, struct show *show, struct 
     if (status)
         return status;
     show->compiled = compiled;
-    return load_module(arena_printf(arena, "%s.ptx", file_name(path)), compiled->ptx, compiled->ptx_bytes, module,
-                       report);
+    return load_text(arena_printf(arena, "%s.ptx", file_name(path)), compiled->ptx, compiled->ptx_bytes, module,
+                     report);
 }
 
 enum status device_show(const char *path, const struct show_options *options, FILE *out, struct report *report) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a module is, without running it: kernels, control flow with reconvergence points, registers, occupancy. */
 #ifndef HEDDLE_DEVICE_SHOW_H
 #define HEDDLE_DEVICE_SHOW_H

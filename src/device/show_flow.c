@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The listing and the control-flow graph, as text and for Graphviz. */
 #include <string.h>
 

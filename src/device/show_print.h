@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Between show.c and the files that write each form. */
 #ifndef HEDDLE_DEVICE_SHOW_PRINT_H
 #define HEDDLE_DEVICE_SHOW_PRINT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The summary and the register table of a function. */
 #include <stdlib.h>
 #include <string.h>
@@ -9,68 +10,6 @@
 enum { BRANCHES_SHOWN = 32, BLOCK_THREADS_DEFAULT = 256, BAR_WIDTH = 32 };
 
 static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
-
-/* ---- shared memory a kernel uses, its callees' included ---- */
-
-struct symbols {
-    const struct symbol **items;
-    unsigned count, capacity;
-};
-
-static int compare_symbols(const void *left, const void *right) {
-    const struct symbol *a = *(const struct symbol *const *)left, *b = *(const struct symbol *const *)right;
-    return a->offset != b->offset ? (a->offset < b->offset ? -1 : 1) : (a > b) - (a < b);
-}
-
-static void collect_shared(struct show *show, const struct inst *inst, struct symbols *symbols) {
-    for (unsigned i = 0; i < inst->src_count; i++) {
-        const struct symbol *symbol = inst->src[i].symbol;
-        if (inst->src[i].kind == OPERAND_ADDRESS && symbol && symbol->space == SPACE_SHARED &&
-            symbol->kind == SYMBOL_VARIABLE)
-            *ARENA_PUSH(&show->arena, symbols) = symbol;
-    }
-}
-
-/* Functions the kernel may run, itself included: over its calls; a call through a pointer may reach any. */
-static bool *reached_functions(struct show *show, const struct function *kernel) {
-    const struct module *module = show->module;
-    bool *reached = ARENA_ARRAY(&show->arena, bool, module->function_count);
-    uint32_t *stack = ARENA_ARRAY(&show->arena, uint32_t, module->function_count), depth = 0;
-    reached[kernel->index] = true;
-    stack[depth++] = kernel->index;
-    while (depth) {
-        const struct function *function = module->functions[stack[--depth]];
-        for (uint32_t pc = function->first_pc; pc < function->end_pc; pc++) {
-            const struct call *call = module->code[pc].op == OP_CALL ? module->code[pc].call : NULL;
-            uint32_t first = call && call->callee ? call->callee->index : 0;
-            uint32_t end = call && call->callee ? first + 1 : module->function_count;
-            for (uint32_t f = first; call && f < end; f++)
-                if (module->functions[f]->is_defined && !module->functions[f]->is_entry && !reached[f]) {
-                    reached[f] = true;
-                    stack[depth++] = f;
-                }
-        }
-    }
-    return reached;
-}
-
-static uint64_t static_shared_bytes(struct show *show, const struct function *kernel) {
-    const struct module *module = show->module;
-    const bool *reached = reached_functions(show, kernel);
-    struct symbols symbols = {0};
-    for (uint32_t f = 0; f < module->function_count; f++)
-        for (uint32_t pc = module->functions[f]->first_pc; reached[f] && pc < module->functions[f]->end_pc; pc++)
-            collect_shared(show, &module->code[pc], &symbols);
-    if (symbols.count)
-        qsort(symbols.items, symbols.count, sizeof *symbols.items, compare_symbols);
-    uint64_t bytes = 0;
-    for (unsigned i = 0; i < symbols.count; i++)
-        if (i == 0 || symbols.items[i] != symbols.items[i - 1]) {
-            uint32_t align = symbols.items[i]->align;
-            bytes = bits_round_up(bytes, align ? align : 1) + symbols.items[i]->bytes;
-        }
-    return bytes;
-}
 
 /* ---- occupancy ---- */
 
@@ -228,14 +167,12 @@ void show_summary(struct show *show, const struct function *function) {
     fprintf(out, "%s\n", cfg->irreducible ? ", one or more with several entries" : "");
     print_branches(show, cfg);
     print_register_line(show, function);
-    uint64_t shared = static_shared_bytes(show, function);
-    fprintf(out, "  memory        shared %llu bytes, local %u bytes", (unsigned long long)shared,
-            function->local_bytes);
+    fprintf(out, "  memory        shared %u bytes, local %u bytes", function->shared_bytes, function->local_bytes);
     if (function->is_entry)
         fprintf(out, ", parameters %u bytes", function->param_bytes);
     fputc('\n', out);
     if (function->is_entry)
-        print_occupancies(show, function, shared);
+        print_occupancies(show, function, function->shared_bytes);
 }
 
 /* ---- registers ---- */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Source text behind a module's instructions, line by line, read when first asked for. */
 #ifndef HEDDLE_DEVICE_SOURCE_H
 #define HEDDLE_DEVICE_SOURCE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The issues of a launch in time, kept to be looked at one by one. */
 #ifndef HEDDLE_DEVICE_STEPS_H
 #define HEDDLE_DEVICE_STEPS_H

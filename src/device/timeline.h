@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What happened when in a run in time, within a window: instructions from issue to write-back and what warps waited for
  * between them; written as Perfetto's trace or as Konata's pipeline. It is gathered by looking at SMs after each of their
  * cycles, so that a run nobody looks at pays nothing. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A timeline as Konata's pipeline, "Kanata 0004": an instruction is a row of stages over the cycles. Lines are in the order of
  * their cycles, and tell how far the next cycle is off. */
 #include <stdlib.h>

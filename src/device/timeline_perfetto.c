@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A timeline as Perfetto's trace: TracePacket messages with TrackEvents, one process for each SM, in it a track for each issue
  * slot and as many for memory requests as there are at a time. Slices of a track nest, and its times never fall. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "device/why.h"
 
 #include <pthread.h>
@@ -122,6 +123,10 @@ static enum status idealise(struct machine *machine, const struct ideal *ideal, 
         at += length;
         at += strspn(at, " ");
     }
+    const struct param_description *pipeline = param_find(&machine->params, "sm.pipeline");
+    if (!status) /* what an option asked for gives way to what the ideal needs */
+        status = param_assign(&machine->params, pipeline->key, machine_value(machine, pipeline),
+                              machine_origin(machine, pipeline), origin, report);
     return status ? status : machine_check(machine, report);
 }
 
@@ -232,7 +237,7 @@ static void analyse_all(struct why *why, const struct why_work *work) {
     const struct line_stats *lines =
         lines_collect(why->base->module, instructions, timed.instructions, &why->arena, &count);
     for (unsigned i = 0; i < CYCLE_CLASSES_ISSUED; i++)
-        issued += cycle_class(&timed.sm, i);
+        issued += timed.sm.in_slots[i];
     why->cycles = base->cycles;
     why->issued = timed.sm.slots ? (double)issued / (double)timed.sm.slots : 0;
     for (unsigned i = 0; i < IDEAL_COUNT; i++) {

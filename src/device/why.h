@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What holds a launch back: it is repeated with one part of the machine ideal at a time, and what each would gain, and at
  * which source lines, is set side by side. */
 #ifndef HEDDLE_DEVICE_WHY_H

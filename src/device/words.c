@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "device/words.h"
 #include "base/text.h"
+#include <string.h>
 
 const char *words_suggest(const char *word, const char *const *known) {
     struct text_nearest nearest = {0};
@@ -9,8 +11,12 @@ const char *words_suggest(const char *word, const char *const *known) {
 }
 
 const char *words_join(struct arena *arena, const char *const *words) {
-    const char *joined = "";
+    size_t bytes = 1;
     for (unsigned i = 0; words[i]; i++)
-        joined = arena_printf(arena, "%s%s%s", joined, i ? ", " : "", words[i]);
+        bytes += strlen(words[i]) + 2;
+    char *joined = arena_alloc(arena, bytes), *end = joined;
+    *joined = '\0';
+    for (unsigned i = 0; words[i]; i++)
+        end = stpcpy(i ? stpcpy(end, ", ") : end, words[i]);
     return joined;
 }

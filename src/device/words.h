@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lists of words in messages. */
 #ifndef HEDDLE_DEVICE_WORDS_H
 #define HEDDLE_DEVICE_WORDS_H

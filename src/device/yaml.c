@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "device/yaml.h"
 #include "base/text.h"
 #include "device/words.h"

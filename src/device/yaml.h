@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A YAML text as a small tree in which every node knows its line and column. */
 #ifndef HEDDLE_DEVICE_YAML_H
 #define HEDDLE_DEVICE_YAML_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Threads with PCs of their own and convergence barriers: Volta and later, as arXiv 2407.02944 reads them.
  *
  * Lanes of a warp at one place of the program are a path. One path runs. Where lanes part, a register of the warp takes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Diverge on miss [001 §4, §5]: a warp goes on with the threads that hit while those that missed fall behind.
  *
  * Threads of a warp that go on apart are parties, each with a stack of pdom's. One party runs. Others are slipped: they

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who issues together, and when they meet again: the plug point.
  * A mechanism owns the control state (PC, masks, call depth) of the threads of one SM, or of one block in the
  * functional run. Threads are numbered by slot: warp w holds thread slots w * warp_size and so on. What could issue
@@ -77,7 +78,7 @@ struct divergence_ops {
      * the caller's affair. Until then offer, alive and where speak of the run's start. */
     uint64_t (*issued)(void *self, unsigned slot, const struct group *group, const struct executed *executed);
     /* Warps keep their slot, in time: lanes of a warp may go on while others wait for memory. NULL: they do not. A warp has
-     * one instruction in flight, whatever sm.pipeline says. Of every ld and st issued the mechanism hears once: when all
+     * one instruction in flight (sm_pipeline). Of every ld and st issued the mechanism hears once: when all
      * accesses of a load or store of global or local memory have been looked up, which lanes hit the L1 and which wait
      * for data; of others at once, with no lanes. It answers with the lanes that wait by themselves: all that wait, or
      * none, and then the warp waits for all. Its runs end behind every ld and st of other than shared and constant

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Dynamic warp formation [000 §4]: threads that leave the pipeline are grouped anew, by their next PC, with threads of
  * other warps of their block.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Thread frontiers (Diamos and others, MICRO 2011): every thread has a PC, blocks of a function have fixed places in an
  * order that puts a block before all it leads to and a loop before what follows it (inst->place), and a warp always runs
  * the lanes at the first place. Who is further on waits until the others have come, so lanes join as soon as they can

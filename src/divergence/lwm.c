@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The large warp microarchitecture [002 chapter 4]: fewer, larger warps of consecutive threads, each with one PC and one
  * stack, that are cut into sub-warps of the lanes' width anew for every instruction.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* MIMD: any ready thread takes any free lane, whatever its PC; the upper bound of every comparison. Each scheduler has
  * one issue slot and the threads of its warps; once per turn it issues up to a warp's width of ready threads,
  * round-robin over their numbers, as a bundle of one group for each block and PC among them. */

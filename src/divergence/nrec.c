@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* No reconvergence [000 §3.1]: a warp whose threads part becomes one group per next PC, for good. The groups are
  * scheduled on their own and never join, so that in the end every thread can be a group.
  *

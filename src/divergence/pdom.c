@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A stack per warp, reconvergence at immediate post-dominators [000 §3.2]: isa/stack.h. */
 #define STACK_ROWS 1
 #include "divergence/divergence.h"

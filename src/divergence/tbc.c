@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Thread block compaction (Fung and Aamodt, HPCA 2011), as [002 §5.2] compares with it: the warps of a block share one
  * stack; at every control-flow instruction that threads decide on their own, and where they reconverge, they wait for
  * each other, and new warps are made of the block's active threads, lane by lane: the first warp has the first active

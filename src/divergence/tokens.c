@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What Fermi does, as [003 ch. 3] reads it: a warp has an active mask and PC, a disable mask, and a stack of tokens
  * (type, mask, PC) that the program's own instructions push and pop.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The functional run of a launch: executor and mechanism, no time.
  *
  * Resident blocks take turns, warps within a block too, so that threads that wait for each other by spinning end. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "emulate/parallel.h"
 
 #include <stdalign.h>
@@ -105,7 +106,7 @@ static void prepare(struct parallel *parallel, const struct emulation *emulation
         worker->view = *parallel->memory;
         worker->view.host = host;
         worker->view.footprint = &worker->footprint;
-        worker->counts = exec_counts_create(&worker->arena, code_count);
+        worker->counts = exec_counts_create(&worker->arena, code_count, emulation->counts->outside != NULL);
         worker->stats = (struct emulate_stats){.divergent = ARENA_ARRAY(&worker->arena, uint64_t, code_count)};
         worker->failed = false;
     }

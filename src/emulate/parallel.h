@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Functional launches on several host threads.
  *
  * Each thread runs blocks over a view of memory of its own and notes what it loads and stores. Where no sector that one

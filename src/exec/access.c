@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory lane by lane: every space, every fault, every width. lanes.c comes here when its fast path cannot. */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -61,33 +62,98 @@ uint64_t exec_address(const struct exec *exec, unsigned warp, unsigned lane, con
     return value;
 }
 
-static uint8_t *fail_access(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, const char *space,
-                            uint64_t address, uint32_t bytes, uint64_t limit) {
-    exec_fail(exec, warp, lane, step, "%s of %u bytes at %s address 0x%" PRIx64 ", which has only 0x%" PRIx64 " bytes",
-              op_name(step->inst->op), bytes, space, address, limit);
+static bool comes_before(const struct outside *one, const struct outside *other) {
+    if (one->block != other->block)
+        return one->block < other->block;
+    if (one->thread != other->thread)
+        return one->thread < other->thread;
+    return one->address < other->address;
+}
+
+void exec_outside_add(struct outside *into, const struct outside *from) {
+    if (!from->count)
+        return;
+    const uint64_t count = into->count + from->count;
+    if (!into->count || comes_before(from, into))
+        *into = *from;
+    into->count = count;
+}
+
+/* What an access outside is said to be, of an instruction of that name. */
+static void describe_outside(const struct outside *one, const char *name, const struct memory *memory, char *out,
+                             size_t size) {
+    if (one->space != SPACE_GLOBAL) {
+        snprintf(out, size, "%s of %u bytes at %s address 0x%" PRIx64 ", which has only 0x%" PRIx64 " bytes", name,
+                 (unsigned)one->bytes, one->space == SPACE_PARAM ? "parameter" : space_name(one->space), one->address,
+                 one->limit);
+        return;
+    }
+    const struct allocation *found = memory_find(memory, one->address);
+    const struct allocation *near = found ? found : memory_nearest(memory, one->address);
+    if (near)
+        snprintf(out, size,
+                 "%s of %u bytes at address 0x%" PRIx64 " outside every allocation; the nearest is '%s', 0x%" PRIx64
+                 " to 0x%" PRIx64,
+                 name, (unsigned)one->bytes, one->address, near->name, near->start, near->end);
+    else
+        snprintf(out, size, "%s of %u bytes at address 0x%" PRIx64 ": nothing is allocated", name, (unsigned)one->bytes,
+                 one->address);
+}
+
+/* There is nothing at the address: the launch stops, or goes on with nowhere. */
+static uint8_t *leave(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, enum space space,
+                      uint64_t address, uint32_t bytes, uint64_t limit) {
+    const struct outside one = {.count = 1,
+                                .block = exec->block,
+                                .thread = exec->launch->warp_size * warp + lane,
+                                .address = address,
+                                .limit = limit,
+                                .space = (uint8_t)space,
+                                .bytes = (uint8_t)bytes};
+    if (exec->counts->outside) {
+        exec_outside_add(&exec->counts->outside[step - exec->linked->steps], &one);
+        return memset(exec->nowhere, 0, sizeof exec->nowhere);
+    }
+    char text[sizeof exec->fault.message];
+    describe_outside(&one, op_name(step->inst->op), exec->memory, text, sizeof text);
+    exec_fail(exec, warp, lane, step, "%s", text);
     return NULL;
+}
+
+uint64_t exec_report_outside(const struct linked *linked, const struct exec_launch *launch, const struct memory *memory,
+                             const struct exec_counts *counts, struct report *report) {
+    const struct module *module = linked->module;
+    const uint32_t *grid = launch->grid, *block = launch->block;
+    uint64_t total = 0;
+    char where[256], what[256];
+    for (uint32_t pc = 0; counts->outside && pc < module->code_count; pc++) {
+        const struct outside *one = &counts->outside[pc];
+        if (!one->count)
+            continue;
+        total += one->count;
+        describe_outside(one, op_name(module->code[pc].op), memory, what, sizeof what);
+        report_add(report, STATUS_OK,
+                   "%s: warning: kernel '%s': %s\n  in block (%u, %u, %u), thread (%u, %u, %u); %" PRIu64
+                   " such accesses of this instruction had no effect (memory.out_of_bounds=warn)",
+                   module_where(module, pc, where, sizeof where), linked->kernel->name, what,
+                   (unsigned)(one->block % grid[0]), (unsigned)(one->block / grid[0] % grid[1]),
+                   (unsigned)(one->block / grid[0] / grid[1]), one->thread % block[0],
+                   one->thread / block[0] % block[1], one->thread / block[0] / block[1], one->count);
+    }
+    return total;
 }
 
 static uint8_t *translate_global(struct exec *exec, unsigned warp, unsigned lane, const struct step *step,
                                  uint64_t address, uint32_t bytes) {
     const struct allocation *found = memory_find(exec->memory, address);
-    if (found && bytes <= found->end - address) {
+    if (found && range_within(address - found->start, bytes, found->end - found->start)) {
         struct footprint *footprint = exec->memory->footprint;
         if (footprint)
             footprint_note(step->inst->op == OP_LD ? footprint->loaded : footprint->stored, address, bytes);
         exec->sites[step - exec->linked->steps] = (struct site){found->start, found->end};
         return memory_host(exec->memory, address);
     }
-    const struct allocation *near = found ? found : memory_nearest(exec->memory, address);
-    if (near)
-        exec_fail(exec, warp, lane, step,
-                  "%s of %u bytes at address 0x%" PRIx64 " outside every allocation; the nearest is '%s', 0x%" PRIx64
-                  " to 0x%" PRIx64,
-                  op_name(step->inst->op), bytes, address, near->name, near->start, near->end);
-    else
-        exec_fail(exec, warp, lane, step, "%s of %u bytes at address 0x%" PRIx64 ": nothing is allocated",
-                  op_name(step->inst->op), bytes, address);
-    return NULL;
+    return leave(exec, warp, lane, step, SPACE_GLOBAL, address, bytes, 0);
 }
 
 uint8_t *exec_translate(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, uint64_t address,
@@ -106,19 +172,19 @@ uint8_t *exec_translate(struct exec *exec, unsigned warp, unsigned lane, const s
     }
     switch (space) {
     case SPACE_SHARED:
-        if (address > exec->shared_bytes || bytes > exec->shared_bytes - address)
-            return fail_access(exec, warp, lane, step, "shared", address, bytes, exec->shared_bytes);
+        if (!range_within(address, bytes, exec->shared_bytes))
+            return leave(exec, warp, lane, step, space, address, bytes, exec->shared_bytes);
         return exec->shared + address;
     case SPACE_LOCAL:
-        if (address > exec->local_bytes || bytes > exec->local_bytes - address)
-            return fail_access(exec, warp, lane, step, "local", address, bytes, exec->local_bytes);
+        if (!range_within(address, bytes, exec->local_bytes))
+            return leave(exec, warp, lane, step, space, address, bytes, exec->local_bytes);
         if (address + bytes > exec->local_touched)
             exec->local_touched = (uint32_t)(address + bytes);
         return exec->local + (size_t)exec->local_bytes * (32 * warp + lane) + address;
     case SPACE_PARAM: {
         const uint32_t limit = exec->linked->kernel->param_bytes;
-        if (address > limit || bytes > limit - address)
-            return fail_access(exec, warp, lane, step, "parameter", address, bytes, limit);
+        if (!range_within(address, bytes, limit))
+            return leave(exec, warp, lane, step, space, address, bytes, limit);
         return exec->uniform + exec->linked->uniform_bytes + address;
     }
     default: return translate_global(exec, warp, lane, step, address, bytes);
@@ -182,7 +248,8 @@ static bool lock_step(struct exec *exec, unsigned warp, const struct step *step,
         uint8_t *memory = exec_translate(exec, warp, lane, step, address, LOCKED_BYTES);
         if (!memory)
             return false;
-        uint8_t *lock = &locks[(size_t)(memory - exec->shared) / LOCKED_BYTES];
+        uint8_t none = 0; /* what is nowhere is locked by nobody */
+        uint8_t *lock = memory == exec->nowhere ? &none : &locks[(size_t)(memory - exec->shared) / LOCKED_BYTES];
         uint32_t old;
         memcpy(&old, memory, sizeof old);
         if (step->inst->op == OP_LD) {
@@ -193,7 +260,7 @@ static bool lock_step(struct exec *exec, unsigned warp, const struct step *step,
         }
         const uint32_t new = (uint32_t)exec_read(exec, warp, &step->rows[1], lane);
         memcpy(memory, &new, sizeof new);
-        exec->counts->progress += new != old; /* as below */
+        exec->counts->progress += new != old &&memory != exec->nowhere; /* as below */
         *lock = 0;
     }
     return true;
@@ -219,7 +286,7 @@ bool exec_atomic_step(struct exec *exec, unsigned warp, const struct step *step,
         const uint64_t new = scalar_atomic(inst->atom, inst->type, ftz, old, b, c);
         memcpy(memory, &new, bytes);
         /* A compare-and-swap that fails, or a value that stays, is a spin: not progress. */
-        if (new != old)
+        if (new != old && memory != exec->nowhere)
             exec->counts->progress++;
         if (step->dst_count)
             exec_write(exec, warp, &step->rows[0], lane, old);

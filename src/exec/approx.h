@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The approximate functions of PTX (.approx, .full): fixed sequences of double-precision operations, rounded once to
  * the result's format. Only + - * / and integer operations on the bits, no library, so every compiler,
  * optimisation level and vector width gives the same bits as long as contraction is off (-ffp-contract=off) and the

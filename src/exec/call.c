@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls: a frame of local memory per activation, return addresses per thread.
  *
  * Every function has its own registers in the warp's frame, so a call moves none. A function that can be entered
@@ -67,8 +68,9 @@ static bool call_lane(struct exec *exec, unsigned warp, unsigned lane, const str
                          callee->return_count);
     const unsigned thread = 32 * warp + lane;
     const struct linked *linked = exec->linked;
-    const uint32_t from = exec->frame_pointers[thread], to = from + linked_frame_size(linked, step->function);
-    const uint32_t end = to + linked_frame_size(linked, callee);
+    const uint32_t from = exec->frame_pointers[thread];
+    const uint64_t to = (uint64_t)from + linked_frame_size(linked, step->function);
+    const uint64_t end = to + linked_frame_size(linked, callee);
     uint32_t saved = 0;
     if (exec->depths[thread] == exec->depth_limit || end > exec->local_bytes ||
         (linked->layouts[callee->index].is_recursive && !save_registers(exec, warp, lane, callee, &saved)))
@@ -81,10 +83,10 @@ static bool call_lane(struct exec *exec, unsigned warp, unsigned lane, const str
         memcpy(memory + to + callee->params[i]->offset, memory + from + call->arguments[i]->offset, bytes);
     }
     if (end > exec->local_touched)
-        exec->local_touched = end;
+        exec->local_touched = (uint32_t)end;
     exec->activations[(size_t)exec->depth_limit * thread + exec->depths[thread]++] =
         (struct activation){(uint32_t)(step - linked->steps), from, saved};
-    exec->frame_pointers[thread] = to;
+    exec->frame_pointers[thread] = (uint32_t)to;
     out->next[lane] = callee->first_pc;
     return true;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of an SM's executor, for exec/timed.c and the fast paths of lanes.c. */
 #ifndef HEDDLE_EXEC_CORE_H
 #define HEDDLE_EXEC_CORE_H

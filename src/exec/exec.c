@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/exec.h"
 
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/memory.h"
 #include "exec/lanes.h"
 
 const struct lanes *lanes_find(const char *name) {
@@ -140,11 +142,12 @@ struct exec *exec_create_like(struct arena *arena, const struct linked *linked, 
     return exec;
 }
 
-struct exec_counts exec_counts_create(struct arena *arena, uint32_t code_count) {
+struct exec_counts exec_counts_create(struct arena *arena, uint32_t code_count, bool with_outside) {
     arena_alloc_aligned(arena, 0, 64); /* host threads share no line */
     return (struct exec_counts){.issues = ARENA_ARRAY(arena, int64_t, code_count + 1u),
                                 .lanes = ARENA_ARRAY(arena, int64_t, code_count + 1u),
-                                .threads = ARENA_ARRAY(arena, uint64_t, code_count)};
+                                .threads = ARENA_ARRAY(arena, uint64_t, code_count),
+                                .outside = with_outside ? ARENA_ARRAY(arena, struct outside, code_count) : NULL};
 }
 
 void exec_counts_add(struct exec_counts *into, const struct exec_counts *from, uint32_t code_count) {
@@ -152,6 +155,8 @@ void exec_counts_add(struct exec_counts *into, const struct exec_counts *from, u
         into->issues[pc] += from->issues[pc];
         into->lanes[pc] += from->lanes[pc];
         into->threads[pc] += from->threads[pc];
+        if (into->outside)
+            exec_outside_add(&into->outside[pc], &from->outside[pc]);
     }
 }
 
@@ -172,6 +177,17 @@ static void start_warp(struct exec *exec, unsigned warp, const uint32_t block[3]
     fill_row(frame, &linked->specials[SPECIAL_SMID], sm);
 }
 
+/* Where threads have much of it, whole pages are given back: what was not touched costs nothing. */
+static void clear_local(const struct exec *exec, size_t threads) {
+    enum { BY_PAGE_BYTES = 1 << 22 };
+    if (exec->local_touched * threads > BY_PAGE_BYTES) {
+        memory_clear(exec->local, exec->local_bytes * threads);
+        return;
+    }
+    for (size_t thread = 0; exec->local_touched && thread < threads; thread++)
+        memset(exec->local + thread * exec->local_bytes, 0, exec->local_touched);
+}
+
 void exec_start(struct exec *exec, uint64_t block) {
     const uint32_t *grid = exec->launch->grid;
     const uint32_t place[3] = {(uint32_t)(block % grid[0]), (uint32_t)(block / grid[0] % grid[1]),
@@ -182,8 +198,7 @@ void exec_start(struct exec *exec, uint64_t block) {
     for (unsigned warp = 0; warp < exec->warps; warp++)
         start_warp(exec, warp, place, sm);
     memset(exec->shared, 0, exec->start_bytes);
-    for (size_t thread = 0; exec->local_touched && thread < slots; thread++)
-        memset(exec->local + thread * exec->local_bytes, 0, exec->local_touched);
+    clear_local(exec, slots);
     exec->local_touched = exec->linked->has_calls ? linked_frame_size(exec->linked, exec->linked->kernel) : 0;
     if (exec->print_counts)
         memset(exec->print_counts, 0, slots * sizeof *exec->print_counts);

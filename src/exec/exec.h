@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The functional machine: executes groups of threads, knows no cycle and no mechanism. */
 #ifndef HEDDLE_EXEC_EXEC_H
 #define HEDDLE_EXEC_EXEC_H
@@ -33,6 +34,19 @@ struct exec_launch {
     uint32_t sm_count, warps_per_sm, warp_size;
     uint64_t launch_index;
     uint32_t stack_bytes; /* local memory for recursion, per thread */
+    uint64_t print_bytes; /* of the buffer of printf */
+};
+
+/* STATUS_INVALID where threads would need more local memory than they, or a device of that capacity, can have. */
+enum status exec_check_local(const struct linked *linked, const struct exec_launch *launch, uint64_t capacity_bytes,
+                             struct report *report);
+
+/* Accesses of one instruction that led nowhere, and of them the one of the lowest block, thread and address: so that it does
+ * not matter in which order they came. */
+struct outside {
+    uint64_t count, block, address, limit;
+    uint32_t thread;
+    uint8_t space, bytes; /* SPACE_SHARED, LOCAL, PARAM: of `limit` bytes; else GLOBAL */
 };
 
 /* Counted while running; issues and lanes are kept as differences along the code. On a host line of its own: host threads count
@@ -41,10 +55,15 @@ struct exec_counts {
     alignas(64) int64_t *issues, *lanes; /* code_count + 1 each: entry k is added at PC k and all that follow */
     uint64_t *threads;                   /* of guarded instructions; of others those without a lane (group.also) */
     uint64_t progress;                   /* global stores and atomics issued, threads ended */
+    struct outside *outside;             /* of each instruction; NULL: such an access stops the launch */
 };
 
-struct exec_counts exec_counts_create(struct arena *arena, uint32_t code_count);
+struct exec_counts exec_counts_create(struct arena *arena, uint32_t code_count, bool with_outside);
 void exec_counts_add(struct exec_counts *into, const struct exec_counts *from, uint32_t code_count);
+
+/* Names the instructions that accessed what is outside; returns how many accesses. */
+uint64_t exec_report_outside(const struct linked *linked, const struct exec_launch *launch, const struct memory *memory,
+                             const struct exec_counts *counts, struct report *report);
 
 struct exec_output; /* printf records of a launch, exec/print.h */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which sectors of device memory were loaded and stored: a bit for each. */
 #ifndef HEDDLE_EXEC_FOOTPRINT_H
 #define HEDDLE_EXEC_FOOTPRINT_H

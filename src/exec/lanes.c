@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Vector lanes and the loop around them. Compiled once per instruction-set level (LANES_LEVEL 1, 3, 4), always at -O3:
  * loops over 32 lanes become vector code. Nothing here may depend on the level but speed. */
 #include "exec/lanes.h"
@@ -256,24 +257,9 @@ static void run_control(struct exec *exec, unsigned warp, const struct step *ste
         out->flow = FLOW_EXIT;
         exec->counts->progress++;
         return;
-    case KIND_BARRIER: {
-        out->flow = lanes ? FLOW_BARRIER : FLOW_NEXT;
-        if (!lanes)
-            return;
-        const unsigned first = bits_first(lanes);
-        const struct row *rows = step->rows + step->dst_count;
-        out->barrier = (uint32_t)exec_read(exec, warp, &rows[0], first);
-        out->expected = rows[1].present ? (uint32_t)exec_read(exec, warp, &rows[1], first) : 0;
-        out->predicate = 0;
-        if (rows[2].present)
-            for (BITS_EACH(lane, lanes))
-                out->predicate |= (uint32_t)exec_read(exec, warp, &rows[2], lane) << lane;
-        if (out->barrier < 16)
-            return;
-        exec_fail(exec, warp, first, step, "barrier %u: a block has barriers 0 to 15", (unsigned)out->barrier);
-        out->flow = FLOW_FAULT;
+    case KIND_BARRIER:
+        out->flow = !lanes ? FLOW_NEXT : exec_barrier_step(exec, warp, step, lanes, out) ? FLOW_BARRIER : FLOW_FAULT;
         return;
-    }
     default:
         out->flow = lanes ? FLOW_FAULT : FLOW_NEXT;
         if (lanes)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The lane code of one instruction-set level: lanes.c is compiled once per level and chosen when a device is made. */
 #ifndef HEDDLE_EXEC_LANES_H
 #define HEDDLE_EXEC_LANES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Loads and stores of a group whose lanes all stay in one allocation or in shared memory; what is not so goes lane by
  * lane (access.c, timed.c). Part of lanes.c, compiled with it once per level. */
 #ifndef HEDDLE_EXEC_LANES_MEMORY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How lane code sees the rows of a warp. For lanes.c and lanes_memory.h alone. */
 #ifndef HEDDLE_EXEC_LANES_ROWS_H
 #define HEDDLE_EXEC_LANES_ROWS_H

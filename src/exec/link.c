@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From instructions to steps: who is reachable, where each register lives, what each operand's row is. */
 #include <string.h>
 
@@ -115,7 +116,7 @@ static bool *reach(struct linker *linker, const struct function *from) {
 }
 
 /* Bytes of local memory and depth of calls below every function; only without recursion, so that this ends. */
-static void measure_calls(struct linker *linker, uint32_t *bytes, uint32_t *depth) {
+static void measure_calls(struct linker *linker, uint64_t *bytes, uint32_t *depth) {
     const struct module *module = linker->linked->module;
     for (bool changed = true; changed;) {
         changed = false;
@@ -123,7 +124,8 @@ static void measure_calls(struct linker *linker, uint32_t *bytes, uint32_t *dept
             const struct function *function = module->functions[i];
             if (!linker->linked->layouts[i].reachable)
                 continue;
-            uint32_t below = 0, deeper = 0;
+            uint64_t below = 0;
+            uint32_t deeper = 0;
             for (uint32_t pc = function->first_pc; pc < function->end_pc; pc++) {
                 const struct inst *inst = &module->code[pc];
                 if (inst->op != OP_CALL || !inst->call->callee || !inst->call->callee->is_defined)
@@ -134,7 +136,7 @@ static void measure_calls(struct linker *linker, uint32_t *bytes, uint32_t *dept
                 if (depth[callee] + 1 > deeper)
                     deeper = depth[callee] + 1;
             }
-            const uint32_t total = below + linked_frame_size(linker->linked, function);
+            const uint64_t total = below + linked_frame_size(linker->linked, function);
             changed |= total != bytes[i] || deeper != depth[i];
             bytes[i] = total, depth[i] = deeper;
         }
@@ -161,7 +163,7 @@ static void find_functions(struct linker *linker) {
     linked->local_bytes = linked_frame_size(linked, linked->kernel);
     if (!linked->has_calls || linked->has_recursion)
         return;
-    uint32_t *bytes = ARENA_ARRAY(linker->arena, uint32_t, module->function_count);
+    uint64_t *bytes = ARENA_ARRAY(linker->arena, uint64_t, module->function_count);
     uint32_t *depth = ARENA_ARRAY(linker->arena, uint32_t, module->function_count);
     measure_calls(linker, bytes, depth);
     linked->local_bytes = bytes[linked->kernel->index];
@@ -346,7 +348,7 @@ static bool link_param_load(struct linker *linker, struct step *step) {
     if (inst->op != OP_LD || step->address.space != SPACE_PARAM || step->address.row.present || inst->dst_count != 1)
         return false;
     const struct row *d = &step->rows[0];
-    if (!d->present || step->address.offset + step->access_bytes > linker->linked->kernel->param_bytes ||
+    if (!d->present || !range_within(step->address.offset, step->access_bytes, linker->linked->kernel->param_bytes) ||
         step->address.offset % step->access_bytes)
         return false;
     const struct row row =
@@ -431,17 +433,6 @@ static enum kind link_kind(struct linker *linker, struct step *step) {
     return KIND_LANES; /* or scalar, where no lane fits */
 }
 
-static enum intrinsic intrinsic_of(const struct inst *inst) {
-    if (inst->op != OP_CALL || !inst->call->callee || inst->call->callee->is_defined)
-        return INTRINSIC_NONE;
-    const char *name = inst->call->callee->name;
-    if (strcmp(name, "vprintf") == 0 || strcmp(name, "printf") == 0)
-        return INTRINSIC_PRINTF;
-    if (strcmp(name, "__assertfail") == 0)
-        return INTRINSIC_ASSERT;
-    return INTRINSIC_NONE;
-}
-
 static bool is_memory(enum op op) {
     return op == OP_LD || op == OP_ST || op == OP_ATOM || op == OP_RED || op == OP_COND_ACC;
 }
@@ -480,7 +471,7 @@ static void link_step(struct linker *linker, const struct function *function, ui
                           .src_count = inst->src_count,
                           .target = inst->target,
                           .carry = linker->carry,
-                          .intrinsic = (uint8_t)intrinsic_of(inst)};
+                          .intrinsic = (uint8_t)exec_intrinsic(inst)};
     linked->prints |= step->intrinsic == INTRINSIC_PRINTF;
     linked->in_order |= depends_on_order(inst) || linked->prints;
     linked->has_locks |= inst->mode == MODE_LOCK || inst->mode == MODE_UNLOCK;
@@ -575,39 +566,4 @@ struct linked *exec_link(struct arena *arena, const struct module *module, const
     linked->param_rows = linker.params.items, linked->param_row_count = linker.params.count;
     linked->zeros = linker.zeros.items, linked->zero_count = linker.zeros.count;
     return linked;
-}
-
-/* ---- what the executor cannot do ---- */
-
-static const char *unsupported(const struct inst *inst) {
-    if (inst->type == TYPE_TF32 || inst->stype == TYPE_TF32)
-        return "the tf32 type";
-    if (inst->type == TYPE_B128)
-        return "128-bit values";
-    if (inst->op == OP_ISSPACEP && inst->space != SPACE_GLOBAL && inst->space != SPACE_SHARED &&
-        inst->space != SPACE_LOCAL)
-        return "a test for this state space";
-    if (inst->op == OP_CVTA && (inst->space == SPACE_PARAM || inst->space == SPACE_CONST))
-        return "generic addresses of this state space";
-    if (inst->op == OP_REDUX && type_is_float(inst->type))
-        return "floating-point redux";
-    if (inst->op == OP_CALL && inst->call->callee && !inst->call->callee->is_defined &&
-        intrinsic_of(inst) == INTRINSIC_NONE)
-        return "a call of a function that the module does not define";
-    return NULL;
-}
-
-enum status exec_check(const struct module *module, struct report *report) {
-    enum status status = STATUS_OK;
-    for (uint32_t pc = 0; pc < module->code_count; pc++) {
-        const struct inst *inst = &module->code[pc];
-        const char *what = unsupported(inst);
-        if (!what)
-            continue;
-        const bool named = inst->op == OP_CALL && inst->call->callee;
-        status = report_add(report, STATUS_INVALID, "%s:%u:%u: error: unsupported: %s (%s)", module->name,
-                            (unsigned)inst->text_line, (unsigned)inst->text_column,
-                            named ? inst->call->callee->name : op_name(inst->op), what);
-    }
-    return status;
 }

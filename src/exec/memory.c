@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/memory.h"
 
 #include <inttypes.h>
@@ -8,9 +9,10 @@
 
 enum { ALIGNMENT = 256, RESERVE_LEAST_BYTES = 64 << 20 };
 
-enum status memory_create(struct memory *memory, struct arena *arena, uint64_t capacity_bytes, struct report *report) {
+enum status memory_create(struct memory *memory, struct arena *arena, uint64_t capacity_bytes, uint64_t guard_bytes,
+                          struct report *report) {
     /* Where the host allows less address space (valgrind, ulimit -v), the device has less: what fits still runs. */
-    *memory = (struct memory){.arena = arena, .capacity_bytes = capacity_bytes};
+    *memory = (struct memory){.arena = arena, .capacity_bytes = capacity_bytes, .guard_bytes = guard_bytes};
     while (!(memory->host = memory_reserve(memory->capacity_bytes)) && memory->capacity_bytes > RESERVE_LEAST_BYTES)
         memory->capacity_bytes /= 2;
     memory->is_cut = memory->capacity_bytes < capacity_bytes;
@@ -28,7 +30,9 @@ void memory_destroy(struct memory *memory) {
     memory->host = NULL;
 }
 
-static uint64_t room_of(uint64_t bytes) { return bits_round_up(bytes ? bytes : 1, ALIGNMENT); }
+static uint64_t room_of(const struct memory *memory, uint64_t bytes) {
+    return bits_round_up((bytes ? bytes : 1) + memory->guard_bytes, ALIGNMENT);
+}
 
 /* Behind which allocations the lowest hole of so many bytes is, and where; allocations.count: there is none. */
 static unsigned find_hole(const struct memory *memory, uint64_t bytes, uint64_t *address) {
@@ -36,9 +40,9 @@ static unsigned find_hole(const struct memory *memory, uint64_t bytes, uint64_t 
     for (unsigned i = 0; i < memory->allocations.count; i++) {
         const struct allocation *allocation = &memory->allocations.items[i];
         *address = end;
-        if (allocation->start - end >= room_of(bytes))
+        if (allocation->start - end >= room_of(memory, bytes))
             return i;
-        end = allocation->start + room_of(allocation->end - allocation->start);
+        end = allocation->limit;
     }
     return memory->allocations.count;
 }
@@ -50,8 +54,9 @@ static enum status take_hole(struct memory *memory, const char *name, uint64_t b
     ARENA_PUSH(memory->arena, &memory->allocations);
     struct allocation *place = &memory->allocations.items[index];
     memmove(place + 1, place, (memory->allocations.count - 1 - index) * sizeof *place);
-    *place = (struct allocation){address, address + bytes, arena_strdup(memory->arena, name)};
-    memory->freed_bytes -= room_of(bytes);
+    *place = (struct allocation){address, address + bytes, address + room_of(memory, bytes),
+                                 arena_strdup(memory->arena, name)};
+    memory->freed_bytes -= room_of(memory, bytes);
     return STATUS_OK;
 }
 
@@ -64,14 +69,14 @@ void memory_free(struct memory *memory, uint64_t address) {
     struct allocation *allocation = &memory->allocations.items[index];
     const uint64_t bytes = allocation->end - allocation->start;
     memory_clear(memory_host(memory, address), bytes);
-    memory->freed_bytes += room_of(bytes);
+    memory->freed_bytes += allocation->limit - allocation->start;
     memory->allocations.count--;
     memmove(allocation, allocation + 1, (memory->allocations.count - index) * sizeof *allocation);
     /* what is free at the end is room again */
     const struct allocation *last = index ? allocation - 1 : NULL;
     if (index < memory->allocations.count)
         return;
-    const uint64_t used = last ? last->start + room_of(last->end - last->start) - GLOBAL_BASE : 0;
+    const uint64_t used = last ? last->limit - GLOBAL_BASE : 0;
     memory->freed_bytes -= memory->used_bytes - used;
     memory->used_bytes = used;
 }
@@ -84,7 +89,7 @@ enum status memory_allocate(struct memory *memory, const char *name, uint64_t by
             return take_hole(memory, name, bytes, *address, index, report);
     }
     const uint64_t room = memory->capacity_bytes - memory->used_bytes;
-    if (bytes > room || bits_round_up(bytes, ALIGNMENT) > room) {
+    if (bytes > room || room == 0) {
         if (memory->is_cut)
             return report_add(report, STATUS_SYSTEM,
                               "'%s' needs %" PRIu64 " bytes, but only %" PRIu64
@@ -96,13 +101,33 @@ enum status memory_allocate(struct memory *memory, const char *name, uint64_t by
                           name, bytes, room);
     }
     uint8_t *start = memory->host + memory->used_bytes;
-    if (bytes && !memory_commit(start, bytes))
+    /* the end of memory is a guard of its own; all that is used can be read, guards too */
+    const uint64_t taken = room_of(memory, bytes) < room ? room_of(memory, bytes) : room;
+    if (!memory_commit(start, taken))
         return report_add(report, STATUS_SYSTEM, "the host has no %" PRIu64 " bytes for '%s'", bytes, name);
     *address = GLOBAL_BASE + memory->used_bytes;
     struct allocation *allocation = ARENA_PUSH(memory->arena, &memory->allocations);
-    *allocation = (struct allocation){*address, *address + bytes, arena_strdup(memory->arena, name)};
-    memory->used_bytes += room_of(bytes);
+    memory->used_bytes += taken;
+    *allocation = (struct allocation){*address, *address + bytes, GLOBAL_BASE + memory->used_bytes,
+                                      arena_strdup(memory->arena, name)};
     return STATUS_OK;
+}
+
+void memory_split(struct memory *memory, uint64_t address, const struct allocation *parts, unsigned count) {
+    unsigned index = 0;
+    while (memory->allocations.items[index].start != address)
+        index++;
+    const uint64_t limit = memory->allocations.items[index].limit;
+    for (unsigned i = 1; i < count; i++)
+        ARENA_PUSH(memory->arena, &memory->allocations);
+    struct allocation *place = &memory->allocations.items[index];
+    const unsigned behind = memory->allocations.count - index - count;
+    memmove(place + count, place + 1, behind * sizeof *place);
+    for (unsigned i = 0; i < count; i++) {
+        place[i] = parts[i];
+        place[i].limit = i + 1 < count ? parts[i + 1].start : limit;
+        place[i].name = arena_strdup(memory->arena, parts[i].name);
+    }
 }
 
 const struct allocation *memory_find(const struct memory *memory, uint64_t address) {

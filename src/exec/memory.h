@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Device memory: one range of addresses from GLOBAL_BASE up, committed allocation by allocation. */
 #ifndef HEDDLE_EXEC_MEMORY_H
 #define HEDDLE_EXEC_MEMORY_H
@@ -8,6 +9,7 @@
 
 struct allocation {
     uint64_t start, end; /* device addresses; end is one past the last byte asked for */
+    uint64_t limit;      /* end of the room it takes, guard included */
     const char *name;
 };
 
@@ -16,6 +18,7 @@ struct footprint; /* exec/footprint.h */
 struct memory {
     uint8_t *host;                       /* of address GLOBAL_BASE */
     uint64_t capacity_bytes, used_bytes; /* used: up to the end of the highest allocation there has been */
+    uint64_t guard_bytes;                /* left free behind every allocation */
     uint64_t freed_bytes;                /* of used_bytes, those given back and not taken again */
     bool is_cut;                         /* the host gave less address space than the device has memory */
     struct {
@@ -26,10 +29,14 @@ struct memory {
     struct arena *arena;
 };
 
-enum status memory_create(struct memory *memory, struct arena *arena, uint64_t capacity_bytes, struct report *report);
+enum status memory_create(struct memory *memory, struct arena *arena, uint64_t capacity_bytes, uint64_t guard_bytes,
+                          struct report *report);
 void memory_destroy(struct memory *memory);
 enum status memory_allocate(struct memory *memory, const char *name, uint64_t bytes, uint64_t *address,
                             struct report *report);
+/* An allocation becomes several: parts, by address, whose start, end and name are given. What lies between them is
+ * nobody's. */
+void memory_split(struct memory *memory, uint64_t address, const struct allocation *parts, unsigned count);
 /* Gives an allocation back, by its first address; the lowest hole that is large enough is taken first. */
 void memory_free(struct memory *memory, uint64_t address);
 /* The allocation that holds the address, or NULL. */

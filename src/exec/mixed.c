@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A group of threads of several warps. Its threads of each warp run in place, under their mask: registers stay where
  * they are, every operation has one meaning, and a lane of the group is only a name for a thread. What the parts did is
  * put together by the group's lanes. */
@@ -75,6 +76,15 @@ static bool run_part(struct exec *exec, unsigned warp, const struct group *group
     struct executed done;
     exec_run(exec, warp, &own, part->home, 1, &done);
     if (done.flow == FLOW_FAULT) {
+        out->flow = FLOW_FAULT;
+        out->target = part->warp;
+        return false;
+    }
+    if (done.flow == FLOW_BARRIER && out->flow == FLOW_BARRIER &&
+        (done.barrier != out->barrier || done.expected != out->expected)) {
+        exec_fail(exec, warp, bits_first(part->home), &exec->linked->steps[group->pc],
+                  "a group of threads of several warps arrives at different barriers, %u and %u",
+                  (unsigned)out->barrier, (unsigned)done.barrier);
         out->flow = FLOW_FAULT;
         out->target = part->warp;
         return false;

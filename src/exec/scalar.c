@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Integers, bits, selection, conversion for one thread; floating point is in scalar_float.c. */
 #include "exec/scalar.h"
 

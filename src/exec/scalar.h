@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The meaning of every arithmetic operation for one thread, in integers: the definition that the vector lanes
  * (exec/lanes.def) must agree with, and what runs where no vector lane exists. */
 #ifndef HEDDLE_EXEC_SCALAR_H

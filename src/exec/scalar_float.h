@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Floating-point half of the scalar meaning. */
 #ifndef HEDDLE_EXEC_SCALAR_FLOAT_H
 #define HEDDLE_EXEC_SCALAR_FLOAT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* IEEE 754 arithmetic in integers, for every format and rounding the executor knows: bits in, bits out, the same on
  * every host. This is the exact and slow path: the lane code uses the host's own arithmetic where that is
  * round-to-nearest and comes here for directed rounding, narrow formats and conversions.

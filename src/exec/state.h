@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of an executor, shared by the files of exec/. */
 #ifndef HEDDLE_EXEC_STATE_H
 #define HEDDLE_EXEC_STATE_H
@@ -42,8 +43,9 @@ struct exec {
     uint64_t block; /* linear index */
     uint64_t clock; /* instructions issued */
     struct exec_fault fault;
-    struct core *core; /* in time: of the SM; NULL: a functional run */
-    unsigned place;    /* in time: which of the SM's blocks */
+    uint8_t nowhere[64]; /* stands in for memory that is not there; 0 */
+    struct core *core;   /* in time: of the SM; NULL: a functional run */
+    unsigned place;      /* in time: which of the SM's blocks */
 };
 
 /* As exec_create, with what executors of one SM share: uniform rows and the allocations that instructions used last. */
@@ -75,9 +77,11 @@ static inline uint64_t exec_extend_loaded(const struct step *step, uint64_t valu
 bool exec_fail(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* Host memory behind `bytes` at an address of that space for one thread, or NULL after exec_fail. */
+/* Host memory behind `bytes` at an address of that space for one thread, or NULL after exec_fail. exec->nowhere: there is
+ * none, and the launch goes on; what is written there is gone with the next such access. */
 uint8_t *exec_translate(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, uint64_t address,
                         uint32_t bytes);
+void exec_outside_add(struct outside *into, const struct outside *from);
 /* Address of the instruction for one lane. */
 uint64_t exec_address(const struct exec *exec, unsigned warp, unsigned lane, const struct step *step);
 /* One value of a row, zero-extended; predicates as 0 or 1 after negation. */
@@ -102,6 +106,8 @@ bool exec_atomic_step(struct exec *exec, unsigned warp, const struct step *step,
 /* active: lanes of the group; alive: lanes of the warp that have not ended. */
 bool exec_warp_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint32_t active,
                     uint32_t alive);
+/* Arrival at a block barrier: fills what `out` says of it; false: a fault. */
+bool exec_barrier_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, struct executed *out);
 bool exec_clock_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint64_t clock);
 bool exec_local_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
 

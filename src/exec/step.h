@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A kernel linked for execution: one flat record per instruction, and where registers live.
  *
  * Registers of a warp's 32 threads lie together, register after register, one row of 32 values each: the warp's
@@ -58,6 +59,8 @@ struct address {
 };
 
 enum intrinsic { INTRINSIC_NONE, INTRINSIC_PRINTF, INTRINSIC_ASSERT };
+/* What the executor does itself where the instruction calls it. */
+enum intrinsic exec_intrinsic(const struct inst *inst);
 
 struct step {
     lane_function *run;
@@ -111,7 +114,7 @@ struct linked {
     struct param_row *param_rows;
     unsigned param_row_count;
     uint32_t shared_bytes; /* static */
-    uint32_t local_bytes;  /* per thread: the kernel's own frame and, without recursion, all that calls add */
+    uint64_t local_bytes;  /* per thread: the kernel's own frame and, without recursion, all that calls add */
     uint32_t local_align;  /* of every frame in local memory: what the variables of all reachable functions need */
     bool prints, has_calls, has_locks;
     bool in_order; /* what blocks do depends on blocks before them: atomics, accesses with an order, printf, clocks */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/timed.h"
 
 #include <string.h>
@@ -81,8 +82,10 @@ static void note_access(struct exec *exec, unsigned warp, const struct step *ste
     access->space = (uint8_t)(step->inst->space == SPACE_CONST ? SPACE_CONST : space);
 }
 
-/* After the access is bound: addresses as the memory system counts them. */
+/* After the access is bound: addresses as the memory system counts them, without those that lead nowhere. */
 static void place_addresses(struct exec *exec, unsigned warp, struct access *access) {
+    if (!access->lanes)
+        access->kind = ACCESS_NONE;
     if (access->space == SPACE_SHARED) {
         for (BITS_EACH(lane, access->lanes))
             access->address[lane] &= WINDOW_BYTES - 1;
@@ -103,7 +106,9 @@ bool exec_timed_load(struct exec *exec, unsigned warp, const struct step *step, 
         uint8_t own[64];
         if (!from)
             return false;
-        if (core->log.count && core_may_be_logged(core, address) && resolve(step, address) == SPACE_GLOBAL) {
+        if (from == exec->nowhere)
+            core->access->lanes &= ~(UINT32_C(1) << lane);
+        else if (core->log.count && core_may_be_logged(core, address) && resolve(step, address) == SPACE_GLOBAL) {
             memcpy(own, from, bytes);
             overlay(core, address, bytes, own);
             from = own;
@@ -127,6 +132,10 @@ bool exec_timed_store(struct exec *exec, unsigned warp, const struct step *step,
         uint8_t *to = exec_translate(exec, warp, lane, step, address, element * count);
         if (!to)
             return false;
+        if (to == exec->nowhere) {
+            core->access->lanes &= ~(UINT32_C(1) << lane);
+            continue;
+        }
         const bool global = resolve(step, address) == SPACE_GLOBAL;
         for (unsigned k = 0; k < count; k++) {
             const uint64_t value = exec_read(exec, warp, &step->rows[1 + k], lane);
@@ -152,6 +161,8 @@ bool exec_timed_accumulate(struct exec *exec, unsigned warp, const struct step *
         uint8_t *to = exec_translate(exec, warp, lane, step, address[lane], step->access_bytes);
         if (!to)
             return false;
+        if (to == exec->nowhere)
+            continue;
         const uint64_t value = exec_read(exec, warp, &step->rows[3], lane);
         const enum space space = resolve(step, address[lane]);
         access->space = (uint8_t)space;
@@ -161,8 +172,10 @@ bool exec_timed_accumulate(struct exec *exec, unsigned warp, const struct step *
             memcpy(to, &value, step->access_bytes);
         access->address[lane] = space == SPACE_SHARED ? address[lane] & (WINDOW_BYTES - 1) : address[lane];
         exec->counts->progress += space == SPACE_GLOBAL;
+        access->lanes |= UINT32_C(1) << lane;
     }
-    access->lanes |= lanes;
+    if (!access->lanes)
+        access->kind = ACCESS_NONE;
     return true;
 }
 
@@ -184,6 +197,14 @@ void core_free_ticket(struct core *core, uint32_t ticket) {
     core->free_ticket = ticket;
 }
 
+/* Lanes whose addresses, which may be generic, lead to memory of the SM's own. */
+static uint32_t own_lanes(const struct step *step, const struct access *access) {
+    uint32_t own = 0;
+    for (BITS_EACH(lane, access->lanes))
+        own |= (uint32_t)(resolve(step, access->address[lane]) != SPACE_GLOBAL) << lane;
+    return own;
+}
+
 /* Shared memory is the SM's own: at once. Global memory: operands are bound now, the rest happens below. */
 bool exec_timed_atomic(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
     struct core *core = exec->core;
@@ -194,12 +215,15 @@ bool exec_timed_atomic(struct exec *exec, unsigned warp, const struct step *step
                               : ACCESS_ATOMIC,
                 step->access_bytes);
     struct access *access = core->access;
-    if (access->space != SPACE_GLOBAL) {
-        if (!exec_atomic_step(exec, warp, step, lanes))
-            return false;
+    const uint32_t own = own_lanes(step, access);
+    if (own && !exec_atomic_step(exec, warp, step, own))
+        return false;
+    if (own == lanes) {
         place_addresses(exec, warp, access);
         return true;
     }
+    lanes = access->lanes = lanes & ~own;
+    access->space = SPACE_GLOBAL;
     const uint32_t number = core_take_ticket(core);
     if (number == NO_TICKET)
         return exec_fail(exec, warp, bits_first(lanes), step, "more atomics on their way than the model holds");
@@ -208,14 +232,26 @@ bool exec_timed_atomic(struct exec *exec, unsigned warp, const struct step *step
     const unsigned first_thread = (exec->place * core->warps_per_place + warp) * LANES_MAX;
     ticket->step = step, ticket->lanes = lanes;
     for (BITS_EACH(lane, lanes)) {
-        if (!exec_translate(exec, warp, lane, step, access->address[lane], step->access_bytes))
+        const uint8_t *memory = exec_translate(exec, warp, lane, step, access->address[lane], step->access_bytes);
+        if (!memory)
             return false;
+        if (memory == exec->nowhere) {
+            ticket->lanes &= ~(UINT32_C(1) << lane);
+            if (step->dst_count)
+                exec_write(exec, warp, &step->rows[0], lane, 0);
+            continue;
+        }
         ticket->thread[lane] = (uint16_t)(first_thread + lane);
         ticket->address[lane] = access->address[lane];
         ticket->b[lane] = exec_read(exec, warp, &sources[1], lane);
         ticket->c[lane] = exec_read(exec, warp, &sources[2], lane);
     }
+    access->lanes = ticket->lanes;
     access->ticket = number;
+    if (!access->lanes) {
+        access->kind = ACCESS_NONE;
+        core_free_ticket(core, number);
+    }
     return true;
 }
 
@@ -308,6 +344,7 @@ struct core *core_create(struct arena *arena, const struct linked *linked, const
     struct core *core = ARENA_NEW(arena, struct core);
     core->arena = arena, core->linked = linked, core->launch = launch, core->memory = memory;
     core->threads = core->counts = counts, core->output.arena = arena, core->uniform = uniform;
+    core->output.limit_bytes = launch->print_bytes;
     core->place_count = shape->places, core->number = shape->number;
     core->warps_per_place = exec_warps_of(launch);
     core->places = ARENA_ARRAY(arena, struct exec *, shape->places);

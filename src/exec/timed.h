@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The executor of one SM for runs in time: several blocks at once, stores that others see at the end of an epoch,
  * atomics that memory performs. */
 #ifndef HEDDLE_EXEC_TIMED_H

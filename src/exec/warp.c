@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Operations among the threads of a warp. */
 #include "base/bits.h"
 #include "exec/state.h"
+#include "isa/barrier.h"
 
 /* The rendezvous of a .sync form: every named lane that has not ended must be here. A stack cannot bring the others
  * while this group waits, so the launch could never go on. */
@@ -169,6 +171,44 @@ static bool cond_acc(struct exec *exec, unsigned warp, const struct step *step, 
     for (BITS_EACH(target, lanes))
         exec_write(exec, warp, &step->rows[0], target, bits_count(yes));
     return true;
+}
+
+/* What PTX allows: barriers 0 to 15, a count of whole warps. A count beyond the block's could never be met; one that only
+ * rounds a last warp up means every thread. */
+static bool check_barrier(struct exec *exec, unsigned warp, const struct step *step, unsigned lane, uint32_t number,
+                          bool counts, uint32_t *expected) {
+    if (number >= BARRIERS)
+        return exec_fail(exec, warp, lane, step, "barrier %u: a block has barriers 0 to %d", (unsigned)number,
+                         BARRIERS - 1);
+    if (!counts)
+        return true;
+    if (!barrier_counts_warps(*expected))
+        return exec_fail(exec, warp, lane, step, "barrier %u waits for %u threads, which is no multiple of %d",
+                         (unsigned)number, (unsigned)*expected, LANES_MAX);
+    if (*expected > bits_round_up(exec->threads, LANES_MAX))
+        return exec_fail(exec, warp, lane, step, "barrier %u waits for %u threads, but the block has %u",
+                         (unsigned)number, (unsigned)*expected, exec->threads);
+    if (*expected > exec->threads)
+        *expected = exec->threads;
+    return true;
+}
+
+bool exec_barrier_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes,
+                       struct executed *out) {
+    const struct row *rows = step->rows + step->dst_count;
+    const bool counts = rows[1].present;
+    const unsigned first = bits_first(lanes);
+    out->barrier = (uint32_t)exec_read(exec, warp, &rows[0], first);
+    out->expected = counts ? (uint32_t)exec_read(exec, warp, &rows[1], first) : 0;
+    out->predicate = 0;
+    for (BITS_EACH(lane, lanes)) {
+        if (exec_read(exec, warp, &rows[0], lane) != out->barrier ||
+            (counts && exec_read(exec, warp, &rows[1], lane) != out->expected))
+            return exec_fail(exec, warp, lane, step, "lanes %u and %u of a warp name different barriers", first, lane);
+        if (rows[2].present)
+            out->predicate |= (uint32_t)exec_read(exec, warp, &rows[2], lane) << lane;
+    }
+    return check_barrier(exec, warp, step, first, out->barrier, counts, &out->expected);
 }
 
 bool exec_warp_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint32_t active,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The caches that SMs keep from launch to launch: instructions, constants, an L2 of their own, and data where the machine does not empty them. */
 #ifndef HEDDLE_GPU_CACHES_H
 #define HEDDLE_GPU_CACHES_H

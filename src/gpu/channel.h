@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A memory partition's way to its DRAM: a queue in which requests spend dram.latency cycles, the clocks of both sides,
  * and the channel itself. Cycles are the partition's, of clock.l2; those of the DRAM stay in here. */
 #ifndef HEDDLE_GPU_CHANNEL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a launch counted: the parts' counters brought together, at its end and over its cycles. */
 #ifndef HEDDLE_GPU_COLLECT_H
 #define HEDDLE_GPU_COLLECT_H

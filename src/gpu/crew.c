@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "gpu/crew.h"
 
 enum { HOST_LINE_BYTES = 64 };

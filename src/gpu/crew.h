@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The host threads of a launch. Parts of the machine, which run on their own within an epoch, are spread over them: each
  * thread has every n-th, and takes over what others have not begun when it is through with its own. Who runs a part is
  * felt in no result: what SMs count together is counted on each thread apart, and added up. */

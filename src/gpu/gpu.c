@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "gpu/gpu.h"
 #include "base/bits.h"
 #include "gpu/collect.h"
@@ -64,10 +65,16 @@ unsigned gpu_host_threads(const struct gpu *gpu) {
     return wanted < gpu->config.sm_count ? wanted : gpu->config.sm_count;
 }
 
+/* The L2 holds what was copied last, and a run of lines as long as it reaches all its sets: of a range that is many times
+ * as long the beginning leaves nothing, and is not gone through. */
 void gpu_host_copied(struct gpu *gpu, uint64_t address, uint64_t bytes) {
+    enum { SEEN_BYTES = 64 << 20, SEEN_TIMES = 8 };
     if (!gpu->config.gpu->host_copies)
         return;
-    for (uint64_t at = address / 128 * 128; at < address + bytes; at += 128)
+    const uint64_t l2 = gpu->config.l2->size_bytes * gpu->slice_total;
+    const uint64_t seen = l2 * SEEN_TIMES > SEEN_BYTES ? l2 * SEEN_TIMES : SEEN_BYTES;
+    const uint64_t first = bytes > seen ? address + bytes - seen : address;
+    for (uint64_t at = first / 128 * 128; at < address + bytes; at += 128)
         partition_touch(gpu->partitions[address_map_chip(&gpu->map, at)], at);
 }
 

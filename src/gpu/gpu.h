@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The machine in time: SMs, two crossbars, memory partitions, joined by links and advanced in epochs. Within an epoch
  * every part runs on its own; at its end links are exchanged. At the end of a round, of the links' latency, atomics and
  * stores reach memory and blocks are handed out, in a fixed order: an epoch divides a round and changes no result. */

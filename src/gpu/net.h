@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One way through the machine: links in, a crossbar, links out. Its cycles are those of clock.interconnect. */
 #ifndef HEDDLE_GPU_NET_H
 #define HEDDLE_GPU_NET_H

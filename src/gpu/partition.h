@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A memory partition: L2 slices in front of one DRAM channel. Its cycles are those of clock.l2. */
 #ifndef HEDDLE_GPU_PARTITION_H
 #define HEDDLE_GPU_PARTITION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counters of a launch over its cycles, in a bounded number of equal intervals. Samples are taken at multiples of the
  * interval; when there is no room for more, every second one is dropped and the interval doubles, so that a launch of any
  * length has at most SERIES_SAMPLES intervals and at least half as many, unless it is shorter. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Addresses within an L2 slice: the machine's without the bits and the factor that the chip and the slice settle, so that
  * the L2 counts its sets without them. */
 #ifndef HEDDLE_GPU_SLICE_MAP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The machine and its launch under way, for the files of this room. */
 #ifndef HEDDLE_GPU_STATE_H
 #define HEDDLE_GPU_STATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The address map that a kernel sees. Everything fits 32 bits where the 32-bit target needs it:
  * windows of shared and local memory below GLOBAL_BASE, device memory from there up. */
 #ifndef HEDDLE_ISA_ADDRESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The analyses in order, function by function, and the sum of registers over the call graph. */
 #include "isa/analysis.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Control flow and registers of a loaded module: basic blocks, immediate post-dominators, loops, liveness. */
 #ifndef HEDDLE_ISA_ANALYSIS_H
 #define HEDDLE_ISA_ANALYSIS_H

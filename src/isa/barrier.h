@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Block barriers: they count arrived threads, whatever group carried them there. */
 #ifndef HEDDLE_ISA_BARRIER_H
 #define HEDDLE_ISA_BARRIER_H
@@ -15,6 +16,9 @@ struct barrier {
 static inline bool barrier_is_met(const struct barrier *barrier, uint32_t alive) {
     return barrier->arrived != 0 && barrier->arrived >= (barrier->expected ? barrier->expected : alive);
 }
+
+/* PTX: threads are counted by whole warps, of 32. */
+static inline bool barrier_counts_warps(uint64_t threads) { return threads && threads % LANES_MAX == 0; }
 
 /* Threads have ended and `alive` are left: is the barrier that waited for them met? */
 static inline bool barrier_is_met_by_ends(const struct barrier *barrier, uint32_t alive) {

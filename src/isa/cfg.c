@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Basic blocks. A block starts at the entry, at a branch target and after an instruction that may send lanes
  * elsewhere or end them; a call comes back to the next instruction and ends no block. */
 #include "isa/flow.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the machine in time, and the functional run, ask of whoever knows what instructions do.
  * exec/ executes threads; trace/ replays them. */
 #ifndef HEDDLE_ISA_EXECUTOR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The steps of analysis.h, for analysis.c and the tests. All work iteratively and near-linearly: the code of a
  * hostile module may have 10^5 blocks. `scratch` holds what is not part of the result. */
 #ifndef HEDDLE_ISA_FLOW_H

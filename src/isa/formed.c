@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "isa/formed.h"
 
 void formed_create(struct formed_pool *pool, struct arena *arena, unsigned count) {

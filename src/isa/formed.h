@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Groups that mechanisms form anew: a pool of them, of which the first stand in the issue slots, where they are fetched
  * for, and the rest queue behind. What mechanisms that dissolve groups share, beside isa/threads.h. */
 #ifndef HEDDLE_ISA_FORMED_H

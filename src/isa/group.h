@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What goes down the pipeline in one issue: one PC and at most one thread per lane.
  * The only word that pipeline, executor and divergence mechanism share. */
 #ifndef HEDDLE_ISA_GROUP_H

@@ -1,56 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "isa/inst.h"
 
 #include <stddef.h>
 
 static const struct {
     const char *name, *meaning;
-    uint8_t unit;
+    uint8_t class;
 } ops[OP_COUNT] = {
-#define OP(id, name, unit, meaning) {name, meaning, UNIT_##unit},
+#define OP(id, name, class, meaning) {name, meaning, CLASS_##class},
 #include "isa/ops.def"
 #undef OP
 };
 
 const char *op_name(enum op op) { return ops[op].name; }
 const char *op_meaning(enum op op) { return ops[op].meaning; }
-
-static enum unit unit_of_arithmetic(enum type type) {
-    switch (type) {
-    case TYPE_F32:
-    case TYPE_TF32: return UNIT_FP32;
-    case TYPE_F64: return UNIT_FP64;
-    case TYPE_F16:
-    case TYPE_BF16:
-    case TYPE_F16X2:
-    case TYPE_BF16X2: return UNIT_HALF;
-    case TYPE_U64:
-    case TYPE_S64:
-    case TYPE_B64: return UNIT_INT64;
-    default: return UNIT_ALU;
-    }
-}
-
-enum unit op_unit(const struct inst *inst) {
-    enum unit unit = (enum unit)ops[inst->op].unit;
-    enum type type = (enum type)inst->type, source = (enum type)inst->stype;
-    if (unit == UNIT_SFU)
-        return type == TYPE_F64 ? UNIT_FP64 : UNIT_SFU;
-    if (unit == UNIT_FP32)
-        return unit_of_arithmetic(type);
-    if (unit != UNIT_ALU)
-        return unit;
-    switch (inst->op) {
-    case OP_CVT: return type == TYPE_F64 || source == TYPE_F64 ? UNIT_FP64 : UNIT_ALU;
-    case OP_SET:
-    case OP_SLCT: return unit_of_arithmetic(source);
-    case OP_MOV:
-    case OP_SELP:
-    case OP_CVTA:
-    case OP_ISSPACEP:
-    case OP_NOP: return UNIT_ALU;
-    default: return unit_of_arithmetic(type);
-    }
-}
+enum op_class op_class(enum op op) { return (enum op_class)ops[op].class; }
 
 static const struct {
     const char *name;

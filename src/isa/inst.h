@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One instruction, whatever language it came from. Executor, control-flow analysis, timing, traces and
  * reports see only this form. */
 #ifndef HEDDLE_ISA_INST_H
@@ -10,7 +11,7 @@ enum { LANES_MAX = 32 }; /* lanes of a group at most: masks are uint32_t */
 #define NO_PC UINT32_MAX /* no target; as a reconvergence PC: the virtual exit of the function */
 
 enum op {
-#define OP(id, name, unit, meaning) OP_##id,
+#define OP(id, name, class, meaning) OP_##id,
 #include "isa/ops.def"
 #undef OP
     OP_COUNT
@@ -18,7 +19,17 @@ enum op {
 
 /* Lists of names, several to a line. */
 /* clang-format off */
-enum unit { UNIT_ALU, UNIT_FP32, UNIT_FP64, UNIT_HALF, UNIT_INT64, UNIT_SFU, UNIT_MEMORY, UNIT_CONTROL, UNIT_WARP };
+enum op_class { /* what takes the same time in the same unit, for operands of one type */
+    CLASS_ADD, CLASS_MINMAX, CLASS_MUL, CLASS_MAD, CLASS_DIV,
+    CLASS_SPECIAL,    /* special functions */
+    CLASS_LOGIC,      /* what needs no adder: logic, shifts, moves, comparisons, selections, signs, control */
+    CLASS_CVT,
+    CLASS_WARP,       /* shuffles, votes, matches */
+    CLASS_TRAVERSE,   /* an add behind a prefix sum over the warp */
+    CLASS_MEMORY,
+    CLASS_ACCUMULATE, /* a store behind a prefix sum */
+    CLASS_COUNT
+};
 
 enum type {
     TYPE_NONE, TYPE_PRED,
@@ -163,11 +174,11 @@ struct inst {
 /* The tables behind the names. */
 const char *op_name(enum op op);
 const char *op_meaning(enum op op);
-enum unit op_unit(const struct inst *inst); /* by operation and type */
-unsigned type_bytes(enum type type);        /* 0 for TYPE_NONE, 1 for PRED */
-const char *type_name(enum type type);      /* "u32", without the dot */
-bool type_is_float(enum type type);         /* f16 bf16 f16x2 bf16x2 tf32 f32 f64 */
-bool type_is_signed(enum type type);        /* s8 s16 s32 s64 */
+enum op_class op_class(enum op op);
+unsigned type_bytes(enum type type);   /* 0 for TYPE_NONE, 1 for PRED */
+const char *type_name(enum type type); /* "u32", without the dot */
+bool type_is_float(enum type type);    /* f16 bf16 f16x2 bf16x2 tf32 f32 f64 */
+bool type_is_signed(enum type type);   /* s8 s16 s32 s64 */
 const char *space_name(enum space space);
 const char *special_name(enum special special); /* "%tid.x" */
 /* Lanes for which its guard holds go to `target`. */

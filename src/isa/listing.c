@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One instruction as a line of text, close to PTX, with PCs for labels. */
 #include "isa/module.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Liveness of registers as segments of program points.
  * A register counts at a point when some path leads on to a use without an unguarded write in between, and some
  * path from a write leads there. (The second half matters for PTX: a register written under complementary guards,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Loops and their nesting, after Tarjan (1974) and Havlak (1997): heads in reverse preorder, each collecting what
  * reaches its back edges and has not been collected by an inner head. A loop with several entries is given the
  * entry that the depth-first search met first as its head, and the graph is marked irreducible. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a front end produces: code, functions, variables. Read-only once loaded. */
 #ifndef HEDDLE_ISA_MODULE_H
 #define HEDDLE_ISA_MODULE_H
@@ -94,7 +95,6 @@ struct module {
     /* one image for .global and .const variables, laid out by the front end; the device places it */
     uint64_t image_bytes;
     uint32_t image_align;
-    uint32_t shared_bytes;   /* the largest function->shared_bytes */
     uint32_t warp_size_line; /* of the text: WARP_SZ is in a constant expression there; 0: nowhere */
 };
 

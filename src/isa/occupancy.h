@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How many blocks of a kernel an SM holds at once, and what keeps it from holding more.
  * The rules are those of NVIDIA's occupancy calculator for compute capability 3.0 and later; older machines and
  * made-up ones are other numbers in the same struct. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Immediate dominators by Lengauer and Tarjan (TOPLAS 1979, the version with path compression only, O(m log n)):
  * the simpler iterative schemes are quadratic on graphs a hostile module can contain. Post-dominators are the
  * dominators of the reversed graph from the virtual exit. */

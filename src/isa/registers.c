@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An estimate of the physical registers a kernel takes, which limits how many of its blocks share an SM.
  *
  * Live ranges are coloured greedily, lowest register first, 64-bit values in aligned pairs and 128-bit ones in aligned

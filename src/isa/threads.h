@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Threads that each have a PC of their own: what mechanisms that dissolve groups share. */
 #ifndef HEDDLE_ISA_THREADS_H
 #define HEDDLE_ISA_THREADS_H

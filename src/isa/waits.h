@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Threads of a warp that wait for others, whatever groups carried them there: at block barriers, and at warp-level
  * operations until the lanes that they name have come. */
 #ifndef HEDDLE_ISA_WAITS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which chip, bank, row and column hold an address: one bit mask for each, whose bits need not be adjacent
  * [000 §5.1.3]. The lowest set bit of a mask is bit 0 of the field. */
 #ifndef HEDDLE_MEM_ADDRESS_MAP_H

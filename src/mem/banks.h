@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Banks of shared memory and of data caches: how many passes a group's addresses take. A bank gives one word a pass;
  * lanes that want the same word share it. So the passes are the worst bank's number of distinct words. */
 #ifndef HEDDLE_MEM_BANKS_H

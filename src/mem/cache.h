@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A cache with its MSHRs: tags only, since device memory holds the only values.
  *
  * An access touches one atom: a sector where the cache has sectors, else a line. The owner cuts what it has into atoms

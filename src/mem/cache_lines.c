@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Several sectors of one line at once. */
 #include "mem/cache_state.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of a cache, shared by cache.c (lines, fetches, fills), cache_write.c (what stores do), cache_lines.c (several
  * sectors of a line at once) and cache_create.c. */
 #ifndef HEDDLE_MEM_CACHE_STATE_H

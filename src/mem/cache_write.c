@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What stores and atomics do to a cache: the write policies. */
 #include "mem/cache_state.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mem/clock.h"
 
 struct clock_ratio clock_ratio(uint64_t khz, uint64_t other_khz) {

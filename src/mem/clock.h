@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A clock told by another one at the exact ratio of their frequencies, in integers: nothing is rounded twice, nothing
  * drifts. Both begin together; tick t begins in cycle ceil(t * cycles / ticks) of the other. Good for as many cycles as
  * the product with 10^8, the largest frequency in kHz, leaves in 64 bits: 1.8 * 10^11 at the worst of ratios. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A group's addresses become transactions: one for each distinct line, in lane order, with the 32 B sectors touched. A
  * cache with sectors takes one access for each sector of a transaction, lowest first. */
 #ifndef HEDDLE_MEM_COALESCE_H

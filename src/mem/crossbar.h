@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A crossbar, one way (seed 000, 5.1.2): messages wait in input buffers as flits, one flit crosses per grant, and
  * messages are put together again at the output buffer. It knows nothing of a message but its size.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who crosses in a cycle: the two allocators of a crossbar. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of a crossbar, shared by crossbar.c (buffers, crossing, time) and crossbar_allocate.c (who crosses). */
 #ifndef HEDDLE_MEM_CROSSBAR_STATE_H
 #define HEDDLE_MEM_CROSSBAR_STATE_H

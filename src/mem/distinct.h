@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The distinct values among at most 64, in the order they first came. On the stack; no loop over all pairs. */
 #ifndef HEDDLE_MEM_DISTINCT_H
 #define HEDDLE_MEM_DISTINCT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mem/dram_state.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One DRAM channel: banks with an open row, the limits between commands, a command bus and a data bus [000 §5.1.3].
  *
  * Time is event-driven. After every change the channel knows its next command and the cycle it becomes legal, so a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A DRAM channel of the model that dram.model names: commands (mem/dram.h), or latencies (mem/latency_dram.h). */
 #ifndef HEDDLE_MEM_DRAM_CHANNEL_H
 #define HEDDLE_MEM_DRAM_CHANNEL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which command a DRAM channel issues next, and when. */
 #include "base/bits.h"
 #include "mem/dram_state.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of a DRAM channel, for dram.c and dram_create.c only. */
 #ifndef HEDDLE_MEM_DRAM_STATE_H
 #define HEDDLE_MEM_DRAM_STATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two memories without commands, for the machines whose sources give no more.
  *
  * Model row-latency [002 Table 5.1]: a request to its bank's open row takes row_hit_latency, any other

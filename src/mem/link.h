@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A link between two parts: items one way, credits the other, both `latency_cycles` on the way.
  *
  * The receiver has room for `capacity_units`; an item takes as many units as the sender says (1, or its flits). Room

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finds items of one array by a 64-bit key, without a search over all: chained buckets, memory given by the owner.
  *
  * Why not compare tags over the ways: presets have sets of 4 to 256 ways and MSHRs of 2 to 512 entries, and this costs

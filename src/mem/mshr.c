@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mem/mshr.h"
 
 uint64_t mshr_bytes(uint32_t entries, uint32_t merges) {

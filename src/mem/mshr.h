@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Miss status holding registers: what is on its way to a cache, and who waits for it. */
 #ifndef HEDDLE_MEM_MSHR_H
 #define HEDDLE_MEM_MSHR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What travels below an SM. Parts of mem/ know requests, not warps.
  *
  * Every part keeps time in cycles of its own clock and is moved by its owner:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which of a power of two of sets (or banks, or slices) a number falls in. */
 #ifndef HEDDLE_MEM_SET_INDEX_H
 #define HEDDLE_MEM_SET_INDEX_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Images, samplers, pipes and shared virtual memory: the device has none, and says so the way the specification asks. */
 #include "opencl/kernel.h"
 #include "opencl/object.h"

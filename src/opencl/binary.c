@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A program as bytes: a line that says what follows, then the texts, with a checksum over them. */
 #include <inttypes.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
 #include <xxhash.h>
@@ -9,40 +11,40 @@
 #define BINARY_FORM "heddle-opencl-1"
 enum { HEADER_BYTES = 128, PARTS = 4 }; /* options, metadata, PTX or IR, source */
 
-static const char *make_binary(cl_program program, size_t *bytes) {
-    const bool runs = program->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
-    const char *const parts[PARTS] = {program->options, runs ? program->compiled.metadata : "",
-                                      runs ? program->compiled.ptx : program->code,
-                                      program->source ? program->source : ""};
+const char *binary_write(struct build *build, const char *source, size_t source_bytes, size_t *bytes) {
+    const bool runs = build->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+    const char *const parts[PARTS] = {build->options, runs ? build->compiled.metadata : "",
+                                      runs ? build->compiled.ptx : build->code, source};
     size_t lengths[PARTS], all = HEADER_BYTES;
     for (unsigned i = 0; i < PARTS; i++)
-        all += lengths[i] = strlen(parts[i]);
-    char *out = object_alloc(&program->object, all + 1);
+        all += lengths[i] = i < PARTS - 1 ? strlen(parts[i]) : source_bytes;
+    char *out = arena_try_alloc(&build->arena, all + 1);
     if (!out)
         return NULL;
     size_t at = HEADER_BYTES;
     for (unsigned i = 0; i < PARTS; at += lengths[i++])
         memcpy(out + at, parts[i], lengths[i]);
     snprintf(out, HEADER_BYTES, BINARY_FORM " %016" PRIx64 " %x %zu %zu %zu %zu",
-             XXH64(out + HEADER_BYTES, at - HEADER_BYTES, 0), (unsigned)program->type, lengths[0], lengths[1],
-             lengths[2], lengths[3]);
+             XXH64(out + HEADER_BYTES, at - HEADER_BYTES, 0), (unsigned)build->type, lengths[0], lengths[1], lengths[2],
+             lengths[3]);
     *bytes = all;
     return out;
 }
 
-const char *program_binary(cl_program program, size_t *bytes) {
-    *bytes = 0;
-    if (program->type == CL_PROGRAM_BINARY_TYPE_NONE)
-        return NULL;
-    pthread_mutex_lock(&program->context->engine.lock);
-    if (!program->binary)
-        program->binary = make_binary(program, &program->binary_bytes);
-    *bytes = program->binary ? program->binary_bytes : 0;
-    pthread_mutex_unlock(&program->context->engine.lock);
-    return program->binary;
+/* The arena may escape. */
+static void take_parts(struct build *build, const char *const parts[PARTS], const size_t lengths[PARTS]) {
+    struct arena *arena = &build->arena;
+    build->source = memcpy(arena_alloc(arena, lengths[3] + 1), parts[3], lengths[3]); /* may have NULs in it */
+    build->source_bytes = lengths[3];
+    const char *code = arena_strndup(arena, parts[2], lengths[2]);
+    build->options = arena_strndup(arena, parts[0], lengths[0]);
+    if (build->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
+        compiled_from_text(arena_strndup(arena, parts[1], lengths[1]), code, arena, &build->compiled);
+    else
+        build->code = code;
 }
 
-bool program_from_binary(cl_program program, const unsigned char *data, size_t bytes) {
+bool binary_read(const unsigned char *data, size_t bytes, struct build *build) {
     size_t lengths[PARTS], left = bytes - HEADER_BYTES;
     uint64_t sum = 0;
     unsigned type;
@@ -54,24 +56,24 @@ bool program_from_binary(cl_program program, const unsigned char *data, size_t b
                &lengths[2], &lengths[3]) != 2 + PARTS ||
         sum != XXH64(data + HEADER_BYTES, left, 0))
         return false;
+    if (type != CL_PROGRAM_BINARY_TYPE_EXECUTABLE && type != CL_PROGRAM_BINARY_TYPE_LIBRARY &&
+        type != CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT)
+        return false;
     const char *parts[PARTS], *at = (const char *)data + HEADER_BYTES;
     for (unsigned i = 0; i < PARTS; at += lengths[i++]) {
-        if (lengths[i] > left)
+        if (lengths[i] > left || (i < PARTS - 1 && memchr(at, 0, lengths[i])))
             return false;
         left -= lengths[i];
-        char *part = object_alloc(&program->object, lengths[i] + 1);
-        if (!part)
-            return false;
-        memcpy(part, at, lengths[i]);
-        parts[i] = part;
+        parts[i] = at;
     }
-    program->options = parts[0];
-    if (type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
-        compiled_from_text(parts[1], parts[2], &program->object.arena, &program->compiled);
-    else
-        program->code = parts[2];
-    program->source = parts[3];
-    program->source_bytes = lengths[3];
-    program->type = type;
+    jmp_buf escape;
+    if (left || setjmp(escape)) {
+        build->arena.escape = NULL;
+        return false;
+    }
+    build->type = type;
+    build->arena.escape = &escape;
+    take_parts(build, parts, lengths);
+    build->arena.escape = NULL;
     return true;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* OpenCL's own headers, as every file of this room includes them: all versions' names, none marked deprecated. */
 #ifndef HEDDLE_OPENCL_CL_H
 #define HEDDLE_OPENCL_CL_H

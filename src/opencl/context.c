@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "opencl/context.h"
 
 #include "opencl/info.h"
@@ -43,6 +44,10 @@ static size_t count_properties(const cl_context_properties *properties, cl_int *
             return 0;
         }
         *seen = true;
+        if (seen == &sync && properties[count + 1] != CL_TRUE && properties[count + 1] != CL_FALSE) {
+            *code = CL_INVALID_PROPERTY;
+            return 0;
+        }
         if (seen == &platform && (cl_platform_id)properties[count + 1] != platform_get()) {
             *code = CL_INVALID_PLATFORM;
             return 0;
@@ -67,6 +72,10 @@ static cl_context make_context(const cl_context_properties *properties, cl_devic
     context->notify_user = user;
     context->property_count = count;
     context->properties = object_alloc(&context->object, (count + 1) * sizeof *properties);
+    if (!context->properties) {
+        object_free(&context->object);
+        return object_refuse(code, CL_OUT_OF_HOST_MEMORY);
+    }
     if (count)
         memcpy(context->properties, properties, count * sizeof *properties);
     struct report report = {0};

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef HEDDLE_OPENCL_CONTEXT_H
 #define HEDDLE_OPENCL_CONTEXT_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/bits.h"
 #include "device/lowered.h"
 #include "opencl/info.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The commands of a context and who carries them out.
  *
  * A context has one simulated device, which does one thing at a time. Commands stand in the order they were enqueued;

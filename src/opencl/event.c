@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "opencl/event.h"
 
 #include "opencl/info.h"
@@ -22,7 +23,7 @@ cl_event event_create(cl_command_queue queue, cl_command_type type, cl_uint wait
     if (*code)
         return NULL;
     cl_event event = object_create(KIND_EVENT, sizeof *event);
-    cl_event *kept = event ? object_alloc(&event->object, (wait_count + 1) * sizeof(cl_event)) : NULL;
+    cl_event *kept = event ? object_alloc(&event->object, ((size_t)wait_count + 1) * sizeof(cl_event)) : NULL;
     if (event)
         event->work = object_alloc(&event->object, work_bytes + 1);
     if (!kept || !event->work) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Events: a command on its way and how it ended, or something the program says itself. */
 #ifndef HEDDLE_OPENCL_EVENT_H
 #define HEDDLE_OPENCL_EVENT_H

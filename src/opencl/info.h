@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Answers to clGet*Info. A query is a line of a list in the body of a switch:
  *   INFO(CL_X, type, value)  INFO_TEXT(CL_X, string)  INFO_LIST(CL_X, type, pointer, count)
  * in a function whose last parameters are `size`, `value`, `size_ret`, as OpenCL has them. */

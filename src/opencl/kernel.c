@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "opencl/kernel.h"
 
 #include "opencl/info.h"
@@ -10,13 +11,16 @@ void kernel_release(cl_kernel kernel) {
     if (!object_release(&kernel->object))
         return;
     cl_program program = kernel->program;
+    for (unsigned i = 0; i < kernel->function->param_count; i++)
+        if (kernel->arguments[i].buffer)
+            object_unwatch(&kernel->arguments[i].buffer->object);
     object_free(&kernel->object);
     atomic_fetch_sub(&program->kernels, 1);
     program_release(program);
 }
 
-static const struct function *find_function(cl_program program, const char *name) {
-    const struct function *function = module_find(program_module(program->loaded), name);
+static const struct function *find_function(const struct build *build, const char *name) {
+    const struct function *function = module_find(program_module(build->loaded), name);
     return function && function->is_entry ? function : NULL;
 }
 
@@ -39,8 +43,8 @@ static const char *attributes(cl_kernel kernel) {
     return size_attribute(arena, text, "work_group_size_hint", source->work_group_size_hint);
 }
 
-static cl_kernel make_kernel(cl_program program, const char *name, cl_int *code) {
-    const struct function *function = find_function(program, name);
+static cl_kernel make_kernel(cl_program program, struct build *build, const char *name, cl_int *code) {
+    const struct function *function = find_function(build, name);
     if (!function)
         return object_refuse(code, CL_INVALID_KERNEL_NAME);
     cl_kernel kernel = object_create(KIND_KERNEL, sizeof *kernel);
@@ -52,8 +56,9 @@ static cl_kernel make_kernel(cl_program program, const char *name, cl_int *code)
         return object_refuse(code, CL_OUT_OF_HOST_MEMORY);
     }
     kernel->program = program;
+    kernel->build = build;
     kernel->function = function;
-    kernel->source = compiled_find(&program->compiled, name);
+    kernel->source = compiled_find(&build->compiled, name);
     kernel->attributes = attributes(kernel);
     object_retain(&program->object);
     atomic_fetch_add(&program->kernels, 1);
@@ -64,24 +69,26 @@ static cl_kernel make_kernel(cl_program program, const char *name, cl_int *code)
 cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char *name, cl_int *code) {
     if (!object_is(program, KIND_PROGRAM))
         return object_refuse(code, CL_INVALID_PROGRAM);
-    if (!program->loaded)
+    struct build *build = program_build(program);
+    if (!build->loaded)
         return object_refuse(code, CL_INVALID_PROGRAM_EXECUTABLE);
     if (!name)
         return object_refuse(code, CL_INVALID_VALUE);
-    return make_kernel(program, name, code);
+    return make_kernel(program, build, name, code);
 }
 
 cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_uint room, cl_kernel *kernels, cl_uint *count) {
     if (!object_is(program, KIND_PROGRAM))
         return CL_INVALID_PROGRAM;
-    if (!program->loaded)
+    struct build *build = program_build(program);
+    if (!build->loaded)
         return CL_INVALID_PROGRAM_EXECUTABLE;
-    const unsigned all = program->compiled.kernel_count;
+    const unsigned all = build->compiled.kernel_count;
     if (kernels && room < all)
         return CL_INVALID_VALUE;
     for (unsigned i = 0; kernels && i < all; i++) {
         cl_int code;
-        kernels[i] = make_kernel(program, program->compiled.kernels[i].name, &code);
+        kernels[i] = make_kernel(program, build, build->compiled.kernels[i].name, &code);
         if (kernels[i])
             continue;
         while (i--)
@@ -93,22 +100,31 @@ cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_uint room, cl
     return CL_SUCCESS;
 }
 
+static bool copy_argument(cl_kernel kernel, struct argument *to, const struct argument *from, size_t bytes) {
+    void *value = from->value ? object_alloc(&kernel->object, bytes) : NULL;
+    if (from->value && !value)
+        return false;
+    *to = *from;
+    to->value = value ? memcpy(value, from->value, bytes) : NULL;
+    if (to->buffer)
+        object_watch(&to->buffer->object);
+    return true;
+}
+
 cl_kernel CL_API_CALL clCloneKernel(cl_kernel from, cl_int *code) {
     if (!object_is(from, KIND_KERNEL))
         return object_refuse(code, CL_INVALID_KERNEL);
-    cl_kernel kernel = make_kernel(from->program, from->function->name, code);
-    for (unsigned i = 0; kernel && i < from->function->param_count; i++) {
-        kernel->arguments[i] = from->arguments[i];
-        if (!from->arguments[i].value)
-            continue;
-        void *value = object_alloc(&kernel->object, from->function->params[i]->bytes);
-        if (!value) {
-            kernel_release(kernel);
-            return object_refuse(code, CL_OUT_OF_HOST_MEMORY);
-        }
-        kernel->arguments[i].value = memcpy(value, from->arguments[i].value, from->function->params[i]->bytes);
-    }
-    return kernel;
+    cl_kernel kernel = make_kernel(from->program, from->build, from->function->name, code);
+    pthread_mutex_t *lock = &from->program->context->engine.lock;
+    bool copied = kernel != NULL;
+    pthread_mutex_lock(lock);
+    for (unsigned i = 0; copied && i < from->function->param_count; i++)
+        copied = copy_argument(kernel, &kernel->arguments[i], &from->arguments[i], from->function->params[i]->bytes);
+    pthread_mutex_unlock(lock);
+    if (copied || !kernel)
+        return kernel;
+    kernel_release(kernel);
+    return object_refuse(code, CL_OUT_OF_HOST_MEMORY);
 }
 
 cl_int CL_API_CALL clRetainKernel(cl_kernel kernel) {
@@ -133,6 +149,10 @@ static cl_int set_buffer(cl_kernel kernel, struct argument *argument, size_t siz
     cl_mem buffer = value ? *(const cl_mem *)value : NULL;
     if (buffer && (!object_is(buffer, KIND_MEMORY) || buffer->context != kernel->program->context))
         return CL_INVALID_MEM_OBJECT;
+    if (buffer)
+        object_watch(&buffer->object);
+    if (argument->buffer)
+        object_unwatch(&argument->buffer->object);
     *argument = (struct argument){.is_set = true, .buffer = buffer};
     return CL_SUCCESS;
 }
@@ -152,11 +172,8 @@ static cl_int set_value(cl_kernel kernel, struct argument *argument, uint64_t by
     return CL_SUCCESS;
 }
 
-cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void *value) {
-    if (!object_is(kernel, KIND_KERNEL))
-        return CL_INVALID_KERNEL;
-    if (index >= kernel->function->param_count)
-        return CL_INVALID_ARG_INDEX;
+/* The engine's lock is held. */
+static cl_int set_argument(cl_kernel kernel, cl_uint index, size_t size, const void *value) {
     const struct symbol *param = kernel->function->params[index];
     struct argument *argument = &kernel->arguments[index];
     if (!param->is_pointer)
@@ -171,6 +188,19 @@ cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, 
         return CL_OUT_OF_RESOURCES;
     *argument = (struct argument){.is_set = true, .local_bytes = size};
     return CL_SUCCESS;
+}
+
+/* The specification lets this one function be unsafe for threads that share a kernel; it is not. */
+cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void *value) {
+    if (!object_is(kernel, KIND_KERNEL))
+        return CL_INVALID_KERNEL;
+    if (index >= kernel->function->param_count)
+        return CL_INVALID_ARG_INDEX;
+    pthread_mutex_t *lock = &kernel->program->context->engine.lock;
+    pthread_mutex_lock(lock);
+    const cl_int code = set_argument(kernel, index, size, value);
+    pthread_mutex_unlock(lock);
+    return code;
 }
 
 cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info name, size_t size, const void *value) {
@@ -243,10 +273,13 @@ void kernel_required_size(const struct _cl_kernel *kernel, uint32_t size[3]) {
         size[i] = from[0] && !from[i] ? 1 : from[i];
 }
 
-static cl_ulong local_bytes(const struct _cl_kernel *kernel) {
+static cl_ulong local_bytes(cl_kernel kernel) {
+    pthread_mutex_t *lock = &kernel->program->context->engine.lock;
     cl_ulong bytes = kernel->function->shared_bytes;
+    pthread_mutex_lock(lock);
     for (unsigned i = 0; i < kernel->function->param_count; i++)
         bytes += kernel->arguments[i].local_bytes;
+    pthread_mutex_unlock(lock);
     return bytes;
 }
 

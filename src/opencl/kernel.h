@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef HEDDLE_OPENCL_KERNEL_H
 #define HEDDLE_OPENCL_KERNEL_H
 
@@ -6,7 +7,9 @@
 
 struct argument {
     bool is_set;
-    cl_mem buffer;      /* a pointer to global or constant memory; not kept alive, as the specification has it */
+    /* A pointer to global or constant memory. The specification forbids a kernel to keep it alive: it is watched, and a launch
+     * finds out whether it still lives. */
+    cl_mem buffer;
     size_t local_bytes; /* a pointer to local memory */
     const void *value;  /* anything else, in the kernel's arena: the parameter's bytes */
 };
@@ -14,9 +17,10 @@ struct argument {
 struct _cl_kernel {
     struct object object;
     cl_program program;
+    struct build *build; /* the program's when it was created */
     const struct function *function;
     const struct compile_kernel *source; /* what the source says of it */
-    struct argument *arguments;          /* function->param_count of them */
+    struct argument *arguments;          /* function->param_count of them, under the engine's lock */
     const char *attributes;              /* as CL_KERNEL_ATTRIBUTES has them */
 };
 

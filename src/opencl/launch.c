@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clEnqueueNDRangeKernel: from arguments and sizes to a launch on the device. */
 #include <stdio.h>
 #include <string.h>
@@ -33,13 +34,15 @@ static struct command_end run_launch(cl_event event, struct device *device) {
         fwrite(result.output, 1, result.output_bytes, stdout);
         fflush(stdout);
     }
+    if (result.remarks)
+        record_remark(event->context, result.remarks);
     if (status != STATUS_OK) {
         end.status = status == STATUS_INVALID ? CL_INVALID_OPERATION : CL_OUT_OF_RESOURCES;
         end.lost = true;
         record_fault(event->context, report_text(&report));
         context_tell(event->context, report_text(&report));
     }
-    record_launch(work->kernel->program, &work->launch, &result);
+    record_launch(event->context, work->kernel->build->record, &work->launch, &result);
     launch_result_free(&result);
     report_free(&report);
     return end;
@@ -128,16 +131,19 @@ static uint64_t place_local(const struct symbol *param, size_t bytes, uint64_t *
     return at;
 }
 
-static cl_int read_arguments(cl_kernel kernel, struct launch *launch, uint8_t *params, void **held) {
+/* Buffers are held by the event from here on. The engine's lock is held. */
+static cl_int read_arguments(cl_event event, cl_kernel kernel, struct launch *launch, uint8_t *params) {
     const uint64_t start = ((uint64_t)kernel->function->shared_bytes + 15) / 16 * 16;
     uint64_t end = start;
     for (unsigned i = 0; i < kernel->function->param_count; i++) {
         const struct symbol *param = kernel->function->params[i];
         const struct argument *argument = &kernel->arguments[i];
-        if (!argument->is_set)
-            return CL_INVALID_KERNEL_ARGS;
-        uint64_t address = argument->buffer ? argument->buffer->address : 0;
-        held[i] = argument->buffer;
+        cl_mem buffer = argument->buffer;
+        if (!argument->is_set || (buffer && !object_try_retain(&buffer->object)))
+            return CL_INVALID_KERNEL_ARGS; /* nobody set it, or it was released since */
+        uint64_t address = buffer ? buffer->address : 0;
+        if (buffer)
+            event->held[event->held_count++] = &buffer->object;
         if (argument->local_bytes)
             address = place_local(param, argument->local_bytes, &end);
         memcpy(params + param->offset, argument->value ? argument->value : &address,
@@ -158,18 +164,20 @@ static cl_int fill_launch(cl_event event, cl_kernel kernel, const struct launch 
     struct launch_work *work = event->work;
     const unsigned count = kernel->function->param_count;
     uint8_t *params = object_alloc(&event->object, kernel->function->param_bytes + 8u);
-    void **held = object_alloc(&event->object, (count + 1) * sizeof *held);
-    if (!params || !held)
+    event->held = object_alloc(&event->object, (count + 1) * sizeof *event->held);
+    if (!params || !event->held)
         return CL_OUT_OF_HOST_MEMORY;
     work->kernel = kernel;
     work->launch = *sizes;
-    work->launch.program = kernel->program->loaded;
+    work->launch.program = kernel->build->loaded;
     work->launch.kernel = kernel->function;
-    const cl_int wrong = read_arguments(kernel, &work->launch, params, held);
-    if (wrong)
-        return wrong;
-    held[count] = kernel;
-    return event_hold(event, held, count + 1) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    object_retain(&kernel->object);
+    event->held[event->held_count++] = &kernel->object;
+    pthread_mutex_t *lock = &event->context->engine.lock;
+    pthread_mutex_lock(lock);
+    const cl_int wrong = read_arguments(event, kernel, &work->launch, params);
+    pthread_mutex_unlock(lock);
+    return wrong;
 }
 
 static cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_command_type type, cl_uint dimensions,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Commands that do nothing but wait, and native functions. */
 #include "opencl/event.h"
 

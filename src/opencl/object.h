@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What every OpenCL object is: the loader's dispatch table first, a kind that tells a handle from any other pointer, a
  * number of references, and an arena that holds all of it. */
 #ifndef HEDDLE_OPENCL_OBJECT_H
@@ -27,6 +28,7 @@ struct object {
     const cl_icd_dispatch *dispatch;
     unsigned kind;
     atomic_uint references;
+    atomic_uint watchers; /* who must be able to see that it has ended; one of them is the living object */
     struct arena arena;
 };
 
@@ -34,10 +36,27 @@ extern const cl_icd_dispatch opencl_dispatch;
 
 /* A zeroed object with one reference, its struct beginning with a struct object; NULL: the host has no memory. */
 void *object_create(enum object_kind kind, size_t bytes);
+/* Zeroed memory of an arena; NULL: the host has none. */
+static inline void *arena_try_alloc(struct arena *arena, size_t bytes) {
+    jmp_buf escape;
+    if (setjmp(escape)) {
+        arena->escape = NULL;
+        return NULL;
+    }
+    arena->escape = &escape;
+    void *memory = arena_alloc(arena, bytes);
+    arena->escape = NULL;
+    return memory;
+}
 /* Zeroed memory that ends with the object; NULL: the host has none. */
 void *object_alloc(struct object *object, size_t bytes);
 char *object_strdup(struct object *object, const char *text);
 void object_free(struct object *object);
+/* Keeps an object's memory, though not the object: object_try_retain then says whether it still lives. */
+void object_watch(struct object *object);
+void object_unwatch(struct object *object);
+/* One reference more. False: the object has ended. */
+bool object_try_retain(struct object *object);
 /* Lets go of one reference to whatever it is: a buffer or a kernel that a command kept. */
 void object_end(struct object *object);
 

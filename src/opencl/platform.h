@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The platform, its one device, and what the environment says about them. */
 #ifndef HEDDLE_OPENCL_PLATFORM_H
 #define HEDDLE_OPENCL_PLATFORM_H

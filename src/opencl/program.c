@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "opencl/program.h"
 
 #include "opencl/info.h"
@@ -10,8 +11,31 @@ void program_release(cl_program program) {
     for (struct program_end *end = program->ends; end; end = end->next)
         end->function(program, end->user);
     cl_context context = program->context;
+    for (struct build *build = program->build; build; build = build->older)
+        arena_free(&build->arena);
     object_free(&program->object);
     context_release(context);
+}
+
+struct build *program_build(cl_program program) {
+    pthread_mutex_lock(&program->context->engine.lock);
+    struct build *build = program->build;
+    pthread_mutex_unlock(&program->context->engine.lock);
+    return build;
+}
+
+struct build *program_new_build(cl_program program) {
+    struct build *build = object_alloc(&program->object, sizeof *build);
+    if (build)
+        *build = (struct build){.status = CL_BUILD_NONE, .type = CL_PROGRAM_BINARY_TYPE_NONE, .options = "", .log = ""};
+    return build;
+}
+
+void program_set_build(cl_program program, struct build *build) {
+    pthread_mutex_lock(&program->context->engine.lock);
+    build->older = program->build;
+    program->build = build;
+    pthread_mutex_unlock(&program->context->engine.lock);
 }
 
 cl_program program_create(cl_context context, cl_int *code) {
@@ -19,9 +43,9 @@ cl_program program_create(cl_context context, cl_int *code) {
     if (!program)
         return object_refuse(code, CL_OUT_OF_HOST_MEMORY);
     program->context = context;
-    program->status = CL_BUILD_NONE;
-    program->type = CL_PROGRAM_BINARY_TYPE_NONE;
-    program->options = program->log = "";
+    program->none =
+        (struct build){.status = CL_BUILD_NONE, .type = CL_PROGRAM_BINARY_TYPE_NONE, .options = "", .log = ""};
+    program->build = &program->none;
     context_retain(context);
     object_refuse(code, CL_SUCCESS);
     return program;
@@ -37,7 +61,8 @@ cl_program CL_API_CALL clCreateProgramWithSource(cl_context context, cl_uint cou
     for (cl_uint i = 0; i < count; i++) {
         if (!strings[i])
             return object_refuse(code, CL_INVALID_VALUE);
-        bytes += lengths && lengths[i] ? lengths[i] : strlen(strings[i]);
+        if (__builtin_add_overflow(bytes, lengths && lengths[i] ? lengths[i] : strlen(strings[i]), &bytes))
+            return object_refuse(code, CL_OUT_OF_HOST_MEMORY);
     }
     cl_program program = program_create(context, code);
     char *source = program ? object_alloc(&program->object, bytes + 1) : NULL;
@@ -77,9 +102,11 @@ cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context, cl_uint cou
     if (!program)
         return NULL;
     program->from_binary = true;
-    const bool read = program_from_binary(program, binaries[0], lengths[0]);
+    const bool read = binary_read(binaries[0], lengths[0], &program->none);
     for (cl_uint i = 0; statuses && i < count; i++)
         statuses[i] = read ? CL_SUCCESS : CL_INVALID_BINARY;
+    program->source = program->none.source;
+    program->source_bytes = program->none.source_bytes;
     if (read)
         return program;
     program_release(program);
@@ -137,6 +164,19 @@ cl_int CL_API_CALL clUnloadPlatformCompiler(cl_platform_id platform) {
 
 /* ---- queries ---- */
 
+/* The last build as bytes that clCreateProgramWithBinary reads back; NULL: there is none. */
+static const char *program_binary(cl_program program, size_t *bytes) {
+    pthread_mutex_lock(&program->context->engine.lock);
+    struct build *build = program->build;
+    if (!build->binary && build->type != CL_PROGRAM_BINARY_TYPE_NONE)
+        build->binary =
+            binary_write(build, program->source ? program->source : "", program->source_bytes, &build->binary_bytes);
+    const char *binary = build->binary;
+    *bytes = binary ? build->binary_bytes : 0;
+    pthread_mutex_unlock(&program->context->engine.lock);
+    return binary;
+}
+
 static size_t binary_bytes(cl_program program) {
     size_t bytes = 0;
     program_binary(program, &bytes);
@@ -161,7 +201,8 @@ cl_int CL_API_CALL clGetProgramInfo(cl_program program, cl_program_info name, si
                                     size_t *size_ret) {
     if (!object_is(program, KIND_PROGRAM))
         return CL_INVALID_PROGRAM;
-    if ((name == CL_PROGRAM_NUM_KERNELS || name == CL_PROGRAM_KERNEL_NAMES) && !program->loaded)
+    const struct build *build = program_build(program);
+    if ((name == CL_PROGRAM_NUM_KERNELS || name == CL_PROGRAM_KERNEL_NAMES) && !build->loaded)
         return CL_INVALID_PROGRAM_EXECUTABLE;
     switch (name) {
         INFO(CL_PROGRAM_REFERENCE_COUNT, cl_uint, object_references(&program->object))
@@ -170,8 +211,8 @@ cl_int CL_API_CALL clGetProgramInfo(cl_program program, cl_program_info name, si
         INFO(CL_PROGRAM_DEVICES, cl_device_id, program->context->device)
         INFO_TEXT(CL_PROGRAM_SOURCE, program->source && !program->from_binary ? program->source : "")
         INFO(CL_PROGRAM_BINARY_SIZES, size_t, binary_bytes(program))
-        INFO(CL_PROGRAM_NUM_KERNELS, size_t, program->compiled.kernel_count)
-        INFO_TEXT(CL_PROGRAM_KERNEL_NAMES, program->kernel_names)
+        INFO(CL_PROGRAM_NUM_KERNELS, size_t, build->compiled.kernel_count)
+        INFO_TEXT(CL_PROGRAM_KERNEL_NAMES, build->kernel_names)
         INFO_LIST(CL_PROGRAM_IL, char, "", 0)
         INFO(CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT, cl_bool, CL_FALSE)
         INFO(CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT, cl_bool, CL_FALSE)
@@ -186,11 +227,12 @@ cl_int CL_API_CALL clGetProgramBuildInfo(cl_program program, cl_device_id device
         return CL_INVALID_PROGRAM;
     if (!object_is(device, KIND_DEVICE) || device != program->context->device)
         return CL_INVALID_DEVICE;
+    const struct build *build = program_build(program);
     switch (name) {
-        INFO(CL_PROGRAM_BUILD_STATUS, cl_build_status, program->status)
-        INFO_TEXT(CL_PROGRAM_BUILD_OPTIONS, program->options)
-        INFO_TEXT(CL_PROGRAM_BUILD_LOG, program->log)
-        INFO(CL_PROGRAM_BINARY_TYPE, cl_program_binary_type, program->type)
+        INFO(CL_PROGRAM_BUILD_STATUS, cl_build_status, build->status)
+        INFO_TEXT(CL_PROGRAM_BUILD_OPTIONS, build->options)
+        INFO_TEXT(CL_PROGRAM_BUILD_LOG, build->log)
+        INFO(CL_PROGRAM_BINARY_TYPE, cl_program_binary_type, build->type)
         INFO(CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE, size_t, 0)
     default: return CL_INVALID_VALUE;
     }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clBuildProgram, clCompileProgram, clLinkProgram. All of them have done their work when they return, also when the
  * program asked to be told of the end by a callback. */
 #include <setjmp.h>
@@ -16,142 +17,148 @@ static cl_int check_devices(cl_context context, cl_uint count, const cl_device_i
     return CL_SUCCESS;
 }
 
-static const char *kernel_names(cl_program program) {
-    struct arena *arena = &program->object.arena;
+static const char *kernel_names(struct build *build) {
     const char *names = "";
-    for (unsigned i = 0; i < program->compiled.kernel_count; i++)
-        names = arena_printf(arena, "%s%s%s", names, i ? ";" : "", program->compiled.kernels[i].name);
+    for (unsigned i = 0; i < build->compiled.kernel_count; i++)
+        names = arena_printf(&build->arena, "%s%s%s", names, i ? ";" : "", build->compiled.kernels[i].name);
     return names;
 }
 
 /* The PTX of an executable goes onto the device. False: it cannot be, the report says why. */
-static bool load(cl_program program, struct report *report) {
+static bool load(cl_program program, struct build *build, struct report *report) {
     struct engine *engine = &program->context->engine;
     engine_acquire(engine);
-    const enum status status = device_load(engine->device, "program.ptx", program->compiled.ptx,
-                                           program->compiled.ptx_bytes, &program->loaded, report);
+    const enum status status = device_load(engine->device, "program.ptx", build->compiled.ptx,
+                                           build->compiled.ptx_bytes, &build->loaded, report);
     if (status != STATUS_OK)
-        program->loaded = NULL;
+        build->loaded = NULL;
     else
-        program->record = record_program(program);
+        build->record = record_program(program, build->loaded);
     engine_give_back(engine);
-    program->kernel_names = kernel_names(program);
+    build->kernel_names = kernel_names(build);
     return status == STATUS_OK;
 }
 
 /* The compiler's own words, and, where it never spoke, ours. */
-static void keep_log(cl_program program, const char *log, const struct report *report) {
-    struct arena *arena = &program->object.arena;
-    program->log = arena_strdup(arena, *log ? log : report_text(report));
+static void keep_log(struct build *build, const char *log, const struct report *report) {
+    build->log = arena_strdup(&build->arena, *log ? log : report_text(report));
 }
 
-static cl_int build_source(cl_program program, const struct build_options *options) {
-    struct arena *arena = &program->object.arena;
+static cl_int build_source(cl_program program, const struct build_options *options, struct build *build) {
     struct report report = {0};
-    program->type = CL_PROGRAM_BINARY_TYPE_NONE;
-    enum status status = compile_text(NULL, program->source, program->source_bytes, &options->compile, arena,
-                                      &program->compiled, &report);
-    const char *log = program->compiled.log;
-    const bool built = status == STATUS_OK && load(program, &report);
-    keep_log(program, status == STATUS_OK && !built ? "" : log, &report);
+    enum status status = compile_text(NULL, program->source, program->source_bytes, &options->compile, &build->arena,
+                                      &build->compiled, &report);
+    const char *log = build->compiled.log;
+    const bool built = status == STATUS_OK && load(program, build, &report);
+    keep_log(build, status == STATUS_OK && !built ? "" : log, &report);
     report_free(&report);
-    program->type = built ? CL_PROGRAM_BINARY_TYPE_EXECUTABLE : CL_PROGRAM_BINARY_TYPE_NONE;
-    program->status = built ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
+    build->type = built ? CL_PROGRAM_BINARY_TYPE_EXECUTABLE : CL_PROGRAM_BINARY_TYPE_NONE;
+    build->status = built ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
     return built ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
 }
 
 /* One made from a binary is built already: its PTX has only to be loaded. */
-static cl_int build_binary(cl_program program) {
+static cl_int build_binary(cl_program program, struct build *build) {
     struct report report = {0};
-    if (program->type != CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
+    const struct build *binary = &program->none;
+    if (binary->type != CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
         return CL_INVALID_BINARY;
-    const bool loaded = program->loaded || load(program, &report);
-    keep_log(program, "", &report);
+    build->type = binary->type;
+    compiled_from_text(binary->compiled.metadata, binary->compiled.ptx, &build->arena, &build->compiled);
+    const struct build *last = program_build(program);
+    build->loaded = last->loaded; /* once is enough */
+    build->record = last->record;
+    build->kernel_names = kernel_names(build);
+    const bool loaded = build->loaded || load(program, build, &report);
+    keep_log(build, "", &report);
     report_free(&report);
-    program->status = loaded ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
+    build->status = loaded ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
     return loaded ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
 }
 
-static cl_int compile_source(cl_program program, const struct build_options *options) {
-    struct arena *arena = &program->object.arena;
+static cl_int compile_source(cl_program program, const struct build_options *options, struct build *build) {
     struct report report = {0};
-    struct compiled compiled;
-    const enum status status = compile_object(program->source, program->source_bytes, &options->compile, arena,
-                                              &program->code, &compiled, &report);
-    keep_log(program, compiled.log, &report);
+    const enum status status = compile_object(program->source, program->source_bytes, &options->compile, &build->arena,
+                                              &build->code, &build->compiled, &report);
+    keep_log(build, build->compiled.log, &report);
     report_free(&report);
-    program->loaded = NULL;
-    program->type = status == STATUS_OK ? CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT : CL_PROGRAM_BINARY_TYPE_NONE;
-    program->status = status == STATUS_OK ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
+    build->type = status == STATUS_OK ? CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT : CL_PROGRAM_BINARY_TYPE_NONE;
+    build->status = status == STATUS_OK ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
     return status == STATUS_OK ? CL_SUCCESS : CL_COMPILE_PROGRAM_FAILURE;
 }
 
-static cl_int link_objects(cl_program program, const struct build_options *options, const cl_program *inputs,
-                           cl_uint count) {
-    struct arena *arena = &program->object.arena;
+static cl_int link_objects(cl_program program, const struct build_options *options, const char *const *objects,
+                           cl_uint count, struct build *build) {
     struct report report = {0};
-    const char **objects = ARENA_ARRAY(arena, const char *, count);
-    for (cl_uint i = 0; i < count; i++)
-        objects[i] = inputs[i]->code;
-    const enum status status =
-        compile_link(objects, count, NULL, arena, options->creates_library ? &program->code : NULL, &program->compiled,
-                     &report);
-    const char *log = program->compiled.log;
-    const bool linked = status == STATUS_OK && (options->creates_library || load(program, &report));
-    keep_log(program, status == STATUS_OK && !linked ? "" : log, &report);
+    const enum status status = compile_link(objects, count, NULL, &build->arena,
+                                            options->creates_library ? &build->code : NULL, &build->compiled, &report);
+    const char *log = build->compiled.log;
+    const bool linked = status == STATUS_OK && (options->creates_library || load(program, build, &report));
+    keep_log(build, status == STATUS_OK && !linked ? "" : log, &report);
     report_free(&report);
-    program->type = !linked                    ? CL_PROGRAM_BINARY_TYPE_NONE
-                    : options->creates_library ? CL_PROGRAM_BINARY_TYPE_LIBRARY
-                                               : CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
-    program->status = linked ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
+    build->type = !linked                    ? CL_PROGRAM_BINARY_TYPE_NONE
+                  : options->creates_library ? CL_PROGRAM_BINARY_TYPE_LIBRARY
+                                             : CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+    build->status = linked ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
     return linked ? CL_SUCCESS : CL_LINK_PROGRAM_FAILURE;
 }
 
-/* What there is to do, for guarded(). */
+/* What there is to do. */
 struct build_order {
     enum build_stage stage;
     const char *options;
     const struct compile_header *headers;
-    const cl_program *inputs;
-    cl_uint count; /* of headers or inputs */
+    const char *const *objects;
+    cl_uint count; /* of headers or objects */
 };
 
-static cl_int carry_out(cl_program program, const struct build_order *order) {
+static cl_int carry_out(cl_program program, const struct build_order *order, struct build *build) {
     static const cl_int wrong[] = {
         [STAGE_BUILD] = CL_INVALID_BUILD_OPTIONS,
         [STAGE_COMPILE] = CL_INVALID_COMPILER_OPTIONS,
         [STAGE_LINK] = CL_INVALID_LINKER_OPTIONS,
     };
-    struct arena *arena = &program->object.arena;
     struct build_options options;
-    if (!build_options_read(order->options, order->stage, arena, &options))
+    if (!build_options_read(order->options, order->stage, &build->arena, &options))
         return wrong[order->stage];
     const struct machine *machine = &program->context->device->machine;
     options.compile.address_bits = lowered_address_bits(machine, (enum isa_choice)machine->isa);
-    program->options = arena_strdup(arena, order->options ? order->options : "");
-    program->binary = NULL;
+    build->options = arena_strdup(&build->arena, order->options ? order->options : "");
     if (order->stage == STAGE_LINK)
-        return link_objects(program, &options, order->inputs, order->count);
+        return link_objects(program, &options, order->objects, order->count, build);
     if (order->stage == STAGE_COMPILE) {
         options.compile.headers = order->headers;
         options.compile.header_count = order->count;
-        return compile_source(program, &options);
+        return compile_source(program, &options, build);
     }
-    return program->from_binary ? build_binary(program) : build_source(program, &options);
+    return program->from_binary ? build_binary(program, build) : build_source(program, &options, build);
 }
 
 /* The same, where the host may run out of memory. */
-static cl_int guarded(cl_program program, const struct build_order *order) {
+static cl_int attempt(cl_program program, const struct build_order *order, struct build *build) {
     jmp_buf escape;
-    struct arena *arena = &program->object.arena;
     if (setjmp(escape)) {
-        arena->escape = NULL;
-        program->status = CL_BUILD_ERROR;
+        build->arena.escape = NULL;
+        build->type = CL_PROGRAM_BINARY_TYPE_NONE;
+        build->status = CL_BUILD_ERROR;
         return CL_OUT_OF_HOST_MEMORY;
     }
-    arena->escape = &escape;
-    const cl_int code = carry_out(program, order);
-    arena->escape = NULL;
+    build->arena.escape = &escape;
+    const cl_int code = carry_out(program, order, build);
+    build->arena.escape = NULL;
+    return code;
+}
+
+/* The program has the build afterwards, unless it was refused before it began. */
+static cl_int make_build(cl_program program, const struct build_order *order) {
+    struct build *build = program_new_build(program);
+    if (!build)
+        return CL_OUT_OF_HOST_MEMORY;
+    const cl_int code = attempt(program, order, build);
+    if (build->status == CL_BUILD_NONE)
+        arena_free(&build->arena);
+    else
+        program_set_build(program, build);
     return code;
 }
 
@@ -168,7 +175,7 @@ cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint count, const cl_de
         return CL_INVALID_OPERATION;
     if (atomic_load(&program->kernels) || atomic_flag_test_and_set(&program->building))
         return CL_INVALID_OPERATION;
-    const cl_int code = guarded(program, &(struct build_order){.stage = STAGE_BUILD, .options = options});
+    const cl_int code = make_build(program, &(struct build_order){.stage = STAGE_BUILD, .options = options});
     atomic_flag_clear(&program->building);
     if (notify)
         notify(program, user);
@@ -189,12 +196,12 @@ cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint count, const cl_
     if (!program->source || program->from_binary || atomic_load(&program->kernels) ||
         atomic_flag_test_and_set(&program->building))
         return CL_INVALID_OPERATION;
-    struct compile_header *texts = object_alloc(&program->object, (header_count + 1) * sizeof *texts);
+    struct compile_header *texts = object_alloc(&program->object, ((size_t)header_count + 1) * sizeof *texts);
     for (cl_uint i = 0; texts && i < header_count; i++)
         texts[i] = (struct compile_header){names[i], headers[i]->source};
     const struct build_order order = {
         .stage = STAGE_COMPILE, .options = options, .headers = texts, .count = header_count};
-    const cl_int code = texts ? guarded(program, &order) : CL_OUT_OF_HOST_MEMORY;
+    const cl_int code = texts ? make_build(program, &order) : CL_OUT_OF_HOST_MEMORY;
     atomic_flag_clear(&program->building);
     if (notify)
         notify(program, user);
@@ -212,14 +219,21 @@ cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint count, const cl
     for (cl_uint i = 0; i < input_count; i++)
         if (!object_is(inputs[i], KIND_PROGRAM))
             return object_refuse(code, CL_INVALID_PROGRAM);
-    for (cl_uint i = 0; i < input_count; i++)
-        if (!inputs[i]->code || inputs[i]->context != context)
-            return object_refuse(code, CL_INVALID_OPERATION);
     cl_program program = program_create(context, code);
     if (!program)
         return NULL;
-    const struct build_order order = {.stage = STAGE_LINK, .options = options, .inputs = inputs, .count = input_count};
-    const cl_int linked = guarded(program, &order);
+    const char **objects = object_alloc(&program->object, input_count * sizeof *objects);
+    cl_int refused = objects ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    for (cl_uint i = 0; !refused && i < input_count; i++)
+        if (inputs[i]->context != context || !(objects[i] = program_build(inputs[i])->code))
+            refused = CL_INVALID_OPERATION;
+    if (refused) {
+        program_release(program);
+        return object_refuse(code, refused);
+    }
+    const struct build_order order = {
+        .stage = STAGE_LINK, .options = options, .objects = objects, .count = input_count};
+    const cl_int linked = make_build(program, &order);
     if (linked == CL_INVALID_LINKER_OPTIONS) {
         program_release(program);
         return object_refuse(code, linked);

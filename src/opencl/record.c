@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "opencl/record.h"
 
 #include <pthread.h>
@@ -102,12 +103,12 @@ void record_end(struct recorder *recorder) {
     pthread_mutex_unlock(&recorder->lock);
 }
 
-struct session_entry *record_program(cl_program program) {
+struct session_entry *record_program(cl_program program, struct program *loaded) {
     struct recording *recording = program->context->recording;
     if (!recording)
         return NULL;
     struct session_entry *entry = ARENA_NEW(&recording->arena, struct session_entry);
-    *entry = (struct session_entry){.program = program->loaded,
+    *entry = (struct session_entry){.program = loaded,
                                     .source = arena_strdup(&recording->arena, program->source ? program->source : "")};
     return entry;
 }
@@ -141,11 +142,16 @@ void record_watch(cl_context context, struct launch *launch) {
     launch->watcher = recording;
 }
 
-void record_launch(cl_program program, const struct launch *launch, const struct launch_result *result) {
-    struct recording *recording = program->context->recording;
+void record_launch(cl_context context, struct session_entry *record, const struct launch *launch,
+                   const struct launch_result *result) {
+    struct recording *recording = context->recording;
     if (is_own(recording))
-        session_log_launch(&recording->log, program->record, launch, result,
-                           device_host_threads(program->context->engine.device));
+        session_log_launch(&recording->log, record, launch, result, device_host_threads(context->engine.device));
+}
+
+void record_remark(cl_context context, const char *message) {
+    if (is_own(context->recording))
+        session_log_remark(&context->recording->log, message);
 }
 
 void record_fault(cl_context context, const char *message) {

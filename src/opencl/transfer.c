@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Commands that move bytes: read, write, copy, fill, also of rectangles, map and unmap. All but fills are boxes copied
  * row by row; a plain range is a box of one row. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Constant expressions: 64-bit integers with C's operators, and floating-point literals. */
 #include "ptx/parser.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The forms of instructions: which words and operands a mnemonic takes, and what they become. */
 #ifndef HEDDLE_PTX_FORMS_H
 #define HEDDLE_PTX_FORMS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where variables lie: the image of .global and .const, and the shared memory of each kernel. */
 #include "ptx/parser.h"
 
@@ -12,11 +13,17 @@ static const struct token *token_of(struct parser *parser, const struct symbol *
     return token;
 }
 
+/* .global variables lie apart, so that what runs over the end of one does not reach the next; those of .const, which
+ * machines keep in small banks, side by side. */
+enum { VARIABLE_GAP = 256 };
+
 void layout_image(struct parser *parser) {
     uint64_t end = 0;
     uint32_t align = 16;
+    bool was_global = false;
     for (unsigned i = 0; i < parser->variables.count; i++) {
         struct symbol *symbol = (struct symbol *)parser->variables.items[i];
+        const bool is_global = symbol->space == SPACE_GLOBAL;
         if (symbol->space == SPACE_SHARED)
             continue;
         if (symbol->linkage == LINKAGE_EXTERN) {
@@ -25,8 +32,9 @@ void layout_image(struct parser *parser) {
                          symbol->name);
             continue;
         }
-        symbol->offset = bits_round_up(end, symbol->align);
+        symbol->offset = bits_round_up(end && (was_global || is_global) ? end + VARIABLE_GAP : end, symbol->align);
         end = symbol->offset + symbol->bytes;
+        was_global = is_global;
         if (end > VARIABLE_BYTES_MAX) {
             parser_error(parser, token_of(parser, symbol),
                          "the variables of the module need more than the limit of %llu bytes",
@@ -109,8 +117,6 @@ static bool place_shared(struct parser *parser, struct callers *callers, struct 
     for (uint32_t i = 0; i < user_count; i++)
         if (callers->stack[i] < parser->functions.count)
             parser->functions.items[callers->stack[i]]->shared_bytes = (uint32_t)end;
-    if (parser->module->shared_bytes < end)
-        parser->module->shared_bytes = (uint32_t)end;
     return true;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* PTX text as an array of tokens; names are interned, so that equal names are equal pointers. */
 #ifndef HEDDLE_PTX_LEXER_H
 #define HEDDLE_PTX_LEXER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Operands as written to operands of the instruction form: the letters of forms.def. */
 #include "ptx/forms.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Barriers, branches, calls. */
 #include "ptx/forms.h"
 

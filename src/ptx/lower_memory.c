@@ -1,5 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Loads, stores, atomics, fences. */
 #include "ptx/forms.h"
+
+/* A parameter of a call has neighbours in its frame, which are not what is meant behind its end. Those of kernels are
+ * checked against their whole block, when it is known. */
+static bool check_parameter(struct parser *parser, struct statement *statement, const struct raw *raw) {
+    const struct symbol *symbol = raw->symbol;
+    if (!symbol || symbol->space != SPACE_PARAM || !symbol->in_frame || !symbol->bytes || raw->has_register)
+        return true;
+    const unsigned vector = statement->match.value[SLOT_VECTOR];
+    const uint64_t bytes = (vector ? vector : 1) * (uint64_t)type_bytes((enum type)statement->match.types[0]);
+    if (bytes <= symbol->bytes && (uint64_t)raw->offset <= symbol->bytes - bytes)
+        return true;
+    return parser_error(parser, raw->token, "'%s' of %llu bytes at %lld is outside '%s', which has %llu",
+                        forms_opcode_text(parser, statement), (unsigned long long)bytes, (long long)raw->offset,
+                        symbol->name, (unsigned long long)symbol->bytes);
+}
 
 /* The address goes to src[0]; the space it says is checked against the one the variable lives in. */
 static bool lower_address(struct parser *parser, struct statement *statement, struct build *build,
@@ -19,6 +35,8 @@ static bool lower_address(struct parser *parser, struct statement *statement, st
         return parser_error(parser, raw->token, "'%s' is a .%s variable, but '%s' accesses .%s", symbol->name,
                             space_name((enum space)symbol->space), forms_opcode_text(parser, statement),
                             space_name((enum space)inst->space));
+    if (!check_parameter(parser, statement, raw))
+        return false;
     if (raw->has_register) {
         struct raw reg = *raw;
         reg.kind = RAW_REGISTER;
@@ -97,9 +115,9 @@ bool lower_st(struct parser *parser, struct statement *statement, struct build *
     if (symbol && symbol->space == SPACE_CONST)
         return parser_error(parser, statement->operands[0].token, "'%s' is a .const variable and cannot be written",
                             symbol->name);
-    if (symbol && symbol->space == SPACE_PARAM && !symbol->in_frame)
+    if (inst->space == SPACE_PARAM && (symbol ? !symbol->in_frame : parser->function->is_entry))
         return parser_error(parser, statement->operands[0].token, "kernel parameter '%s' cannot be written",
-                            symbol->name);
+                            symbol ? symbol->name : "[register]");
     const struct raw *values = &statement->operands[1];
     if (!check_vector(parser, statement, values, &count))
         return false;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mov, cvt and the conversions of addresses. */
 #include "ptx/forms.h"
 

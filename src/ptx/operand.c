@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Operands as written: registers, constants, symbols, addresses, vectors. */
 #include "ptx/forms.h"
 

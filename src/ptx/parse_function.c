@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels and functions: headers, bodies, and the statements in them that are not instructions. */
 #include "ptx/parser.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One instruction: guard, opcode, operands, and its place in the code. */
 #include "ptx/forms.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* .file, .loc, .section and .pragma: where the code came from. */
 #include "ptx/parser.h"
 

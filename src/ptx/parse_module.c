@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The module: what stands outside functions, and the entry point of the room. */
 #include "ptx/ptx.h"
 

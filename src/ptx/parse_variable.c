@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Variables, registers and parameters: types, sizes, initialisers. */
 #include "ptx/parser.h"
 

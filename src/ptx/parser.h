@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of this room share: the parser's state, names and scopes, errors, constants. */
 #ifndef HEDDLE_PTX_PARSER_H
 #define HEDDLE_PTX_PARSER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* PTX text to a module. */
 #ifndef HEDDLE_PTX_PTX_H
 #define HEDDLE_PTX_PTX_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names and what they mean where: registers, variables, functions, labels. */
 #include "ptx/parser.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Means that SQLite lacks. */
 #ifndef HEDDLE_REPRO_AGGREGATE_H
 #define HEDDLE_REPRO_AGGREGATE_H

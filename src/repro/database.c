@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "repro/database.h"
 
 #include <stdio.h>
@@ -27,7 +28,28 @@ struct filling {
 
 enum status database_error(sqlite3 *database, const struct experiment *experiment, const struct yaml_node *at,
                            struct report *report) {
+    if (sqlite3_errcode(database) == SQLITE_INTERRUPT)
+        return experiment_error(experiment, at, "this does not end: it takes more than 25 million steps", report);
     return experiment_error(experiment, at, sqlite3_errmsg(database), report);
+}
+
+/* A file's questions must end, and fit into memory. The experiments that are shipped take some thousand steps of the
+ * database's machine for a question; a host does 25 million within seconds. */
+enum { STEPS_AT_A_TIME = 1000000, MILLIONS_MAX = 25, VALUE_BYTES_MAX = 64 << 20, PAGES_MAX = 1 << 18 };
+
+static int count_steps(void *counted) {
+    unsigned *steps = counted;
+    return ++*steps > MILLIONS_MAX;
+}
+
+static bool limit_questions(sqlite3 *database, struct arena *arena) {
+    unsigned *steps = ARENA_ARRAY(arena, unsigned, 1);
+    char *pages = sqlite3_mprintf("PRAGMA max_page_count = %d", (int)PAGES_MAX);
+    sqlite3_progress_handler(database, STEPS_AT_A_TIME, count_steps, steps);
+    sqlite3_limit(database, SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX);
+    const int code = sqlite3_exec(database, pages, NULL, NULL, NULL);
+    sqlite3_free(pages);
+    return code == SQLITE_OK;
 }
 
 enum status database_query(sqlite3 *database, const struct experiment *experiment, const struct yaml_node *sql,
@@ -540,6 +562,8 @@ enum status database_open(struct experiment *experiment, const struct store *sto
         return report_add(report, STATUS_SYSTEM, "no database in memory: %s", sqlite3_errmsg(*out));
     f.database = *out;
     enum status status = add_points(&f);
+    if (!status && !limit_questions(*out, experiment->arena))
+        status = report_add(report, STATUS_SYSTEM, "no limits for the database: %s", sqlite3_errmsg(*out));
     if (!status && experiment->print)
         status = add_printed(&f);
     if (!status && experiment->machine_count)

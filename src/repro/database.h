@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What an experiment's questions are asked of: a database in memory with the tables `points`, `series`, `instructions`,
  * `printed`, `costs`, `oracle`, `steps`, `held` and those that the experiment makes of them; aggregates hmean, gmean, median. */
 #ifndef HEDDLE_REPRO_DATABASE_H

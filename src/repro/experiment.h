@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An experiment: what to run, what was published of it, and how the two compare. One file each in repro/;
  * docs/adding-an-experiment.md. Its questions are SQL, asked of a database that has its points. */
 #ifndef HEDDLE_REPRO_EXPERIMENT_H

@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "repro/figure.h"
 
 #include <string.h>
 
+enum { ROWS_MAX = 1000000, CATEGORIES_MAX = 4096 }; /* of one figure: a file may ask for more than anyone can look at */
 enum role { ROLE_X, ROLE_SERIES, ROLE_Y, ROLE_PRINTED, ROLES };
 
 struct names {
@@ -20,6 +22,7 @@ struct drawing {
     struct report *report;
     int columns[ROLES]; /* of the query; -1: not there */
     struct names series, categories;
+    unsigned rows;
     struct points ours[PLOT_COLUMNS_MAX], printed[PLOT_COLUMNS_MAX];
 };
 
@@ -70,6 +73,9 @@ static enum status add_row(struct drawing *d, sqlite3_stmt *query) {
     const int at = d->columns[ROLE_X];
     if (series >= most)
         return refuse(d, arena_printf(d->e->arena, "a figure has at most %u series", most));
+    if (++d->rows > ROWS_MAX || d->categories.count > CATEGORIES_MAX)
+        return refuse(d, arena_printf(d->e->arena, "a figure has at most %d rows, and %d names along x", ROWS_MAX,
+                                      CATEGORIES_MAX));
     if (d->figure->kind == PLOT_LINES && sqlite3_column_type(query, at) == SQLITE_TEXT)
         return refuse(d, "x of lines is a number; bars have names");
     const double x = d->figure->kind == PLOT_LINES ? sqlite3_column_double(query, at)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A figure of an experiment: what a SELECT gives, drawn. */
 #ifndef HEDDLE_REPRO_FIGURE_H
 #define HEDDLE_REPRO_FIGURE_H

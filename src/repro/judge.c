@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "repro/judge.h"
 
 #include <math.h>

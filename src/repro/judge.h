@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An experiment's numbers, what they say of what was published, and its figures. */
 #ifndef HEDDLE_REPRO_JUDGE_H
 #define HEDDLE_REPRO_JUDGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "repro/page.h"
 
 #include <ctype.h>
@@ -216,7 +217,8 @@ static void put_introduction(struct page *page, const struct experiment *experim
     put_either(page, "# Reproduction\n", "<h1>Reproduction</h1>\n");
     put_paragraphs(
         page, arena_printf(page->arena,
-                           "Published results beside Heddle's own, at size %s, by model `%s`. Written by `heddle "
+                           "Published results beside Heddle's own, at size %s, by model `%s`, which may be older than "
+                           "the tree: `tools/check docs` says so. Written by `heddle "
                            "repro`, the discussions with it: they stand in the "
                            "experiments' files in `repro/`.\n\n"
                            "Reproduced: every check holds, and every value with a tolerance is within it. Order only: "

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* All experiments on one page, as Markdown or as HTML. */
 #ifndef HEDDLE_REPRO_PAGE_H
 #define HEDDLE_REPRO_PAGE_H

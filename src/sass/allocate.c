@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Registers for units. A unit is live in segments of points, two for each instruction: 2p where it reads, 2p + 1 where it
  * writes. Copies are merged where the two never live at once; then groups take the lowest register that is free at all
  * their points, those that are used most first. What finds none is kept in local memory, and all begins again. */

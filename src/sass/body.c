@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "sass/body.h"
 
 #include "base/bits.h"

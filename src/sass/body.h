@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A kernel on its way from PTX to native code: all it calls put in place, blocks with one way out each. First with the
  * registers and types of PTX (flatten.c), then legal (legal.c): 32-bit values and predicates, operations that the
  * native instruction sets have or that the selectors know sequences for. */

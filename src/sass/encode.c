@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fermi's 64-bit encodings, both ways, by the places of fermi.def. A place is a letter:
  *   registers: d bit 14, 1 bit 20, 3 bit 49, e bit 32, A bit 43
  *   predicates: P bit 17, Q bit 14, R bit 53, V bit 54; with a bit behind that inverts: 4 bit 49, 5 bit 20, 6 bit 26

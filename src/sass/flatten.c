@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A kernel and all it calls as one body. Every activation has registers of its own, so a call moves none; arguments and
  * results, which PTX hands over in .param variables, are registers too where every access is of whole words, and lie in
  * the frame of local memory where not. */

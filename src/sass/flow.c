@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where tokens lead a thread. Seen by one thread, SSY, PBK, PCNT and PRET put a place on a stack, and .S, BRK, CONT and RET
  * take the nearest of their kind with all above it and go there; tokens of divergence are no matter of one thread. All
  * pairs of an instruction and a stack that can be reached are visited, and an instruction that takes must always go to the

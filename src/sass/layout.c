@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks in their order, branches where the next block is not the one to go to, addresses. */
 #include "sass/machine_flow.h"
 

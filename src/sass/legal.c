@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From types of PTX to 32-bit words and predicates. 64-bit values are two words; 8- and 16-bit values lie in the low part
  * of a word whose upper part may hold anything, and are extended where that matters. */
 #include "sass/legal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of legal.c: PTX operations as 32-bit operations. */
 #ifndef HEDDLE_SASS_LEGAL_H
 #define HEDDLE_SASS_LEGAL_H

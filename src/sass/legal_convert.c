@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Conversions. Results keep the sign in the whole word, as the executor's do: the destination may be wider. */
 #include "isa/address.h"
 #include "sass/legal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Division and square roots, which the native instruction sets have no instruction for. Reciprocals are only taken to be
  * good to a unit in the last place; what follows makes the result exact. */
 #include "sass/legal.h"

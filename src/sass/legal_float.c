@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Floating point: f32 as it is, f64 in pairs of words where the instruction set has it. */
 #include "sass/legal.h"
 

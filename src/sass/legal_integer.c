@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Integers of up to 32 bits. */
 #include "sass/legal.h"
 

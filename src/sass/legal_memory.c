@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Loads, stores and atomics: the address is a register and an offset, or an offset; values are words. What follows the
  * address in src[1] is the upper word of a 64-bit pointer, where it is used. */
 #include "isa/address.h"

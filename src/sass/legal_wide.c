@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 64-bit integers as pairs of words. Shifts by 32 and more give 0 (or the sign), which the sequences rely on. */
 #include "sass/legal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From a PTX module to a native program. */
 #ifndef HEDDLE_SASS_LOWER_H
 #define HEDDLE_SASS_LOWER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "sass/machine.h"
 
 uint32_t machine_unit(struct machine *machine, bool is_predicate) {

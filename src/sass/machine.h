@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A kernel as native instructions on virtual registers, between selection and layout: what the selectors make, what the
  * shaping of control flow, the register allocator and the layout work on. A virtual register ("unit") is a 32-bit word or a
  * predicate; instructions with 64- and 128-bit operands tie units to groups that lie side by side, aligned. */

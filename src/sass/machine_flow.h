@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Control flow of a machine's blocks: order, dominators, natural loops. */
 #ifndef HEDDLE_SASS_MACHINE_FLOW_H
 #define HEDDLE_SASS_MACHINE_FLOW_H

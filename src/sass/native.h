@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Native code of Fermi and Tesla (GT200): instructions as their disassembler writes them, which the text parsers, the
  * decoder, the printer, the way to the internal form and the lowering from PTX all share. The tables are fermi.def and
  * tesla.def; modifiers.def has the words behind the dots. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Listings of native code, as the disassembler writes them: "code for sm_20", "Function : name", and a line for every
  * instruction, "address, encoding if any, guard, mnemonic, operands; whatever". What a listing does not say, lines of our
  * own do: .params, .shared, .local with a number of bytes, .param with offset and bytes of each (else every word is one),
@@ -332,6 +333,10 @@ static void parse_directive(struct listing *listing) {
         parse_refuse(parser, "this stands behind a line 'Function : name'");
     } else if (parse_word(parser, "params")) {
         listing->has_params = parse_bytes(parser, &kernel->param_bytes);
+        if (kernel->param_bytes > BANK_BYTES_MAX) {
+            parse_refuse(parser, "a kernel has at most %d bytes of parameters", BANK_BYTES_MAX);
+            kernel->param_bytes = 0;
+        }
     } else if (parse_word(parser, "param")) {
         struct native_param *param = ARENA_PUSH(&parser->program->arena, &listing->params);
         if (parse_bytes(parser, &param->offset) && parse_bytes(parser, &param->bytes) &&

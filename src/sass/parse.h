@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the parts of the text parser share: a cursor on one line of the listing. */
 #ifndef HEDDLE_SASS_PARSE_H
 #define HEDDLE_SASS_PARSE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Operands of native instructions as text, by the shapes of the tables. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Native code as its disassembler writes it. */
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the selectors of Fermi and Tesla share: facts about registers, and which instruction is part of which. */
 #ifndef HEDDLE_SASS_SELECT_H
 #define HEDDLE_SASS_SELECT_H

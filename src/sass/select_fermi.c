@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fermi instructions for legal code. Values that are read once and in the same block are taken into the instruction that
  * reads them where Fermi has one for both; parameters and sizes are read from c[0x0] in place. */
 #include "base/bits.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Integers for Fermi. */
 #include "sass/select_fermi.h"
 

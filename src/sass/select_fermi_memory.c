@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory, barriers and votes for Fermi. */
 #include "sass/select_fermi.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Floating point, comparison and conversion for Fermi. */
 #include "sass/select_fermi.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tesla (GT200) instructions for legal code. Products are made of 16-bit halves, predicates are words of 0 or -1 that
  * condition codes are set from, shared memory is reached by address registers and may be an operand, and lies behind the
  * kernel's parameters. */

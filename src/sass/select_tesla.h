@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the parts of the Tesla selector share. */
 #ifndef HEDDLE_SASS_SELECT_TESLA_H
 #define HEDDLE_SASS_SELECT_TESLA_H

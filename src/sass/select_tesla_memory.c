@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory for Tesla: global memory by a register without an offset, shared memory by address registers. */
 #include "sass/select_tesla.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Products, floating point, conversion and memory for Tesla. */
 #include "sass/select_tesla.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tokens for control flow. Every loop gets one block that goes back and one place behind it; a loop whose only way out is
  * at its end is a backward branch, any other has a PBK before it and leaves by BRK. Where lanes part, SSY names a pad before
  * the block where the sides meet again: the immediate post-dominator, as far as lanes do not leave the loop or end. Every

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of fermi.def, tesla.def and modifiers.def. */
 #include <string.h>
 

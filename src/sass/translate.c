@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A native program as a module: functions, registers, parameters, constants, and where jumps lead. */
 #include "sass/translate.h"
 
@@ -315,8 +316,6 @@ static void put_kernel(struct translation *t, unsigned *function_count, struct a
     const uint32_t params = t->program->isa == NATIVE_TESLA ? TESLA_PARAM_BASE + functions[0]->param_bytes : 0;
     for (unsigned i = 0; i < count; i++)
         functions[i]->shared_bytes = kernel->shared_bytes + params;
-    if (functions[0]->shared_bytes > t->module->shared_bytes)
-        t->module->shared_bytes = functions[0]->shared_bytes;
     set_targets(t, targets, pcs, functions, starts, count);
     if (calls_itself(t, functions, count))
         translate_refuse(t, "a function that calls itself");

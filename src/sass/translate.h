@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From native instructions to the internal form: what the parts share. */
 #ifndef HEDDLE_SASS_TRANSLATE_H
 #define HEDDLE_SASS_TRANSLATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What each Fermi instruction is in the internal form. */
 #include "sass/translate.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What Fermi's loads, stores and atomics are in the internal form. */
 #include "sass/translate.h"
 

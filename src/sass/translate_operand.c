@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Operands and single operations of the internal form. */
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "sass/translate.h"
 
 enum status translate_refuse(struct translation *t, const char *format, ...) {
@@ -52,7 +54,7 @@ static bool is_zero(const struct translation *t, const struct native_operand *op
 bool translate_bank(const struct native_kernel *kernel, unsigned bank, int64_t offset, unsigned bytes, uint64_t *out) {
     *out = 0;
     for (unsigned i = 0; i < kernel->bank_count; i++)
-        if (kernel->banks[i].number == bank && offset >= 0 && offset + bytes <= kernel->banks[i].byte_count) {
+        if (kernel->banks[i].number == bank && range_within((uint64_t)offset, bytes, kernel->banks[i].byte_count)) {
             memcpy(out, kernel->banks[i].bytes + offset, bytes);
             return true;
         }
@@ -71,9 +73,9 @@ static struct operand fermi_constant(struct translation *t, const struct native_
     uint64_t value;
     if (operand->reg != FERMI_RZ)
         return refuse_constant(t, operand);
-    if (operand->bank == 0 && offset >= FERMI_PARAM_BASE &&
-        offset - FERMI_PARAM_BASE + bytes <= (int64_t)t->kernel->param_bytes)
-        return (struct operand){.kind = OPERAND_PARAM, .imm = (uint64_t)(offset - FERMI_PARAM_BASE)};
+    const uint64_t param = (uint64_t)offset - FERMI_PARAM_BASE;
+    if (operand->bank == 0 && range_within(param, bytes, t->kernel->param_bytes))
+        return (struct operand){.kind = OPERAND_PARAM, .imm = param};
     if (operand->bank == 0 && bytes == 4 && offset % 4 == 0 && offset >= FERMI_SIZES_BASE &&
         offset < FERMI_PARAM_BASE) {
         const unsigned which = (unsigned)(offset - FERMI_SIZES_BASE) / 4;
@@ -118,9 +120,9 @@ static struct operand take_shared(struct translation *t, const struct native_ope
     const int64_t place = operand->value * bytes;
     const bool direct = operand->reg == NATIVE_NO_ADDRESS;
     (void)type;
-    if (direct && bytes == 4 && place >= TESLA_PARAM_BASE &&
-        place - TESLA_PARAM_BASE + 4 <= (int64_t)t->kernel->param_bytes)
-        return (struct operand){.kind = OPERAND_PARAM, .imm = (uint64_t)(place - TESLA_PARAM_BASE)};
+    const uint64_t param = (uint64_t)place - TESLA_PARAM_BASE;
+    if (direct && bytes == 4 && range_within(param, bytes, t->kernel->param_bytes))
+        return (struct operand){.kind = OPERAND_PARAM, .imm = param};
     static const uint8_t sizes[] = {SPECIAL_NTID_X,   SPECIAL_NTID_Y,  SPECIAL_NTID_Z, SPECIAL_NCTAID_X,
                                     SPECIAL_NCTAID_Y, SPECIAL_CTAID_X, SPECIAL_CTAID_Y};
     if (direct && bytes == 2 && place >= 2 && place < TESLA_PARAM_BASE)

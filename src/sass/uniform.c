@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Loads of words that all threads of a block read at the same address, through a pointer that the kernel only reads through, are
  * LDU; one beside another load is half of LD_LDU [003 Table 12]. The conditions are ours: the study shows the instructions, not
  * when its compiler chose them. An address is the same where it is made of parameters, sizes and the block's number only. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "sass/words.h"
 
 enum native_modifier word_of_type(enum type type) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Words behind the dots for what the internal form says in its own: the same on Fermi and Tesla. MODIFIER_NONE: nothing is
  * written. */
 #ifndef HEDDLE_SASS_WORDS_H

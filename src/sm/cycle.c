@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The loop over cycles: what happens in one, and which is the next in which anything does. */
 #include <stdio.h>
 #include <string.h>
@@ -191,9 +192,9 @@ static void run_cycle(struct sm *sm) {
 }
 
 static uint64_t counted_slots(const struct sm_stats *stats) {
-    uint64_t sum = stats->memory + stats->idle + stats->stall;
-    for (unsigned i = 0; i < 8; i++)
-        sum += (&stats->issued_1)[i];
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < SLOT_COUNT; i++)
+        sum += stats->in_slots[i];
     return sum;
 }
 
@@ -366,8 +367,7 @@ static enum status create(struct sm **out, struct arena *arena, const struct sm_
     sm->inst_stats = shape->instructions, sm->histograms = shape->histograms;
     sm->divergent = ARENA_ARRAY(arena, uint64_t, module->code_count);
     sm->slips = mechanism->looked_up != NULL;
-    if (sm->slips && params->pipeline == SM_SCOREBOARD)
-        sm->params.pipeline = SM_BARREL;
+    sm->params.pipeline = sm_pipeline(params, mechanism);
     sm->usage = (struct divergence_usage){.memory = &sm->stats.memory,
                                           .idle = &sm->stats.idle,
                                           .stall = &sm->stats.stall,

@@ -1,107 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What timing needs of each instruction: its unit, latency, interval, registers. */
 #include "sm/state.h"
 
-static bool is_f64(const struct inst *inst) { return inst->type == TYPE_F64 || inst->stype == TYPE_F64; }
+/* By type: integers, floating point, f64. */
+enum { WORK_INTEGER, WORK_FLOAT, WORK_DOUBLE, WORK_TYPES };
+
+/* Where work is done, and its latency and interval: keys, by their place in struct sm_params. */
+struct work {
+    enum sm_unit unit;
+    size_t latency, interval;
+};
+#define WORK(unit, latency, interval)                                                                                  \
+    { SM_UNIT_##unit, offsetof(struct sm_params, latency_##latency), offsetof(struct sm_params, interval_##interval) }
+#define WORK_OF_ALL(unit, latency, interval)                                                                           \
+    { WORK(unit, latency, interval), WORK(unit, latency, interval), WORK(unit, latency, interval) }
+
+/* Memory and what accumulates there stand apart: what they take is known when they are executed. */
+static const struct work works[CLASS_MEMORY][WORK_TYPES] = {
+    [CLASS_ADD] = {WORK(INT, int_add, int), WORK(SP, fp_add, fp), WORK(DP, dp, dp)},
+    [CLASS_MINMAX] = {WORK(INT, int_max, int_mul), WORK(SP, fp_max, fp), WORK(DP, dp_max, dp)},
+    [CLASS_MUL] = {WORK(INT, int_mul, int_mul), WORK(SP, fp_mul, fp), WORK(DP, dp, dp)},
+    [CLASS_MAD] = {WORK(INT, int_mad, int), WORK(SP, fp_mad, fp), WORK(DP, dp, dp)},
+    [CLASS_DIV] = {WORK(SFU, int_div, int_div), WORK(SFU, fp_div, fp_div), WORK(DP, dp_div, dp_div)},
+    [CLASS_SPECIAL] = {WORK(SFU, sfu, sfu), WORK(SFU, sfu, sfu), WORK(SFU, dp_div, sfu)},
+    [CLASS_LOGIC] = WORK_OF_ALL(INT, logic, logic),
+    [CLASS_CVT] = {WORK(INT, logic, logic), WORK(SFU, cvt, cvt), WORK(SFU, cvt, cvt)},
+    [CLASS_WARP] = WORK_OF_ALL(SP, shuffle, shuffle),
+    [CLASS_TRAVERSE] = WORK_OF_ALL(INT, int_add, int),
+};
+
+static uint16_t cycles_of(const struct sm_params *params, size_t field) {
+    return (uint16_t) * (const uint32_t *)((const char *)params + field);
+}
+
+static unsigned work_type(const struct inst *inst, enum op_class class) {
+    const bool wide = inst->type == TYPE_F64 || inst->stype == TYPE_F64;
+    if (!type_is_float(inst->type) && !(class == CLASS_CVT && type_is_float(inst->stype)))
+        return WORK_INTEGER;
+    return wide ? WORK_DOUBLE : WORK_FLOAT;
+}
 
 /* The cycles are those of a narrow instruction without pipeline registers, until add_width. */
-static void classify(struct timed *timed, enum sm_unit unit, uint32_t latency, uint32_t interval) {
-    timed->unit = (uint8_t)unit;
-    timed->done_cycles = (uint16_t)latency, timed->busy_cycles = (uint16_t)interval;
-}
-
-static void classify_integer(struct timed *timed, const struct inst *inst, const struct sm_params *p) {
-    switch ((enum op)inst->op) {
-    case OP_MIN:
-    case OP_MAX: classify(timed, SM_UNIT_INT, p->latency_int_max, p->interval_int_mul); break;
-    case OP_MUL:
-    case OP_MUL24: classify(timed, SM_UNIT_INT, p->latency_int_mul, p->interval_int_mul); break;
-    case OP_MAD:
-    case OP_MAD24:
-    case OP_DP4A:
-    case OP_DP2A:
-    case OP_SAD: classify(timed, SM_UNIT_INT, p->latency_int_mad, p->interval_int); break;
-    case OP_DIV:
-    case OP_REM: classify(timed, SM_UNIT_SFU, p->latency_int_div, p->interval_int_div); break;
-    default: classify(timed, SM_UNIT_INT, p->latency_int_add, p->interval_int); break;
-    }
-}
-
-static void classify_float(struct timed *timed, const struct inst *inst, const struct sm_params *p) {
-    const bool wide = is_f64(inst);
-    switch ((enum op)inst->op) {
-    case OP_MIN:
-    case OP_MAX:
-        classify(timed, wide ? SM_UNIT_DP : SM_UNIT_SP, wide ? p->latency_dp_max : p->latency_fp_max,
-                 wide ? p->interval_dp : p->interval_fp);
-        break;
-    case OP_MUL:
-        classify(timed, wide ? SM_UNIT_DP : SM_UNIT_SP, wide ? p->latency_dp : p->latency_fp_mul,
-                 wide ? p->interval_dp : p->interval_fp);
-        break;
-    case OP_MAD:
-    case OP_FMA:
-        classify(timed, wide ? SM_UNIT_DP : SM_UNIT_SP, wide ? p->latency_dp : p->latency_fp_mad,
-                 wide ? p->interval_dp : p->interval_fp);
-        break;
-    case OP_DIV:
-    case OP_SQRT:
-        classify(timed, wide ? SM_UNIT_DP : SM_UNIT_SFU, wide ? p->latency_dp_div : p->latency_fp_div,
-                 wide ? p->interval_dp_div : p->interval_fp_div);
-        break;
-    case OP_RCP:
-    case OP_RSQRT:
-    case OP_SIN:
-    case OP_COS:
-    case OP_LG2:
-    case OP_EX2:
-    case OP_TANH: classify(timed, SM_UNIT_SFU, wide ? p->latency_dp_div : p->latency_sfu, p->interval_sfu); break;
-    default:
-        classify(timed, wide ? SM_UNIT_DP : SM_UNIT_SP, wide ? p->latency_dp : p->latency_fp_add,
-                 wide ? p->interval_dp : p->interval_fp);
-        break;
-    }
-}
-
-/* What needs no adder: by the order of isa/ops.def. */
-static bool is_logic(enum op op) {
-    return (op >= OP_AND && op <= OP_ISSPACEP) || op >= OP_BRA || op == OP_BAR || op == OP_ACTIVEMASK || op == OP_ABS ||
-           op == OP_NEG || op == OP_COPYSIGN || op == OP_TESTP;
-}
-
-static void classify_inst(struct timed *timed, const struct inst *inst, const struct sm_params *p) {
-    switch ((enum op)inst->op) {
-    case OP_LD:
-    case OP_ST:
-    case OP_ATOM:
-    case OP_RED:
-    case OP_PREFETCH:
-    case OP_MEMBAR: classify(timed, SM_UNIT_MEMORY, p->const_latency, 0); return;
-    case OP_COND_ACC:
-        classify(timed, SM_UNIT_MEMORY, p->const_latency + p->latency_prefix_sum, p->latency_prefix_sum);
+static void classify(struct timed *timed, const struct inst *inst, const struct sm_params *p) {
+    const enum op_class class = op_class((enum op)inst->op);
+    if (class >= CLASS_MEMORY) {
+        const uint32_t before = class == CLASS_ACCUMULATE ? p->latency_prefix_sum : 0;
+        timed->unit = SM_UNIT_MEMORY;
+        timed->done_cycles = (uint16_t)(p->const_latency + before), timed->busy_cycles = (uint16_t)before;
         return;
-    case OP_TREE_TRAVERSE:
-        classify(timed, SM_UNIT_INT, p->latency_int_add + p->latency_prefix_sum, p->interval_int);
-        return;
-    case OP_SHFL:
-    case OP_VOTE:
-    case OP_MATCH:
-    case OP_REDUX:
-    case OP_BAR_WARP:
-    case OP_ELECT: classify(timed, SM_UNIT_SP, p->latency_shuffle, p->interval_shuffle); return;
-    case OP_CVT:
-        if (type_is_float(inst->type) || type_is_float(inst->stype))
-            classify(timed, p->cvt_on_sfu ? SM_UNIT_SFU : SM_UNIT_INT, p->latency_cvt, p->interval_cvt);
-        else
-            classify(timed, SM_UNIT_INT, p->latency_logic, p->interval_logic);
-        return;
-    default: break;
     }
-    if (is_logic((enum op)inst->op))
-        classify(timed, SM_UNIT_INT, p->latency_logic, p->interval_logic);
-    else if (type_is_float(inst->type))
-        classify_float(timed, inst, p);
-    else
-        classify_integer(timed, inst, p);
+    const unsigned type = work_type(inst, class);
+    const struct work *work = &works[class][type];
+    timed->unit = (uint8_t)(class == CLASS_CVT && type != WORK_INTEGER && !p->cvt_on_sfu ? SM_UNIT_INT : work->unit);
+    timed->done_cycles = cycles_of(p, work->latency), timed->busy_cycles = cycles_of(p, work->interval);
+    if (class == CLASS_TRAVERSE)
+        timed->done_cycles = (uint16_t)(timed->done_cycles + p->latency_prefix_sum);
 }
 
 /* A warp wider than the back end passes a unit in several cycles. */
@@ -207,7 +160,7 @@ const struct sm_code *sm_decode(struct arena *arena, const struct module *module
         for (uint32_t pc = function->first_pc; function->is_defined && pc < function->end_pc; pc++) {
             const struct inst *inst = &module->code[pc];
             struct timed *timed = &all[pc];
-            classify_inst(timed, inst, params);
+            classify(timed, inst, params);
             accumulates |= inst->op == OP_COND_ACC;
             add_width(timed, params, sm_issue_cycles(params, warp_size));
             timed->unit = unit_at_hand(params, timed->unit);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fetch: a few instructions of one warp at a time, from one line of the instruction cache. */
 #include "sm/state.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "sm/histograms.h"
 
 const struct histogram_description sm_histogram_table[] = {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef HEDDLE_SM_HISTOGRAMS_H
 #define HEDDLE_SM_HISTOGRAMS_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Issue: each scheduler picks a ready warp, its group is executed, and the times of what follows are booked: register
  * banks and units keep the cycle they are next free, so a later stage needs no polling. */
 #include "sm/state.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An L2 of the SM's own, between its L1 and the way to memory [001 §8.4]: what the L1 sends down is looked up so many cycles
  * later, in order, as much in a cycle as is due. Write-back: a store takes a line
  * without a fetch, or none. It says nothing to the L1 when a line leaves. */

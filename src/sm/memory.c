@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The load/store unit: one transaction of the oldest memory instruction per cycle. Blocked, it sleeps until what it
  * waits for has come. */
 #include "mem/banks.h"

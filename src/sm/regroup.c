@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Mechanisms that dissolve groups: a group leaves its slot when it issues, its threads are on their own until their
  * instruction is written back, each load's as their data come, and what they form then stands in any slot. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sets of issue slots, a bit each. Most SMs have up to 64 slots and a set is a word of the host; what knows sets is compiled
  * once more, in sm/many.c, for SMs of up to 128. Mechanisms answer with a word of 64 slots: see sm_answer. */
 #ifndef HEDDLE_SM_SLOT_SET_H

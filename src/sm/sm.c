@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An SM as the others see it. What knows sets of slots is elsewhere, twice: sm/slot_set.h. */
 #include "sm/sm.h"
 
@@ -5,13 +6,60 @@
 
 #include "sm/state.h"
 
+#define ENTRY(field, unit, help) STAT_ENTRY(struct sm_stats, field, unit, help)
 const struct stat_description sm_stats_table[] = {
-#define STAT(field, unit, help) STAT_ENTRY(struct sm_stats, field, unit, help)
+#define STAT ENTRY
+#define MEMORY ENTRY
+#define SLOT ENTRY
+#define INNER ENTRY
 #include "sm/sm_stats.def"
-#undef STAT
+    STAT_END};
+const struct stat_description sm_result_table[] = {
+#define STAT ENTRY
+#include "sm/sm_stats.def"
+    STAT_END};
+const struct stat_description sm_memory_table[] = {
+#define MEMORY ENTRY
+#include "sm/sm_stats.def"
     STAT_END};
 
+_Static_assert(offsetof(struct sm_stats, in_slots) + (SLOT_COUNT - 1) * sizeof(uint64_t) ==
+                       offsetof(struct sm_stats, stall_in_flight) &&
+                   offsetof(struct sm_stats, memory) == SLOT_MEMORY * sizeof(uint64_t),
+               "SLOT lines of sm_stats.def stand in the order of enum sm_slot");
+
 const char *const sm_wait_names[WAIT_COUNT] = {"fetch", "register", "memory", "barrier", "unit", "turn"};
+
+/* ---- keys and mechanisms ---- */
+
+enum sm_pipeline sm_pipeline(const struct sm_params *params, const struct divergence_ops *mechanism) {
+    const bool one_in_flight = mechanism->regroups || mechanism->looked_up;
+    return one_in_flight && params->pipeline == SM_SCOREBOARD ? SM_BARREL : (enum sm_pipeline)params->pipeline;
+}
+
+bool sm_ignores(const struct divergence_ops *mechanism, const char *key) {
+    const struct {
+        const char *key;
+        bool ignored;
+    } keys[] = {
+        {"sm.scheduler", mechanism->pick != NULL},
+        {"sm.fetch_group", mechanism->pick != NULL},
+        {"scheduler.group_timeout", mechanism->pick != NULL},
+        {"sm.fetch_straight", mechanism->regroups}, /* a group is fetched for where its threads have gone */
+        {"sm.fetch_width", mechanism->regroups && !mechanism->ahead}, /* once for every issue */
+        {"sm.fetch_cycles", mechanism->fetches_alone},
+        {"sm.fetches_per_cycle", mechanism->fetches_alone},
+        {"instruction_cache.", mechanism->fetches_alone},
+    };
+    for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const size_t length = strlen(keys[i].key);
+        if (keys[i].ignored && strncmp(key, keys[i].key, length) == 0 && (!key[length] || key[length - 1] == '.'))
+            return true;
+    }
+    return false;
+}
+
+const struct sm_params *sm_params_of(const struct sm *sm) { return &sm->params; }
 
 /* ---- blocks ---- */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One SM in time: front end, units, load/store unit, L1. It meets the rest of the machine in two links (requests out,
  * replies in), the executor (what instructions do) and the divergence mechanism (who issues together). */
 #ifndef HEDDLE_SM_SM_H
@@ -23,18 +24,7 @@ struct sm_params {
 #undef PARAM
 };
 
-struct sm_stats {
-#define STAT(field, unit, help) uint64_t field;
-#include "sm/sm_stats.def"
-#undef STAT
-};
-extern const struct stat_description sm_stats_table[];
-
-/* Why a warp did not issue, in warp-cycles, per static instruction. */
-enum sm_wait { WAIT_FETCH, WAIT_REGISTER, WAIT_MEMORY, WAIT_BARRIER, WAIT_UNIT, WAIT_TURN, WAIT_COUNT };
-extern const char *const sm_wait_names[WAIT_COUNT];
-
-/* Where the slots of schedulers go: fields of sm_stats from issued_1 on, in this order. */
+/* Where the slots of schedulers go: SLOT lines of sm_stats.def, in this order. */
 enum sm_slot {
     SLOT_ISSUED, /* and seven more */
     SLOT_MEMORY = 8,
@@ -43,6 +33,26 @@ enum sm_slot {
     SLOT_STALL_COUNT = 6,
     SLOT_COUNT = SLOT_STALL + SLOT_STALL_COUNT
 };
+
+struct sm_stats {
+    union {
+        struct {
+#define SLOT(field, unit, help) uint64_t field;
+#include "sm/sm_stats.def"
+        };
+        uint64_t in_slots[SLOT_COUNT]; /* the same by enum sm_slot */
+    };
+#define STAT(field, unit, help) uint64_t field;
+#define MEMORY(field, unit, help) uint64_t field;
+#define INNER(field, unit, help) uint64_t field;
+#include "sm/sm_stats.def"
+};
+/* Every counter; those that a result file has beside `cycles`, and in `memory`. */
+extern const struct stat_description sm_stats_table[], sm_result_table[], sm_memory_table[];
+
+/* Why a warp did not issue, in warp-cycles, per static instruction. */
+enum sm_wait { WAIT_FETCH, WAIT_REGISTER, WAIT_MEMORY, WAIT_BARRIER, WAIT_UNIT, WAIT_TURN, WAIT_COUNT };
+extern const char *const sm_wait_names[WAIT_COUNT];
 
 /* Of a static instruction. A slot in which nothing was issued is booked to the instruction that one warp of the scheduler
  * would issue next: of a stall the oldest ready one, else the oldest that does not wait for memory or a barrier, else the
@@ -121,6 +131,13 @@ struct sm_shape {
     bool l1_far;                      /* cache_is_far, of all SMs together */
 };
 
+/* The pipeline that an SM has with this mechanism: where threads, or warps that may part, have one instruction in flight
+ * there is no scoreboard. */
+enum sm_pipeline sm_pipeline(const struct sm_params *params, const struct divergence_ops *mechanism);
+/* Does an SM never read this key with this mechanism? */
+bool sm_ignores(const struct divergence_ops *mechanism, const char *key);
+/* What it was made with. */
+const struct sm_params *sm_params_of(const struct sm *sm);
 /* Are conditional branches predicted, or waited for? */
 bool sm_predicts(const struct sm_params *params);
 /* The keys of a predictor. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of an SM, shared by its stages. */
 #ifndef HEDDLE_SM_STATE_H
 #define HEDDLE_SM_STATE_H
@@ -447,7 +448,7 @@ static inline unsigned sm_oldest(const struct sm *sm, slot_set warps) {
 }
 
 static inline void sm_count_slots(struct sm *sm, uint32_t pc, unsigned class, uint64_t slots) {
-    (&sm->stats.issued_1)[class] += slots;
+    sm->stats.in_slots[class] += slots;
     sm->inst_stats[pc].slots[class] += slots;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Threads that wait for others, at block barriers and at warp-level operations: outside the mechanism, whether warps keep
  * their slots or groups dissolve. Where a warp waits as a whole its slot does; where its lanes can wait on their own the
  * mechanism offers the others meanwhile; where groups dissolve those who wait have not come back. */

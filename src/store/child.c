@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/child.h"
 
 #include <errno.h>
@@ -11,11 +12,27 @@
 #include <time.h>
 #include <unistd.h>
 
+static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
+enum { STOPS = sizeof stops / sizeof *stops };
+
+bool child_is_stop(int number) {
+    unsigned i = 0;
+    while (i < STOPS && stops[i] != number)
+        i++;
+    return i < STOPS;
+}
+
+void child_add_stops(sigset_t *set) {
+    struct sigaction now;
+    for (unsigned i = 0; i < STOPS; i++)
+        if (sigaction(stops[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            sigaddset(set, stops[i]);
+}
+
 void child_watch(struct child_watch *watch) {
     *watch = (struct child_watch){0};
     sigemptyset(&watch->signals);
-    sigaddset(&watch->signals, SIGINT);
-    sigaddset(&watch->signals, SIGTERM);
+    child_add_stops(&watch->signals);
     sigaddset(&watch->signals, SIGCHLD);
     signal(SIGCHLD, SIG_DFL); /* who started us may have turned it off, and children would vanish */
     sigprocmask(SIG_BLOCK, &watch->signals, &watch->before);
@@ -50,8 +67,8 @@ static void become(const struct child_watch *watch, const char *const *arguments
         char path[PATH_MAX];
         const int at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         const int file = openat(at, "log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-        if (!realpath(folder, path) || setenv("TMPDIR", path, 1) != 0 || file < 0 || dup2(file, STDOUT_FILENO) < 0 ||
-            dup2(file, STDERR_FILENO) < 0)
+        if (!realpath(folder, path) || setenv("TMPDIR", path, 1) != 0 || setenv(CHILD_IN_CARE, "1", 1) != 0 ||
+            file < 0 || dup2(file, STDOUT_FILENO) < 0 || dup2(file, STDERR_FILENO) < 0)
             _exit(127);
     }
     sigprocmask(SIG_SETMASK, &watch->before, NULL);
@@ -80,7 +97,7 @@ static void end_group(pid_t child) {
 /* Whoever kills processes one by one with SIGKILL may be about to kill this one: a moment later it is known. */
 static bool was_killed_with_us(const struct child_watch *watch, int state) {
     const int number = WIFSIGNALED(state) && WTERMSIG(state) == SIGKILL ? child_wait(watch, 1) : 0;
-    return number == SIGINT || number == SIGTERM;
+    return child_is_stop(number);
 }
 
 enum child_end child_run(const struct child_watch *watch, const char *const *arguments, const char *folder,
@@ -92,7 +109,7 @@ enum child_end child_run(const struct child_watch *watch, const char *const *arg
         end = CHILD_REFUSED;
     while (end == CHILD_ENDED) {
         const int number = child_wait(watch, ALIVE_SECONDS);
-        if (number == SIGINT || number == SIGTERM) {
+        if (child_is_stop(number)) {
             end_group(child);
             end = CHILD_INTERRUPTED;
         } else if (child_has_ended(child, state)) {

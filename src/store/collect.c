@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/collect.h"
 
 #include <errno.h>
@@ -10,8 +11,6 @@
 #include "cost/cost.h"
 #include "device/model.h"
 #include "device/result_read.h"
-
-enum { RESULT_LIMIT_BYTES = 1 << 30 };
 
 /* ---- reading ---- */
 
@@ -64,21 +63,23 @@ static json_t *read_member(const char *text, size_t length, const char *name, st
 }
 
 /* The document, or what of it is wanted. */
-static enum status read_result(struct collection *out, const char *path, bool whole, struct arena *arena, json_t **root,
-                               struct report *report) {
+static enum status read_result(struct collection *out, const struct store *store, const char *key, bool whole,
+                               struct arena *arena, json_t **root, struct report *report) {
+    const char *path = store_path(store, arena, key, STORE_DONE);
     char *text = NULL;
     size_t length = 0;
-    if (!whole && file_read(path, RESULT_LIMIT_BYTES, arena, &text, &length, NULL) == STATUS_OK) {
-        json_t *total = read_member(text, length, "total", arena);
-        if (total && !out->units)
-            out->units = read_member(text, length, "units", arena);
-        if (total) {
-            *root = json_object();
-            json_object_set_new(*root, "total", total);
-            return STATUS_OK;
-        }
+    if (store_read(store, key, STORE_DONE, arena, &text, &length) != STORE_WHOLE)
+        return report_add(report, STATUS_SYSTEM, "%s is gone, or damaged: run the sweep again", path);
+    json_t *total = whole ? NULL : read_member(text, length, "total", arena);
+    if (total && !out->units)
+        out->units = read_member(text, length, "units", arena);
+    if (total) {
+        *root = json_object();
+        json_object_set_new(*root, "total", total);
+        return STATUS_OK;
     }
-    const enum status status = result_read(arena, path, root, report);
+    *root = json_loadb(text, length, 0, NULL);
+    const enum status status = result_check(path, *root, report);
     if (!status && !out->units)
         out->units = json_incref(json_object_get(*root, "units"));
     return status;
@@ -130,8 +131,7 @@ enum status collect_read(const struct plan *plan, const struct store *store, con
         if (plan->points[i].state != STORE_DONE)
             continue;
         json_t *root = NULL;
-        const char *path = store_path(store, &scratch, plan->points[i].key, STORE_DONE);
-        const enum status one = read_result(out, path, options->visit, &scratch, &root, report);
+        const enum status one = read_result(out, store, plan->points[i].key, options->visit, &scratch, &root, report);
         struct reading reading = {out, &out->rows[i], sweep->arena, 0};
         if (!one)
             result_counters(json_object_get(root, "total"), &scratch, add_measure, &reading);
@@ -145,11 +145,6 @@ enum status collect_read(const struct plan *plan, const struct store *store, con
     }
     arena_free(&scratch);
     return status;
-}
-
-static const char *state_name(const struct plan_point *point) {
-    static const char *const names[] = {"missing", "done", "failed"};
-    return names[point->state];
 }
 
 struct collect_value collect_value(const struct collection *c, uint64_t row, unsigned measure) {
@@ -172,14 +167,17 @@ const char *collect_unit(const struct collection *c, unsigned measure) {
 
 /* ---- CSV ---- */
 
+/* Every text of the table goes through here. Spreadsheets run what begins as a formula does. */
 static void put_text(FILE *to, const char *text) {
+    double number;
+    const bool formula = text && *text && strchr("=+-@\t\r", *text) && !text_to_f64(text, &number);
     if (!text)
         return;
-    if (!strpbrk(text, ",\"\n")) {
+    if (!formula && !strpbrk(text, ",\"\n\r")) {
         fputs(text, to);
         return;
     }
-    fputc('"', to);
+    fputs(formula ? "\"'" : "\"", to);
     for (; *text; text++) {
         if (*text == '"')
             fputc('"', to);
@@ -196,7 +194,7 @@ static void put_value(FILE *to, struct collect_value value) {
         fputs(text_from_f64(value.real, text), to);
 }
 
-enum status collect_csv(const struct collection *c, FILE *to, struct report *report) {
+void collect_csv(const struct collection *c, FILE *to) {
     fputs("point,key,state", to);
     for (unsigned i = 0; i < c->column_count; i++)
         fputc(',', to), put_text(to, c->sweep->columns.items[c->columns[i]]);
@@ -205,16 +203,13 @@ enum status collect_csv(const struct collection *c, FILE *to, struct report *rep
     fputc('\n', to);
     for (uint64_t row = 0; row < c->plan->count; row++) {
         const struct plan_point *point = &c->plan->points[row];
-        fprintf(to, "%llu,%s,%s", (unsigned long long)point->number, point->key, state_name(point));
+        fprintf(to, "%llu,%s,%s", (unsigned long long)point->number, point->key, plan_state_name(point));
         for (unsigned i = 0; i < c->column_count; i++)
             fputc(',', to), put_text(to, sweep_value(c->sweep, point->number, c->columns[i]));
         for (unsigned i = 0; i < c->measures.count; i++)
             fputc(',', to), put_value(to, collect_value(c, row, i));
         fputc('\n', to);
     }
-    if (fflush(to) || ferror(to))
-        return report_add(report, STATUS_SYSTEM, "the table could not be written: %s", strerror(errno));
-    return STATUS_OK;
 }
 
 /* ---- SQLite ---- */
@@ -278,6 +273,11 @@ void collect_bind(sqlite3_stmt *insert, int at, const char *text) {
         sqlite3_bind_text(insert, at, text, -1, SQLITE_TRANSIENT);
 }
 
+static int step(sqlite3_stmt *insert) {
+    const int code = sqlite3_step(insert);
+    return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
 static int insert_row(const struct collection *c, uint64_t row, uint64_t first, sqlite3_stmt *insert) {
     const struct plan_point *point = &c->plan->points[row];
     int at = 1;
@@ -285,7 +285,7 @@ static int insert_row(const struct collection *c, uint64_t row, uint64_t first, 
     sqlite3_clear_bindings(insert);
     sqlite3_bind_int64(insert, at++, (int64_t)first + (int64_t)point->number);
     sqlite3_bind_text(insert, at++, point->key, -1, SQLITE_STATIC);
-    sqlite3_bind_text(insert, at++, state_name(point), -1, SQLITE_STATIC);
+    sqlite3_bind_text(insert, at++, plan_state_name(point), -1, SQLITE_STATIC);
     for (unsigned i = 0; i < c->column_count; i++)
         collect_bind(insert, at++, sweep_value(c->sweep, point->number, c->columns[i]));
     for (unsigned i = 0; i < c->measures.count; i++, at++) {
@@ -295,7 +295,7 @@ static int insert_row(const struct collection *c, uint64_t row, uint64_t first, 
         else if (value.kind == COLLECT_REAL)
             sqlite3_bind_double(insert, at, value.real);
     }
-    return sqlite3_step(insert) == SQLITE_DONE ? SQLITE_OK : SQLITE_ERROR;
+    return step(insert);
 }
 
 int collect_into(const struct collection *c, uint64_t first, sqlite3 *database) {
@@ -321,8 +321,8 @@ static int insert_texts(sqlite3 *database, const char *statement, const char *co
     for (unsigned i = 0; code == SQLITE_OK && i < count; i++)
         if (texts[i])
             code = sqlite3_bind_text(insert, (int)i + 1, texts[i], -1, SQLITE_TRANSIENT);
-    if (code == SQLITE_OK && sqlite3_step(insert) != SQLITE_DONE)
-        code = SQLITE_ERROR;
+    if (code == SQLITE_OK)
+        code = step(insert);
     sqlite3_finalize(insert);
     return code;
 }
@@ -349,7 +349,7 @@ static int add_failures(const struct collection *c, const struct store *store, s
         const struct plan_point *point = &c->plan->points[i];
         if (point->state != STORE_FAILED)
             continue;
-        json_t *root = json_load_file(store_path(store, &scratch, point->key, STORE_FAILED), 0, NULL);
+        json_t *root = store_document(store, point->key, STORE_FAILED, &scratch);
         const char *const texts[] = {arena_printf(&scratch, "%llu", (unsigned long long)point->number),
                                      json_string_value(json_object_get(root, "cause")),
                                      json_string_value(json_object_get(root, "message"))};
@@ -389,10 +389,18 @@ enum status collect_sqlite(const struct collection *collection, const struct sto
     sqlite3 *database = NULL;
     unlink(temporary);
     enum status status = STATUS_OK;
-    if (sqlite3_open(temporary, &database) != SQLITE_OK ||
-        sqlite3_exec(database, "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF", NULL, NULL, NULL) != SQLITE_OK ||
-        collect_into(collection, 0, database) != SQLITE_OK || add_study(collection, store, database) != SQLITE_OK)
-        status = report_add(report, STATUS_SYSTEM, "%s: %s", path, sqlite3_errmsg(database));
+    int code = sqlite3_open(temporary, &database);
+    if (code == SQLITE_OK)
+        code = sqlite3_exec(database, "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF", NULL, NULL, NULL);
+    if (code == SQLITE_OK)
+        code = collect_into(collection, 0, database);
+    if (code == SQLITE_OK)
+        code = add_study(collection, store, database);
+    if (code != SQLITE_OK) { /* what SQLite says of the last call may be of one that cleared up */
+        const int cause = sqlite3_system_errno(database);
+        status = report_add(report, STATUS_SYSTEM, "%s: the database cannot be written: %s%s%s", path,
+                            sqlite3_errstr(code), cause ? ": " : "", cause ? strerror(cause) : "");
+    }
     if (sqlite3_close(database) != SQLITE_OK && !status)
         status = report_add(report, STATUS_SYSTEM, "%s: the database could not be closed", path);
     if (!status && rename(temporary, path) != 0)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The results of a sweep as one table: a row for each point. */
 #ifndef HEDDLE_STORE_COLLECT_H
 #define HEDDLE_STORE_COLLECT_H
@@ -47,8 +48,8 @@ enum status collect_read(const struct plan *plan, const struct store *store, con
 struct collect_value collect_value(const struct collection *collection, uint64_t row, unsigned measure);
 /* NULL: it has none. */
 const char *collect_unit(const struct collection *collection, unsigned measure);
-/* A heading, then lines; what is not there is empty. STATUS_SYSTEM: it could not be written. */
-enum status collect_csv(const struct collection *collection, FILE *to, struct report *report);
+/* A heading, then lines; what is not there is empty. Text that a spreadsheet would take for a formula has a ' before it. */
+void collect_csv(const struct collection *collection, FILE *to);
 /* A database with the tables of docs/sweeps.md; a file that is there is replaced, in one step. */
 enum status collect_sqlite(const struct collection *collection, const struct store *store, const char *path,
                            struct report *report);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How long points take, by what is stored: instruction counts of their programs, and the rate at which this store's results
  * were made. */
 #ifndef HEDDLE_STORE_ESTIMATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/execute.h"
 
 #include <errno.h>
@@ -5,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 
 #include "base/file.h"
 #include "device/model.h"
-#include "device/result_layout.h"
 #include "device/result_parts.h"
 #include "device/result_read.h"
 #include "store/child.h"
@@ -46,14 +47,6 @@ static json_t *with_point(const struct execution *e, json_t *root) {
     return out;
 }
 
-static enum status keep(struct execution *e, json_t *document, enum store_state state, struct report *report) {
-    size_t length = 0;
-    char *text = result_layout(document, &e->arena, &length);
-    if (!text)
-        return report_add(report, STATUS_SYSTEM, "no memory for the result, or it is larger than 1 GiB");
-    return store_keep(e->store, e->scratch, e->point->key, state, text, length, report);
-}
-
 static const char *read_tail(struct execution *e) {
     char *text = NULL;
     size_t length = 0;
@@ -85,17 +78,34 @@ static const char *cause_of(struct execution *e, const char *said) {
                         WTERMSIG(e->state) == SIGKILL ? ": the host may have run out of memory" : "");
 }
 
+/* The host's trouble, not the point's: it says nothing of the point, and passes. NULL: none. A run that was refused and could
+ * not even say why had nowhere to write. */
+static const char *host_trouble(const struct execution *e, const char *said) {
+    static const int causes[] = {ENOSPC, EDQUOT, EIO, EFBIG, EMFILE, ENFILE, EROFS};
+    struct statvfs disk;
+    for (unsigned i = 0; i < sizeof causes / sizeof *causes; i++)
+        if (strstr(said, strerror(causes[i])))
+            return strerror(causes[i]);
+    if (WIFEXITED(e->state) && statvfs(e->scratch, &disk) == 0 && !disk.f_bavail)
+        return strerror(ENOSPC);
+    return WIFEXITED(e->state) && WEXITSTATUS(e->state) && !*said ? "it could not even say why" : NULL;
+}
+
 static enum status keep_failure(struct execution *e, const char *why, struct report *report) {
-    json_t *root = json_object();
     const bool exited = WIFEXITED(e->state);
-    const char *said = read_tail(e), *cause = why ? why : cause_of(e, said);
+    const char *said = read_tail(e), *cause = why ? why : cause_of(e, said), *trouble = host_trouble(e, said);
+    if (trouble)
+        return report_add(report, STATUS_SYSTEM,
+                          "point %s: the host refused (%s), which is no failure of the point: it stays to be run",
+                          e->point->key, trouble);
+    json_t *root = json_object();
     json_object_set_new(root, "schema", json_string(FAILURE_SCHEMA));
     json_object_set_new(root, "model", json_string(model_hash()));
     json_object_set_new(root, "point", point_json(e->point));
     json_object_set_new(root, "status", exited ? json_integer(WEXITSTATUS(e->state)) : json_null());
     json_object_set_new(root, "cause", json_string(cause));
     json_object_set_new(root, "message", result_text(&e->arena, said));
-    const enum status status = keep(e, root, STORE_FAILED, report);
+    const enum status status = store_keep(e->store, e->scratch, e->point->key, STORE_FAILED, root, report);
     json_decref(root);
     return status;
 }
@@ -118,7 +128,7 @@ static enum status keep_outcome(struct execution *e, enum execute_outcome *outco
     } else {
         json_t *whole = with_point(e, root);
         *outcome = EXECUTE_KEPT;
-        status = keep(e, whole, STORE_DONE, report);
+        status = store_keep(e->store, e->scratch, e->point->key, STORE_DONE, whole, report);
         json_decref(whole);
     }
     json_decref(root);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Points run: one in this process's care, or many side by side on this computer. */
 #ifndef HEDDLE_STORE_EXECUTE_H
 #define HEDDLE_STORE_EXECUTE_H
@@ -23,12 +24,13 @@ struct execute_options {
 };
 
 /* Runs `heddle run` or `heddle suite run` for the point, unless the store has it, and keeps its result or its failure.
- * STATUS_SYSTEM: the store cannot be written. */
+ * STATUS_SYSTEM: the store cannot be written, or the host refused the run what it needs: nothing is kept. */
 enum status execute_point(const struct store *store, const struct point *point, const struct execute_options *options,
                           enum execute_outcome *outcome, struct report *report);
 
-/* Runs what the plans lack in processes of this program, `heddle sweep point FILE NUMBER`, so many at a time. SIGINT and
- * SIGTERM end them and give STATUS_STOPPED. Points that ended without leaving a result or a failure are `lost`. */
+/* Runs what the plans lack in processes of this program, `heddle sweep point FILE NUMBER`, so many at a time. Signals to
+ * stop (child.h) end them and give STATUS_STOPPED. Points that ended without leaving a result or a failure are `lost`;
+ * where the host refused one of them what it needs, no further ones are begun. */
 enum status execute_plans(const struct store *store, const struct plan *plans, unsigned count,
                           const struct execute_options *options, struct execute_progress *progress,
                           struct report *report);

@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Many points side by side. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "store/child.h"
 #include "store/execute.h"
@@ -24,6 +26,7 @@ struct runner {
     struct job *jobs;
     struct wanted *waiting; /* a ring: those that another process is at go to its end, once */
     uint64_t next, end, first_end;
+    bool refused; /* by the host, a point that said so */
     struct arena arena;
 };
 
@@ -86,12 +89,13 @@ static const struct wanted *take(struct runner *r) {
     return NULL;
 }
 
-static void finish(struct runner *r, struct job *job) {
+static void finish(struct runner *r, struct job *job, int ended) {
     const enum store_state state = store_find(r->store, job->point->key);
     r->progress->running--;
     *(state == STORE_DONE     ? &r->progress->kept
       : state == STORE_FAILED ? &r->progress->failed
                               : &r->progress->lost) += 1;
+    r->refused |= state == STORE_MISSING && WIFEXITED(ended) && WEXITSTATUS(ended) == STATUS_INVALID;
     job->child = 0;
 }
 
@@ -101,7 +105,7 @@ static unsigned reap(struct runner *r) {
     for (unsigned i = 0; i < r->options->jobs; i++) {
         int state;
         if (r->jobs[i].child && child_has_ended(r->jobs[i].child, &state))
-            finish(r, &r->jobs[i]);
+            finish(r, &r->jobs[i], state);
         left += r->jobs[i].child != 0;
     }
     return left;
@@ -129,10 +133,14 @@ static enum status run_all(struct runner *r, struct report *report) {
                 status = start(r, &r->jobs[i], wanted, report);
         }
         show(r);
-        if (!reap(r) && (status || r->next == r->end))
+        const unsigned left = reap(r);
+        if (r->refused && !status)
+            status = report_add(report, STATUS_SYSTEM,
+                                "no more points are begun; the same command goes on when the host has what they need");
+        if (!left && (status || r->next == r->end))
             return status;
         const int number = child_wait(&r->watch, 1);
-        if (number == SIGINT || number == SIGTERM) {
+        if (child_is_stop(number)) {
             stop_all(r);
             return STATUS_STOPPED;
         }

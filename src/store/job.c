@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/job.h"
 
 #include <dirent.h>
@@ -14,6 +15,7 @@
 #include "device/compile_process.h"
 #include "device/model.h"
 #include "device/result_layout.h"
+#include "device/result_read.h"
 #include "store/estimate.h"
 
 #define JOB_SCHEMA "heddle-job-1"
@@ -250,7 +252,7 @@ enum status job_write(struct job *job, const struct job_options *options, struct
         return report_add(report, STATUS_SYSTEM, "%s: the store cannot be written: %s", job->folder, strerror(errno));
     json_t *root = job_json(job, options);
     size_t length = 0;
-    const char *text = result_layout(root, job->arena, &length);
+    const char *text = result_seal(root, job->arena, &length);
     json_decref(root);
     if (!text)
         return report_add(report, STATUS_SYSTEM, "no memory for the job's file");
@@ -263,15 +265,39 @@ enum status job_write(struct job *job, const struct job_options *options, struct
 }
 
 static json_t *load(const char *path, struct report *report) {
-    json_error_t error;
-    json_t *root = json_load_file(path, 0, &error);
-    const char *schema = json_string_value(json_object_get(root, "schema"));
-    if (schema && strcmp(schema, JOB_SCHEMA) == 0)
-        return root;
-    report_add(report, STATUS_INVALID, "%s is not the file of a job%s%s", path, root ? "" : ": ",
-               root ? "" : error.text);
-    json_decref(root);
-    return NULL;
+    enum { JOB_LIMIT_BYTES = 1 << 30 };
+    struct arena scratch = {0};
+    char *text = NULL;
+    size_t length = 0;
+    json_t *root = NULL;
+    if (file_read(path, JOB_LIMIT_BYTES, &scratch, &text, &length, report) == STATUS_OK) {
+        root = result_check_seal(text, length) == RESULT_SEALED ? json_loadb(text, length, 0, NULL) : NULL;
+        if (strcmp(result_schema(root), JOB_SCHEMA) != 0) {
+            report_add(report, STATUS_INVALID,
+                       "%s is not the file of a job, or is damaged: run the sweep again, which writes another", path);
+            json_decref(root);
+            root = NULL;
+        }
+    }
+    arena_free(&scratch);
+    return root;
+}
+
+const char *job_array_line(struct arena *arena, const char *number, unsigned first, unsigned count) {
+    char hash[STORE_KEY_BYTES];
+    const char *line = arena_printf(arena, "%s %u %u", number, first, count);
+    point_hash(line, strlen(line), hash);
+    return arena_printf(arena, "%s %s\n", line, hash);
+}
+
+/* A line whose writer died, or that is damaged, tells of nothing. */
+static bool is_array_line(const char *line, size_t length) {
+    char hash[STORE_KEY_BYTES];
+    const size_t rest = STORE_KEY_BYTES - 1;
+    if (length <= rest + 1 || line[length - rest - 1] != ' ')
+        return false;
+    point_hash(line, length - rest - 1, hash);
+    return memcmp(line + length - rest, hash, rest) == 0;
 }
 
 enum status job_read(const struct job *job, struct job_record *out, struct report *report) {
@@ -293,8 +319,9 @@ enum status job_read(const struct job *job, struct job_record *out, struct repor
     size_t length;
     if (file_read(job_path(job, "arrays"), 1 << 24, job->arena, &text, &length, NULL) == STATUS_OK)
         for (; *text; text += strcspn(text, "\n"), text += *text == '\n')
-            out->arrays = arena_printf(job->arena, "%s%s%.*s", out->arrays, *out->arrays ? "," : "",
-                                       (int)strcspn(text, " \n"), text);
+            if (is_array_line(text, strcspn(text, "\n")))
+                out->arrays = arena_printf(job->arena, "%s%s%.*s", out->arrays, *out->arrays ? "," : "",
+                                           (int)strcspn(text, " "), text);
     return STATUS_OK;
 }
 

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Points handed to a cluster's scheduler: packed into tasks of about equal length, written to a file that every task reads,
  * and run by it one after another. Files of a sweep's jobs lie in the store's folder jobs/NAME-HASH:
  *   N.json    the N-th job: which points each task has, and how it was asked for
- *   N.arrays  a line for each array that was submitted: its number, its first task, how many tasks it has
+ *   N.arrays  a line for each array that was submitted: its number, its first task, how many tasks it has, and a hash of these
  *   N.sh      what the scheduler runs
  *   N.log/    what tasks said that did not end well */
 #ifndef HEDDLE_STORE_JOB_H
@@ -63,6 +64,7 @@ struct job_record {
     unsigned word_count;
     const char *arrays; /* "17,18"; "": none was submitted */
 };
+const char *job_array_line(struct arena *arena, const char *number, unsigned first, unsigned count);
 enum status job_read(const struct job *job, struct job_record *out, struct report *report);
 
 /* The n-th task of the job in the file `path`. Sweeps that have changed, and other models, are refused. Points that others

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/plan.h"
 
 #include <stdlib.h>
@@ -198,20 +199,34 @@ void plan_mark_repeats(const struct plan *plans, unsigned count) {
     arena_free(&scratch);
 }
 
+/* index: NULL, or all that the store has. Results never change: one that was whole is not read again. */
+static void look_at(struct plan_point *point, const struct store *store, const struct store_index *index) {
+    const bool was_done = point->state == STORE_DONE, absent = index && !store_index_has(index, point->key);
+    if (was_done && !absent && (index || store_has(store, point->key)))
+        return;
+    point->state = (uint8_t)(absent ? STORE_MISSING : store_find(store, point->key));
+    point->damaged = !absent && point->state == STORE_MISSING && store_is_damaged(store, point->key);
+}
+
 void plan_look(struct plan *plan, const struct store *store) {
     enum { MANY = 5000 }; /* points: then it is faster to see all that the store has */
     struct arena scratch = {0};
     const struct store_index index = plan->count > MANY ? store_index(store, &scratch) : (struct store_index){0};
-    plan->distinct = plan->done = plan->failed = 0;
+    plan->distinct = plan->done = plan->failed = plan->damaged = 0;
     for (uint64_t i = 0; i < plan->count; i++) {
         struct plan_point *point = &plan->points[i];
-        point->state =
-            (uint8_t)(plan->count > MANY ? store_index_find(&index, point->key) : store_find(store, point->key));
+        look_at(point, store, plan->count > MANY ? &index : NULL);
         plan->distinct += !point->repeats;
         plan->done += !point->repeats && point->state == STORE_DONE;
         plan->failed += !point->repeats && point->state == STORE_FAILED;
+        plan->damaged += !point->repeats && point->damaged;
     }
     arena_free(&scratch);
+}
+
+const char *plan_state_name(const struct plan_point *point) {
+    static const char *const names[] = {[STORE_MISSING] = "missing", [STORE_DONE] = "done", [STORE_FAILED] = "failed"};
+    return point->damaged ? "damaged" : names[point->state];
 }
 
 /* ---- the whole ---- */

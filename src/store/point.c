@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/point.h"
 
 #include <stdio.h>
@@ -108,7 +109,7 @@ enum status point_program_load(struct point_program *program, struct arena *aren
 static const char *line_of(const struct machine *machine, const struct param_description *param, struct arena *arena) {
     return machine_is_idle_key(machine, param)
                ? ""
-               : arena_printf(arena, "%s=%s\n", param->key, param_text(&machine->params, param));
+               : arena_printf(arena, "%s=%s\n", param->key, machine_value(machine, param));
 }
 
 void point_lines_make(struct point_lines *lines, const struct machine *machine, struct arena *arena) {

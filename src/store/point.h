@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A point is one run: a program (a workload of the suite, or a launch file), a machine, in time or functional. Its key is
  * the hash of everything its result depends on. */
 #ifndef HEDDLE_STORE_POINT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A result file made once more, and held against itself. */
 #ifndef HEDDLE_STORE_RERUN_H
 #define HEDDLE_STORE_RERUN_H

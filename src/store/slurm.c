@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/slurm.h"
 
 #include <ctype.h>
@@ -28,7 +29,7 @@ static enum status ask(struct arena *arena, const char *const *words, struct pro
     arguments_add(arena, &arguments, program);
     for (unsigned i = 1; words[i]; i++)
         arguments_add(arena, &arguments, words[i]);
-    const enum status status = process_run(arena, &arguments, file_join(arena, folder, "said"), end, report);
+    const enum status status = process_run(arena, &arguments, file_join(arena, folder, "said"), NULL, end, report);
     folder_remove(arena, folder);
     return status;
 }
@@ -165,7 +166,7 @@ static enum status submit(struct running *r, struct report *report) {
             return status;
         if (end.exit_code == 0 && isdigit((unsigned char)*end.output)) {
             const char *number = arena_printf(r->job.arena, "%.*s", (int)strspn(end.output, "0123456789"), end.output);
-            const char *line = arena_printf(&r->scratch, "%s %u %u\n", number, r->submitted, count);
+            const char *line = job_array_line(&r->scratch, number, r->submitted, count);
             if (!file_append(job_path(&r->job, "arrays"), line, strlen(line)))
                 return report_add(report, STATUS_SYSTEM, "%s: %s", job_path(&r->job, "arrays"), strerror(errno));
             r->arrays = arena_printf(r->job.arena, "%s%s%s", r->arrays, *r->arrays ? "," : "", number);
@@ -174,7 +175,7 @@ static enum status submit(struct running *r, struct report *report) {
         }
         if (may_pass(end.output) && time(NULL) < begin + PATIENCE_SECONDS) {
             const int number = child_wait(&r->watch, WAIT_SECONDS);
-            if (number == SIGINT || number == SIGTERM)
+            if (child_is_stop(number))
                 return STATUS_STOPPED;
             continue;
         }
@@ -224,7 +225,7 @@ static enum status wait_for_end(struct running *r, struct report *report) {
     for (;;) {
         const int number =
             child_wait(&r->watch, next_look - team_clock_seconds() > 0 ? next_look - team_clock_seconds() : 0);
-        if (number == SIGINT || number == SIGTERM)
+        if (child_is_stop(number))
             return STATUS_STOPPED;
         if (team_clock_seconds() < next_look)
             continue;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Plans carried out by Slurm: array jobs are submitted, watched, and submitted again for what was lost. Heddle schedules
  * nothing itself: which task runs where and when is Slurm's. */
 #ifndef HEDDLE_STORE_SLURM_H
@@ -14,7 +15,7 @@ struct slurm_options {
 };
 
 /* Runs what the plans lack, all of it together, and waits for the end: also of what an earlier call left in the queue, which
- * is not submitted twice. SIGINT and SIGTERM end the waiting only: STATUS_STOPPED. `name` is that of the job. */
+ * is not submitted twice. Signals to stop (child.h) end the waiting only: STATUS_STOPPED. `name` is that of the job. */
 enum status slurm_execute(const struct store *store, const char *name, struct plan *plans, unsigned count,
                           const struct slurm_options *options, struct execute_progress *progress,
                           struct report *report);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/store.h"
 
 #include <dirent.h>
@@ -14,10 +15,11 @@
 
 #include "base/file.h"
 #include "device/compile_process.h"
+#include "device/result_layout.h"
 
 /* A process on another computer cannot be asked: it touches its folder every minute. When it was not for so long, others may
  * do the same work; when it was not for a day, the folder goes. */
-enum { SILENT_SECONDS = 600, STALE_SECONDS = 24 * 3600 };
+enum { SILENT_SECONDS = 600, STALE_SECONDS = 24 * 3600, RESULT_LIMIT_BYTES = 1 << 30 };
 
 enum status store_open(struct store *store, const char *folder, struct arena *arena, struct report *report) {
     const char *chosen = getenv("HEDDLE_STORE"), *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
@@ -45,16 +47,48 @@ char *store_path(const struct store *store, struct arena *arena, const char *key
     return arena_printf(arena, "%s/%.2s/%s%s", store->folder, key, key, ending(state));
 }
 
-static bool is_there(const struct store *store, const char *key, enum store_state state) {
+static enum store_found read_whole(const char *path, struct arena *arena, char **text, size_t *length) {
+    if (access(path, F_OK) != 0)
+        return STORE_NONE;
+    const enum status status = file_read(path, RESULT_LIMIT_BYTES, arena, text, length, NULL);
+    return !status && result_check_seal(*text, *length) == RESULT_SEALED ? STORE_WHOLE : STORE_DAMAGED;
+}
+
+enum store_found store_read(const struct store *store, const char *key, enum store_state state, struct arena *arena,
+                            char **text, size_t *length) {
+    return read_whole(store_path(store, arena, key, state), arena, text, length);
+}
+
+json_t *store_document(const struct store *store, const char *key, enum store_state state, struct arena *arena) {
+    char *text = NULL;
+    size_t length = 0;
+    return store_read(store, key, state, arena, &text, &length) == STORE_WHOLE ? json_loadb(text, length, 0, NULL)
+                                                                               : NULL;
+}
+
+static enum store_found look(const struct store *store, const char *key, enum store_state state) {
+    struct arena scratch = {0};
+    char *text = NULL;
+    size_t length = 0;
+    const enum store_found found = store_read(store, key, state, &scratch, &text, &length);
+    arena_free(&scratch);
+    return found;
+}
+
+bool store_has(const struct store *store, const char *key) {
     char path[PATH_MAX];
-    const int length = snprintf(path, sizeof path, "%s/%.2s/%s%s", store->folder, key, key, ending(state));
+    const int length = snprintf(path, sizeof path, "%s/%.2s/%s%s", store->folder, key, key, ending(STORE_DONE));
     return length > 0 && (size_t)length < sizeof path && access(path, F_OK) == 0;
 }
 
 enum store_state store_find(const struct store *store, const char *key) {
-    if (is_there(store, key, STORE_DONE))
+    if (look(store, key, STORE_DONE) == STORE_WHOLE)
         return STORE_DONE;
-    return is_there(store, key, STORE_FAILED) ? STORE_FAILED : STORE_MISSING;
+    return look(store, key, STORE_FAILED) == STORE_WHOLE ? STORE_FAILED : STORE_MISSING;
+}
+
+bool store_is_damaged(const struct store *store, const char *key) {
+    return look(store, key, STORE_DONE) == STORE_DAMAGED || look(store, key, STORE_FAILED) == STORE_DAMAGED;
 }
 
 static void index_folder(const struct store *store, const char *prefix, struct store_index *out, struct arena *arena) {
@@ -69,17 +103,14 @@ static void index_folder(const struct store *store, const char *prefix, struct s
             continue;
         struct store_entry *one = ARENA_PUSH(arena, out);
         memcpy(one->key, entry->d_name, length);
-        one->state = (uint8_t)state;
     }
     if (folder)
         closedir(folder);
 }
 
-/* A result goes before a failure of the same point. */
 static int by_key(const void *a, const void *b) {
     const struct store_entry *one = a, *other = b;
-    const int order = strcmp(one->key, other->key);
-    return order ? order : one->state - other->state;
+    return strcmp(one->key, other->key);
 }
 
 struct store_index store_index(const struct store *store, struct arena *arena) {
@@ -94,17 +125,10 @@ struct store_index store_index(const struct store *store, struct arena *arena) {
     return out;
 }
 
-enum store_state store_index_find(const struct store_index *index, const char *key) {
-    unsigned low = 0, high = index->count;
-    while (low < high) { /* the first that is not before it */
-        const unsigned middle = low + (high - low) / 2;
-        if (strcmp(index->items[middle].key, key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < index->count && strcmp(index->items[low].key, key) == 0 ? (enum store_state)index->items[low].state
-                                                                         : STORE_MISSING;
+bool store_index_has(const struct store_index *index, const char *key) {
+    struct store_entry wanted;
+    snprintf(wanted.key, sizeof wanted.key, "%s", key);
+    return index->count && bsearch(&wanted, index->items, index->count, sizeof wanted, by_key);
 }
 
 static enum status refuse(const char *path, const char *what, struct report *report) {
@@ -147,16 +171,33 @@ static int publish(const char *temporary, const char *path) {
     return errno == EEXIST ? 1 : -1;
 }
 
-enum status store_keep(const struct store *store, const char *scratch, const char *key, enum store_state state,
-                       const char *text, size_t length, struct report *report) {
+static enum status keep_text(const struct store *store, const char *scratch, const char *key, enum store_state state,
+                             const char *text, size_t length, struct report *report) {
     const char *path = store_path(store, store->arena, key, state), *folder = file_dir(store->arena, path);
     const char *temporary = arena_printf(store->arena, "%s/document", scratch);
     if (!folder_make(store->arena, folder))
         return refuse(folder, "the store cannot be written", report);
-    const bool good = file_create(temporary, text, length) && publish(temporary, path) >= 0;
+    bool good = file_create(temporary, text, length);
+    const int published = good ? publish(temporary, path) : -1;
+    if (published == 1 && look(store, key, state) == STORE_DAMAGED)
+        good = rename(temporary, path) == 0;
+    else
+        good = good && published >= 0;
     const enum status status = good ? STATUS_OK : refuse(path, "the result cannot be kept", report);
     unlink(temporary); /* or whoever writes there next would write into the result */
     sync_folder(folder);
+    return status;
+}
+
+enum status store_keep(const struct store *store, const char *scratch, const char *key, enum store_state state,
+                       json_t *document, struct report *report) {
+    struct arena arena = {0};
+    size_t length = 0;
+    const char *text = result_seal(document, &arena, &length);
+    const enum status status =
+        text ? keep_text(store, scratch, key, state, text, length, report)
+             : report_add(report, STATUS_SYSTEM, "no memory for the result, or it is larger than 1 GiB");
+    arena_free(&arena);
     return status;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A sweep file: programs, machines and keys whose combinations are points. docs/sweeps.md. Points are told by numbers:
  * places in the product of all axes, the last axis changing fastest; what is excluded leaves a gap. So one point can be
  * found without making the others, whoever asks for it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of AES decryption: it encrypts, byte by byte as FIPS 197 describes it, and expects to get back what it had. */
 #include "workload.h"
 

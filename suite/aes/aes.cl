@@ -52,3 +52,4 @@ kernel void aes_decrypt(global const uint4 *cipher, global uint4 *plain, uint bl
         plain[block] = s ^ cipher[block];
     }
 }
+// SPDX-License-Identifier: Apache-2.0

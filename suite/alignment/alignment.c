@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of alignment: a genome, its suffix tree by way of its suffix array, snippets of it. That a snippet stands where the
  * kernel found it needs no tree to be seen. */
 #include "workload.h"

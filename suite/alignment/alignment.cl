@@ -32,3 +32,4 @@ kernel void match(global const struct node *tree, global const uchar *genome, gl
     matched_bases[me] = matched;
     positions[me] = start + along - matched;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of breadth-first search: a graph with the degrees of a social network, searched from its first node. */
 #include "workload.h"
 

@@ -15,3 +15,4 @@ kernel void bfs_level(global const uint *first_edge, global const uint *edges, g
         }
     }
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of bitonic sort: random keys, sorted once more with the C library. */
 #include "workload.h"
 

@@ -17,3 +17,4 @@ kernel void bitonic_step(global uint *keys, uint count, uint j, uint k) {
         }
     }
 }
+// SPDX-License-Identifier: Apache-2.0

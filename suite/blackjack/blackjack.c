@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of blackjack: the same shuffles, but hands are lists of cards whose worth is found by trying all values of the
  * aces, and the player looks the strategy up in the chart that players learn. */
 #include "workload.h"

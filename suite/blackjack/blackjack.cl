@@ -109,3 +109,4 @@ kernel void blackjack(global const uint *seeds, global int4 *results, uint hands
     }
     results[get_global_id(0)] = result;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of Black-Scholes: options as the CUDA sample draws them, priced once more in double precision with the
  * error function of the C library. */
 #include "workload.h"

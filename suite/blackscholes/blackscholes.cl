@@ -100,3 +100,4 @@ kernel void blackscholes(global const float *price, global const float *strike, 
     call[i] = s * in_1 - discounted * in_2;
     put[i] = discounted * (1 - in_2) - s * (1 - in_1);
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of the B+ tree: built from sorted keys. The host looks keys up by halving the sorted list. */
 #include "workload.h"
 

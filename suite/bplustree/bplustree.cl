@@ -37,3 +37,4 @@ find_ranges(int height, global const struct node *nodes, int node_count, global 
     if (nodes[last_node[query]].keys[thread] == ends[query])
         lengths[query] = nodes[last_node[query]].indices[thread] - records[query] + 1;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of bucket sort: random keys, sorted once more by radix. */
 #include "workload.h"
 

@@ -129,3 +129,4 @@ kernel void bucket_sort(global const uint *keys, global const uint *places, glob
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of the contrived loop. Every row and column is taken together once, then each thread's turns follow. */
 #include "workload.h"
 

@@ -18,3 +18,4 @@ kernel void contrived(global const int *table, global int *out, uint iterations)
     }
     out[thread] = sum;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of the Fourier transform: noise, transformed once more by halving arrays in double precision. */
 #include "workload.h"
 

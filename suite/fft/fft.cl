@@ -35,3 +35,4 @@ kernel void fft_transpose(global const float2 *in, global float2 *out, uint log_
     for (uint c = 0; c < side; c++)
         out[array + (r << log_side) + c] = in[array + (c << log_side) + r];
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of the Gaussian blur: a random black and white image, blurred on the host by rows and then by columns. */
 #include "workload.h"
 #include <string.h>

@@ -16,3 +16,4 @@ kernel void blur(global const uchar *image, global uchar *blurred, int pitch) {
         blurred[(y + 1) * pitch + x + 1] = sum / 16;
     }
 }
+// SPDX-License-Identifier: Apache-2.0

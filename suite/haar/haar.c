@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of the Haar transform; the host transforms in double precision, level by level over the whole signal. */
 #include "workload.h"
 #include <math.h>

@@ -35,3 +35,4 @@ kernel void haar(global const float *signal, global float *coefficients, global 
     if (thread == 0)
         sums[group] = values[0];
 }
+// SPDX-License-Identifier: Apache-2.0

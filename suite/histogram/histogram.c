@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of the histogram: text of a made-up language with the letter frequencies of English, in sentences and lines. */
 #include "workload.h"
 

@@ -19,3 +19,4 @@ kernel void histogram(global const uint *text, uint words, global uint *total) {
         if (bins[i])
             atomic_add(&total[i], bins[i]);
 }
+// SPDX-License-Identifier: Apache-2.0

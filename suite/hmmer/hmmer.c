@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of the profile search: a model with conserved and variable positions, and a database in which every eighth
  * sequence has a domain of the family. The whole matrix is filled once more for each sequence, and its best path traced
  * back. */

@@ -77,3 +77,4 @@ kernel void hmmer(global const uchar *residues, global const uint *first, uint s
     begin[sequence] = best_begin;
     end[sequence] = best_end;
 }
+// SPDX-License-Identifier: Apache-2.0

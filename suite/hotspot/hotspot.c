@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of hotspot: a die of 16 mm with a processor's units on it. The host steps in double precision, by flows between
  * neighbouring cells instead of sums at cells. */
 #include "workload.h"

@@ -14,3 +14,4 @@ kernel void hotspot_step(global const float *temperature, global const float *po
                              across * (east + west - 2 * here) + above * (air - here));
     }
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of k-means: grey levels of a picture, as a mixture of peaks. The host has no points but how many there are of each
  * of 256 levels, and moves these. */
 #include "workload.h"

@@ -45,3 +45,4 @@ kernel void kmeans_centres(global uint *centres, global uint *sums, global uint 
         centres[me] = (sums[me] + sizes[me] / 2) / sizes[me];
     sums[me] = sizes[me] = 0;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of k-means with many features. Features and centres are whole numbers up to 255, so that every distance is exact in
  * a float and no order of additions matters. The host computes distances as |p|^2 - 2 p c + |c|^2, in integers. */
 #include "workload.h"

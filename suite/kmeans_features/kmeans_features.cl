@@ -23,3 +23,4 @@ kernel void assign(global const float *points, global const float *centres, uint
     }
     cluster_of[me] = nearest;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of the lattice Boltzmann method: flow through a bed of spheres, driven in one layer, periodic in all
  * directions. Computed once more in double precision, cells gathering from their neighbours. */
 #include "workload.h"

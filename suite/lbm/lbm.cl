@@ -75,3 +75,4 @@ kernel void lbm_step(global const float *in, global float *out, uint nx, uint ny
                 f[i];
     }
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of Lennard-Jones forces: lists by the host, forces by the host from all pairs, in double precision. */
 #include "liquid.h"
 #include <math.h>

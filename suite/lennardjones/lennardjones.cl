@@ -22,3 +22,4 @@ kernel void forces(global const float4 *positions, global const uint *list_count
     }
     result[me] = (float4)(force, energy);
 }
+// SPDX-License-Identifier: Apache-2.0

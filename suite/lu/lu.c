@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of LU decomposition: a matrix whose diagonal is so large that no pivoting is needed, as SPLASH-2's program
  * makes them. The factors are multiplied out again. */
 #include "workload.h"

@@ -59,3 +59,4 @@ kernel void lu_interior(global float *a, int blocks, int side, int step) {
             own[i * n + j] = sum;
         }
 }
+// SPDX-License-Identifier: Apache-2.0

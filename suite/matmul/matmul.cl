@@ -9,3 +9,4 @@ kernel void matmul(global const float *a, global const float *b, global float *c
         sum += a[row * inner + k] * b[k * columns + column];
     c[row * columns + column] = sum;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of the integer matrix product, computed once more by outer products. */
 #include "workload.h"
 

@@ -9,3 +9,4 @@ kernel void matmul_int(global const int *a, global const int *b, global int *c, 
         c[i] = sum;
     }
 }
+// SPDX-License-Identifier: Apache-2.0

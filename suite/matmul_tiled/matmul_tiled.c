@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of the tiled matrix product, computed once more by outer products. The floats are small integers, so that no sum
  * is ever rounded. */
 #include "workload.h"

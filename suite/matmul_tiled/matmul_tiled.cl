@@ -19,3 +19,4 @@ kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void matmul_tiled(gl
     }
     c[begin + TILE * get_group_id(0) + WIDTH * y + x] = sum;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of Needleman-Wunsch: a piece of DNA and what evolution made of it. The host fills the matrix row by row. */
 #include "workload.h"
 

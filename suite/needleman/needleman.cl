@@ -33,3 +33,4 @@ kernel void needleman_tiles(global const char *across, global const char *down, 
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of neighbour lists. The host looks at every pair. */
 #include "liquid.h"
 #include <stdio.h>

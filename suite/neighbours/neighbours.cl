@@ -34,3 +34,4 @@ kernel void build_lists(global const float4 *positions, global const float4 *bin
             }
     list_counts[me] = found;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of the neural network: digits drawn with strokes, weights at random as before training. The host goes the other way
  * round, from each input to all that it is tied to, in double precision. */
 #include "workload.h"

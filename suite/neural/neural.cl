@@ -59,3 +59,4 @@ kernel void classify(global const float *in, uint images, global uint *digits) {
             best = digit;
     digits[image] = best;
 }
+// SPDX-License-Identifier: Apache-2.0

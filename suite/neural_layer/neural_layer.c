@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of the network's first layer: images drawn at random, weights as before training. The host goes from each pixel to
  * all neurons that look at it, in double precision. */
 #include "workload.h"

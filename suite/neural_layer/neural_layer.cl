@@ -27,3 +27,4 @@ float hyperbolic_tangent(float x) {
 
 LAYER(layer_unrolled, "unroll 4")
 LAYER(layer_rolled, "unroll 1")
+// SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of n queens: makes the beginnings, and knows the sum from the literature and each count by another search. */
 #include "workload.h"
 

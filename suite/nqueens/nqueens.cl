@@ -33,3 +33,4 @@ kernel void count_solutions(global const uint *columns, global const uint *falli
     }
     solutions[me] = found;
 }
+// SPDX-License-Identifier: Apache-2.0

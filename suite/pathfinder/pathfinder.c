@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of PathFinder: costs below ten at random. The host goes from each cell to the three below it. */
 #include "workload.h"
 

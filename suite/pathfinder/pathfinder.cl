@@ -35,3 +35,4 @@ pathfinder(int rows, global const int *cost, global const int *from, global int 
     if (computed)
         to[column] = after[x];
 }
+// SPDX-License-Identifier: Apache-2.0

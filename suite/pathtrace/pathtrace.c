@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of path tracing: a conference room, its hierarchy of boxes, and some of the pixels again, each ray against every
  * triangle. */
 #include "workload.h"

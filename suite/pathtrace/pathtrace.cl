@@ -113,3 +113,4 @@ kernel void trace(global const struct box *boxes, global const struct triangle *
     }
     image[y * width + x] = light;
 }
+// SPDX-License-Identifier: Apache-2.0

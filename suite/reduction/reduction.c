@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of reduction: random booleans; the host counts the bits from which they were made. */
 #include "workload.h"
 

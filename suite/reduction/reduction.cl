@@ -31,3 +31,4 @@ kernel void reduce_totals(global const uint *totals, uint count, global uint *re
     if (get_local_id(0) == 0)
         *result = total;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of the table scan: a column of random values is scanned ten times, half as many rows passing each time, by each of
  * the two kernels: launches 0 and 1 find every second row, 2 and 3 every fourth, 18 and 19 one in 1024. */
 #include "workload.h"

@@ -66,3 +66,4 @@ kernel void scan_accumulate(global const uint *column, uint rows, uint below, gl
     local uint buffers[8 * BUFFER];
     scan_rows(column, rows, below, out, count, buffers, true);
 }
+// SPDX-License-Identifier: Apache-2.0

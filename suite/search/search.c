@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of the index search. The index of a billion keys is never there as a whole: keys follow from their ranks, and only
  * nodes that some query comes by are written, each when the first does; the rest of the buffer is untouched and takes no memory.
  * Launch 0 searches with votes and counts, launch 1 with tree traverse. */

@@ -39,3 +39,4 @@ kernel void search(global const uint *tree, uint levels, global const uint *keys
 kernel void search_traverse(global const uint *tree, uint levels, global const uint *keys, uint count, global uint *rows) {
     search_keys(tree, levels, keys, count, rows, true);
 }
+// SPDX-License-Identifier: Apache-2.0

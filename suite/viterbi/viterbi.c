@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of Viterbi decoding: random messages, encoded, with bits flipped by a channel whose noise comes in bursts. A decoded
  * frame is right when its code is as near to what was received as any code is; how near that is, the host finds from the end
  * of the frame to its begin. */

@@ -67,3 +67,4 @@ kernel void viterbi(global const uint *received, global uint *decoded, uint step
     trace_back(survivors, middle, steps - 32, steps - 64, &bits);
     decoded[(steps / 32 - 2) * frames + frame] = bits;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* include/heddle.h as a program sees it: only the library is linked, and nothing of src/ is included. */
 #include <heddle.h>
 #include <setjmp.h>
@@ -43,6 +44,14 @@ static const char ptx[] =
     "  st.global.u64 [%rd1], %rd3; st.global.u64 [%rd1+8], %rd4; st.global.u64 [%rd1+16], %rd5;\n"
     "  st.global.u64 [%rd1+24], %rd2; st.global.f64 [%rd1+32], %f1;\n"
     "  ret;\n}\n"
+    ".visible .entry two(.param .u64 .ptr .global .align 4 x, .param .u64 .ptr .shared .align 4 s,\n"
+    "                    .param .u64 .ptr .shared .align 4 t) {\n"
+    "  .reg .b32 %r<8>; .reg .b64 %rd<8>;\n"
+    "  mov.u32 %r1, %tid.x; ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [s]; ld.param.u64 %rd3, [t];\n"
+    "  mul.wide.u32 %rd4, %r1, 4; add.s64 %rd1, %rd1, %rd4; add.s64 %rd2, %rd2, %rd4; add.s64 %rd3, %rd3, %rd4;\n"
+    "  add.u32 %r2, %r1, 1000; st.shared.u32 [%rd2], %r1; st.shared.u32 [%rd3], %r2; bar.sync 0;\n"
+    "  ld.shared.u32 %r3, [%rd2]; ld.shared.u32 %r4, [%rd3]; mad.lo.u32 %r5, %r4, 1000, %r3;\n"
+    "  st.global.u32 [%rd1], %r5;\n  ret;\n}\n"
     ".visible .entry endless() {\nLOOP: bra LOOP;\n}\n";
 
 enum { THREADS = 64, BLOCKS = 4, COUNT = THREADS * BLOCKS };
@@ -242,6 +251,23 @@ static void local_memory_is_an_argument(void **state) {
     GOOD(heddle_kernel_launch(kernel, 1, one, block, HEDDLE_IN_TIME, f->out, f->errors));
 }
 
+/* Two of them lie side by side. */
+static void local_arguments_do_not_overlap(void **state) {
+    struct fixture *f = *state;
+    struct heddle_kernel *kernel = find(f, "two");
+    struct heddle_buffer *x = floats(f, "x", 0, 1);
+    uint32_t values[THREADS];
+    GOOD(heddle_kernel_set_buffer(kernel, 0, x, 0, f->errors));
+    GOOD(heddle_kernel_set_local(kernel, 1, THREADS * 4, f->errors));
+    GOOD(heddle_kernel_set_local(kernel, 2, THREADS * 4, f->errors));
+    for (unsigned mode = HEDDLE_IN_TIME; mode <= HEDDLE_FUNCTIONAL; mode++) {
+        GOOD(heddle_kernel_launch(kernel, 1, one, block, (enum heddle_mode)mode, f->out, f->errors));
+        GOOD(heddle_buffer_read(x, 0, values, sizeof values, f->errors));
+        for (unsigned i = 0; i < THREADS; i++)
+            assert_int_equal(values[i], (i + 1000) * 1000 + i);
+    }
+}
+
 static void the_result_has_all_launches_of_a_mode_until_forgotten(void **state) {
     struct fixture *f = *state;
     struct heddle_buffer *y;
@@ -275,7 +301,12 @@ static void a_device_does_not_follow_its_machine(void **state) {
     f->machine = NULL;
     GOOD(heddle_kernel_launch(kernel, 1, grid, block, HEDDLE_IN_TIME, NULL, f->errors));
     GOOD(heddle_device_result(f->device, HEDDLE_IN_TIME, f->out, f->errors));
-    assert_true(number(strstr(heddle_text_get(f->out), "\"sm.count\""), "value") == 2);
+    const char *count = strstr(heddle_text_get(f->out), "\"sm.count\"");
+    assert_true(number(count, "value") == 2);
+    /* and where its values come from: set here, or from the machine's file */
+    const char *origin = strstr(count, "\"origin\": \"set\""), *end = strchr(count, '}');
+    assert_true(origin && origin < end);
+    assert_null(strstr(heddle_text_get(f->out), "\"origin\": \"copy\""));
 }
 
 static void wrong_arguments_and_sizes_are_refused(void **state) {
@@ -400,6 +431,13 @@ static void options_reach_the_compiler(void **state) {
         skip(); /* no clang */
     assert_int_equal(status, HEDDLE_REFUSED);
     assert_non_null(strstr(heddle_text_get(f->errors), "times.cl"));
+    const char *const refused[] = {"-fplugin=./x.so", "@words", "-D@words", "-DX\\", "-Xclang", "-cl-std=CL1.2 -load"};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        const char *const words[] = {refused[i], NULL};
+        assert_int_equal(heddle_module_from_text(f->device, "times.cl", source, words, &module, f->errors),
+                         HEDDLE_REFUSED);
+        assert_non_null(strstr(heddle_text_get(f->errors), refused[i]));
+    }
     GOOD(heddle_module_from_text(f->device, "times.cl", source, options, &module, f->errors));
     GOOD(heddle_kernel_find(module, "times", &kernel, f->errors));
     GOOD(heddle_buffer_create(f->device, "x", sizeof values, &x, f->errors));
@@ -511,6 +549,38 @@ static void a_launch_file_gives_its_document(void **state) {
     REFUSED(heddle_run_file(f->machine, path, HEDDLE_IN_TIME, 1, NULL, NULL, f->out, f->errors), path);
 }
 
+/* What a fill draws follows the seed, as the document says. */
+static void a_launch_file_follows_the_seed(void **state) {
+    struct fixture *f = *state;
+    char folder[] = "/tmp/heddle-api-XXXXXX", path[256], module[256], sums[3][64] = {{0}};
+    static const uint64_t seeds[] = {1, 2, 1};
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/l.yaml", folder);
+    snprintf(module, sizeof module, "%s/m.ptx", folder);
+    FILE *file = fopen(module, "w");
+    fputs(ptx, file);
+    fclose(file);
+    file = fopen(path, "w");
+    fputs("module: m.ptx\nbuffers:\n  y: {type: f32, count: 64, fill: {random: {min: 0, max: 1}}}\n"
+          "  x: {type: f32, count: 64, fill: {value: 2}}\nlaunches:\n"
+          "  - {kernel: saxpy, grid: [1], block: [64], args: [y, x, {f32: 3}, {u32: 64}]}\n",
+          file);
+    fclose(file);
+    for (unsigned i = 0; i < 3; i++) {
+        GOOD(heddle_run_file(f->machine, path, HEDDLE_FUNCTIONAL, seeds[i], NULL, NULL, f->out, f->errors));
+        assert_true(number(heddle_text_get(f->out), "seed") == (double)seeds[i]);
+        const char *buffers = strstr(heddle_text_get(f->out), "\"buffers\"");
+        const char *hash = buffers ? strstr(strstr(buffers, "\"y\""), "\"hash\": ") : NULL;
+        snprintf(sums[i], sizeof sums[i], "%.30s", hash ? hash : "none");
+        assert_string_not_equal(sums[i], "none");
+    }
+    assert_string_not_equal(sums[0], sums[1]);
+    assert_string_equal(sums[0], sums[2]);
+    unlink(path);
+    unlink(module);
+    rmdir(folder);
+}
+
 /* ---- threads ---- */
 
 static void *run_alone(void *user) {
@@ -553,6 +623,7 @@ int main(void) {
         TEST(a_launch_computes_and_is_counted),
         TEST(numbers_take_the_parameters_types),
         TEST(local_memory_is_an_argument),
+        TEST(local_arguments_do_not_overlap),
         TEST(the_result_has_all_launches_of_a_mode_until_forgotten),
         TEST(a_device_does_not_follow_its_machine),
         TEST(wrong_arguments_and_sizes_are_refused),
@@ -565,6 +636,7 @@ int main(void) {
         TEST(a_limit_stops_a_launch),
         TEST(a_fault_names_the_buffer),
         TEST(a_launch_file_gives_its_document),
+        TEST(a_launch_file_follows_the_seed),
         cmocka_unit_test(devices_in_two_threads_know_nothing_of_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Python module over the library: dictionaries are what the program writes, errors are exceptions, and what docs/api.md says its
 examples print is what they print.
 

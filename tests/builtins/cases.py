@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cases for tests/differential's driver: kernels, what they are given, and what must come out of them."""
 import argparse
 import concurrent.futures
@@ -16,18 +17,19 @@ class Case:
     """One kernel `test`. `buffers` are its arguments: bytes of an input, or the size of an output that starts at zero.
     judge(outputs) gets the outputs' bytes in order, and says what is wrong with them: a list of lines; `count` results."""
 
-    def __init__(self, name, source, buffers, judge, count, threads, block=64, offset=(0, 0, 0)):
+    def __init__(self, name, source, buffers, judge, count, threads, block=64, offset=(0, 0, 0), standard="CL3.0",
+                 optimisation=0):
         self.name, self.source, self.buffers, self.judge, self.count = name, HEADER + source, buffers, judge, count
         self.size = threads if isinstance(threads, tuple) else (threads, 1, 1)
         self.block = block if isinstance(block, tuple) else (block, 1, 1)
-        self.offset = offset
+        self.offset, self.standard, self.optimisation = offset, standard, optimisation
 
     def write(self, base):
         with open(base + ".cl", "w", encoding="ascii") as f:
             f.write(self.source)
         dims = 3 if self.size[2] > 1 else 2 if self.size[1] > 1 else 1
         lines = ["kernel test", f"dims {dims}", "global %d %d %d" % self.size, "local %d %d %d" % self.block,
-                 "offset %d %d %d" % self.offset]
+                 "offset %d %d %d" % self.offset, f"standard {self.standard}", f"optimisation {self.optimisation}"]
         for i, b in enumerate(self.buffers):
             if isinstance(b, int):
                 lines.append(f"buffer b{i} {b} zero")
@@ -53,13 +55,12 @@ class Case:
         return self.judge(outputs)
 
 
-def run(program, folder, cases, standard="CL3.0"):
+def run(program, folder, cases):
     """Runs cases in one process; [(case, problems)] of those that failed."""
     bases = [os.path.join(folder, case.name) for case in cases]
     for case, base in zip(cases, bases):
         case.write(base)
-    subprocess.run([program, "heddle"] + bases, check=False, env={**os.environ, "HEDDLE_TEST_STANDARD": standard},
-                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    subprocess.run([program, "heddle"] + bases, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     failed = []
     for case, base in zip(cases, bases):
         problems = case.read(base)

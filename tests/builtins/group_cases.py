@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What work-items, work-groups, sub-groups and atomics must give."""
 import functools
 import itertools

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* load STANDARD FILE...: compiles OpenCL C and loads the PTX, as a device would, and says for every file on one line
  * "FILE ok", "FILE unresolved NAME...", or "FILE failed" followed by the reasons, each behind a tab. */
 #include "device/compile.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* math TYPE COUNT SEED [NAME...]: math functions of OpenCL C on the simulated device, against MPFR.
  * COUNT random inputs a function beyond combinations of special values; of one half every one when COUNT is 10,000 or more.
  * A line for every function, tabs between: name, type, limit, worst error in ulp, inputs, failures, worst input. */
@@ -20,6 +21,8 @@ struct session {
     const struct float_type *type;
     unsigned type_index, count, capacity; /* capacity: elements of the buffers */
     uint64_t seed;
+    const char *option; /* of the build: -cl-..., NULL: none */
+    bool is_relaxed;    /* the option leaves open what is no number, and the sign of zero */
     struct machine machine;
     struct device *device;
     struct program *program;
@@ -74,7 +77,9 @@ static const char *source_build(const struct session *session, struct arena *are
 
 static enum status session_open(struct session *session, struct arena *arena, struct report *report) {
     struct compiled compiled;
-    const struct compile_options options = {.no_line_info = true};
+    const struct compile_options options = {.no_line_info = true,
+                                            .extra = &session->option,
+                                            .extra_count = session->option != NULL};
     const char *text = source_build(session, arena);
     enum status status = compile_text("math.cl", text, strlen(text), &options, arena, &compiled, report);
     if (status == STATUS_OK)
@@ -149,7 +154,8 @@ static double value_error(struct session *session, unsigned f, uint64_t bits, mp
     mpfr_set(session->exact, reference, MPFR_RNDN);
     if (limit == EXACT)
         math_round(session->exact, session->type);
-    if (mpfr_zero_p(session->exact) && mpfr_zero_p(session->got) && zero_sign_open(math_functions[f].name))
+    if (mpfr_zero_p(session->exact) && mpfr_zero_p(session->got) &&
+        (session->is_relaxed || zero_sign_open(math_functions[f].name)))
         return 0.0;
     return ulp_error(session, session->got, session->exact);
 }
@@ -171,6 +177,13 @@ static bool in_domain(unsigned f, mpfr_srcptr x) {
     return !trigonometric || (mpfr_number_p(x) && mpfr_cmpabs_ui(x, 65536) <= 0);
 }
 
+/* Whether all that a function is given and gives is a number. */
+static bool is_finite(const struct session *session, enum form form) {
+    const bool has_y = form == FORM_XY || form == FORM_XYM || form == FORM_XYZ;
+    return form != FORM_N && mpfr_number_p(session->x) && (!has_y || mpfr_number_p(session->y)) &&
+           (form != FORM_XYZ || mpfr_number_p(session->z)) && (form == FORM_XI || mpfr_number_p(session->r));
+}
+
 static uint64_t bits_at(struct session *session, unsigned which, unsigned i) {
     uint64_t bits = 0;
     memcpy(&bits, buffer(session, which, i, session->type->bytes), session->type->bytes);
@@ -189,6 +202,8 @@ static void input_judge(struct session *session, unsigned f, unsigned i, const s
     if (!in_domain(f, session->x))
         return;
     math_reference(f, session->type, session->r, session->s, &m, session->x, session->y, session->z, a->n);
+    if (session->is_relaxed && !is_finite(session, form))
+        return;
     const uint64_t got = form == FORM_XI ? 0 : bits_at(session, BUFFER_R, i);
     if (form != FORM_XI)
         error = value_error(session, f, got, session->r);
@@ -260,8 +275,14 @@ int main(int argc, char **argv) {
     struct session session = {0};
     struct arena arena = {0};
     struct report report = {0};
+    if (argc > 1 && argv[1][0] == '-') {
+        session.option = argv[1];
+        session.is_relaxed = strcmp(argv[1], "-cl-fast-relaxed-math") == 0;
+        argc--;
+        argv++;
+    }
     if (argc < 4)
-        return fprintf(stderr, "math TYPE COUNT SEED [NAME...]\n"), 2;
+        return fprintf(stderr, "math [-cl-OPTION] TYPE COUNT SEED [NAME...]\n"), 2;
     while (session.type_index < FLOAT_TYPE_COUNT && strcmp(float_types[session.type_index].name, argv[1]) != 0)
         session.type_index++;
     if (session.type_index == FLOAT_TYPE_COUNT)

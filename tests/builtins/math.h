@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Math functions of OpenCL C against MPFR: the functions, the types, the reference, the inputs. */
 #ifndef HEDDLE_TESTS_BUILTINS_MATH_H
 #define HEDDLE_TESTS_BUILTINS_MATH_H

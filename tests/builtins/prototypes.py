@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The built-in functions of OpenCL C, as the header that comes with the compiler declares them."""
 import collections
 import os

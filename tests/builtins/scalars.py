@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The scalar types of OpenCL C: their numbers, edges and rounding, in exact arithmetic."""
 import fractions
 import math

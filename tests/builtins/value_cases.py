@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What built-in functions that have exact results must give: conversions, integers, relations, memory."""
 import itertools
 import math
@@ -267,6 +268,90 @@ def vector_memory_cases():
                    sum(len(m) for _, m in judgements), 64)
 
 
+WIDTHS = (2, 3, 4, 8, 16)
+MEMORY_THREADS = 32
+
+
+def access_case(kind, standard, optimisation):
+    """vload and vstore of every width in every address space, at offsets that only the run knows, with a scalar at the
+    other end: what one of them writes is read element by element, and the other way round. Arrays that stay in
+    registers, and pairs of vload and vstore that agree with each other, hide what goes wrong between the two."""
+    values = [wrap(i % 251, kind) if kind in INTEGERS else float(i) for i in range(1, 1025)]
+    offsets = [(g * 5 + g // 3) % 3 for g in range(MEMORY_THREADS)]
+    spaces = [("private", f"{kind} a[64], *p = a;"), ("local", f"local {kind} *p = shared + 64 * g;"),
+              ("global", f"global {kind} *p = work + 64 * g;")]
+    body, expected = [f"local {kind} shared[64 * {MEMORY_THREADS}];"], []
+    for (space, declare), n in itertools.product(spaces, WIDTHS):
+        at = f"64 * ({len(expected)} * {MEMORY_THREADS} + g)"
+        body.append(f"{{ {declare} for (int i = 0; i < 64; i++) p[i] = in[i];\n"
+                    f"      vstore{n}(vload{n}(g, in), offs[g], p + 1);\n"
+                    f"      for (int i = 0; i < 64; i++) out[{at} + i] = p[i]; }}")
+        expected.append((f"vstore{n} to {space}", lambda g, i, n=n: values[g * n + i - 1 - n * offsets[g]]
+                         if 1 + n * offsets[g] <= i < 1 + n * (offsets[g] + 1) else values[i]))
+    for (space, declare), n in itertools.product(spaces + [("constant", f"constant {kind} *p = fixed;")], WIDTHS):
+        at = f"64 * ({len(expected)} * {MEMORY_THREADS} + g)"
+        fill = "" if space == "constant" else "for (int i = 0; i < 64; i++) p[i] = in[g + i];"
+        body.append(f"{{ {declare} {fill} {kind}{n} v = vload{n}(offs[g], p + 1);\n      "
+                    + " ".join(f"out[{at} + {i}] = v.s{i:x};" for i in range(n)) + " }")
+        expected.append((f"vload{n} from {space}", lambda g, i, n=n, c=space == "constant": None if i >= n else
+                         values[(0 if c else g) + 1 + n * offsets[g] + i]))
+    source = (f"kernel void test(global const {kind} *in, constant {kind} *fixed, global const uint *offs, global {kind} *work,\n"
+              f"                 global {kind} *out) {{\n    size_t g = get_global_id(0);\n    " + "\n    ".join(body) + "\n}\n")
+
+    def judge(outputs):
+        got, problems = unpack(outputs[1], kind), []
+        for step, (name, want) in enumerate(expected):
+            wrong = [(g, i) for g in range(MEMORY_THREADS) for i in range(64) if want(g, i) is not None
+                     and got[64 * (step * MEMORY_THREADS + g) + i] != want(g, i)]
+            if wrong:
+                g, i = wrong[0]
+                problems.append(f"{kind}: {name}: element {i} of thread {g} is "
+                                f"{got[64 * (step * MEMORY_THREADS + g) + i]!r}, not {want(g, i)!r}")
+        return problems
+    data = pack(values, kind)
+    room = 64 * MEMORY_THREADS * size(kind)
+    return Case(f"access-{kind}-{standard}{'-unoptimised' if optimisation < 0 else ''}", source,
+                [data, data, pack(offsets, "uint"), room, room * len(expected)], judge,
+                64 * MEMORY_THREADS * len(expected), MEMORY_THREADS, MEMORY_THREADS, standard=standard, optimisation=optimisation)
+
+
+def access_cases():
+    for kind, standard, optimisation in itertools.product(KINDS, ("CL1.2", "CL3.0"), (0, -1)):
+        yield access_case(kind, standard, optimisation)
+
+
+def address_cases():
+    """What generic pointers point to: to_global, to_local, to_private and get_fence, which the compiler calls by names
+    that no header declares. Values and their address go through them."""
+    kinds = ["global", "local", "private"]
+    for standard, optimisation in itertools.product(("CL2.0", "CL3.0"), (0, -1)):
+        source = ("global uint everywhere = 33;\n"
+                  "uint look(uint *q) {\n"
+                  "    global uint *a = to_global(q); local uint *b = to_local(q); private uint *c = to_private(q);\n"
+                  "    const global uint *d = to_global((const uint *)q); volatile local uint *e = to_local((volatile uint *)q);\n"
+                  "    uint value = a ? *a : b ? *b : c ? *c : 0, same = a == q || b == q || c == q;\n"
+                  "    return (a != 0) | (b != 0) << 1 | (c != 0) << 2 | (d != 0) << 3 | (e != 0) << 4 | same << 5 |\n"
+                  "           get_fence(q) << 6 | value << 16;\n}\n"
+                  "kernel void test(global uint *in, global uint *out) {\n"
+                  "    local uint shared[64]; uint own[2] = {22, 23}; size_t g = get_global_id(0), k = g % 4;\n"
+                  "    shared[g] = 44; own[g & 1] = 55;\n"
+                  "    out[g] = look(k == 0 ? (uint *)(in + g) : k == 1 ? (uint *)(shared + g) : k == 2 ? (uint *)(own + (g & 1)) : (uint *)&everywhere);\n"
+                  "    out[64 + g] = (to_global((uint *)0) != 0) | (to_local((uint *)0) != 0) << 1 | (to_private((uint *)0) != 0) << 2;\n}\n")
+        bits = {"global": 1 | 8 | 2 << 6, "local": 2 | 16 | 1 << 6, "private": 4}
+        values = [7, 44, 55, 33]
+
+        def judge(outputs):
+            got, problems = unpack(outputs[0], "uint"), []
+            for g in range(64):
+                want = bits[(kinds + ["global"])[g % 4]] | 1 << 5 | values[g % 4] << 16
+                if got[g] != want or got[64 + g] != 0:
+                    problems.append(f"pointer to {(kinds + ['global'])[g % 4]} memory: {got[g]:#x}, not {want:#x}; "
+                                    f"no pointer: {got[64 + g]:#x}, not 0")
+            return problems[:4]
+        yield Case(f"address-{standard}{'-unoptimised' if optimisation < 0 else ''}", source, [pack([7] * 64, "uint"), 512], judge,
+                   128, 64, standard=standard, optimisation=optimisation)
+
+
 # ---- common and geometric functions: within what the specification allows ----
 
 def geometric_cases():
@@ -310,5 +395,6 @@ def geometric_cases():
 
 def all_cases():
     return itertools.chain(conversion_cases(), integer_cases(), relation_cases(), half_memory_cases(),
-                           vector_memory_cases(), geometric_cases())
+                           vector_memory_cases(), access_cases(), address_cases(),
+                           geometric_cases())
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The program as a user types it: examples, exit status, result files, first steps with a kernel of one's own.
 
 usage: test_command_line.py HEDDLE SOURCE_FOLDER

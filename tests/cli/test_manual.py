@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Manual pages and completion: what they say is what the commands take.
 
 usage: test_manual.py HEDDLE SOURCE_FOLDER

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """heddle plot: the SVG says what the result files do. Arguments: the program, the source folder."""
 import json
 import os

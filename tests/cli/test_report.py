@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """heddle report: the page holds the results as they are, and what does not belong together is refused.
 
 usage: test_report.py HEDDLE SOURCE_FOLDER

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Experiments as a user types them: what runs, tables, plots, the page, what is said of mistakes.
 
 usage: test_repro.py HEDDLE SOURCE_FOLDER
@@ -167,6 +168,25 @@ class Experiments(unittest.TestCase):
         self.assertEqual(self.first.stdout.split("with the key of the second")[1].split()[0], "1")
         self.assertIn("  order only at size test", self.first.stdout)
         self.assertIn("  study at size test", self.first.stdout)
+
+    def test_launches_of_a_series_follow_one_another(self):
+        (self.folder / "k.ptx").write_text(".version 7.8\n.target sm_70\n.address_size 64\n.visible .entry k() {\nret;\n}\n")
+        (self.folder / "twice.yaml").write_text("module: k.ptx\nlaunches:\n" +
+                                                "  - {kernel: k, grid: [64], block: [64]}\n" * 3)
+        (self.folder / "follow.yaml").write_text("""id: follow
+title: t
+run: [{launches: twice.yaml}]
+values:
+  - {name: cells, sql: SELECT count(*) - count(DISTINCT cycle) FROM series}
+  - {name: end, sql: SELECT max(cycle + cycles) FROM series}
+  - {name: sum, sql: SELECT sum(cycles) FROM series}
+  - {name: cycles, sql: SELECT cycles FROM points}
+""")
+        done = self.call("repro", "follow.yaml", "--store", "store2", "-o", "follow")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        values = {words[0]: words[-1] for line in done.stdout.splitlines() if (words := line.split())}
+        self.assertEqual(values["cells"], "0")
+        self.assertEqual((values["end"], values["sum"]), (values["cycles"], values["cycles"]))
 
     def test_plots_are_xml_and_show_what_was_printed(self):
         for name, bars, outlines, lines in (("sums", 4, 3, 0), ("sums-2", 4, 3, 0), ("sums-3", 1, 1, 2), ("sums-4", 6, 0, 0)):

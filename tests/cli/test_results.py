@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a result file says adds up, on every machine and for kernels of every kind.
 
 usage: test_results.py HEDDLE SOURCE_FOLDER

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """heddle step shows every issue of a launch, and looking on changes nothing.
 
 usage: test_step.py HEDDLE SOURCE_FOLDER

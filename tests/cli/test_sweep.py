@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sweeps and reruns as a user types them: plans, tables, what is said of mistakes. tests/sweep/kill kills them.
 
 usage: test_sweep.py HEDDLE SOURCE_FOLDER
@@ -85,6 +86,14 @@ class Sweeps(unittest.TestCase):
             self.assertAlmostEqual(float(row["simd_efficiency"]), result["simd_efficiency"])
             if "memory" in result:
                 self.assertEqual(row["memory.l1.hits"], str(result["memory"]["l1"]["hits"]))
+
+    def test_names_of_any_letters_come_back_from_a_table(self):
+        names = ['plain', 'with, comma', 'say "x"', '"', 'a "b", c']
+        (self.folder / "names.yaml").write_text(
+            f"name: names\nlaunches: {SOURCE}/examples/warp_sum.yaml\nvariants:\n" +
+            "".join(f"  {json.dumps(name)}: {{limits.max_cycles: {1000000 + i}}}\n" for i, name in enumerate(names)))
+        rows = csv.DictReader(io.StringIO(self.run_ok("sweep", "collect", "names.yaml", "--store", "none", "-o", "-")))
+        self.assertEqual([row["variant"] for row in rows], names)
 
     def test_the_database_has_the_same_table(self):
         self.run_ok("sweep", "collect", "s.yaml", "--store", "store", "-o", "t.sqlite")

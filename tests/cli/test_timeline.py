@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """heddle run --timeline, --pipeline: what the files say is what the result says, within any window.
 
 usage: test_timeline.py HEDDLE SOURCE_FOLDER

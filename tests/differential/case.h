@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One test case: NAME.cl with the kernel and NAME.spec with its launch. A specification is lines of
  *   kernel NAME                       dims N                  global X Y Z      local X Y Z     offset X Y Z
  *   buffer NAME BYTES zero|random SEED|hex DATA|file PATH     the next argument: device memory
  *   local_bytes BYTES                                         the next argument: local memory
  *   scalar DATA                                               the next argument: these bytes
+ *   standard CL3.0                    optimisation -1         how to compile it, where not by default (device/compile.h)
  * and lines for the comparison (slots, approximate), which are skipped here. After a run all buffers that did not
  * start with random contents are written, one after the other, to NAME.TAG.out. */
 #ifndef HEDDLE_TESTS_DIFFERENTIAL_CASE_H
@@ -25,7 +27,8 @@ struct case_argument {
 };
 
 struct test_case {
-    char kernel[64];
+    char kernel[64], standard[16]; /* "": the default one */
+    int optimisation;
     unsigned dims;
     size_t global[3], local[3], offset[3];
     unsigned argument_count;
@@ -114,6 +117,10 @@ static inline bool case_read(const char *path, struct test_case *c) {
             good = sscanf(line, "local %zu %zu %zu", &c->local[0], &c->local[1], &c->local[2]) == 3;
         else if (strncmp(line, "offset ", 7) == 0)
             good = sscanf(line, "offset %zu %zu %zu", &c->offset[0], &c->offset[1], &c->offset[2]) == 3;
+        else if (strncmp(line, "standard ", 9) == 0)
+            good = sscanf(line, "standard %15s", c->standard) == 1;
+        else if (strncmp(line, "optimisation ", 13) == 0)
+            good = sscanf(line, "optimisation %d", &c->optimisation) == 1;
         else if (strncmp(line, "buffer ", 7) == 0 || strncmp(line, "local_bytes ", 12) == 0 ||
                  strncmp(line, "scalar ", 7) == 0)
             good = case_argument_read(c, line);

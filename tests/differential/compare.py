@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compares what two machines made of a case: exact buffers byte by byte, approximate ones in ulp."""
 import math
 import struct

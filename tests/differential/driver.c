@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs test cases on Heddle, many per process: driver TAG[,TAG...] NAME... (case.h). Where TAG is MECHANISM[+KEY=VALUE...]@GPU they run
  * in time, on that machine with that divergence mechanism; else functionally, where TAG is heddle[+KEY=VALUE...] with the
  * default one; text+isa=ISA runs the listing of the native code. */
@@ -22,15 +23,15 @@ struct bound {
     struct launch launch;
 };
 
-/* Arguments as a host would lay them out: buffers by address, local memory one after the other behind the module's. */
-static enum status arguments_bind(struct device *device, const struct module *module, struct test_case *c,
-                                  struct bound *b, struct arena *arena, struct report *report) {
+/* Arguments as a host would lay them out: buffers by address, local memory one after the other behind the kernel's. */
+static enum status arguments_bind(struct device *device, struct test_case *c, struct bound *b, struct arena *arena,
+                                  struct report *report) {
     const struct function *kernel = b->launch.kernel;
     if (kernel->param_count != c->argument_count)
         return report_add(report, STATUS_INVALID, "the kernel has %u parameters, the case %u", kernel->param_count,
                           c->argument_count);
     unsigned char *params = arena_alloc(arena, kernel->param_bytes + 1);
-    uint64_t start = bits_round_up(module->shared_bytes, 16), end = start;
+    uint64_t start = bits_round_up(kernel->shared_bytes, 16), end = start;
     for (unsigned i = 0; i < c->argument_count; i++) {
         struct case_argument *a = &c->arguments[i];
         const struct symbol *param = kernel->params[i];
@@ -94,7 +95,7 @@ static enum status case_launch(struct device *device, const struct compiled *com
         b.launch.grid[d] = (uint32_t)(c->global[d] / c->local[d]);
         b.launch.global_offset[d] = (uint32_t)c->offset[d];
     }
-    status = arguments_bind(device, module, c, &b, arena, report);
+    status = arguments_bind(device, c, &b, arena, report);
     if (status != STATUS_OK)
         return status;
     struct launch_result result = {0};
@@ -109,6 +110,26 @@ static enum status case_launch(struct device *device, const struct compiled *com
 }
 
 enum { TAGS_MAX = 32 };
+
+/* Compiled as the case says. */
+static enum status case_compile(const char *base, struct arena *arena, struct compiled *compiled,
+                                struct report *report) {
+    char path[4096];
+    struct test_case c;
+    const char *const quiet[] = {"-w"};
+    snprintf(path, sizeof path, "%s.spec", base);
+    if (!case_read(path, &c))
+        return report_add(report, STATUS_INVALID, "%s: not a case", path);
+    const struct compile_options options = {.no_cache = true,
+                                            .extra = quiet,
+                                            .extra_count = 1,
+                                            .standard = c.standard[0] ? c.standard : NULL,
+                                            .optimisation = c.optimisation};
+    snprintf(path, sizeof path, "%s.cl", base);
+    const enum status status = compile_file(path, &options, arena, compiled, report);
+    case_free(&c);
+    return status;
+}
 
 /* On one machine, from the case's inputs. */
 static enum status case_run_on(const struct tagged *on, const struct compiled *compiled, const char *base,
@@ -134,16 +155,11 @@ static enum status case_run_on(const struct tagged *on, const struct compiled *c
 
 /* Compiled once, run on every machine; the number of failures. */
 static int case_run(const struct tagged *machines, unsigned count, const char *base) {
-    char path[4096];
     struct arena arena = {0};
     struct compiled compiled;
     struct report report = {0};
-    const char *const quiet[] = {"-w"};
-    const struct compile_options options = {
-        .no_cache = true, .extra = quiet, .extra_count = 1, .standard = getenv("HEDDLE_TEST_STANDARD")};
     int failures = 0;
-    snprintf(path, sizeof path, "%s.cl", base);
-    const enum status status = compile_file(path, &options, &arena, &compiled, &report);
+    const enum status status = case_compile(base, &arena, &compiled, &report);
     for (unsigned i = 0; i < count; i++) {
         struct report one = {0};
         if (status != STATUS_OK || case_run_on(&machines[i], &compiled, base, &one) != STATUS_OK) {

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Random OpenCL C kernels whose results do not depend on who runs them.
 
 A kernel is decided by its seed alone. It has no undefined behaviour: signed sums and products are taken in unsigned

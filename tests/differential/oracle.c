@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs test cases through the OpenCL API: oracle PLATFORM TAG NAME...
  * PLATFORM is part of a platform's name ("Oclgrind", "Portable"); results go to NAME.TAG.out, failures to NAME.TAG.err.
  * `oracle --list` names the platforms. */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tests/docs/run finds what it is there to find: a copy of it, on a tree of pages made for this, with a program of one line.
 
 usage: test_run.py SOURCE_FOLDER

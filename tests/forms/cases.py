@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cases for the driver, and the kernel that runs one form over many operands."""
 import random
 import struct

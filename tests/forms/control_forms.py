@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Special registers, branches, calls, fences, and what is refused."""
 import struct
 

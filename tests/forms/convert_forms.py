@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Comparison, selection, conversion, movement between registers."""
 from cases import Elementwise, bits, combine, mask, number, signed
 from float_forms import EXACT, finish, join, sample, switches, text

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which listed forms ran and were checked; docs/coverage.md."""
 import os
 

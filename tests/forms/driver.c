@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs the cases of one file and writes what came out: driver CASES RESULTS [--in-time] [KEY=VALUE...]
  * Functionally, or with --in-time on the machine in time.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Floating-point arithmetic: exact ratios rounded once, cross-checked with MPFR; approximate functions with MPFR."""
 from cases import Elementwise, combine, float_edges, floats, mask
 from formats import F32, F64, FORMATS, NEAREST, PAIRS, ROUNDINGS, Format, exact, real

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Floating-point formats in exact integer arithmetic: the expected values of the forms.
 
 A finite number is sign, magnitude as a ratio of two integers; every operation is carried out exactly on such ratios and

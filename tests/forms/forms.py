@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Every opcode form of lists/ and every other one the machine has: runs each once per row of operands and compares the
 results with values computed here: functionally at every lane level, and in time on a small machine.
 

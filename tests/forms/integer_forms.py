@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Integers, logic and bits: exact integer arithmetic."""
 from cases import Elementwise, bits, combine, integer_edges, integers, mask, number, signed
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loads, stores, atomics, addresses: bytes moved by Python, read-modify-write in integers and exact rationals."""
 import random
 import struct

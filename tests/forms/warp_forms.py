@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What threads of a warp or a block do together, evaluated over lists of threads."""
 import random
 import struct

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any 64 bits are an instruction with exactly this encoding, whose text reads back as the same, or none. */
 #include "native_text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* libFuzzer over NumPy files. */
 #include "device/npy.h"
 #include <stdlib.h>

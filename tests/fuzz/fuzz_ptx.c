@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes are either a module or a report; never a crash, a leak or a hang. */
 #include "ptx/ptx.h"
 

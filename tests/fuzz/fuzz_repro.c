@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* libFuzzer over experiment files: any bytes are read or refused with a message. Nothing is read from the disk. */
 #include <stdlib.h>
 

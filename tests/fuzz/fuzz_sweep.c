@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* libFuzzer over sweep files: any bytes are read or refused with a message, and points can be asked for. Nothing is read
  * from the disk. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a listing of Tesla code. */
 #include "native_text.h"
 

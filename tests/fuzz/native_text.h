@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A listing is a module or a report; what was read is written, read again and written the same. */
 #ifndef HEDDLE_TESTS_NATIVE_TEXT_H
 #define HEDDLE_TESTS_NATIVE_TEXT_H

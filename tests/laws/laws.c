@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Laws of divergence mechanisms, one launch file on many machines: laws FILE REFERENCE MACHINE...
  * REFERENCE is the mechanism of the functional run that all are held against; a MACHINE is "GPU KEY=VALUE...". Of each a
  * line "VERDICT <tab> CYCLES <tab> text" goes to the standard output, where VERDICT is

@@ -1,4 +1,6 @@
-/* Launches three kernels, waits for them and ends with everything open, as it is told: exit, _exit, kill. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launches three kernels, waits for them and ends with everything open, as it is told: exit, _exit, kill. Told to count, it
+ * launches one after another without end, and says how many have ended. */
 #include "programs/program.h"
 #include <signal.h>
 #include <unistd.h>
@@ -11,10 +13,16 @@ int main(int argc, char **argv) {
     cl_mem buffer = gpu_buffer(&gpu, CL_MEM_READ_WRITE, 16, NULL);
     const size_t threads = 256;
     CHECK(clSetKernelArg(kernel, 0, sizeof buffer, &buffer));
+    const char *how = argc > 1 ? argv[1] : "exit";
+    for (int i = 1; strcmp(how, "count") == 0; i++) {
+        CHECK(clEnqueueNDRangeKernel(gpu.queue, kernel, 1, NULL, &threads, NULL, 0, NULL, NULL));
+        CHECK(clFinish(gpu.queue));
+        printf("%d\n", i);
+        fflush(stdout);
+    }
     for (int i = 0; i < 3; i++)
         CHECK(clEnqueueNDRangeKernel(gpu.queue, kernel, 1, NULL, &threads, NULL, 0, NULL, NULL));
     CHECK(clFinish(gpu.queue));
-    const char *how = argc > 1 ? argv[1] : "exit";
     if (strcmp(how, "_exit") == 0)
         _exit(0);
     if (strcmp(how, "kill") == 0)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What tests of OpenCL's entry points share. They run on whatever platform the loader finds first: on Heddle, and on
  * another one to see that the tests themselves are right. */
 #ifndef HEDDLE_TESTS_OPENCL_FIXTURE_H

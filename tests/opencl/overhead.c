@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a launch costs beyond the model: an empty kernel through the loader, and a copy of a large buffer.
  * usage: opencl_overhead [LAUNCHES]   prints microseconds per launch, on the clock and of all threads' processor time,
  * which other programs of the host do not change, and GB/s of write and read beside memcpy. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Buffers and what moves their bytes. */
 #include "opencl_fixture.h"
 
@@ -85,6 +86,29 @@ static void sub_buffers(void **state) {
     assert_int_equal(back, value);
     IS(CL_INVALID_VALUE, clEnqueueReadBuffer(f->queue, part, CL_TRUE, align - 2, 4, &back, 0, NULL, NULL));
     OK(clReleaseMemObject(part));
+}
+
+/* What a part does not say comes from its buffer, for the device and for the host. */
+static void parts_inherit_flags(void **state) {
+    struct fixture *f = *state;
+    cl_int code;
+    const size_t align = ASK(cl_uint, clGetDeviceInfo, f->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
+    const cl_buffer_region region = {0, align};
+    static const cl_mem_flags of_host[] = {CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY};
+    unsigned word = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        cl_mem buffer = clCreateBuffer(f->context, CL_MEM_READ_ONLY | of_host[i], 2 * align, NULL, &code);
+        OK(code);
+        cl_mem part = clCreateSubBuffer(buffer, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+        OK(code);
+        assert_int_equal(ASK(cl_mem_flags, clGetMemObjectInfo, part, CL_MEM_FLAGS), CL_MEM_READ_ONLY | of_host[i]);
+        IS(of_host[i] == CL_MEM_HOST_READ_ONLY ? CL_SUCCESS : CL_INVALID_OPERATION,
+           clEnqueueReadBuffer(f->queue, part, CL_TRUE, 0, 4, &word, 0, NULL, NULL));
+        IS(of_host[i] == CL_MEM_HOST_WRITE_ONLY ? CL_SUCCESS : CL_INVALID_OPERATION,
+           clEnqueueWriteBuffer(f->queue, part, CL_TRUE, 0, 4, &word, 0, NULL, NULL));
+        OK(clReleaseMemObject(part));
+        OK(clReleaseMemObject(buffer));
+    }
 }
 
 static void read_and_write(void **state) {
@@ -244,9 +268,9 @@ static void memory_comes_back(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(creation),          cmocka_unit_test(sub_buffers), cmocka_unit_test(read_and_write),
-        cmocka_unit_test(copy_and_fill),     cmocka_unit_test(boxes),       cmocka_unit_test(map_and_unmap),
-        cmocka_unit_test(memory_comes_back),
+        cmocka_unit_test(creation),       cmocka_unit_test(sub_buffers),       cmocka_unit_test(parts_inherit_flags),
+        cmocka_unit_test(read_and_write), cmocka_unit_test(copy_and_fill),     cmocka_unit_test(boxes),
+        cmocka_unit_test(map_and_unmap),  cmocka_unit_test(memory_comes_back),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Events, order, callbacks, threads. */
 #include "opencl_fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What goes wrong: kernels that fault or never end, a compiler that is killed. The process lives and is told. */
 #include "opencl_fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Platform, device, context, queue: queries, errors, lifetimes. */
 #include "opencl_fixture.h"
 
@@ -158,6 +159,13 @@ static void contexts(void **state) {
     REFUSED(CL_INVALID_VALUE, clCreateContext(properties, 1, &f->device, NULL, &code, &code));
     REFUSED(CL_INVALID_PROPERTY, clCreateContext(wrong, 1, &f->device, NULL, NULL, &code));
     REFUSED(CL_INVALID_PLATFORM, clCreateContext(no_platform, 1, &f->device, NULL, NULL, &code));
+    static const cl_context_properties no_truth[] = {-1, 2, CL_TRUE + 1, (cl_context_properties)1 << 32};
+    for (size_t i = 0; f->is_heddle && i < sizeof no_truth / sizeof *no_truth; i++) {
+        const cl_context_properties sync[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)f->platform,
+                                              CL_CONTEXT_INTEROP_USER_SYNC, no_truth[i], 0};
+        REFUSED(CL_INVALID_PROPERTY, clCreateContext(sync, 1, &f->device, NULL, NULL, &code));
+        REFUSED(CL_INVALID_PROPERTY, clCreateContextFromType(sync, CL_DEVICE_TYPE_ALL, NULL, NULL, &code));
+    }
     cl_context context = clCreateContext(properties, 1, &f->device, NULL, NULL, &code);
     OK(code);
     assert_int_equal(ASK(cl_uint, clGetContextInfo, context, CL_CONTEXT_REFERENCE_COUNT), 1);

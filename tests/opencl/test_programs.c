@@ -1,4 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Programs and kernels: building, binaries, pieces, arguments, queries. */
+#include <unistd.h>
+
 #include "opencl_fixture.h"
 
 #include <CL/cl_ext.h>
@@ -326,6 +329,34 @@ static void arguments(void **state) {
     OK(clReleaseProgram(program));
 }
 
+/* Local memory of an argument lies where what it points to may lie. */
+static void local_arguments_are_aligned(void **state) {
+    struct fixture *f = *state;
+    static const char text[] = "kernel void k(global ulong *out, local char *a, local double16 *b, local char *c,\n"
+                               "              local float8 *d) {\n"
+                               "    out[0] = (ulong)b - (ulong)a; out[1] = (ulong)d - (ulong)a;\n}\n";
+    cl_int code;
+    const size_t one = 1;
+    cl_program program = fixture_build(f, text, NULL);
+    cl_kernel kernel = clCreateKernel(program, "k", &code);
+    OK(code);
+    cl_mem out = fixture_buffer(f, 16);
+    cl_ulong places[2];
+    OK(clSetKernelArg(kernel, 0, sizeof out, &out));
+    OK(clSetKernelArg(kernel, 1, 40, NULL));
+    OK(clSetKernelArg(kernel, 2, 128, NULL));
+    OK(clSetKernelArg(kernel, 3, 5, NULL));
+    OK(clSetKernelArg(kernel, 4, 32, NULL));
+    OK(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL));
+    OK(clEnqueueReadBuffer(f->queue, out, CL_TRUE, 0, sizeof places, places, 0, NULL, NULL));
+    assert_int_equal(places[0] % 128, 0);
+    assert_int_equal(places[1] % 32, 0);
+    assert_true(places[0] >= 40 && places[1] >= places[0] + 128 + 5);
+    OK(clReleaseMemObject(out));
+    OK(clReleaseKernel(kernel));
+    OK(clReleaseProgram(program));
+}
+
 static void sizes(void **state) {
     struct fixture *f = *state;
     cl_int code;
@@ -421,6 +452,81 @@ static void inline_functions(void **state) {
                                           options[i])));
 }
 
+/* Runs a kernel of (global int *, int) over 64 work-items in groups of 32, on a buffer of zeros. */
+static void run_64(struct fixture *f, cl_program program, const char *name, cl_int value, cl_int got[64]) {
+    cl_int code;
+    const size_t global = 64, local = 32;
+    cl_kernel kernel = clCreateKernel(program, name, &code);
+    OK(code);
+    cl_mem buffer = fixture_buffer(f, 64 * sizeof *got);
+    memset(got, 0, 64 * sizeof *got);
+    OK(clEnqueueWriteBuffer(f->queue, buffer, CL_TRUE, 0, 64 * sizeof *got, got, 0, NULL, NULL));
+    OK(clSetKernelArg(kernel, 0, sizeof buffer, &buffer));
+    OK(clSetKernelArg(kernel, 1, sizeof value, &value));
+    OK(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL));
+    OK(clEnqueueReadBuffer(f->queue, buffer, CL_TRUE, 0, 64 * sizeof *got, got, 0, NULL, NULL));
+    OK(clReleaseMemObject(buffer));
+    OK(clReleaseKernel(kernel));
+}
+
+/* A kernel called as a function, with local memory, a barrier and an attribute of its own and small, vector and struct
+ * arguments; and the kernel itself. */
+static void kernels_call_kernels(void **state) {
+    struct fixture *f = *state;
+    const char *callee = "struct pair { char low; int high; };\n"
+                         "kernel __attribute__((reqd_work_group_size(32, 1, 1)))\n"
+                         "void add(global int *a, int k) {\n"
+                         "    local int x[32];\n"
+                         "    size_t l = get_local_id(0);\n"
+                         "    x[l] = k + (int)l;\n"
+                         "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+                         "    a[get_global_id(0)] += x[31 - l];\n"
+                         "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+                         "}\n"
+                         "kernel void few(global int *a, char c, short s, char2 p, float4 v, struct pair w) {\n"
+                         "    a[get_global_id(0)] += 1000 * (c + s + p.x * p.y + (int)v.z + w.low * w.high);\n"
+                         "}\n";
+    const char *caller = "struct pair { char low; int high; };\n"
+                         "kernel void add(global int *a, int k);\n"
+                         "kernel void few(global int *a, char c, short s, char2 p, float4 v, struct pair w);\n"
+                         "kernel void twice(global int *a, int k) {\n"
+                         "    struct pair w = {2, -k};\n"
+                         "    add(a, k);\n"
+                         "    if (get_global_id(0) & 1) few(a, -1, 300, (char2)(3, -4), (float4)(0, 0, k, 0), w);\n"
+                         "    add(a, 100 * k);\n"
+                         "}\n";
+    const char *both[] = {callee, caller};
+    static const char *const options[] = {"", "-cl-opt-disable"};
+    for (unsigned linked = 0; linked < 2; linked++)
+        for (unsigned o = 0; o < 2; o++) {
+            cl_int code, got[64];
+            cl_program program, pieces[2];
+            if (linked) {
+                for (unsigned i = 0; i < 2; i++) {
+                    pieces[i] = clCreateProgramWithSource(f->context, 1, &both[i], NULL, &code);
+                    OK(code);
+                    OK(clCompileProgram(pieces[i], 1, &f->device, options[o], 0, NULL, NULL, NULL, NULL));
+                }
+                program = clLinkProgram(f->context, 1, &f->device, "", 2, pieces, NULL, NULL, &code);
+            } else {
+                const char *whole[] = {callee, strchr(caller, '\n') + 1};
+                program = clCreateProgramWithSource(f->context, 2, whole, NULL, &code);
+                OK(code);
+                code = clBuildProgram(program, 1, &f->device, options[o], NULL, NULL);
+            }
+            OK(code);
+            run_64(f, program, "twice", 5, got);
+            for (int i = 0; i < 64; i++)
+                assert_int_equal(got[i], 505 + 2 * (31 - i % 32) + (i & 1 ? 1000 * (-1 + 300 - 12 + 5 - 10) : 0));
+            run_64(f, program, "add", 7, got);
+            for (int i = 0; i < 64; i++)
+                assert_int_equal(got[i], 7 + 31 - i % 32);
+            OK(clReleaseProgram(program));
+            for (unsigned i = 0; linked && i < 2; i++)
+                OK(clReleaseProgram(pieces[i]));
+        }
+}
+
 static void CL_CALLBACK on_program_released(cl_program program, void *user) { (void)program, (void)user; }
 
 /* What only programs in SPIR-V have: refused, whatever the reason. */
@@ -440,12 +546,96 @@ static void programs_have_no_constants(void **state) {
     OK(clReleaseProgram(program));
 }
 
+/* Words that a compiler would take for something else. */
+static void options_that_are_more_than_they_say(void **state) {
+    struct fixture *f = *state;
+    if (!f->is_heddle)
+        return;
+    char folder[] = "/tmp/heddle-test-XXXXXX", path[64], options[256];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/evil.rsp", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("X=1 -DINJECTED\n", file);
+    fclose(file);
+    cl_int code;
+    const char *text = "#ifdef INJECTED\n#error INJECTED\n#endif\n#ifndef X\n#define X 5\n#endif\n"
+                       "kernel void a(global int *p) { *p = X; }";
+    cl_program program = clCreateProgramWithSource(f->context, 1, &text, NULL, &code);
+    OK(code);
+    static const char *const refused[] = {
+        "-D @%s",  "-D@%s", "-D -I%s", "-D \"\" -I %s",           "-fplugin=%s", "@%s", "-D X=1\\\\",
+        "-I \"\"", "-D",    "-I",      "-Xclang -load -Xclang %s"};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        snprintf(options, sizeof options, refused[i], path);
+        if (clBuildProgram(program, 1, &f->device, options, NULL, NULL) != CL_INVALID_BUILD_OPTIONS)
+            fail_msg("'%s' was taken", options);
+        IS(CL_INVALID_COMPILER_OPTIONS, clCompileProgram(program, 1, &f->device, options, 0, NULL, NULL, NULL, NULL));
+    }
+    snprintf(options, sizeof options, "-I @%s", path); /* a folder of that name, and there is none */
+    OK(clBuildProgram(program, 1, &f->device, options, NULL, NULL));
+    assert_int_equal(run_a(f, program), 5);
+    /* a definition ends with its line, as the specification has it */
+    OK(clBuildProgram(program, 1, &f->device, "-D \"X=7\n#define INJECTED\"", NULL, NULL));
+    assert_int_equal(run_a(f, program), 7);
+    OK(clReleaseProgram(program));
+    unlink(path);
+    rmdir(folder);
+}
+
+/* A kernel does not keep its arguments alive; a launch whose argument is gone is refused. */
+static void arguments_that_are_gone(void **state) {
+    struct fixture *f = *state;
+    if (!f->is_heddle)
+        return;
+    cl_int code;
+    const size_t one = 1;
+    cl_program program = fixture_build(f, "kernel void a(global int *p, global int *q) { *p = *q; }", NULL);
+    cl_kernel kernel = clCreateKernel(program, "a", &code);
+    OK(code);
+    cl_mem p = fixture_buffer(f, 1024), q = fixture_buffer(f, 1024);
+    const cl_buffer_region region = {0, 512};
+    cl_mem part = clCreateSubBuffer(q, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+    OK(code);
+    OK(clSetKernelArg(kernel, 0, sizeof p, &p));
+    OK(clSetKernelArg(kernel, 1, sizeof part, &part));
+    assert_int_equal(ASK(cl_uint, clGetMemObjectInfo, p, CL_MEM_REFERENCE_COUNT), 1);
+    OK(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL)); /* holds them until it is done */
+    OK(clReleaseMemObject(q));                                                        /* its part keeps it */
+    OK(clFinish(f->queue));
+    OK(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL));
+    OK(clFinish(f->queue));
+    cl_kernel copy = clCloneKernel(kernel, &code);
+    OK(code);
+    OK(clReleaseMemObject(part));
+    IS(CL_INVALID_KERNEL_ARGS, clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL));
+    IS(CL_INVALID_KERNEL_ARGS, clEnqueueTask(f->queue, copy, 0, NULL, NULL));
+    OK(clReleaseKernel(copy));
+    OK(clSetKernelArg(kernel, 1, sizeof p, &p));
+    OK(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL));
+    OK(clFinish(f->queue));
+    OK(clReleaseMemObject(p));
+    IS(CL_INVALID_KERNEL_ARGS, clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL));
+    OK(clReleaseKernel(kernel));
+    OK(clReleaseProgram(program));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sources),          cmocka_unit_test(building), cmocka_unit_test(binaries),
-        cmocka_unit_test(pieces),           cmocka_unit_test(kernels),  cmocka_unit_test(argument_queries),
-        cmocka_unit_test(arguments),        cmocka_unit_test(sizes),    cmocka_unit_test(programs_have_no_constants),
+        cmocka_unit_test(sources),
+        cmocka_unit_test(building),
+        cmocka_unit_test(binaries),
+        cmocka_unit_test(pieces),
+        cmocka_unit_test(kernels),
+        cmocka_unit_test(argument_queries),
+        cmocka_unit_test(arguments),
+        cmocka_unit_test(local_arguments_are_aligned),
+        cmocka_unit_test(sizes),
+        cmocka_unit_test(programs_have_no_constants),
         cmocka_unit_test(inline_functions),
+        cmocka_unit_test(kernels_call_kernels),
+        cmocka_unit_test(options_that_are_more_than_they_say),
+        cmocka_unit_test(arguments_that_are_gone),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Routines of CLBlast, through its C interface, against numpy: vectors with strides, matrices of odd sizes, transposed."""
 import ctypes
 import numpy as np

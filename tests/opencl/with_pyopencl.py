@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What pyopencl generates: element-wise kernels, reductions, scans, sorting, random numbers, structures, sub-buffers."""
 import numpy as np
 import pyopencl as cl

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A workload's host side without a device: what it would launch, on what data, as a launch file. The limit study reads launch
  * files only; so it has the very kernels, inputs and launches of the suite. Linked with NAME.c in place of workload.c.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The launch files of repro/F14 are what the workloads would launch: writes them anew and compares.
 
 usage: capture.py BUILD_FOLDER FOLDER [--write]     BUILD_FOLDER has the programs capture_NAME

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Experiment files: what is read of them and refused at its place; means against ones computed by hand; every verdict. */
 #include <math.h>
 #include <setjmp.h>
@@ -123,6 +124,17 @@ static void means_are_those_computed_by_hand(void **state) {
     assert_true(asked("SELECT sum(v) FROM (SELECT gmean(number) AS v FROM printed WHERE number GROUP BY name)") == 7);
 }
 
+/* Quotes keep commas, and double quotes within. */
+static void printed_cells_may_be_quoted(void **state) {
+    (void)state;
+    struct experiment e = accepted(
+        "id: e\ntitle: t\npublished: p\ncosts: {m: {}}\nprint: |\n  name,number\n  \"a, b\",3\n  \"say \"\"x\"\"\",4\n"
+        "checks:\n  - {name: c, sql: \"SELECT sum(number) = 3 FROM printed WHERE name = 'a, b'\"}\n"
+        "  - {name: d, sql: SELECT sum(number) = 4 FROM printed WHERE name = 'say ' || char(34) || 'x' || char(34)}\n");
+    judge(&e, NULL);
+    assert_int_equal(e.verdict, VERDICT_REPRODUCED);
+}
+
 /* The verdict of values and checks, and why where it is incomplete. */
 static void judged(const char *rest, enum verdict verdict, const char *reason) {
     struct experiment e = accepted(arena_printf(&arena, "%s%s", strncmp(rest, "id:", 3) ? HEAD : "", rest));
@@ -133,6 +145,8 @@ static void judged(const char *rest, enum verdict verdict, const char *reason) {
 
 #define NEAR "{name: n, sql: SELECT max(number) FROM printed, published: 5, tolerance: 1}"
 #define FAR "{name: f, sql: SELECT max(number) FROM printed, published: 5, tolerance: 19 %}"
+#define HIGH                                                                                                           \
+    "{name: f, sql: SELECT max(number) FROM printed, published: 3.4, tolerance: 17 %}" /* 17 % of ours would do */
 #define LOOSE "{name: l, sql: SELECT max(number) FROM printed, published: 500}"
 #define HOLDS "{name: h, sql: SELECT count(*) = 4 FROM printed}"
 #define FAILS "{name: c, sql: SELECT count(*) = 5 FROM printed}"
@@ -144,6 +158,7 @@ static void verdicts_follow_values_and_checks(void **state) {
     judged("values: [" LOOSE "]\nchecks: [" HOLDS ", " HOLDS "]\n", VERDICT_REPRODUCED, NULL);
     judged("values: [" NEAR ", " FAR "]\nchecks: [" HOLDS "]\n", VERDICT_ORDER_ONLY, NULL);
     judged("values: [" FAR "]\n", VERDICT_NOT_REPRODUCED, NULL); /* there is no order to speak of */
+    judged("values: [" HIGH "]\n", VERDICT_NOT_REPRODUCED, NULL);
     judged("values: [" NEAR "]\nchecks: [" HOLDS ", " FAILS "]\n", VERDICT_NOT_REPRODUCED, NULL);
     judged("checks: [" FAILS "]\n", VERDICT_NOT_REPRODUCED, NULL);
     judged("id: e\ntitle: t\ncosts: {m: {}}\nvalues: [{name: v, sql: SELECT count(*) FROM costs}]\n", VERDICT_STUDY,
@@ -177,6 +192,15 @@ static void what_cannot_be_asked_is_incomplete(void **state) {
            "dir/e.yaml:3: dir/none.yaml");
 }
 
+#define ENDLESS "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
+
+static void questions_end(void **state) {
+    (void)state;
+    judged("checks: [{name: c, sql: '" ENDLESS "SELECT count(*) FROM c'}]\n", VERDICT_INCOMPLETE,
+           "dir/e.yaml:11: this does not end");
+    judged("checks: [{name: c, sql: SELECT length(zeroblob(2000000000))}]\n", VERDICT_INCOMPLETE, "too big");
+}
+
 static void points_that_are_not_there_are_said(void **state) {
     (void)state;
     struct experiment e =
@@ -198,8 +222,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_file_is_read, start, stop),
         cmocka_unit_test_setup_teardown(mistakes_are_refused_at_their_place, start, stop),
         cmocka_unit_test_setup_teardown(means_are_those_computed_by_hand, start, stop),
+        cmocka_unit_test_setup_teardown(printed_cells_may_be_quoted, start, stop),
         cmocka_unit_test_setup_teardown(verdicts_follow_values_and_checks, start, stop),
         cmocka_unit_test_setup_teardown(what_cannot_be_asked_is_incomplete, start, stop),
+        cmocka_unit_test_setup_teardown(questions_end, start, stop),
         cmocka_unit_test_setup_teardown(points_that_are_not_there_are_said, start, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

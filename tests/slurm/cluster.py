@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A real Slurm of several virtual nodes on this computer: munged, slurmctld and a slurmd for each node, on the loopback
 interface, with all their files in one folder."""
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a store has, and who began what in it."""
 import ctypes
 import glob

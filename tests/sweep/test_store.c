@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Keys are of what decides a result and of nothing else; what is kept stays as it is. */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -128,6 +129,18 @@ static const char *read_back(const char *path) {
     return text;
 }
 
+static enum status keep_as(const struct store *store, const char *scratch, const char *point, enum store_state kind,
+                           const char *what) {
+    json_t *document = json_pack("{s:s}", "what", what);
+    const enum status status = store_keep(store, scratch, point, kind, document, &report);
+    json_decref(document);
+    return status;
+}
+
+static enum status keep(const struct store *store, const char *scratch, enum store_state kind, const char *what) {
+    return keep_as(store, scratch, key, kind, what);
+}
+
 static void what_is_kept_is_never_written_again(void **state) {
     (void)state;
     char *folder = folder_make_temporary(&arena), *scratch = NULL;
@@ -137,21 +150,55 @@ static void what_is_kept_is_never_written_again(void **state) {
     assert_int_equal(store_find(&store, key), STORE_MISSING);
     assert_int_equal(store_scratch(&store, key, &scratch, &report), STATUS_OK);
     assert_true(store_is_running(&store, key));
-    assert_int_equal(store_keep(&store, scratch, key, STORE_FAILED, "no", 2, &report), STATUS_OK);
+    assert_int_equal(keep(&store, scratch, STORE_FAILED, "no"), STATUS_OK);
     assert_int_equal(store_find(&store, key), STORE_FAILED);
     store_forget_failure(&store, key);
     assert_int_equal(store_find(&store, key), STORE_MISSING);
-    assert_int_equal(store_keep(&store, scratch, key, STORE_DONE, "first", 5, &report), STATUS_OK);
+    assert_int_equal(keep(&store, scratch, STORE_DONE, "first"), STATUS_OK);
     assert_int_equal(store_find(&store, key), STORE_DONE);
     const char *path = store_path(&store, &arena, key, STORE_DONE);
     assert_int_equal(stat(path, &before), 0);
     /* somebody else, who has run the same */
-    assert_int_equal(store_keep(&store, scratch, key, STORE_DONE, "second", 6, &report), STATUS_OK);
+    assert_int_equal(keep(&store, scratch, STORE_DONE, "second"), STATUS_OK);
     assert_int_equal(stat(path, &after), 0);
-    assert_string_equal(read_back(path), "first");
+    assert_non_null(strstr(read_back(path), "first"));
     assert_int_equal(before.st_ino, after.st_ino);
+    assert_false(store_is_damaged(&store, key));
+    /* what is damaged is as if it were not there, and gives way */
+    assert_int_equal(truncate(path, after.st_size / 2), 0);
+    assert_int_equal(store_find(&store, key), STORE_MISSING);
+    assert_true(store_is_damaged(&store, key));
+    assert_int_equal(keep(&store, scratch, STORE_DONE, "third"), STATUS_OK);
+    assert_int_equal(store_find(&store, key), STORE_DONE);
+    assert_non_null(strstr(read_back(path), "third"));
     store_scratch_remove(&store, scratch);
     assert_false(store_is_running(&store, key));
+    folder_remove(&arena, folder);
+}
+
+/* Of a point that failed before it was done the result counts; all that the store has, read at once, names the points
+ * that it has something of. */
+static void a_result_goes_before_a_failure(void **state) {
+    (void)state;
+    static const char *const keys[] = {"00aa456789abcdef0123456789abcdef", "00ab456789abcdef0123456789abcdef",
+                                       "7f23456789abcdef0123456789abcdef", "ffffffffffffffffffffffffffffffff"};
+    char *folder = folder_make_temporary(&arena), *scratch = NULL;
+    struct store store;
+    assert_int_equal(store_open(&store, arena_printf(&arena, "%s/store", folder), &arena, &report), STATUS_OK);
+    for (unsigned i = 0; i < 4; i++) { /* nothing, a result, a failure, both */
+        assert_int_equal(store_scratch(&store, keys[i], &scratch, &report), STATUS_OK);
+        if (i & 2)
+            assert_int_equal(keep_as(&store, scratch, keys[i], STORE_FAILED, "no"), STATUS_OK);
+        if (i & 1)
+            assert_int_equal(keep_as(&store, scratch, keys[i], STORE_DONE, "yes"), STATUS_OK);
+        store_scratch_remove(&store, scratch);
+    }
+    const struct store_index index = store_index(&store, &arena);
+    static const enum store_state expected[] = {STORE_MISSING, STORE_DONE, STORE_FAILED, STORE_DONE};
+    for (unsigned i = 0; i < 4; i++) {
+        assert_int_equal(store_find(&store, keys[i]), expected[i]);
+        assert_int_equal(store_index_has(&index, keys[i]), expected[i] != STORE_MISSING);
+    }
     folder_remove(&arena, folder);
 }
 
@@ -184,6 +231,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(another_run_has_another_key, start, stop),
         cmocka_unit_test_setup_teardown(the_key_is_the_hash_of_a_text_that_says_it_all, start, stop),
         cmocka_unit_test_setup_teardown(what_is_kept_is_never_written_again, start, stop),
+        cmocka_unit_test_setup_teardown(a_result_goes_before_a_failure, start, stop),
         cmocka_unit_test_setup_teardown(what_the_dead_left_is_removed, start, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sweep files: which points they mean, and that what is wrong is refused at its place. */
 #include "store/sweep.h"
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Modules made by hand for the tests of isa/analysis: one function after the other, operand by operand. */
 #ifndef HEDDLE_TESTS_ANALYSIS_BUILD_H
 #define HEDDLE_TESTS_ANALYSIS_BUILD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An arena and a report, fresh for every test. */
 #ifndef HEDDLE_TESTS_ARENA_FIXTURE_H
 #define HEDDLE_TESTS_ARENA_FIXTURE_H

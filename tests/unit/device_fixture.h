@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A device of a machine written in the test, with one buffer, for kernels `k` that take its address. */
 #ifndef HEDDLE_TESTS_DEVICE_FIXTURE_H
 #define HEDDLE_TESTS_DEVICE_FIXTURE_H

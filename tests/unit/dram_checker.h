@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whether a sequence of DRAM commands is legal. It shares nothing with the model: every command is compared with every
  * earlier one that is still near enough to matter, by a table of least distances, and rows and data bus are followed
  * on their own. */

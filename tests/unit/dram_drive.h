@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Feeds streams of requests to a DRAM channel as the reference data does: at most one a cycle, in order, stalling
  * when there is no room. Reads the timing sets, streams and results of the reference. */
 #ifndef HEDDLE_TESTS_DRAM_DRIVE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Keys and counters of a divergence mechanism, by name. */
 #ifndef HEDDLE_TESTS_MECHANISM_KEYS_H
 #define HEDDLE_TESTS_MECHANISM_KEYS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Native programs of tests/native and of the test, on a device. */
 #ifndef HEDDLE_TESTS_NATIVE_FIXTURE_H
 #define HEDDLE_TESTS_NATIVE_FIXTURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Short PTX texts for the tests of the front end. */
 #ifndef HEDDLE_TESTS_PTX_TEXT_H
 #define HEDDLE_TESTS_PTX_TEXT_H

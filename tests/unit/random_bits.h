@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Random operands; nothing of src/ is in the way of what is tested. */
 #ifndef HEDDLE_TESTS_RANDOM_BITS_H
 #define HEDDLE_TESTS_RANDOM_BITS_H

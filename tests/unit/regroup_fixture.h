@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A mechanism that dissolves groups, driven by scripted outcomes. */
 #ifndef HEDDLE_TESTS_REGROUP_FIXTURE_H
 #define HEDDLE_TESTS_REGROUP_FIXTURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One warp of a mechanism that keeps warps in their slots, driven by scripted outcomes. */
 #ifndef HEDDLE_TESTS_SCRIPTED_WARP_H
 #define HEDDLE_TESTS_SCRIPTED_WARP_H

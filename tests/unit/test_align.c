@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Alignments against a search that tries everything, on short random sequences. */
 #include <setjmp.h>
 #include <stdarg.h>

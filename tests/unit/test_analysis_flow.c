@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Basic blocks, post-dominators, loops. */
 #include "analysis_build.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks per SM, against cases worked by hand with the rules of NVIDIA's occupancy calculator. */
 #include <setjmp.h>
 #include <stdarg.h>

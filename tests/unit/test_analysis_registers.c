@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Liveness, colouring, the sum over calls. */
 #include "analysis_build.h"
 

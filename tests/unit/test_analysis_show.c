@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What `heddle show` writes of a module made by hand: forms, reconvergence points, escapes, errors. */
 #include "analysis_build.h"
 

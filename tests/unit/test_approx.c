@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* libraries: mpfr gmp */
 /* The approximate functions against MPFR: errors in units of the last place, measured and bounded; special values from
  * the tables of the PTX ISA; and a checksum that every build of this file must reproduce. */

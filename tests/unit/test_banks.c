@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mem/banks against counting over all pairs of words. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Convergence barriers, driven by scripted outcomes. */
 #include "scripted_warp.h"
 
@@ -163,6 +164,8 @@ static void shares_end_straight_runs(void **state) {
     expect(&f, 1, 0xc);
     f.ops->offer(f.self, 0, &group);
     assert_int_equal(group.stop_pc, 50);
+    assert_int_equal(counter(&f, "yields"), 2); /* who waits yields nothing */
+    assert_int_equal(counter(&f, "switches"), 3);
     issue(&f, FLOW_BRANCH, 0xc, 50);
     expect(&f, 50, 0xf);
     issue(&f, FLOW_EXIT, 0xf, 0);

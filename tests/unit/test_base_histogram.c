@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base/histogram: every value has one bucket, and the bucket says so. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base/: status, arena, pool, memory. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base/: bits, rng, stat, text. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -174,6 +175,21 @@ static void stat_merge_adds_counters_and_ratios_follow(void **state) {
     assert_int_equal(b.accesses, 2);
 }
 
+/* Of a counter that is a largest value the larger stays, whichever part has it. */
+static void stat_merge_keeps_the_largest(void **state) {
+    (void)state;
+    static const struct stat_description table[] = {
+        LARGEST_ENTRY(struct example, hits, "entries", "at a time")
+            STAT_ENTRY(struct example, accesses, "accesses", "all") STAT_END
+    };
+    struct example a = {3, 4}, b = {5, 2}, c = {1, 1};
+    stat_merge(&a, &b, table);
+    assert_int_equal(a.hits, 5);
+    stat_merge(&a, &c, table);
+    assert_int_equal(a.hits, 5);
+    assert_int_equal(a.accesses, 7);
+}
+
 static void stat_ratio_of_nothing_is_zero(void **state) {
     (void)state;
     struct example none = {0, 0};
@@ -285,6 +301,7 @@ int main(void) {
         cmocka_unit_test(rng_f64_lies_in_the_unit_interval_and_is_even),
         cmocka_unit_test(rng_below_is_even_and_in_bounds),
         cmocka_unit_test(stat_merge_adds_counters_and_ratios_follow),
+        cmocka_unit_test(stat_merge_keeps_the_largest),
         cmocka_unit_test(stat_ratio_of_nothing_is_zero),
         cmocka_unit_test(text_reads_whole_numbers_exactly),
         cmocka_unit_test(text_f64_round_trips_shortest),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base/: param, log, file. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -202,17 +204,57 @@ static void file_comes_back_as_written(void **state) {
     assert_int_equal(rmdir(dir), 0);
 }
 
-static void file_of_size_zero_and_files_without_a_size(void **state) {
+/* A pipe that nobody writes to, and a device without end: neither is waited for. */
+static void only_ordinary_files_are_read(void **state) {
+    struct fixture *f = *state;
+    char *data, folder[] = "/tmp/heddle-test-XXXXXX";
+    size_t bytes;
+    assert_non_null(mkdtemp(folder));
+    const char *pipe = arena_printf(&f->arena, "%s/pipe", folder), *empty = arena_printf(&f->arena, "%s/empty", folder);
+    assert_int_equal(mkfifo(pipe, 0666), 0);
+    assert_int_equal(file_write(empty, "", 0, &f->report), STATUS_OK);
+    assert_int_equal(file_read(empty, 0, &f->arena, &data, &bytes, &f->report), STATUS_OK);
+    assert_int_equal(bytes, 0);
+    assert_string_equal(data, "");
+    const char *const refused[] = {pipe, folder, "/dev/null", "/dev/zero", "/dev/urandom", "/dev/tty"};
+    for (unsigned i = 0; i < sizeof refused / sizeof *refused; i++)
+        assert_int_equal(file_read(refused[i], SIZE_MAX / 4, &f->arena, &data, &bytes, &f->report), STATUS_INVALID);
+    assert_non_null(strstr(report_text(&f->report), "only ordinary files are read, and this is a pipe"));
+    unlink(pipe);
+    unlink(empty);
+    rmdir(folder);
+}
+
+/* A file that may not grow: the write fails, and the signal does not reach the process. */
+static void a_file_size_limit_is_an_error(void **state) {
+    struct fixture *f = *state;
+    struct rlimit before;
+    char path[] = "/tmp/heddle-test-XXXXXX", data[4096] = {1}, *back;
+    size_t bytes;
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(file_write(path, "old", 3, &f->report), STATUS_OK);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){1024, before.rlim_max});
+    const enum status status = file_write(path, data, sizeof data, &f->report);
+    const bool appended = file_append(path, data, sizeof data);
+    setrlimit(RLIMIT_FSIZE, &before);
+    assert_int_equal(status, STATUS_SYSTEM);
+    assert_false(appended);
+    assert_non_null(strstr(report_text(&f->report), "File too large"));
+    assert_int_equal(file_read(path, 4096, &f->arena, &back, &bytes, &f->report), STATUS_OK);
+    assert_memory_equal(back, "old", 3); /* the old file is there, whole */
+    unlink(path);
+}
+
+static void files_without_a_size(void **state) {
     struct fixture *f = *state;
     char *data;
     size_t bytes;
-    assert_int_equal(file_read("/dev/null", 10, &f->arena, &data, &bytes, &f->report), STATUS_OK);
-    assert_int_equal(bytes, 0);
-    assert_string_equal(data, "");
     /* /proc tells size 0 */
     assert_int_equal(file_read("/proc/self/status", 1 << 20, &f->arena, &data, &bytes, &f->report), STATUS_OK);
     assert_true(bytes > 100 && strlen(data) == bytes);
-    assert_int_equal(file_read("/dev/zero", 100000, &f->arena, &data, &bytes, &f->report), STATUS_INVALID);
     assert_int_equal(file_write("/dev/null", "x", 1, &f->report), STATUS_OK);
 }
 
@@ -225,7 +267,7 @@ static void file_errors_name_the_path(void **state) {
     assert_int_equal(file_read("/", 10, &f->arena, &data, &bytes, &f->report), STATUS_INVALID);
     assert_string_equal(report_text(&f->report), "/nonexistent/a: cannot open: No such file or directory\n"
                                                  "/nonexistent/b: cannot create: No such file or directory\n"
-                                                 "/: cannot read: Is a directory\n");
+                                                 "/: only ordinary files are read, and this is a folder\n");
 }
 
 static void file_paths_join_and_split(void **state) {
@@ -257,7 +299,9 @@ int main(void) {
         WITH_FIXTURE(param_create_refuses_a_default_outside_its_range),
         cmocka_unit_test(log_writes_up_to_its_level),
         WITH_FIXTURE(file_comes_back_as_written),
-        WITH_FIXTURE(file_of_size_zero_and_files_without_a_size),
+        WITH_FIXTURE(only_ordinary_files_are_read),
+        WITH_FIXTURE(a_file_size_limit_is_an_error),
+        WITH_FIXTURE(files_without_a_size),
         WITH_FIXTURE(file_errors_name_the_path),
         WITH_FIXTURE(file_paths_join_and_split),
     };

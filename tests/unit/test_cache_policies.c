@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mem/cache: policies one by one, and laws over random traffic. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -284,6 +285,31 @@ static void a_lazy_store_fetches_only_when_unwritten_bytes_are_read(void **state
     /* the line's next owner starts without written bytes */
     assert_int_equal(send(cache, REQUEST_WRITE, 512, 28, &result), CACHE_HIT);
     assert_false(cache_holds(cache, 512));
+    arena_free(&arena);
+}
+
+/* Bytes that stores wrote are those of the line: the next in its place has none of them. A sector with some counts when its
+ * line leaves. */
+static void written_bytes_leave_with_their_line(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    struct cache_params params = lazy();
+    struct cache *cache = create(&arena, &params);
+    struct cache_result result;
+    for (unsigned sector = 0; sector < 4; sector++) /* the lower half of each sector, and all of the last */
+        send(cache, REQUEST_WRITE, 32 * sector, sector == 3 ? 32 : 16, &result);
+    assert_int_equal(cache_stats(cache)->sectors_evicted, 0);
+    send(cache, REQUEST_WRITE, 256, 4, &result);
+    send(cache, REQUEST_WRITE, 512, 4, &result); /* in the place of the first */
+    assert_int_equal(cache_stats(cache)->evictions, 1);
+    assert_int_equal(cache_stats(cache)->sectors_evicted, 4);
+    assert_int_equal(result.write_back_sectors, 0xf);
+    for (unsigned sector = 0; sector < 4; sector++) {
+        send(cache, REQUEST_WRITE, 512 + 32 * sector + 16, 16, &result);
+        assert_false(cache_holds(cache, 512 + 32 * sector));
+    }
+    send(cache, REQUEST_WRITE, 512, 16, &result);
+    assert_true(cache_holds(cache, 512));
     arena_free(&arena);
 }
 
@@ -706,6 +732,7 @@ int main(void) {
         cmocka_unit_test(merges_wake_in_order_and_blocked_says_why),
         cmocka_unit_test(local_back_writes_local_memory_back_and_evicts_the_rest),
         cmocka_unit_test(a_lazy_store_fetches_only_when_unwritten_bytes_are_read),
+        cmocka_unit_test(written_bytes_leave_with_their_line),
         cmocka_unit_test(a_lazy_write_through_cache_has_no_dirty_lines),
         cmocka_unit_test(atomics_need_the_data_and_leave_it_dirty),
         cmocka_unit_test(a_perfect_cache_never_misses),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mem/cache: sectors of a line in one step are what they are one by one, whatever arrives in between. */
 #include <setjmp.h>
 #include <stdarg.h>

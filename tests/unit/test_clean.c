@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A write-back cache that is emptied when a launch ends writes its dirty lines back, in the launch's time. */
 #include "timed_programs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Clocks of SMs, interconnect, L2 and DRAM: the exact ratio of two, and the laws of machines whose clocks differ. */
 #include "timed_programs.h"
 

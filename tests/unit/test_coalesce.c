@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mem/coalesce against code that looks at every byte of every lane. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sources to PTX: what is kept of the source, what never enters the PTX, and what builtins.cl computes. */
 #include "base/bits.h"
-#include "device/compile.h"
+#include "device/compile_job.h"
 #include "device/device.h"
 #include "device/machine.h"
 #include <setjmp.h>
@@ -140,6 +141,42 @@ static void the_same_source_comes_from_the_cache_and_a_changed_one_does_not(void
     char command[160];
     snprintf(command, sizeof command, "rm -r %s", folder);
     assert_int_equal(system(command), 0);
+    arena_free(&arena);
+}
+
+static void expect_first_kernel(const char *text, const char *name) {
+    struct arena arena = {0};
+    const char *found = job_first_kernel(&arena, text);
+    assert_true(found ? name && strcmp(found, name) == 0 : !name);
+    arena_free(&arena);
+}
+
+static void a_program_is_named_by_its_first_kernel(void **state) {
+    (void)state;
+    expect_first_kernel("kernel void add(global int *p) {}", "add");
+    expect_first_kernel(
+        "/* kernel void no(); */ // kernel void no();\n#define K \\\n kernel void no()\nfloat f(float x);\n"
+        "__constant char s[] = \"kernel void no(\";\n__kernel __attribute__((reqd_work_group_size(8, 1, "
+        "1)))\nvoid\nscale_2 (int k) {}\nkernel void other() {}",
+        "scale_2");
+    expect_first_kernel("__global__ void __launch_bounds__(64) saxpy(int n) {}", "saxpy");
+    expect_first_kernel("int f(int x) { return x; }", NULL);
+    expect_first_kernel("kernel void /* no end", NULL);
+    expect_first_kernel("kernel void f\\", NULL);
+    expect_first_kernel("#", NULL);
+    expect_first_kernel("kernel __attribute__((", NULL);
+    expect_first_kernel("", NULL);
+    need_compiler();
+    struct arena arena = {0};
+    struct compiled compiled;
+    const char *text = "kernel void add(global int *p) { p[0] = 1; }",
+               *with = "#include \"add.cl\"\nkernel void add(global int *p) { p[0] = ONE; }";
+    assert_int_equal(compile_text(NULL, text, strlen(text), NULL, &arena, &compiled, NULL), STATUS_OK);
+    assert_non_null(strstr(compiled.ptx, "\"add.cl\""));
+    const struct compile_header header = {"add.cl", "#define ONE 1\n"};
+    const struct compile_options options = {.headers = &header, .header_count = 1};
+    assert_int_equal(compile_text(NULL, with, strlen(with), &options, &arena, &compiled, NULL), STATUS_OK);
+    assert_non_null(strstr(compiled.ptx, "\"add-program.cl\""));
     arena_free(&arena);
 }
 
@@ -363,6 +400,7 @@ int main(void) {
         cmocka_unit_test(arguments_and_sizes_come_from_the_source),
         cmocka_unit_test(no_path_of_the_host_enters_the_ptx),
         cmocka_unit_test(a_wrong_source_is_invalid_and_says_where),
+        cmocka_unit_test(a_program_is_named_by_its_first_kernel),
         cmocka_unit_test(the_same_source_comes_from_the_cache_and_a_changed_one_does_not),
         cmocka_unit_test(work_items_know_where_they_are),
         cmocka_unit_test(collectives_of_groups_and_warps),

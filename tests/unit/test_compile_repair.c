@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What compile_repair.c makes of the IR that LLVM 19's NVPTX back end gets wrong. */
 #include "device/compile_repair.h"
 #include <setjmp.h>
@@ -210,8 +211,41 @@ static void a_parameter_of_two_bytes_is_read_behind_the_label(void **state) {
         "  %2 = extractelement <2 x i8> %heddle.p0.pair, i64 1\n  ret i8 %2\n}\n");
 }
 
+static void a_kernel_that_is_called_gets_a_function_with_its_body(void **state) {
+    (void)state;
+    expect_repair("define dso_local spir_kernel void @f(ptr byval(%struct.s) align 8 %0, i8 %1) local_unnamed_addr #0 "
+                  "!dbg !11 !kernel_arg_name !12 {\n"
+                  "  ret void, !dbg !14\n"
+                  "}\n"
+                  "define dso_local spir_kernel void @ff(i32 %k) #0 !kernel_arg_name !13 !dbg !15 {\n"
+                  "  call void @f(ptr byval(%struct.s) %1, i8 3) #5, !dbg !16\n"
+                  "  tail call spir_kernel void @f(ptr byval(%struct.s) %1, i8 2) #5\n"
+                  "  ret void\n"
+                  "}\n"
+                  "!nvvm.annotations = !{!2}\n"
+                  "!2 = !{ptr @f, !\"kernel\", i32 1}\n",
+                  "define internal void @__heddle_kernel_f(ptr byval(%struct.s) align 8 %0, i8 %1) local_unnamed_addr "
+                  "#0 !dbg !11 {\n"
+                  "  ret void, !dbg !14\n"
+                  "}\n"
+                  "\n"
+                  "define dso_local spir_kernel void @f(ptr byval(%struct.s) align 8 %0, i8 %1) local_unnamed_addr #0 "
+                  "!kernel_arg_name !12 {\n"
+                  "  call void @__heddle_kernel_f(ptr byval(%struct.s) align 8 %0, i8 %1)\n"
+                  "  ret void\n"
+                  "}\n"
+                  "define dso_local spir_kernel void @ff(i32 %k) #0 !kernel_arg_name !13 !dbg !15 {\n"
+                  "  call void @__heddle_kernel_f(ptr byval(%struct.s) %1, i8 3) #5, !dbg !16\n"
+                  "  tail call void @__heddle_kernel_f(ptr byval(%struct.s) %1, i8 2) #5\n"
+                  "  ret void\n"
+                  "}\n"
+                  "!nvvm.annotations = !{!2}\n"
+                  "!2 = !{ptr @f, !\"kernel\", i32 1}\n");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_kernel_that_is_called_gets_a_function_with_its_body),
         cmocka_unit_test(two_bytes_go_through_calls_as_one_number),
         cmocka_unit_test(the_range_of_a_char2_is_none_of_the_word_that_goes_in_its_place),
         cmocka_unit_test(a_parameter_of_two_bytes_is_read_behind_the_label),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The constant cache: what hits and misses cost, what is looked up, what a launch leaves; and how the data cache shares
  * its memory. */
 #include "device_fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the hardware of mechanisms holds: bits by the fields that were published, areas by a fit that nothing beats. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* exec/memory.h: allocations given back and taken again. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +26,7 @@ static uint64_t take(struct fixture *f, uint64_t bytes) {
 
 static void open_memory(struct fixture *f) {
     *f = (struct fixture){0};
-    assert_int_equal(memory_create(&f->memory, &f->arena, CAPACITY_BYTES, NULL), STATUS_OK);
+    assert_int_equal(memory_create(&f->memory, &f->arena, CAPACITY_BYTES, 0, NULL), STATUS_OK);
 }
 
 static void close_memory(struct fixture *f) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Diverge on miss: its rules driven by scripted outcomes, its laws and its effect in time. */
 #include "scripted_warp.h"
 #include "timed_programs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mem/dram: its rules one by one, legality under random traffic, and what it costs the host. */
 #include <setjmp.h>
 #include <stdarg.h>

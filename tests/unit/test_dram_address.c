@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mem/address_map: the four masks. */
 #include <setjmp.h>
 #include <stdarg.h>

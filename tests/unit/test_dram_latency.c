@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mem/latency_dram: the two memories without commands. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mem/dram against the reference data: completion cycles, command traces, totals and hand formulas. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,13 +22,6 @@ enum { SETS = 4, STREAMS = 13, FIELDS_MAX = 24 };
 /* Big, and needed one at a time. */
 static struct stream stream;
 static struct outcome outcome, other;
-
-static void need_reference(void) {
-    if (access(FOLDER "timing_sets.csv", R_OK) != 0) {
-        print_message("the reference data is not there: skipped\n");
-        skip();
-    }
-}
 
 struct csv {
     FILE *file;
@@ -184,7 +178,6 @@ static unsigned compare_requests(const char *set, const char *name, const char *
 
 static void dram_requests_equal_reference(void **state) {
     (void)state;
-    need_reference();
     static const char *const models[] = {"ds3_frfcfs32", "ds3_fifo1"};
     unsigned differences = 0, requests = 0, runs = 0;
     for (unsigned s = 0; s < SETS; s++)
@@ -207,7 +200,6 @@ static void dram_requests_equal_reference(void **state) {
 
 static void dram_commands_equal_reference(void **state) {
     (void)state;
-    need_reference();
     static const char *const kinds[] = {"RD", "WR", "ACT", "PRE"};
     unsigned traces = 0, commands = 0;
     for (unsigned s = 0; s < SETS; s++)
@@ -243,7 +235,6 @@ static void dram_commands_equal_reference(void **state) {
 /* Every line of the summary whose rule is ours: windows of 8, 16, 32 and 64, and the serial FIFO. */
 static void dram_totals_equal_reference(void **state) {
     (void)state;
-    need_reference();
     struct csv csv;
     unsigned lines = 0;
     for (csv_open(&csv, FOLDER "results_summary.csv"); csv_next(&csv);) {
@@ -274,7 +265,6 @@ static void dram_totals_equal_reference(void **state) {
 /* Drain within 2 % of the other simulator where the reference says the rule does not matter. */
 static void dram_drain_is_near_the_second_simulator(void **state) {
     (void)state;
-    need_reference();
     static const char *const near[] = {"seq_read", "rowhit_bursts", "bank_interleave", "rand_read", "bursty"};
     struct csv csv;
     double worst = 0;
@@ -300,7 +290,6 @@ static void dram_drain_is_near_the_second_simulator(void **state) {
 
 static void dram_meets_the_formulas(void **state) {
     (void)state;
-    need_reference();
     struct csv csv;
     unsigned checked = 0;
     for (csv_open(&csv, FOLDER "analytic_bounds.csv"); csv_next(&csv);) {
@@ -329,7 +318,6 @@ static void dram_meets_the_formulas(void **state) {
 /* Unloaded latency of a hit, a closed row and a conflict, whatever the scheduler and the order. */
 static void dram_unloaded_latency_is_exact(void **state) {
     (void)state;
-    need_reference();
     for (unsigned s = 0; s < SETS; s++)
         for (unsigned variant = 0; variant < 4; variant++) {
             struct dram_params params;
@@ -355,7 +343,6 @@ static void dram_unloaded_latency_is_exact(void **state) {
 /* A sleeping channel is the same channel: every stream, set, scheduler and order. */
 static void dram_every_cycle_equals_named_cycles(void **state) {
     (void)state;
-    need_reference();
     for (unsigned s = 0; s < SETS; s++)
         for (unsigned n = 0; n < STREAMS; n++)
             for (unsigned variant = 0; variant < 4; variant++) {

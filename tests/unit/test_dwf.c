@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Dynamic warp formation, driven by scripted outcomes: what it forms, what issues first, and what its limits do. */
 #include "regroup_fixture.h"
 
@@ -237,6 +238,53 @@ static void pdom_priority_lets_those_behind_catch_up(void **state) {
         is_in |= group.threads[lane] == 11;
     assert_true(is_in);
     arena_free(&f.arena);
+}
+
+/* More groups than slots, several threads at each PC: whenever no group is left at the majority PC, the PC with most
+ * threads follows, whether they stand in slots or queue behind them. */
+static void majority_counts_those_behind_the_slots(void **state) {
+    (void)state;
+    enum { MANY = 200, PLACES = 40 };
+    for (unsigned seed = 1; seed <= 10; seed++) {
+        struct fixture f;
+        struct rng rng;
+        uint32_t next[MANY], majority = NO_PC;
+        unsigned counts[PLACES] = {0}, waiting = MANY, most = 0;
+        bool candidate[PLACES] = {false};
+        rng_seed(&rng, seed);
+        setup_with(&f, "dwf", MANY, 1, MANY, SETTINGS("dwf.policy=majority"));
+        for (unsigned warp = 0; warp < MANY; warp++) {
+            const uint32_t pc = (uint32_t)rng_below(&rng, PLACES);
+            majority = warp ? majority : pc;
+            counts[pc]++;
+            start(&f, warp, pc, 1);
+        }
+        for (unsigned issued = 0; waiting; issued++) {
+            struct group group;
+            const unsigned slot = f.ops->pick(f.self, f.slots);
+            assert_true(slot < ISSUE_SLOTS_MAX);
+            assert_true(f.ops->offer(f.self, slot, &group));
+            if (majority == NO_PC) {
+                assert_true(candidate[group.pc]);
+                majority = group.pc;
+            }
+            assert_int_equal(group.pc, majority);
+            waiting--, counts[majority]--;
+            if (!counts[majority]) { /* before the one that issues comes back */
+                for (unsigned i = most = 0; i < PLACES; i++)
+                    most = counts[i] > most ? counts[i] : most;
+                for (unsigned i = 0; i < PLACES; i++)
+                    candidate[i] = counts[i] == most;
+                majority = NO_PC;
+            }
+            const unsigned thread = group.threads[0];
+            next[thread] = issued < 600 ? (uint32_t)rng_below(&rng, PLACES) : NO_PC;
+            if (next[thread] != NO_PC)
+                waiting++, counts[next[thread]]++;
+            issue(&f, slot, &group, next);
+        }
+        arena_free(&f.arena);
+    }
 }
 
 /* More groups than slots: the best are in the slots, whoever came first. */
@@ -647,6 +695,7 @@ int main(void) {
         cmocka_unit_test(dwf_queues_behind_its_slots),
         cmocka_unit_test(policies_pick_what_their_table_says),
         cmocka_unit_test(pdom_priority_lets_those_behind_catch_up),
+        cmocka_unit_test(majority_counts_those_behind_the_slots),
         cmocka_unit_test(policies_reach_behind_the_slots),
         cmocka_unit_test(register_files_place_threads),
         cmocka_unit_test(swizzling_lets_even_threads_share),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Dynamic warp formation in time: its policies, register files and limits change when threads run, never what they do. */
 #include "timed_programs.h"
 

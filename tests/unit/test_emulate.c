@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Launches through the public API: what stops a kernel says why, and what waits for others ends. */
 #include "device_fixture.h"
 

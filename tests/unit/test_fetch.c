@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fetch behind branches: a machine whose fetch goes straight on pays for what comes in vain. */
 #include "device_fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Thread frontiers, driven by scripted outcomes, and beside pdom on programs. */
 #include "scripted_warp.h"
 

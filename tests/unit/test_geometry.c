@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Caches and links of the smallest and oddest shapes: a machine that is not refused runs every kernel to its end. */
 #include "random_bits.h"
 #include "timed_programs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The heap of counts against a list that is searched, and the table behind it against one that is aged by hand. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every vector lane function of every level this CPU has gives what scalar_evaluate gives, and touches no idle lane. */
 #include <setjmp.h>
 #include <stdarg.h>

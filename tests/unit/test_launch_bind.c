@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arguments of a launch against the kernel's signature: laid out where the kernel reads them, or refused by name. */
 #include "device/bind.h"
 #include "device/init_file.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Checks of buffers: what passes, what does not, and what is said of it. */
 #include "device/check.h"
 #include <setjmp.h>
@@ -19,7 +20,7 @@ static struct check_result checked(const char *type, const char *check, const vo
                                     type, check);
     if (launch_file_parse(&arena, "k.yaml", text, strlen(text), &file, &report))
         fail_msg("%s", report_text(&report));
-    struct fill_source source = {&file.yaml, "", NULL, 1};
+    struct fill_source source = {&file.yaml, "", NULL, 1, 1 << 30};
     assert_int_equal(check_buffer(&file.checks[0], &file.buffers[0], data, count, &source, &result, &report), wanted);
     arena_free(&arena);
     report_free(&report);

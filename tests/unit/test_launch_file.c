@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Launch files: what is accepted, and that what is not is refused at its place with a way out. */
 #include "device/launch_file.h"
 #include <setjmp.h>
@@ -121,6 +122,11 @@ static void errors_have_a_place_and_a_way_out(void **state) {
     refused("module: k.cl\nbuffers: {a: {type: u8, count: 1}, a: {type: u8, count: 1}}\n" LAUNCH, "k.yaml:2:36",
             "given twice");
     refused(HEAD "launches: []\n", "k.yaml:3:11", "launches is a list");
+    refused("module: k.cl\nbuild: {defines: [N=1, \"@evil.rsp\"]}\n" LAUNCH, "k.yaml:2:24", "begins with a name");
+    refused("module: k.cl\nbuild: {defines: [\"N=1\\n#include\"]}\n" LAUNCH, "k.yaml:2:19", "one line");
+    refused("module: k.cl\nbuild: {includes: [\"a\\nb\"]}\n" LAUNCH, "k.yaml:2:20", "control characters");
+    refused("module: k.cl\nbuild: {options: [-cl-mad-enable, -fplugin=x]}\n" LAUNCH, "k.yaml:2:35", "-cl-");
+    refused("module: k.cl\nbuild: {options: [-cl-ext=x]}\n" LAUNCH, "k.yaml:2:19", "options of OpenCL");
     refused(HEAD "launches: [{kernel: k, grid: 0, block: 1}]\n", "k.yaml:3:30", "at least 1");
     refused(HEAD "launches: [{kernel: k, grid: [1, 2, 3, 4], block: 1}]\n", "k.yaml:3:30", "one to three");
     refused(HEAD "launches: [{kernel: k, block: 1}]\n", "k.yaml:3:12", "needs the key 'grid'");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fills and element types against values computed elsewhere (NumPy, and the generators' published definitions). */
 #include "device/fill.h"
 #include <locale.h>
@@ -13,9 +14,11 @@
 static const char *file_content;
 static size_t file_bytes;
 
-static enum status read_fake(void *context, const char *path, struct arena *into, char **data, size_t *bytes,
-                             struct report *to) {
+static enum status read_fake(void *context, const char *path, size_t limit_bytes, struct arena *into, char **data,
+                             size_t *bytes, struct report *to) {
     (void)context;
+    if (limit_bytes < file_bytes)
+        return report_add(to, STATUS_INVALID, "%s: larger than the limit", path);
     if (strcmp(path, "dir/data") != 0)
         return report_add(to, STATUS_INVALID, "%s: no such file", path);
     *data = arena_copy(into, file_content, file_bytes);
@@ -32,7 +35,7 @@ static enum status fill(const char *text, enum element element, uint64_t count, 
     enum status status = yaml_parse(&arena, "k.yaml", text, strlen(text), &yaml, &report);
     if (!status)
         status = fill_parse(&yaml, yaml.root, element, &arena, &parsed, &report);
-    struct fill_source source = {&yaml, "dir", &fake_files, 99};
+    struct fill_source source = {&yaml, "dir", &fake_files, 99, 1 << 30};
     if (!status)
         status = fill_start(&cursor, &parsed, element, count, &source, &arena, &report);
     /* in two steps: a fill must not depend on how it is cut */
@@ -82,6 +85,9 @@ static void xorshift32_stream(void **state) {
          (uint32_t[]){3336926330u, 1697253807u, 2816511904u, 1955480042u});
     good("{xorshift32: {state: 12345, skip: 2, modulo: 8}}", ELEMENT_F32, 4,
          (float[]){2816511904u % 8, 1955480042u % 8, 718842323u % 8, 3283620450u % 8});
+    /* its period is 2^32 - 1, and all of it is left out at once */
+    good("{xorshift32: {state: 12345, skip: 4294967296}}", ELEMENT_U32, 3,
+         (uint32_t[]){1697253807u, 2816511904u, 1955480042u});
     bad("{xorshift32: {state: 0}}", ELEMENT_U32, 4, "must not be 0");
 }
 
@@ -146,6 +152,8 @@ static void raw_and_numpy_files(void **state) {
     bad("{file: data}", ELEMENT_I16, 5, "holds 6 elements, but 5");
     file_bytes -= 2;
     bad("{file: data}", ELEMENT_I16, 6, "cut off: 5 of its 6");
+    file_bytes = sizeof npy; /* with the NUL behind it */
+    bad("{file: data}", ELEMENT_I16, 6, "1 bytes more than the shape");
     file_content = "\x01\x02\x03\x04";
     file_bytes = 4;
     good("{file: data}", ELEMENT_U16, 2, (uint16_t[]){0x201, 0x403});

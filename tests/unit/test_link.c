@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mem/link: exact latency, credits, and results that depend neither on the epoch length, nor on which side runs first,
  * nor on who visits which cycles, nor on host threads. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Large warps: sub-warps, the interlock and the stack, driven by scripted outcomes; in time, large warps of one row are
  * warps. */
 #include "timed_programs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Machines: shipped files load, every value has an origin, and mistakes are named. */
 #include "device/machine.h"
 #include <setjmp.h>
@@ -23,8 +24,9 @@ static void shipped_machines_load_and_cite(void **state) {
         for (const struct param_description *param = machine.params.table; param->key; param++) {
             const char *origin = param_origin(&machine.params, param);
             assert_null(strstr(origin, "no origin given"));
-            /* what sets occupancy is a fact of the card: it must not silently be a default */
-            if (strncmp(param->key, "sm.", 3) == 0 && strcmp(origin, "default") == 0)
+            /* what sets occupancy, and how much memory there is, is a fact of the card: never silently a default */
+            const bool is_fact = strncmp(param->key, "sm.", 3) == 0 || strcmp(param->key, "memory.capacity_bytes") == 0;
+            if (is_fact && strcmp(origin, "default") == 0)
                 fail_msg("%s leaves %s to its default", names[count], param->key);
         }
         machine_close(&machine);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Laws of divergence mechanisms in time: whoever issues together, threads do the same. */
 #include "timed_programs.h"
 

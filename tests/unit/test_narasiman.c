@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The preset of the large-warp study is the machine of its table 5.1. */
 #include "timed_programs.h"
 

@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Native code as it runs: the published listings against results worked out by hand from their sources, under every
  * mechanism, and what single instructions do. */
 #include "native_fixture.h"
 
 #include <math.h>
 
+#include "device/lines.h"
 #include "sass/native.h"
 
 enum { WORDS = 4096 };
@@ -552,6 +554,16 @@ static void parts_are_no_instructions(void **state) {
         parts += (module->code[pc].flags & FLAG_PART) != 0;
     assert_int_equal(module->code_count - parts, 5);
     assert_string_equal(inst_name(module, &module->code[1]), "LD_LDU");
+    /* nor are they in what is said by line */
+    struct arena arena = {0};
+    unsigned lines, instructions = 0;
+    uint64_t issues = 0;
+    const struct line_stats *all = lines_collect(module, f.result.instructions, NULL, &arena, &lines);
+    for (unsigned i = 0; i < lines; i++)
+        instructions += all[i].instructions, issues += all[i].sum.issues;
+    assert_int_equal(instructions, 5);
+    assert_int_equal(issues, f.result.stats.warp_instructions);
+    arena_free(&arena);
     finish(&f);
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tables, text and encodings of native code agree with each other, row by row; what is wrong is refused by name and place. */
 #include "native_fixture.h"
 

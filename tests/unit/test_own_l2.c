@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An L2 of an SM's own (l2.private): what it saves, what it costs, and that it changes time alone. */
 #include "timed_programs.h"
 

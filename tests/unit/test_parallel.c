@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Functional launches on several host threads: the same as on one, side by side where blocks do not depend on each other. */
 #include "device_fixture.h"
 
@@ -65,6 +66,62 @@ static void blocks_on_their_own_run_side_by_side(void **state) {
                 1024, STATUS_OK, true);
 }
 
+/* One block alone loads what the first stored: whichever thread runs it, the result is that of one thread. */
+static void one_load_of_one_block_is_enough(void **state) {
+    (void)state;
+    for (unsigned k = 1; k < 25; k++) {
+        char code[512];
+        struct fixture f;
+        snprintf(code, sizeof code,
+                 ".visible .entry k(.param .u64 p)\n{\n.reg .pred %%p<2>;\n.reg .b32 %%r<8>;\n.reg .b64 %%rd<4>;\n"
+                 "ld.param.u64 %%rd1, [p];\nmov.u32 %%r2, %%ctaid.x;\nmov.u32 %%r5, 7;\nsetp.ne.u32 %%p1, %%r2, %u;\n"
+                 "@%%p1 bra S;\nld.global.u32 %%r5, [%%rd1];\nS: mul.wide.u32 %%rd2, %%r2, 64;\nadd.s64 %%rd3, %%rd1, "
+                 "%%rd2;\nst.global.u32 [%%rd3], %%r5;\nret;\n}\n",
+                 40 * k);
+        fixture_open(&f, "host.threads: 4\nhost.alone_ns: 0\n", WORDS);
+        load(&f, code);
+        assert_int_equal(launch(&f, 1000, 64, false), STATUS_OK);
+        for (uint32_t block = 0; block < 1000; block++)
+            assert_int_equal(f.memory[16 * block], 7);
+        finish(&f);
+    }
+}
+
+/* What threads count is added up: lanes that part, at branches and at calls through a pointer. */
+static void counts_of_all_threads_are_added_up(void **state) {
+    (void)state;
+    static uint32_t memory[WORDS];
+    static const char kernel[] = ".visible .func f()\n{\nret;\n}\n.visible .func g()\n{\nret;\n}\n" KERNEL(
+        "and.b32 %r5, %r1, 1;\nsetp.eq.u32 %p1, %r5, 0;\n@%p1 bra E;\nadd.u32 %r4, %r4, 1;\nE: mov.u64 %rd4, f;\n"
+        "mov.u64 %rd5, g;\nselp.b64 %rd6, %rd4, %rd5, %p1;\ny: .callprototype _ ();\ncall %rd6, (), y;\n"
+        "st.global.u32 [%rd3], %r4;");
+    struct fixture f;
+    for (unsigned threads = 1; threads <= 4; threads += 3) {
+        assert_int_equal(run_on(threads, kernel, 512, memory, &f), STATUS_OK);
+        assert_int_equal(f.result.stats.divergent_branches, 2 * 512 * 2); /* of each of two warps a block */
+        assert_int_equal(f.result.stats.threads, 512 * 64);
+        finish(&f);
+    }
+    expect_same(kernel, 512, STATUS_OK, true);
+}
+
+/* A limit of instructions holds for all threads together. */
+static void a_limit_holds_for_all_threads_together(void **state) {
+    (void)state;
+    static const char kernel[] = KERNEL("st.global.u32 [%rd3], %r4;");
+    for (unsigned threads = 1; threads <= 4; threads += 3) {
+        char settings[128];
+        struct fixture f;
+        snprintf(settings, sizeof settings,
+                 "host.threads: %u\nhost.alone_ns: 0\nfunctional.max_instructions: 1000000\n", threads);
+        fixture_open(&f, settings, WORDS);
+        load(&f, kernel);
+        assert_int_equal(launch(&f, 1024, 64, false), STATUS_STOPPED); /* 1.9 million */
+        expect_text(&f, "--max-instructions");
+        finish(&f);
+    }
+}
+
 static void a_block_that_loads_what_another_stored_makes_all_run_one_by_one(void **state) {
     (void)state;
     /* block b reads the last word of block b - 1, which that has changed */
@@ -104,6 +161,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_on_their_own_run_side_by_side),
         cmocka_unit_test(a_block_that_loads_what_another_stored_makes_all_run_one_by_one),
+        cmocka_unit_test(one_load_of_one_block_is_enough),
+        cmocka_unit_test(counts_of_all_threads_are_added_up),
+        cmocka_unit_test(a_limit_holds_for_all_threads_together),
         cmocka_unit_test(blocks_that_store_to_the_same_words_keep_their_order),
         cmocka_unit_test(atomics_and_volatile_accesses_are_not_tried),
         cmocka_unit_test(a_fault_is_that_of_the_first_block_that_has_one),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The reconvergence stack, driven by scripted outcomes. What it does but for the order of sides, convergence barriers do
  * too. */
 #include "scripted_warp.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Branch predictors: each beside a model of its own, written from its publication, on random and on recorded outcomes;
  * and what fetch makes of them in time. */
 #include "timed_programs.h"

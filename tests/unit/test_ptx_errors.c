@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is refused, and how the message reads. */
 #include "unit/ptx_text.h"
 
@@ -141,6 +142,12 @@ static void wrong_modules(void **state) {
         {HEADER ".func f (.param .b32 a);\n.entry k() { call f; }", "'f' has 1 parameter, not 0"},
         {HEADER ".func f (.param .b32 a);\n.entry k() { .reg .b32 r; call f, (r); }",
          "unsupported: call argument that is not a .param variable"},
+        {HEADER ".func f (.param .b32 a) { .reg .b32 r; ld.param.b32 r, [a+4]; ret; }",
+         "'ld.param.b32' of 4 bytes at 4 is outside 'a', which has 4"},
+        {HEADER ".func f (.param .b8 a[8]) { .reg .b32 r<2>; ld.param.v2.b32 {r0, r1}, [a+4]; ret; }",
+         "of 8 bytes at 4 is outside 'a', which has 8"},
+        {HEADER ".entry k() { .param .b32 a; st.param.b32 [a-4], 1; ret; }", "of 4 bytes at -4 is outside 'a'"},
+        {HEADER ".entry k() { .param .b32 a; st.param.b64 [a], 1; ret; }", "of 8 bytes at 0 is outside 'a'"},
         {HEADER ".func f (.reg .b32 a) { ret; }", "unsupported: .reg parameters of functions"},
         {HEADER ".local .b32 x;", "unsupported: .local at module scope"},
         {HEADER ".global .texref t;", "unsupported: .texref (textures and surfaces)"},

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What each form of instruction becomes. */
 #include "unit/ptx_text.h"
 
@@ -73,6 +74,14 @@ static void constant_expressions_follow_c(void **state) {
                  {"~0", UINT64_MAX},
                  {"!5", 0},
                  {"-1>>60", UINT64_MAX},
+                 {"-9>>1", (uint64_t)-5},
+                 {"-9>>0", (uint64_t)-9},
+                 {"-9>>63", UINT64_MAX},
+                 {"-9>>64", UINT64_MAX},
+                 {"9>>64", 0},
+                 {"-9U>>64", 0},
+                 {"1<<63", UINT64_C(1) << 63},
+                 {"1<<64", 0},
                  {"0xFFFFFFFFFFFFFFFF>>60", 15},
                  {"1<2", 1},
                  {"-1<0U", 0},

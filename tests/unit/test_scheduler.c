@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Warp schedulers, pick by pick. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +9,7 @@
 
 #include "sm/scheduler/scheduler.h"
 
-static const uint64_t older[64];
+static uint64_t older[64]; /* of each warp: those that started before it */
 static const uint8_t places[8] = {0, 0, 0, 0, 1, 1, 1, 1};
 static uint64_t near_warps;
 
@@ -73,6 +74,28 @@ static void two_level_hands_on_when_time_is_over(void **state) {
     arena_free(&arena);
 }
 
+/* Warps that started in the order 5, 2, 7, 0, 1, 3, 4, 6: the same one while it can, then the oldest, whatever its slot. */
+static void greedy_takes_the_oldest(void **state) {
+    (void)state;
+    static const unsigned started[] = {5, 2, 7, 0, 1, 3, 4, 6};
+    struct arena arena = {0};
+    void *self = make(&arena, "gto", 1, 0);
+    for (unsigned i = 0; i < 8; i++) {
+        older[started[i]] = 0;
+        for (unsigned k = 0; k < i; k++)
+            older[started[i]] |= UINT64_C(1) << started[k];
+    }
+    expect("gto", self, 0xfe, 0, "555"); /* the first has not been picked yet, and is not ready */
+    expect("gto", self, 0xdf, 0, "222");
+    expect("gto", self, 0xff, 0, "2");
+    expect("gto", self, 0xd9, 0, "777");
+    expect("gto", self, 0x5b, 0, "000");
+    expect("gto", self, 0x58, 0, "3");
+    for (unsigned i = 0; i < 8; i++)
+        older[i] = 0;
+    arena_free(&arena);
+}
+
 static void sticky_stays_with_a_block(void **state) {
     (void)state;
     struct arena arena = {0};
@@ -89,6 +112,7 @@ int main(void) {
         cmocka_unit_test(round_robin_goes_round),
         cmocka_unit_test(two_level_changes_groups_when_all_of_one_wait),
         cmocka_unit_test(two_level_hands_on_when_time_is_over),
+        cmocka_unit_test(greedy_takes_the_oldest),
         cmocka_unit_test(sticky_stays_with_a_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

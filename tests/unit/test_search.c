@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cond_acc and tree_traverse [002 §7.1, §7.2.1] against the same in plain code, over predicates, sizes, spaces and member
  * masks; what is refused of them. */
 #include "timed_programs.h"

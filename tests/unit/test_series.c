@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu/series: samples of a launch of any length stay bounded and add up. */
 #include <setjmp.h>
 #include <stdarg.h>

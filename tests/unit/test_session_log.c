@@ -1,7 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Launches go through a log as they were, and a log that ends anywhere gives all whole launches. */
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "device/lines.h"
 #include "device/session_log.h"
 #include "device_fixture.h"
 
@@ -126,11 +130,54 @@ static void a_log_may_end_anywhere(void **state) {
     close_log(&l);
 }
 
+/* Not a byte of the second record is there, and still it is known to be missing. */
+static void a_full_disk_is_not_the_end_of_the_launches(void **state) {
+    (void)state;
+    struct logged l;
+    struct session session;
+    struct rlimit before;
+    struct stat about;
+    open_log(&l, false);
+    launch_logged(&l, 4, false);
+    assert_int_equal(stat(l.path, &about), 0);
+    getrlimit(RLIMIT_FSIZE, &before);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){(rlim_t)about.st_size, before.rlim_max});
+    launch_logged(&l, 4, false);
+    setrlimit(RLIMIT_FSIZE, &before);
+    launch_logged(&l, 4, false);
+    assert_int_equal(read_log(&l, false, &session), STATUS_OK);
+    assert_int_equal(session.launches.count, 1);
+    assert_true(session.is_cut);
+    session_close(&session);
+    close_log(&l);
+}
+
+static void programs_of_one_name_are_told_apart_by_their_source(void **state) {
+    (void)state;
+    struct logged l;
+    struct session session = {0};
+    static const char *const sources[] = {"one", "two", "one", "three"};
+    static const char *const names[] = {"add.cl", "add-2.cl", "add.cl", "add-3.cl"};
+    open_log(&l, false);
+    session.machine = &l.f.machine;
+    for (unsigned i = 0; i < 4; i++) {
+        load(&l.f, ".file 1 \"add.cl\"\n.file 2 \"common.h\"\n.entry k() { .loc 1 7 0\n ret; }\n");
+        const struct session_module *module = session_add(&session, l.f.device, l.f.program, sources[i]);
+        assert_string_equal(module->source_name, names[i]);
+        assert_string_equal(lines_file_name(module->run.module, 1), names[i]);
+        assert_string_equal(lines_file_name(module->run.module, 2), "common.h");
+    }
+    session_close(&session);
+    close_log(&l);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launches_are_read_as_they_were),
         cmocka_unit_test(launches_without_time_are_counted),
         cmocka_unit_test(a_log_may_end_anywhere),
+        cmocka_unit_test(a_full_disk_is_not_the_end_of_the_launches),
+        cmocka_unit_test(programs_of_one_name_are_told_apart_by_their_source),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* libraries: mpfr gmp */
 /* Integer floating point against MPFR: every format and rounding, on random operands and on all pairs of edge values.
  * MPFR rounds once to the format's precision and range; mpfr_subnormalize then rounds as if it had known. */

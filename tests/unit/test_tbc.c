@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Thread block compaction: warps formed at branches, driven by scripted outcomes; in time, a block of one warp is a
  * warp. */
 #include "timed_programs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Threads that work together: every piece of every turn is done once, and what was written before and in a turn is seen. */
 #include <setjmp.h>
 #include <stdarg.h>

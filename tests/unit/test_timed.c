@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Laws of runs in time: what must hold whatever the machine and the kernel. */
 #include "timed_programs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The token stack: tables 4, 5 and 6 of [003] row by row, and loops and breaks that they do not show. */
 #include "token_warp.h"
 

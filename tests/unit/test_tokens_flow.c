@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The token stack: ends, indexed branches, calls, unanimous branches, and code that has no tokens. */
 #include "token_warp.h"
 

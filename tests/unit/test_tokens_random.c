@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Random structured native code under the token stack: every thread goes its own way, as if it were alone, to its end; and
  * where the program is not inside any construct, all threads that are left are together. */
 #include "mechanism_keys.h"

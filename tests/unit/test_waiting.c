@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels whose threads wait for each other within a warp: convergence barriers let them go on, in time and functionally,
  * whatever the pipeline and the warp size; a stack cannot, and says so. */
 #include "timed_programs.h"

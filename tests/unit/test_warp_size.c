@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Machines whose warps have 8, 16 and 32 threads: threads do the same, and what issues together is what the size says. */
 #include "timed_programs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Small programs and machines that the laws of runs in time are held over. */
 #ifndef HEDDLE_TESTS_TIMED_PROGRAMS_H
 #define HEDDLE_TESTS_TIMED_PROGRAMS_H

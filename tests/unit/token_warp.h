@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A warp of native code under the token stack, by scripted branch outcomes. Addresses are bytes, 8 an instruction. */
 #ifndef HEDDLE_TESTS_TOKEN_WARP_H
 #define HEDDLE_TESTS_TOKEN_WARP_H

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the launch files of gpgpusim/, speed/ and scale/ with their inputs and expected results.
 
 The results are computed here on the host with NumPy, from the OpenCL source the kernels were compiled from; nothing is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Instructions that machines of Heddle have and no GPU does, for kernels in OpenCL C and CUDA C++:
  *
  *   #include <heddle.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every branch is taken (strategy 1 of J. E. Smith 1981), as loops are that close with a branch. */
 #include "sm/predictor/predictor.h"
 

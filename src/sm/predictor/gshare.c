@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two-bit counters, indexed by the PC and the last outcomes of any branch, one upon the other by exclusive or
  * (S. McFarling 1993). */
 #include "sm/predictor/predictor.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An oracle, to measure the others by: what prediction could gain at most. */
 #include "sm/predictor/predictor.h"
 

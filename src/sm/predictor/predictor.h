@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which way a conditional branch goes, guessed before it is known: one file per predictor, chosen by exact name. An SM has
  * one predictor, one for each warp slot or one for each thread slot; they begin anew with a launch. */
 #ifndef HEDDLE_SM_PREDICTOR_PREDICTOR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two-bit saturating counters, a table indexed by PC (J. E. Smith 1981) [004 §IV-A]. */
 #include "sm/predictor/predictor.h"
 

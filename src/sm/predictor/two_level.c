@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two levels (T.-Y. Yeh, Y. N. Patt 1991): the last outcomes of each branch, by PC, lead into a table of two-bit counters
  * that all branches share; without limits each branch has such a table of its own. */
 #include "sm/predictor/predictor.h"

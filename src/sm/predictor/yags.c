@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* YAGS (A. N. Eden, T. Mudge 1998): two-bit counters by PC say what a branch does as a rule; of those that are taken as a
  * rule, a small cache keeps when they are not, found by PC and the last outcomes of any branch, and another the
  * exceptions of the others. Caches have one way; a new entry begins weakly on the side of its cache (ours). */

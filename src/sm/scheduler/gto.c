@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Greedy then oldest: stay with a warp until it stalls, then take the one that started first. */
 #include "sm/scheduler/scheduler.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Loose round-robin: the next ready warp after the last issued. */
 #include "sm/scheduler/scheduler.h"
 

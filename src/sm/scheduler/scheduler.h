@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which of the ready warps issues next: one file per policy, chosen by exact name. */
 #ifndef HEDDLE_SM_SCHEDULER_SCHEDULER_H
 #define HEDDLE_SM_SCHEDULER_SCHEDULER_H

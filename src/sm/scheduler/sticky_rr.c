@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sticky round-robin, for block compaction [002 §5.2]: round-robin over the warps of one block while one of them can
  * issue, then the block of the next ready warp. */
 #include "sm/scheduler/scheduler.h"

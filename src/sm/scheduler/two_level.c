@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two levels [002 §4.3]: warps in fetch groups, round-robin within the prioritised group; when all of it waits for
  * long-latency operations, or it has issued for too long [002 §4.4], the next group gets priority and the old one the
  * lowest. */

@@ -8,3 +8,4 @@ kernel void test(global ulong *out, global const uint *in)
         case 6: out[0] = 1;
         }
 }
+// SPDX-License-Identifier: Apache-2.0

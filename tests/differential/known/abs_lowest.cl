@@ -8,3 +8,4 @@ kernel void test(global ulong *out, global const ulong *in)
         small += as_int(abs(as_int((uint)in[i]))) >= 0;
     out[0] = small;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -4,3 +4,4 @@ kernel void test(global ulong *out, global const ulong *in)
 {
     out[0] = as_ulong(add_sat(as_long(in[0]), as_long(in[1])));
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -11,3 +11,4 @@ kernel void test(global ulong *out, global const uint *in)
     out[2] = (ulong)(long)second(one, turn(a));
     out[3] = (ulong)(long)turn(turn(a)).s1;
 }
+// SPDX-License-Identifier: Apache-2.0

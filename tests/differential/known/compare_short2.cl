@@ -5,3 +5,4 @@ kernel void test(global ulong *out, global const short2 *in)
     out[0] = as_uint(in[0] == in[1]);
     out[1] = as_uint(in[0] < in[1]);
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -5,3 +5,4 @@ kernel void test(global ulong *out, global const uint *in)
     for (int i = 0; i < 4; i++)
         out[i] = (ulong)(isnormal(as_float(in[i])) != 0);
 }
+// SPDX-License-Identifier: Apache-2.0

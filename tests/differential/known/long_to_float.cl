@@ -4,3 +4,4 @@ kernel void test(global ulong *out, global const long *in)
 {
     out[0] = as_uint(convert_float(in[0]));
 }
+// SPDX-License-Identifier: Apache-2.0

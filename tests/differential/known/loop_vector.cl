@@ -8,3 +8,4 @@ kernel void test(global ulong *out, global const uint *in)
         v = (float4)(3.0f) - v;
     out[0] = as_uint(v.s1);
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -6,3 +6,4 @@ kernel void test(global ulong *out, global const ulong *in)
     for (int i = 0; i < 2; i++)
         out[i] = as_ulong(mad_sat(as_long(in[3 * i]), as_long(in[3 * i + 1]), as_long(in[3 * i + 2])));
 }
+// SPDX-License-Identifier: Apache-2.0

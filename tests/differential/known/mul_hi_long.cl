@@ -6,3 +6,4 @@ kernel void test(global ulong *out, global const uint *in)
     if (x < -2)
         out[0] = as_ulong(mul_hi((long4)(x), (long4)(x)).s1);
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -5,3 +5,4 @@ kernel void test(global ulong *out, global const uint *in)
     float x = as_float(in[0]);
     out[0] = (ulong)(uint)convert_int_sat(x - x);
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -6,3 +6,4 @@ kernel void test(global ulong *out, global const uint *in)
     for (int i = 0; i < 4; i++)
         out[i] = pick(in[i]);
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -9,3 +9,4 @@ kernel void test(global ulong *out, global const uint *in)
     out[0] = shuffle(v[in[0]], (ulong2)(in[1])).s1;
     out[1] = shuffle(v[in[0] - 1], (ulong2)(in[2])).s1;
 }
+// SPDX-License-Identifier: Apache-2.0

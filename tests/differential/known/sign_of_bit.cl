@@ -9,3 +9,4 @@ kernel void test(global ulong *out, global const uint *in)
     out[0] = as_ulong(convert_double(bit));
     out[1] = as_uint(convert_float(bit));
 }
+// SPDX-License-Identifier: Apache-2.0

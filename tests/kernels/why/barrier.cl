@@ -10,3 +10,4 @@ kernel void barriers(global float *out, uint rounds) {
     }
     out[get_global_id(0)] = x;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -5,3 +5,4 @@ kernel void chase(global uint *end, global const uint *next, uint steps) {
         at = next[at];
     end[get_group_id(0)] = at;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -7,3 +7,4 @@ kernel void conflict(global uint *out, uint rounds) {
         at = next[at];
     out[get_global_id(0)] = at;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -8,3 +8,4 @@ kernel void divergent(global float *out, uint rounds) {
                 x = (x * 0.5f + 1.0f) * 0.75f + 2.0f;
     out[get_global_id(0)] = x;
 }
+// SPDX-License-Identifier: Apache-2.0

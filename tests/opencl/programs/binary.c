@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Builds once, keeps the binary, runs from it in another context, as programs with a cache of their own do. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A program driven by callbacks: each launch's end starts the next, the main thread only waits for the last. */
 #include "program.h"
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Atomics in local and global memory, program-wide constants, several kernels of one program, a fill. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A library of functions compiled apart, with a header of its own, linked to two executables. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* No copies by hand: data is put in and taken out through mappings, of the device's and of the program's memory. */
 #include "program.h"
 

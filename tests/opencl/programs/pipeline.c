@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Three queues, out of order among them: upload, compute and download of chunks, held together by events alone. */
 #include "program.h"
 

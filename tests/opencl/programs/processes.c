@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Several processes, each with the device to itself, and two contexts in each. */
 #include "program.h"
 #include <sys/wait.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the host programs share: the first device there is, and an end with a message when a call fails. */
 #ifndef PROGRAM_H
 #define PROGRAM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A sum in two launches, local memory as an argument beside a kernel that has its own, blocking transfers only. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A heat stencil in two dimensions, ping-pong between sub-buffers of one allocation, two-dimensional groups. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Structures by value and in memory, vectors, doubles; kernels made all at once, arguments asked for by name. */
 #include "program.h"
 

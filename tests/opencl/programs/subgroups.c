@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* OpenCL C 3.0: sub-groups, collectives of the group, C11 atomics, program-scope variables. Only where a device has
  * them. */
 #include "program.h"

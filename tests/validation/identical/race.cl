@@ -11,3 +11,4 @@ kernel void race(global volatile int *cells, global int *seen, int count) {
     }
     seen[i] = sum;
 }
+// SPDX-License-Identifier: Apache-2.0

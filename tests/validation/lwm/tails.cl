@@ -18,3 +18,4 @@ __kernel void tails(__global uint *out) {
     }
     out[get_global_id(0)] = v;
 }
+// SPDX-License-Identifier: Apache-2.0

@@ -17,3 +17,4 @@ kernel void gather(global const uint *table, global uint *out, uint words, uint 
     }
     out[thread] = sum;
 }
+// SPDX-License-Identifier: Apache-2.0
