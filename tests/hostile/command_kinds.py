@@ -50,8 +50,8 @@ def written(words):
     names = ["init.yaml", "report.html", "plot.svg", "reproduction", "k.yaml"]
     for i, word in enumerate(words):
         if word in ("--output", "--dump", "--timeline", "--pipeline", "--html", "--svg", "--store") and i + 1 < len(words):
-            name = words[i + 1]
-            names.append(os.fsdecode(name) if isinstance(name, bytes) else name.split("=")[-1])
+            name = os.fsdecode(words[i + 1]) if isinstance(words[i + 1], bytes) else words[i + 1]
+            names += [name, name.split("=")[-1]]  # --dump takes BUFFER=FILE
     return names
 
 
