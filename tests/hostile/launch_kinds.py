@@ -55,7 +55,7 @@ RIGHT = {
 }
 # Whole numbers: what is outside is refused. None: any number is fine there, if the type holds it.
 RANGES = {
-    "count": (64, 1 << 40), "fcount": (1, 1 << 40), "rseed": (0, (1 << 53) - 1), "skip": (0, None), "shared": (0, (1 << 32) - 1),
+    "count": (64, 1 << 40), "fcount": (1, 1 << 40), "rseed": (0, (1 << 64) - 1), "skip": (0, None), "shared": (0, (1 << 32) - 1),
     "first": (0, 64), "factor": (0, (1 << 32) - 1), "cfirst": (0, 63), "ccount": (0, 64),
 }
 VALUES = ["0", "-1", "1", "63", "64", "65", "4294967295", "4294967296", "1099511627776", "1099511627777", "9223372036854775807",
@@ -101,8 +101,8 @@ def launch_value(number, rng):
             expect = {REFUSED, FAULT}  # a buffer may be that small, the kernel leaves it
         elif read is not None and (read < low or (high is not None and read > high)):
             expect = REFUSED
-        elif place == "factor" and value.startswith("[") and value != "[]":
-            expect = ANY  # a list is a vector
+        elif place == "factor" and (value.startswith("[") and value != "[]" or value == "+5"):
+            expect = ANY  # a list is a vector; an argument may have a sign
         elif read is None and not value.startswith(("!!int", "&a", " ")) and (value not in ("-0", "1e3")):
             expect = REFUSED
     text = launch_file(**{place: value})
