@@ -184,6 +184,7 @@ struct predictor_shape sm_predictor_keys(const struct sm_params *params) {
                                     .cache_entries = params->predictor_cache_entries,
                                     .history_bits = params->predictor_history_bits,
                                     .tag_bits = params->predictor_tag_bits,
+                                    .filter_bits = params->predictor_filter_bits,
                                     .initial = params->predictor_initial};
 }
 

@@ -1,160 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Branch predictors: each beside a model of its own, written from its publication, on random and on recorded outcomes;
  * and what fetch makes of them in time. */
+#include "predictor_models.h"
 #include "timed_programs.h"
-
-#include <stdlib.h>
 
 #include "base/rng.h"
 #include "sm/sm.h"
-
-/* ---- models: one thread's branch at a time, nothing packed ---- */
-
-enum { PCS = 64, SHARERS = 64 * 32, HISTORIES = 256, TABLE = 1024 };
-enum state { STRONG_NOT, WEAK_NOT, WEAK_TAKEN, STRONG_TAKEN };
-static const enum state after[4][2] = {
-    {STRONG_NOT, WEAK_NOT}, {STRONG_NOT, WEAK_TAKEN}, {WEAK_NOT, STRONG_TAKEN}, {WEAK_TAKEN, STRONG_TAKEN}};
-static bool says_taken(enum state state) { return state == WEAK_TAKEN || state == STRONG_TAKEN; }
-
-struct exception {
-    bool used;
-    uint32_t tag;
-    enum state state;
-};
-
-/* Tables without limits are told apart by PC and history. */
-struct model {
-    enum state limited[TABLE], all[PCS][HISTORIES];
-    bool outcomes[16];                                         /* of any branch, the newest first */
-    bool own[PCS][16];                                         /* of the branch, or of what shares its place */
-    struct exception limited_taken[TABLE], limited_not[TABLE]; /* exceptions of branches that are taken, and not */
-    struct exception all_taken[PCS][HISTORIES], all_not[PCS][HISTORIES];
-};
-
-struct settings {
-    const char *name;
-    uint32_t entries, histories, caches, history_bits, tag_bits, initial;
-};
-
-static uint32_t as_number(const bool *outcomes, uint32_t bits) {
-    uint32_t number = 0;
-    for (uint32_t i = 0; i < bits; i++)
-        number += outcomes[i] ? 1u << i : 0;
-    return number;
-}
-
-static void remember(bool *outcomes, bool taken) {
-    memmove(outcomes + 1, outcomes, 15 * sizeof *outcomes);
-    outcomes[0] = taken;
-}
-
-static void model_start(struct model *model, const struct settings *s) {
-    memset(model, 0, sizeof *model);
-    for (unsigned i = 0; i < TABLE; i++)
-        model->limited[i] = s->initial;
-    for (unsigned i = 0; i < PCS * HISTORIES; i++)
-        model->all[i / HISTORIES][i % HISTORIES] = s->initial;
-}
-
-static bool *own_history(struct model *model, const struct settings *s, uint32_t pc) {
-    return model->own[s->histories ? pc % s->histories : pc];
-}
-
-static enum state *counter_of(struct model *model, const struct settings *s, uint32_t pc) {
-    const uint32_t global = as_number(model->outcomes, s->history_bits),
-                   own = as_number(own_history(model, s, pc), s->history_bits);
-    if (strcmp(s->name, "gshare") == 0)
-        return s->entries ? &model->limited[(pc ^ global) % s->entries] : &model->all[pc][global];
-    if (strcmp(s->name, "two-level") == 0)
-        return s->entries ? &model->limited[own % s->entries] : &model->all[pc][own];
-    return s->entries ? &model->limited[pc % s->entries] : &model->all[pc][0];
-}
-
-static struct exception *exception_of(struct model *model, const struct settings *s, uint32_t pc, bool rule) {
-    const uint32_t history = as_number(model->outcomes, s->history_bits);
-    if (!s->caches)
-        return rule ? &model->all_taken[pc][history] : &model->all_not[pc][history];
-    return (rule ? model->limited_taken : model->limited_not) + (pc ^ history) % s->caches;
-}
-
-/* Was it mispredicted? */
-static bool model_yags(struct model *model, const struct settings *s, uint32_t pc, bool taken) {
-    enum state *counter = counter_of(model, s, pc);
-    const bool rule = says_taken(*counter);
-    const uint32_t tag = pc % (1u << s->tag_bits);
-    struct exception *found = exception_of(model, s, pc, rule);
-    const bool hit = found->used && (!s->caches || found->tag == tag);
-    const bool predicted = hit ? says_taken(found->state) : rule;
-    if (hit)
-        found->state = after[found->state][taken];
-    else if (rule && !taken)
-        *found = (struct exception){true, tag, WEAK_NOT};
-    else if (!rule && taken)
-        *found = (struct exception){true, tag, WEAK_TAKEN};
-    if (!(rule != taken && predicted == taken))
-        *counter = after[*counter][taken];
-    return predicted != taken;
-}
-
-static bool model_step(struct model *model, const struct settings *s, uint32_t pc, bool taken) {
-    if (strcmp(s->name, "perfect") == 0)
-        return false;
-    if (strcmp(s->name, "always-taken") == 0)
-        return !taken;
-    if (strcmp(s->name, "yags") == 0)
-        return model_yags(model, s, pc, taken);
-    enum state *counter = counter_of(model, s, pc);
-    const bool wrong = says_taken(*counter) != taken;
-    *counter = after[*counter][taken];
-    return wrong;
-}
-
-/* Lanes of one model's threads. Histories move on behind them, by where more than half went. */
-static uint32_t model_lanes(struct model *model, const struct settings *s, uint32_t pc, uint32_t lanes,
-                            uint32_t taken) {
-    uint32_t wrong = 0;
-    int balance = 0;
-    for (unsigned lane = 0; lane < 32; lane++)
-        if (lanes >> lane & 1) {
-            wrong |= (uint32_t)model_step(model, s, pc, taken >> lane & 1) << lane;
-            balance += taken >> lane & 1 ? 1 : -1;
-        }
-    remember(model->outcomes, balance > 0);
-    remember(own_history(model, s, pc), balance > 0);
-    return wrong;
-}
-
-/* Each sharer's model, made when it is first asked. */
-static struct model *models[SHARERS];
-
-static void forget_models(void) {
-    for (unsigned i = 0; i < SHARERS; i++) {
-        free(models[i]);
-        models[i] = NULL;
-    }
-}
-
-static uint32_t model_group(const struct settings *s, enum predictor_sharing sharing, const uint16_t *threads,
-                            uint32_t pc, uint32_t lanes, uint32_t taken) {
-    uint32_t wrong = 0, done = 0;
-    for (unsigned first = 0; first < 32; first++) {
-        if (!(lanes & ~done) || !((lanes & ~done) >> first & 1))
-            continue;
-        const unsigned per = sharing == PREDICTOR_OF_THREAD ? 1 : sharing == PREDICTOR_OF_WARP ? 32 : SHARERS;
-        const unsigned sharer = threads[first] / per;
-        uint32_t same = 0;
-        for (unsigned lane = 0; lane < 32; lane++)
-            same |= (lanes >> lane & 1) && threads[lane] / per == sharer ? 1u << lane : 0;
-        if (!models[sharer]) {
-            models[sharer] = malloc(sizeof *models[sharer]);
-            assert_non_null(models[sharer]);
-            model_start(models[sharer], s);
-        }
-        wrong |= model_lanes(models[sharer], s, pc, same, taken & same);
-        done |= same;
-    }
-    return wrong;
-}
 
 /* ---- random outcomes ---- */
 
@@ -168,6 +19,14 @@ static const struct settings every[] = {
     {"two-level", 256, 0, 0, 8, 0, 1}, {"yags", 0, 0, 0, 8, 0, 1},
     {"yags", 64, 0, 16, 6, 6, 1},      {"yags", 16, 0, 5, 3, 2, 2},
     {"yags", 64, 0, 64, 8, 0, 1},      {"yags", 64, 0, 32, 4, 12, 0},
+    {"agree", 0, 0, 0, 8, 0, 1},       {"agree", 13, 5, 0, 4, 0, 2},
+    {"agree", 64, 0, 0, 6, 0, 0},      {"agree", 1, 16, 0, 4, 0, 3},
+    {"bi-mode", 0, 0, 0, 8, 0, 1},     {"bi-mode", 13, 0, 0, 4, 0, 2},
+    {"bi-mode", 64, 0, 0, 6, 0, 0},    {"e-gskew", 0, 0, 0, 8, 0, 1},
+    {"e-gskew", 64, 0, 0, 6, 0, 1},    {"e-gskew", 13, 0, 0, 8, 0, 2},
+    {"e-gskew", 2, 0, 0, 4, 0, 0},     {"e-gskew", 1024, 0, 0, 8, 0, 3},
+    {"filter", 0, 0, 0, 8, 0, 1, 3},   {"filter", 64, 16, 0, 6, 0, 1, 5},
+    {"filter", 13, 5, 0, 4, 0, 2, 1},  {"filter", 64, 0, 0, 6, 0, 0, 0},
 };
 enum { SETTINGS = sizeof every / sizeof every[0] };
 
@@ -177,6 +36,7 @@ static struct predictor_shape keys_of(const struct settings *s) {
                                     .cache_entries = s->caches,
                                     .history_bits = s->history_bits,
                                     .tag_bits = s->tag_bits,
+                                    .filter_bits = s->filter_bits,
                                     .initial = s->initial};
 }
 
@@ -275,9 +135,10 @@ static void set_keys(char *text, size_t size, const char *base, const struct set
     static const char *const sharings[] = {"sm", "warp", "thread"};
     snprintf(text, size,
              "%ssm.predictor: %s\npredictor.sharing: %s\npredictor.entries: %u\npredictor.histories: %u\n"
-             "predictor.cache_entries: %u\npredictor.history_bits: %u\npredictor.tag_bits: %u\npredictor.initial: %u\n",
+             "predictor.cache_entries: %u\npredictor.history_bits: %u\npredictor.tag_bits: %u\npredictor.initial: %u\n"
+             "predictor.filter_bits: %u\n",
              base, s->name, sharings[sharing], s->entries, s->histories, s->caches, s->history_bits, s->tag_bits,
-             s->initial);
+             s->initial, s->filter_bits);
 }
 
 #define ONE_SM "base: gtx480\nsm.count: 1\nsm.fetch_straight: false\n" LIMIT
@@ -342,6 +203,76 @@ static void lanes_that_share_a_counter_warn_each_other(void **state) {
     }
 }
 
+/* One branch after another, one lane each: how many of the last `counted` were mispredicted. */
+struct branch {
+    uint32_t pc;
+    bool taken;
+};
+
+static uint64_t mispredicted(const struct settings *s, const struct branch *branches, unsigned count,
+                             unsigned counted) {
+    struct arena arena = {0};
+    struct report report = {0};
+    struct inst code[PCS] = {{0}};
+    const struct predictor_ops *ops;
+    const struct predictor_shape keys = keys_of(s);
+    struct predictor *predictor;
+    uint64_t before = 0;
+    bool taken;
+    for (unsigned pc = 0; pc < PCS; pc++)
+        code[pc] = (struct inst){.op = OP_BRA, .guard = 0};
+    assert_int_equal(predictor_find(s->name, &ops, &report), STATUS_OK);
+    assert_int_equal(predictor_create(&predictor, &arena, ops, PREDICTOR_OF_SM, &keys, code, PCS, 1, &report),
+                     STATUS_OK);
+    for (unsigned i = 0; i < count; i++) {
+        const struct executed executed = {
+            .flow = FLOW_BRANCH, .pc = branches[i].pc, .lanes = 1, .taken = branches[i].taken};
+        before = i == count - counted ? predictor->stats.thread_wrong : before;
+        assert_true(predictor_branched(predictor, 0, NULL, &executed, &taken));
+    }
+    const uint64_t wrong = predictor->stats.thread_wrong - before;
+    arena_free(&arena);
+    report_free(&report);
+    return wrong;
+}
+
+enum { MANY = 2000 };
+
+/* In turn a branch that is always taken and one that never is: by PC and history both stand at one counter of 64 (the history
+ * is 101010 before the one, 010101 before the other). That is what the four were made for. */
+static void branches_that_meet_in_a_counter_of_gshare_do_not_harm_each_other_elsewhere(void **state) {
+    static const struct settings four[] = {{"agree", 64, 64, 0, 6, 0, 1},
+                                           {"bi-mode", 64, 0, 0, 6, 0, 1},
+                                           {"e-gskew", 64, 0, 0, 6, 0, 1},
+                                           {"filter", 64, 64, 0, 6, 0, 1, 3}};
+    const struct settings gshare = {"gshare", 64, 0, 0, 6, 0, 1};
+    struct branch branches[MANY];
+    (void)state;
+    for (unsigned i = 0; i < MANY; i++)
+        branches[i] = i % 2 ? (struct branch){63, false} : (struct branch){0, true};
+    assert_true(mispredicted(&gshare, branches, MANY, 1000) >= 500);
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(mispredicted(&four[i], branches, MANY, 1000), 0);
+}
+
+/* Each goes one way for ever: a single counter for all is enough for bias bits that are right, and for the filter when they
+ * have passed it by; not for gshare. */
+static void perfect_biases_need_no_more_than_one_counter(void **state) {
+    const struct settings agree = {"agree", 1, 0, 0, 4, 0, 1}, filter = {"filter", 1, 0, 0, 4, 0, 1, 4},
+                          gshare = {"gshare", 1, 0, 0, 4, 0, 1};
+    struct branch branches[MANY];
+    struct rng rng;
+    (void)state;
+    rng_seed(&rng, 5);
+    for (unsigned i = 0; i < MANY; i++) {
+        const uint32_t pc = (uint32_t)rng_below(&rng, 40);
+        branches[i] = (struct branch){pc, pc % 3 == 0};
+    }
+    assert_int_equal(mispredicted(&agree, branches, MANY, MANY), 14); /* the first time that each of the taken is met */
+    assert_int_equal(mispredicted(&filter, branches, MANY, 500), 0);
+    assert_true(mispredicted(&gshare, branches, MANY, MANY) > 400);
+}
+
 /* ---- time ---- */
 
 struct outcome {
@@ -391,7 +322,8 @@ static struct outcome run(const struct program_text *program, uint32_t blocks, u
     return out;
 }
 
-static const char *const names[] = {"none", "perfect", "always-taken", "smith", "gshare", "two-level", "yags"};
+static const char *const names[] = {"none", "perfect", "always-taken", "smith",   "gshare", "two-level",
+                                    "yags", "agree",   "bi-mode",      "e-gskew", "filter"};
 enum { NAMES = sizeof names / sizeof names[0] };
 static const char *const bases[] = {
     ONE_SM,
@@ -542,18 +474,49 @@ static void a_table_has_the_bits_of_its_sharers(void **state) {
     report_free(&report);
 }
 
+/* Counted by hand from the fields of each publication. */
+static void tables_that_several_predictors_have_are_counted_each(void **state) {
+    static const struct {
+        const char *name;
+        uint64_t bits;
+    } cases[] = {{"agree", 100 * 2 + 64 * 2 + 8},
+                 {"bi-mode", 3 * 64 * 2 + 8},
+                 {"e-gskew", 3 * 64 * 2 + 8},
+                 {"filter", 100 * (1 + 5) + 64 * 2 + 8}};
+    const struct cost_shape shape = {.warps = 48, .warp_size = 32, .threads = 1536};
+    const struct predictor_shape keys = {.entries = 64, .histories = 100, .history_bits = 8, .filter_bits = 5};
+    struct arena arena = {0};
+    struct report report = {0};
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        struct cost cost = {.arena = &arena};
+        const struct predictor_ops *ops;
+        uint64_t bits = 0;
+        assert_int_equal(predictor_find(cases[i].name, &ops, &report), STATUS_OK);
+        predictor_cost(ops, PREDICTOR_OF_WARP, &keys, &shape, &cost);
+        for (unsigned item = 0; item < cost.count; item++)
+            bits += cost_bits(&cost.items[item]);
+        assert_int_equal(bits, 48 * cases[i].bits);
+    }
+    arena_free(&arena);
+    report_free(&report);
+}
+
 int main(void) {
     setenv("HEDDLE_CONFIGS", HEDDLE_SOURCE_DIR "/configs", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(predictors_are_their_models_on_random_outcomes),
         cmocka_unit_test(a_run_counts_what_models_make_of_its_outcomes),
         cmocka_unit_test(lanes_that_share_a_counter_warn_each_other),
+        cmocka_unit_test(branches_that_meet_in_a_counter_of_gshare_do_not_harm_each_other_elsewhere),
+        cmocka_unit_test(perfect_biases_need_no_more_than_one_counter),
         cmocka_unit_test(the_oracle_is_a_machine_that_knows_at_once),
         cmocka_unit_test(nobody_is_faster_than_the_oracle),
         cmocka_unit_test(a_guess_costs_the_depth_of_the_pipeline),
         cmocka_unit_test(what_cannot_be_served_is_refused_by_name),
         cmocka_unit_test(tables_beyond_the_host_are_refused),
         cmocka_unit_test(a_table_has_the_bits_of_its_sharers),
+        cmocka_unit_test(tables_that_several_predictors_have_are_counted_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

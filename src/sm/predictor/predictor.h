@@ -18,7 +18,7 @@ struct predictor_shape {
     uint32_t entries;       /* counters of its table; 0: one for each branch and history, so that none collide */
     uint32_t histories;     /* branches whose own outcomes are kept; 0: all */
     uint32_t cache_entries; /* of each cache of exceptions; 0: one for each branch and history */
-    uint32_t history_bits, tag_bits;
+    uint32_t history_bits, tag_bits, filter_bits;
     uint32_t initial; /* state of counters: 0 and 1 predict not taken, 2 and 3 taken */
     uint32_t code_count, branch_count;
     const uint32_t *branches; /* by PC: the number of the conditional branch there, NO_BRANCH: none */
