@@ -64,11 +64,11 @@ static char *read_text(const char *path) {
 }
 
 /* NAME.cl, or what --kernel names. Its first line says what the compiler shall call it. */
-static void build(struct workload *w, const char *name, const char *path, const char *options) {
+static void build(struct workload *w, const char *options) {
     char line[256];
     cl_int code;
-    snprintf(line, sizeof line, "#line 1 \"%s.cl\"\n", name);
-    char *text = read_text(path);
+    snprintf(line, sizeof line, "#line 1 \"%s.cl\"\n", w->name);
+    char *text = read_text(w->path);
     w->program = clCreateProgramWithSource(w->context, 2, (const char *[]){line, text}, NULL, &code);
     CL(code);
     code = clBuildProgram(w->program, 1, &w->device, options ? options : "", NULL, NULL);
@@ -116,8 +116,8 @@ static void find_kernel(char *path, size_t bytes, const char *name) {
 }
 
 int workload_main(int argc, char **argv, const char *name, const char *options, void (*body)(struct workload *w)) {
-    struct workload w = {.size = SIZE_TEST};
     char path[4096];
+    struct workload w = {.size = SIZE_TEST, .name = name, .path = path};
     bool good = true;
     find_kernel(path, sizeof path, name);
     for (int i = 1; i < argc && good; i += 2) {
@@ -134,7 +134,7 @@ int workload_main(int argc, char **argv, const char *name, const char *options, 
         return 2;
     }
     open_device(&w);
-    build(&w, name, path, options);
+    build(&w, options);
     body(&w);
     give_back(&w);
     printf("%s, %s: %s\n", name, size_names[w.size], w.wrong ? "wrong" : "right");
@@ -190,6 +190,23 @@ size_t workload_block(struct workload *w, size_t most) {
     while (largest % parts || largest / parts > most)
         parts++;
     return largest / parts;
+}
+
+size_t workload_warp_block(struct workload *w, const char *kernel, size_t block, size_t threads) {
+    size_t multiple, most;
+    cl_int code;
+    cl_kernel handle = clCreateKernel(w->program, kernel, &code);
+    CL(code);
+    CL(clGetKernelWorkGroupInfo(handle, w->device, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, sizeof multiple,
+                                &multiple, NULL));
+    CL(clGetKernelWorkGroupInfo(handle, w->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL));
+    CL(clReleaseKernel(handle));
+    return multiple <= block || multiple > most || threads % multiple ? block : multiple;
+}
+
+void workload_rebuild(struct workload *w, const char *options) {
+    CL(clReleaseProgram(w->program));
+    build(w, options);
 }
 
 /* ---- right or wrong ---- */

@@ -21,7 +21,8 @@ struct workload {
     cl_device_id device;
     cl_command_queue queue;
     cl_program program; /* of NAME.cl */
-    bool wrong;         /* a comparison failed */
+    const char *name, *path;
+    bool wrong; /* a comparison failed */
     cl_mem buffers[WORKLOAD_OBJECTS];
     void *memory[WORKLOAD_OBJECTS]; /* both given back when the body has ended */
     size_t buffer_count, memory_count;
@@ -67,6 +68,11 @@ void workload_enqueue(struct workload *w, const char *kernel, cl_uint dimensions
 /* Threads of a block so that blocks can fill an SM: the largest block of the device, in the fewest equal parts of at most
  * `most` threads. */
 size_t workload_block(struct workload *w, size_t most);
+/* Threads of a block of the kernel: `block`, or as many as its warps need to be whole where the device has warps that are
+ * larger than that, if the kernel may have so many and `threads` are a multiple of them. */
+size_t workload_warp_block(struct workload *w, const char *kernel, size_t block, size_t threads);
+/* Builds NAME.cl again, with these options of the compiler. */
+void workload_rebuild(struct workload *w, const char *options);
 /* Elements from a row to the next where threads walk down the columns of a table: an odd number of the spans of 128 bytes, so
  * that the rows of a column do not fall into few sets of a cache. */
 #define WORKLOAD_PITCH(count, bytes) ((uint32_t)((((count) * (bytes) + 127) / 128 | 1) * 128 / (bytes)))

@@ -223,6 +223,14 @@ enum status machine_check_functional(const struct machine *machine, struct repor
                       machine->divergence_mechanism, reason);
 }
 
+unsigned machine_warp_threads(const struct machine *machine) {
+    const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
+    const unsigned threads = mechanism->warp_threads
+                                 ? mechanism->warp_threads(machine_mechanism_params(machine, mechanism))
+                                 : machine->warp_size;
+    return threads < machine->max_block_threads ? threads : machine->max_block_threads;
+}
+
 /* The machine's own keys and those of the mechanisms. */
 static const struct param_description *all_params(struct arena *arena) {
     struct {

@@ -63,6 +63,8 @@ struct divergence_ops {
     /* regroups: issue slots that it needs, where that grows with the number of warps; an SM that would need more than
      * ISSUE_SLOTS_MAX is refused. NULL: any number will do, and what finds none waits for one. */
     unsigned (*slots)(const struct divergence_shape *shape);
+    /* Threads that it keeps in one warp, where those are not the machine's; NULL: sm.warp_size. */
+    unsigned (*warp_threads)(const void *params);
     void *(*create)(struct arena *arena, const struct divergence_shape *shape);
     /* Threads `lanes` of warp start at pc; the warp was empty. */
     uint64_t (*start)(void *self, unsigned warp, uint32_t pc, uint32_t lanes);

@@ -442,6 +442,8 @@ static void lwm_cost(const void *values, const struct cost_shape *shape, struct 
     cost_large_warps(shape, ((const struct lwm_params *)values)->size, out);
 }
 
+static unsigned lwm_warp_threads(const void *values) { return ((const struct lwm_params *)values)->size; }
+
 /* Where an instruction begins when all threads are back, when they come does not matter. */
 static const char *lwm_needs_time(const void *values) {
     if (((const struct lwm_params *)values)->refetch == REFETCH_ALL)
@@ -464,6 +466,7 @@ const struct divergence_ops divergence_lwm = {
     .check = lwm_check,
     .cost = lwm_cost,
     .slots = lwm_slots,
+    .warp_threads = lwm_warp_threads,
     .create = lwm_create,
     .start = lwm_start,
     .offer = lwm_offer,

@@ -297,7 +297,7 @@ cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id devic
         INFO(CL_KERNEL_WORK_GROUP_SIZE, size_t, kernel_block_threads(kernel))
         INFO_LIST(CL_KERNEL_COMPILE_WORK_GROUP_SIZE, size_t, compiled, 3)
         INFO(CL_KERNEL_LOCAL_MEM_SIZE, cl_ulong, local_bytes(kernel))
-        INFO(CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, size_t, own->machine.warp_size)
+        INFO(CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, size_t, machine_warp_threads(&own->machine))
         INFO(CL_KERNEL_PRIVATE_MEM_SIZE, cl_ulong, kernel->function->local_bytes)
     default: return CL_INVALID_VALUE; /* CL_KERNEL_GLOBAL_WORK_SIZE: only of built-in kernels and custom devices */
     }

@@ -119,7 +119,8 @@ static void aes(struct workload *w) {
     cl_mem from = workload_buffer(w, bytes + BYTES, cipher), to = workload_buffer(w, bytes, NULL);
     cl_mem key_words = workload_buffer(w, sizeof reversed, reversed);
     cl_mem inverses = workload_buffer(w, sizeof inverse, inverse);
-    workload_launch(w, "aes_decrypt", 1, &threads, (size_t[]){BLOCK}, ARGUMENT(from), ARGUMENT(to), ARGUMENT(blocks),
+    const size_t block = workload_warp_block(w, "aes_decrypt", BLOCK, threads);
+    workload_launch(w, "aes_decrypt", 1, &threads, &block, ARGUMENT(from), ARGUMENT(to), ARGUMENT(blocks),
                     ARGUMENT(key_words), ARGUMENT(inverses));
     workload_read(w, to, bytes, got);
     workload_expect(w, memcmp(got, plain, bytes) == 0, "what was encrypted is decrypted");

@@ -55,12 +55,13 @@ static void bfs(struct workload *w) {
     cl_mem distances = workload_buffer(w, g.nodes * sizeof *distance, distance);
     uint32_t found = 1;
     cl_mem flag = workload_buffer(w, sizeof found, NULL);
+    const size_t block = workload_warp_block(w, "bfs_level", BLOCK, workload_round_up(g.nodes, BLOCK));
+    const size_t threads = workload_round_up(g.nodes, block);
     for (uint32_t level = 0; found; level++) {
         found = 0;
         workload_write(w, flag, sizeof found, &found);
-        workload_launch(w, "bfs_level", 1, ((size_t[]){workload_round_up(g.nodes, BLOCK)}), (size_t[]){BLOCK},
-                        ARGUMENT(first), ARGUMENT(edges), ARGUMENT(distances), ARGUMENT(g.nodes), ARGUMENT(level),
-                        ARGUMENT(flag));
+        workload_launch(w, "bfs_level", 1, &threads, &block, ARGUMENT(first), ARGUMENT(edges), ARGUMENT(distances),
+                        ARGUMENT(g.nodes), ARGUMENT(level), ARGUMENT(flag));
         workload_read(w, flag, sizeof found, &found);
     }
     workload_read(w, distances, g.nodes * sizeof *distance, distance);

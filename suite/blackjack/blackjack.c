@@ -106,8 +106,9 @@ static void blackjack(struct workload *w) {
         seeds[i] = 1 + random_below(&r, UINT32_MAX); /* never 0 */
     cl_mem from = workload_buffer(w, threads * sizeof *seeds, seeds);
     cl_mem to = workload_buffer(w, 4 * threads * sizeof *got, NULL);
-    workload_launch(w, "blackjack", 1, (size_t[]){threads}, (size_t[]){BLOCK}, ARGUMENT(from), ARGUMENT(to),
-                    ARGUMENT(hands), LOCAL_BYTES(BLOCK * DECK));
+    const size_t block = workload_warp_block(w, "blackjack", BLOCK, threads);
+    workload_launch(w, "blackjack", 1, (size_t[]){threads}, &block, ARGUMENT(from), ARGUMENT(to), ARGUMENT(hands),
+                    LOCAL_BYTES(block * DECK));
     workload_read(w, to, 4 * threads * sizeof *got, got);
     for (uint32_t i = 0; i < threads; i++) {
         struct table t = {.random = seeds[i]};

@@ -1,7 +1,10 @@
 /* Bucket sort of 32-bit keys: a key as a fraction of all, times the number of buckets, is its bucket, and what is left
  * names its cell within the bucket. bucket_count and bucket_scatter: a thread takes every so many-th key of its group's share
  * to its bucket. bucket_sort: a group takes the keys of a bucket to their cells in local memory; a thread sorts a cell after
- * another by insertion. Groups have at most 256 threads. */
+ * another by insertion. Groups have at most THREADS threads. */
+#ifndef THREADS
+#define THREADS 256
+#endif
 #define CELLS 512u /* a multiple of the group's size */
 
 /* How many keys of a group's share fall into each bucket: counts[bucket * groups + group]. */
@@ -50,7 +53,7 @@ kernel void bucket_places(global const uint *counts, global uint *places, uint c
  * buckets: not more than the group has threads. tile: keys; staged has room for them. */
 kernel void bucket_scatter(global const uint *keys, global const uint *places, global uint *to, uint share, uint buckets,
                            uint tile, local uint *staged) {
-    local uint first[256], offset[256], sums[256];
+    local uint first[THREADS], offset[THREADS], sums[THREADS];
     const uint me = get_local_id(0), threads = get_local_size(0);
     uint next = me < buckets ? places[me * get_num_groups(0) + get_group_id(0)] : 0; /* of bucket `me` */
     for (uint start = 0; start < share; start += tile) {
@@ -94,7 +97,7 @@ void insertion_sort(local uint *keys, uint count) {
 /* parts: in how many parts places cuts a bucket. sorted: room for the largest bucket. */
 kernel void bucket_sort(global const uint *keys, global const uint *places, global uint *to, uint buckets, uint parts,
                         local uint *sorted) {
-    local uint first[CELLS + 1], sums[256];
+    local uint first[CELLS + 1], sums[THREADS];
     const uint me = get_local_id(0), threads = get_local_size(0), each = CELLS / threads;
     for (uint bucket = get_group_id(0); bucket < buckets; bucket += get_num_groups(0)) {
         const uint start = places[bucket * parts], count = places[(bucket + 1) * parts] - start;

@@ -42,7 +42,8 @@ static void histogram(struct workload *w) {
     uint32_t got[BINS], expected[BINS] = {0}, *pairs = WORKLOAD_NEW(w, uint32_t, BINS * BINS);
     make_text(text, length);
     cl_mem from = workload_buffer(w, length, text), total = workload_buffer(w, sizeof got, NULL);
-    workload_launch(w, "histogram", 1, &threads, (size_t[]){BLOCK}, ARGUMENT(from), ARGUMENT(words), ARGUMENT(total));
+    const size_t block = workload_warp_block(w, "histogram", BLOCK, threads);
+    workload_launch(w, "histogram", 1, &threads, &block, ARGUMENT(from), ARGUMENT(words), ARGUMENT(total));
     workload_read(w, total, sizeof got, got);
     /* Pairs are counted, and letters in pairs. */
     for (uint32_t i = 0; i < length; i += 2)

@@ -80,10 +80,12 @@ static void hotspot(struct workload *w) {
         now[i] = (double)got[i];
     cl_mem watts = workload_buffer(w, cells * sizeof *power, power);
     cl_mem from = workload_buffer(w, cells * sizeof *got, got), to = workload_buffer(w, cells * sizeof *got, NULL);
+    const size_t threads = w->size == SIZE_TEST ? 512 : 1024;
+    const size_t block = workload_warp_block(w, "hotspot_step", BLOCK, threads);
     for (uint32_t i = 0; i < steps; i++) {
-        workload_launch(w, "hotspot_step", 1, ((size_t[]){w->size == SIZE_TEST ? 512 : 1024}), (size_t[]){BLOCK},
-                        ARGUMENT(from), ARGUMENT(watts), ARGUMENT(to), ARGUMENT(n), ARGUMENT(n), ARGUMENT(rates.power),
-                        ARGUMENT(rates.across), ARGUMENT(rates.down), ARGUMENT(rates.above), ARGUMENT(surroundings));
+        workload_launch(w, "hotspot_step", 1, &threads, &block, ARGUMENT(from), ARGUMENT(watts), ARGUMENT(to),
+                        ARGUMENT(n), ARGUMENT(n), ARGUMENT(rates.power), ARGUMENT(rates.across), ARGUMENT(rates.down),
+                        ARGUMENT(rates.above), ARGUMENT(surroundings));
         const cl_mem swapped = from;
         from = to;
         to = swapped;

@@ -71,6 +71,7 @@ static uint32_t cluster_levels(const uint32_t *points_of, uint32_t enough, uint3
 static uint32_t cluster_points(struct workload *w, cl_mem points, cl_mem members, uint32_t count, cl_mem centres,
                                uint32_t enough, uint32_t rounds) {
     const size_t threads = w->size == SIZE_TEST ? 2 * BLOCK : 4 * BLOCK;
+    const size_t block = workload_warp_block(w, "kmeans_assign", BLOCK, threads);
     cl_mem sums = workload_buffer(w, CLUSTERS * sizeof(uint32_t), NULL);
     cl_mem sizes = workload_buffer(w, CLUSTERS * sizeof(uint32_t), NULL);
     cl_mem moved = workload_buffer(w, sizeof(uint32_t), NULL);
@@ -78,8 +79,8 @@ static uint32_t cluster_points(struct workload *w, cl_mem points, cl_mem members
     for (uint32_t changed = enough; round < rounds && changed >= enough; round++) {
         changed = 0;
         workload_write(w, moved, sizeof changed, &changed);
-        workload_launch(w, "kmeans_assign", 1, &threads, (size_t[]){BLOCK}, ARGUMENT(points), ARGUMENT(members),
-                        ARGUMENT(count), ARGUMENT(centres), ARGUMENT(sums), ARGUMENT(sizes), ARGUMENT(moved));
+        workload_launch(w, "kmeans_assign", 1, &threads, &block, ARGUMENT(points), ARGUMENT(members), ARGUMENT(count),
+                        ARGUMENT(centres), ARGUMENT(sums), ARGUMENT(sizes), ARGUMENT(moved));
         workload_launch(w, "kmeans_centres", 1, (size_t[]){CLUSTERS}, (size_t[]){CLUSTERS}, ARGUMENT(centres),
                         ARGUMENT(sums), ARGUMENT(sizes));
         workload_read(w, moved, sizeof changed, &changed);

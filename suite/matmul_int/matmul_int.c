@@ -18,8 +18,9 @@ static void matmul_int(struct workload *w) {
     cl_mem as = workload_buffer(w, (size_t)rows * inner * sizeof *a, a);
     cl_mem bs = workload_buffer(w, (size_t)inner * columns * sizeof *b, b);
     cl_mem cs = workload_buffer(w, count * sizeof *got, NULL);
-    workload_launch(w, "matmul_int", 1, &threads, (size_t[]){BLOCK}, ARGUMENT(as), ARGUMENT(bs), ARGUMENT(cs),
-                    ARGUMENT(rows), ARGUMENT(columns), ARGUMENT(inner));
+    const size_t block = workload_warp_block(w, "matmul_int", BLOCK, threads);
+    workload_launch(w, "matmul_int", 1, &threads, &block, ARGUMENT(as), ARGUMENT(bs), ARGUMENT(cs), ARGUMENT(rows),
+                    ARGUMENT(columns), ARGUMENT(inner));
     workload_read(w, cs, count * sizeof *got, got);
     for (uint32_t k = 0; k < inner; k++)
         for (uint32_t row = 0; row < rows; row++)

@@ -2,6 +2,8 @@
 /* Host side of Needleman-Wunsch: a piece of DNA and what evolution made of it. The host fills the matrix row by row. */
 #include "workload.h"
 
+#include <stdio.h>
+
 enum { TILE = 256, MATCH = 5, MISMATCH = -4, GAP = 7 };
 
 /* Bases with memory of the last: repeats are more frequent than chance, C followed by G is rare. */
@@ -56,7 +58,9 @@ static void compare_rows(struct workload *w, const char *across, const char *dow
 }
 
 static void needleman(struct workload *w) {
-    const uint32_t length = (uint32_t[]){256, 2048, 2048}[w->size], tiles = length / TILE;
+    const uint32_t length = (uint32_t[]){256, 2048, 2048}[w->size];
+    const size_t tile = workload_warp_block(w, "needleman_tiles", TILE, length);
+    const uint32_t tiles = (uint32_t)(length / tile);
     char *across = WORKLOAD_NEW(w, char, length), *down = WORKLOAD_NEW(w, char, length);
     const size_t cells = (size_t)(2 * length + 1) * (length + 1);
     int32_t *scores = WORKLOAD_NEW(w, int32_t, cells);
@@ -67,13 +71,18 @@ static void needleman(struct workload *w) {
         scores[(size_t)i * (length + 1)] = -(int32_t)i * GAP;     /* row i, column 0 */
         scores[(size_t)i * (length + 1) + i] = -(int32_t)i * GAP; /* row 0, column i */
     }
+    if (tile > TILE) {
+        char options[32];
+        snprintf(options, sizeof options, "-DTILE=%zu", tile);
+        workload_rebuild(w, options);
+    }
     cl_mem a = workload_buffer(w, length, across), b = workload_buffer(w, length, down);
     cl_mem matrix = workload_buffer(w, cells * sizeof *scores, scores);
     for (uint32_t diagonal = 0; diagonal < 2 * tiles - 1; diagonal++) {
         const uint32_t first = diagonal < tiles ? 0 : diagonal - tiles + 1;
         const uint32_t count = diagonal < tiles ? diagonal + 1 : 2 * tiles - 1 - diagonal;
-        workload_launch(w, "needleman_tiles", 1, ((size_t[]){(size_t)count * TILE}), (size_t[]){TILE}, ARGUMENT(a),
-                        ARGUMENT(b), ARGUMENT(matrix), ARGUMENT(length), ARGUMENT(diagonal), ARGUMENT(first));
+        workload_launch(w, "needleman_tiles", 1, ((size_t[]){count * tile}), &tile, ARGUMENT(a), ARGUMENT(b),
+                        ARGUMENT(matrix), ARGUMENT(length), ARGUMENT(diagonal), ARGUMENT(first));
     }
     workload_read(w, matrix, cells * sizeof *scores, scores);
     compare_rows(w, across, down, length, scores);

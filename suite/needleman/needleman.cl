@@ -1,7 +1,9 @@
 /* Needleman-Wunsch: the score of the best global alignment of all beginnings of two sequences. A group fills a tile of the
  * matrix, a thread a column of it, one row behind its left neighbour: a wave goes from corner to corner. The tiles of an
  * anti-diagonal are independent, a launch each. The matrix is stored by anti-diagonals, so that a wave lies together. */
+#ifndef TILE
 #define TILE 256 /* columns, rows, and threads of a group */
+#endif
 #define MATCH 5
 #define MISMATCH (-4)
 #define GAP 7

@@ -6,7 +6,9 @@ enum { BLOCK = 256 };
 
 static void reduction(struct workload *w) {
     const uint32_t count = (uint32_t[]){1 << 18, 1 << 23, 1 << 25}[w->size];
-    const uint32_t groups = w->size == SIZE_TEST ? 2 : 4;
+    const size_t threads = w->size == SIZE_TEST ? 2 * BLOCK : 4 * BLOCK;
+    const size_t block = workload_warp_block(w, "reduce_booleans", BLOCK, threads);
+    const uint32_t groups = (uint32_t)(threads / block);
     uint8_t *booleans = WORKLOAD_NEW(w, uint8_t, count);
     uint32_t expected = 0, got = 0;
     struct random r = {1};
@@ -19,10 +21,10 @@ static void reduction(struct workload *w) {
     }
     cl_mem from = workload_buffer(w, count, booleans), totals = workload_buffer(w, groups * sizeof got, NULL);
     cl_mem result = workload_buffer(w, sizeof got, NULL);
-    workload_launch(w, "reduce_booleans", 1, ((size_t[]){(size_t)groups * BLOCK}), (size_t[]){BLOCK}, ARGUMENT(from),
-                    ARGUMENT(count), ARGUMENT(totals), LOCAL_BYTES(BLOCK * sizeof got));
-    workload_launch(w, "reduce_totals", 1, (size_t[]){BLOCK}, (size_t[]){BLOCK}, ARGUMENT(totals), ARGUMENT(groups),
-                    ARGUMENT(result), LOCAL_BYTES(BLOCK * sizeof got));
+    workload_launch(w, "reduce_booleans", 1, &threads, &block, ARGUMENT(from), ARGUMENT(count), ARGUMENT(totals),
+                    LOCAL_BYTES(block * sizeof got));
+    workload_launch(w, "reduce_totals", 1, &block, &block, ARGUMENT(totals), ARGUMENT(groups), ARGUMENT(result),
+                    LOCAL_BYTES(block * sizeof got));
     workload_read(w, result, sizeof got, &got);
     workload_equal_u32(w, "sum", &got, &expected, 1);
 }

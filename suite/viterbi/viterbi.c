@@ -65,15 +65,16 @@ static uint32_t find_nearest(const struct stream *s, uint32_t frame) {
 }
 
 static void viterbi(struct workload *w) {
-    const uint32_t block = w->size == SIZE_TEST ? 128 : 256, frames = w->size == SIZE_TEST ? 256 : 1024;
+    const uint32_t frames = w->size == SIZE_TEST ? 256 : 1024;
+    const size_t block = w->size == SIZE_TEST ? 128 : workload_warp_block(w, "viterbi", 256, frames);
     const struct stream s = make_stream(w, frames, (uint32_t[]){96, 512, 2048}[w->size]);
     const size_t words = (size_t)frames * s.steps / 32;
     uint32_t *decoded = WORKLOAD_NEW(w, uint32_t, words), *flips = WORKLOAD_NEW(w, uint32_t, frames);
     uint32_t *expected = WORKLOAD_NEW(w, uint32_t, frames);
     cl_mem received = workload_buffer(w, 2 * words * sizeof(uint32_t), s.received);
     cl_mem to = workload_buffer(w, words * sizeof(uint32_t), NULL);
-    workload_launch(w, "viterbi", 1, (size_t[]){frames}, (size_t[]){block}, ARGUMENT(received), ARGUMENT(to),
-                    ARGUMENT(s.steps), LOCAL_BYTES(block * 17 * sizeof(uint32_t)));
+    workload_launch(w, "viterbi", 1, (size_t[]){frames}, &block, ARGUMENT(received), ARGUMENT(to), ARGUMENT(s.steps),
+                    LOCAL_BYTES(block * 17 * sizeof(uint32_t)));
     workload_read(w, to, words * sizeof(uint32_t), decoded);
     for (uint32_t frame = 0; frame < frames; frame++) {
         uint32_t shifted = 0;

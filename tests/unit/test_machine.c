@@ -129,6 +129,25 @@ static void mistakes_are_named(void **state) {
     report_free(&report);
 }
 
+/* What OpenCL programs are told that work-groups should be a multiple of. */
+static void blocks_should_fill_the_warps_of_the_mechanism(void **state) {
+    static const struct {
+        const char *text;
+        unsigned threads;
+    } cases[] = {{"base: narasiman-core\n", 32},
+                 {"base: fung-8800\nsm.warp_size: 16\n", 16},
+                 {"base: narasiman-core\ndivergence.mechanism: lwm\n", 256},
+                 {"base: narasiman-core\ndivergence.mechanism: lwm\nlwm.size: 512\n", 512},
+                 {"base: narasiman-core\ndivergence.mechanism: lwm\nlwm.size: 2048\n", 1024}};
+    (void)state;
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct machine machine = {0};
+        assert_int_equal(machine_open_text(&machine, "m.yaml", cases[i].text, strlen(cases[i].text), NULL), STATUS_OK);
+        assert_int_equal(machine_warp_threads(&machine), cases[i].threads);
+        machine_close(&machine);
+    }
+}
+
 int main(void) {
     setenv("HEDDLE_CONFIGS", HEDDLE_SOURCE_DIR "/configs", 1);
     const struct CMUnitTest tests[] = {
@@ -137,6 +156,7 @@ int main(void) {
         cmocka_unit_test(settings_win_and_say_so),
         cmocka_unit_test(a_file_builds_on_another),
         cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(blocks_should_fill_the_warps_of_the_mechanism),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
