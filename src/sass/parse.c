@@ -254,8 +254,10 @@ static void parse_instruction(struct listing *listing) {
         parse_refuse(parser, "%s takes no guard", form->mnemonic);
         return;
     }
-    if (!parse_modifiers(parser, inst) || !parse_operands(parser, inst))
+    if (!parse_modifiers(parser, inst) || !parse_operands(parser, inst)) {
+        inst->operand_count = 0; /* their values may be any: nothing counts registers or parameters by them */
         return;
+    }
     uint64_t behind;
     if (!inst->has_encoding && parse_encoding(parser, &behind)) { /* later disassemblers: upper half first */
         inst->has_encoding = true;

@@ -82,9 +82,9 @@ static enum timed_order order_of(const struct inst *inst) {
 /* The place of a kernel parameter plus 1, for loads that read it through the constant cache. A parameter at an address
  * that a register holds is an access like others. */
 static uint32_t parameter_of(const struct function *function, const struct inst *inst, const struct sm_params *params) {
-    const struct operand *source = &inst->src[0];
     if (!params->constant_parameters || !function->is_entry || inst->op != OP_LD || inst->space != SPACE_PARAM)
         return 0;
+    const struct operand *source = &inst->src[0];
     if (source->kind != OPERAND_ADDRESS || source->has_reg || !source->symbol || source->symbol->in_frame)
         return 0;
     return (uint32_t)(source->symbol->offset + source->imm) + 1;

@@ -490,6 +490,7 @@ static void what_is_wrong_is_refused_by_place_and_name(void **state) {
          "tokens lead from here to different places"},
         {T "GLD R0, global14 [R1];\nRET;\n", "GLD: a word such as .U8 is missing"},
         {T "MOV R0, g [0x0];\nRET;\n", "nothing is known of g[0x0]"},
+        {T "MOV32 R2, g [0x7fffffffffffffff];\nRET;\n", "MOV32: operand 2 must be"},
         {T "R2G.U32.U32 g [0x4], R0;\nRET;\n", "a store to the parameters"},
         {T "IMUL.U16.S16 R0, R1L, R2L;\nRET;\n", "factors of different types"},
         {T "BRA C5.EQ, 0x0;\nRET;\n", "BRA: operand 1 must be a code address"},
