@@ -254,7 +254,7 @@ class Device:
         return self._handle
 
     def file(self, path, options=()):
-        """Kernels of a file: .cl, .cu, .ptx or .sass. `options` are words for the compiler, such as "-DN=4"."""
+        """Kernels of a file: .cl, .cu, .ptx, .sass or .cubin. `options` are words for the compiler, such as "-DN=4"."""
         return self._module("module_from_file", _bytes(path), options=options)
 
     def source(self, name, text, options=()):

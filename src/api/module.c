@@ -27,12 +27,11 @@ static enum status read_options(const struct machine *machine, const char *name,
 }
 
 /* path NULL: the text is all there is. */
-static enum status load(struct heddle_module *module, const char *path, const char *text, const char *const *options,
-                        struct report *report) {
+static enum status load(struct heddle_module *module, const char *path, const char *text, size_t bytes,
+                        const char *const *options, struct report *report) {
     struct heddle_device *device = module->device;
     struct arena *arena = &device->arena;
     const char *name = module->name;
-    size_t bytes = strlen(text);
     enum status status = STATUS_OK;
     if (is_source(name)) {
         struct compile_options words;
@@ -48,15 +47,18 @@ static enum status load(struct heddle_module *module, const char *path, const ch
 }
 
 static enum heddle_status make(struct heddle_device *device, const char *name, const char *path, const char *text,
-                               const char *const *options, struct heddle_module **out, struct heddle_text *errors) {
+                               size_t bytes, const char *const *options, struct heddle_module **out,
+                               struct heddle_text *errors) {
     struct report report = {0};
     struct arena *arena = &device->arena;
     struct heddle_module *module = ARENA_NEW(arena, struct heddle_module);
     module->device = device;
     module->name = arena_strdup(arena, file_name(name));
     module->folder = path ? file_dir(arena, path) : NULL;
-    module->source = arena_strdup(arena, text);
-    const enum status status = load(module, path, module->source, options, &report);
+    char *source = arena_alloc(arena, bytes + 1); /* a cubin has bytes of 0 in it */
+    memcpy(source, text, bytes);
+    module->source = source;
+    const enum status status = load(module, path, module->source, bytes, options, &report);
     if (!status) {
         module->module = program_module(module->program);
         module->next = device->modules;
@@ -67,7 +69,8 @@ static enum heddle_status make(struct heddle_device *device, const char *name, c
 }
 
 static enum heddle_status refuse_name(const char *name, struct heddle_text *errors) {
-    return api_refuse(errors, "a module ends in .cl (OpenCL C), .ptx, .sass or .cu (CUDA); '%s' does not", name);
+    return api_refuse(errors, "a module ends in .cl (OpenCL C), .ptx, .sass, .cubin or .cu (CUDA); '%s' does not",
+                      name);
 }
 
 enum heddle_status heddle_module_from_file(struct heddle_device *device, const char *path, const char *const *options,
@@ -82,7 +85,7 @@ enum heddle_status heddle_module_from_file(struct heddle_device *device, const c
     size_t bytes = 0;
     const enum status status = file_read(path, MODULE_LIMIT_BYTES, &arena, &text, &bytes, &report);
     const enum heddle_status made =
-        status ? api_end(status, &report, errors) : make(device, path, path, text, options, out, errors);
+        status ? api_end(status, &report, errors) : make(device, path, path, text, bytes, options, out, errors);
     arena_free(&arena);
     return made;
 }
@@ -98,7 +101,9 @@ enum heddle_status heddle_module_from_text(struct heddle_device *device, const c
                                      : "place for the module");
     if (!is_source(name) && !load_is_text(name))
         return refuse_name(name, errors);
-    return make(device, name, NULL, text, options, out, errors);
+    if (file_ends_in(name, ".cubin"))
+        return api_refuse(errors, "'%s': a cubin is no text; heddle_module_from_file reads it", name);
+    return make(device, name, NULL, text, strlen(text), options, out, errors);
 }
 
 enum heddle_status heddle_module_kernels(struct heddle_module *module, struct heddle_text *out,

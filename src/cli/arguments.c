@@ -200,7 +200,7 @@ enum status find_launch_file(struct arena *arena, const char *typed, const char 
         arena_printf(arena, "%s/launch.yaml", name),
     };
     if (is_file(name) && (file_ends_in(name, ".cl") || file_ends_in(name, ".ptx") || file_ends_in(name, ".sass") ||
-                          file_ends_in(name, ".cu")))
+                          file_ends_in(name, ".cubin") || file_ends_in(name, ".cu")))
         return report_add(report, STATUS_INVALID,
                           "%s is a module, not a launch file; 'heddle init %s' writes one for it", name, name);
     for (unsigned i = 0; i < sizeof candidates / sizeof candidates[0]; i++)

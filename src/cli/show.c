@@ -47,6 +47,9 @@ static enum status read_options(const struct arguments *arguments, struct show_o
             chosen++;
         }
     options->isa = arguments_value(arguments, "isa");
+    options->cubin = arguments_value(arguments, "cubin");
+    if (options->cubin && !options->isa)
+        options->isa = "fermi";
     if (options->isa) {
         if (strcmp(options->isa, "fermi") != 0 && strcmp(options->isa, "tesla") != 0)
             return report_add(report, STATUS_INVALID, "--isa takes fermi or tesla, not '%s'", options->isa);
@@ -55,7 +58,7 @@ static enum status read_options(const struct arguments *arguments, struct show_o
     }
     if (chosen > 1)
         return report_add(report, STATUS_INVALID,
-                          "give one of --listing, --cfg, --dot, --registers and --isa at a time");
+                          "give one of --listing, --cfg, --dot, --registers and --isa (or --cubin) at a time");
     options->kernel = arguments_value(arguments, "kernel");
     const char *block = arguments_value(arguments, "block");
     if (block && !block_size(block, &options->block_threads))
@@ -68,7 +71,7 @@ static enum status read_options(const struct arguments *arguments, struct show_o
 }
 
 static bool is_module(const char *path) {
-    static const char *const endings[] = {".ptx", ".sass", ".cl", ".cu", ".yaml", ".yml"};
+    static const char *const endings[] = {".ptx", ".sass", ".cubin", ".cl", ".cu", ".yaml", ".yml"};
     const char *dot = strrchr(path, '.');
     for (unsigned i = 0; dot && i < sizeof endings / sizeof *endings; i++)
         if (strcmp(dot, endings[i]) == 0)
@@ -109,6 +112,7 @@ static const struct option options_table[] = {
     {"dot", 0, NULL, "the control-flow graph for Graphviz"},
     {"registers", 0, NULL, "registers declared and live, block by block"},
     {"isa", 0, "fermi|tesla", "kernels in native code of Fermi or Tesla (GT200), as a disassembler writes it"},
+    {"cubin", 0, "FILE", "write the kernels in Fermi's code as an ELF file, as compilers for these GPUs left them"},
     {"kernel", 'k', "NAME", "only this kernel or function"},
     {"block", 'b', "N|NxM|NxMxK",
      "threads of a block, for occupancy; default: what the launch file or kernel says, else 256"},
@@ -122,9 +126,10 @@ const struct command command_show = {
     .name = "show",
     .operands = "FILE",
     .summary = "Show the kernels of a module: branches, where threads reconverge, registers, occupancy",
-    .text = "FILE is a module (.ptx, .sass, .cl, .cu), '-' for PTX on standard input, or a launch file (.yaml). "
-            "Nothing is run. docs/show.md says more.",
-    .manual = "What --isa prints can be run as a .sass file; docs/native.md.",
+    .text =
+        "FILE is a module (.ptx, .sass, .cubin, .cl, .cu), '-' for PTX on standard input, or a launch file (.yaml). "
+        "Nothing is run. docs/show.md says more.",
+    .manual = "What --isa prints can be run as a .sass file, what --cubin writes as a .cubin file; docs/native.md.",
     .examples = "heddle show examples/collatz --cfg\n"
                 "heddle show examples/saxpy --dot | dot -Tsvg > saxpy.svg",
     .options = options_table,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text of any language that is loaded as it is, to a module. */
+/* Text of any language that is loaded as it is, and native code as a file, to a module. */
 #ifndef HEDDLE_DEVICE_LOAD_H
 #define HEDDLE_DEVICE_LOAD_H
 
 #include "base/status.h"
 #include "isa/module.h"
 
-/* Is it text that needs no compiler, by the name of its file: .ptx, .sass? */
+/* Does it need no compiler, by the name of its file: .ptx, .sass, .cubin? */
 bool load_is_text(const char *name);
-/* A module that can be run, its control flow known: as ptx_load, native code where the name ends in .sass, and refused where the
+/* A module that can be run, its control flow known: as ptx_load, native code where the name ends in .sass or .cubin, and refused where the
  * executor has no meaning for an instruction. */
 enum status load_text(const char *name, const char *text, size_t length, struct module **out, struct report *report);
 

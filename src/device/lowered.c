@@ -3,6 +3,7 @@
 
 #include "device/machine.h"
 #include "isa/address.h"
+#include "sass/cubin.h"
 #include "sass/lower.h"
 
 unsigned lowered_address_bits(const struct machine *machine, enum isa_choice isa) {
@@ -20,7 +21,6 @@ static enum status lower(const struct module *module, const char *kernel, const 
                          struct native_program *out, struct report *report) {
     const struct lowering lowering = {.isa = options->isa == ISA_TESLA ? NATIVE_TESLA : NATIVE_FERMI,
                                       .registers = options->registers,
-                                      .image_address = options->image_address,
                                       .wide_addresses = options->wide_addresses};
     return native_lower(module, kernel, &lowering, out, report);
 }
@@ -32,6 +32,16 @@ enum status lowered_text(const struct module *module, const char *kernel, const 
     if (status == STATUS_OK)
         *out = native_print(&program, false, arena);
     native_free(&program);
+    return status;
+}
+
+enum status lowered_listing(const struct module *module, struct arena *arena, const char **out, struct report *report) {
+    struct native_program program;
+    const enum status status = native_parse(module->name, module->text, &program, report);
+    if (status == STATUS_OK) {
+        *out = native_print(&program, true, arena);
+        native_free(&program);
+    }
     return status;
 }
 
@@ -54,16 +64,64 @@ static void keep_interface(struct module *module, const struct module *from) {
     module->address_bytes = from->address_bytes;
 }
 
+/* Where the module's variables lie, in the order of the program's. */
+static void resolve(struct native_program *program, const struct module *module, uint64_t image_address) {
+    uint64_t *addresses = ARENA_ARRAY(&program->arena, uint64_t, module->variable_count + 1u);
+    unsigned count = 0;
+    for (unsigned i = 0; i < module->variable_count; i++)
+        if (native_is_variable(module->variables[i]))
+            addresses[count++] = image_address + module->variables[i]->offset;
+    native_resolve(program, addresses);
+}
+
+/* Fermi's code goes the way that code goes to a GPU, through the file that the assembler writes and the driver reads. What
+ * variables hold is in memory already, and lines of the source have no place in the file: they are kept beside it. */
+static enum status through_file(struct native_program *program, struct report *report) {
+    struct native_program read = {.arena = {0}};
+    uint8_t *bytes;
+    size_t length;
+    for (unsigned i = 0; i < program->variable_count; i++)
+        program->variables[i].init_bytes = program->variables[i].link_count = 0;
+    enum status status = cubin_write(program, &program->arena, &bytes, &length, report);
+    if (status == STATUS_OK)
+        status = cubin_read(program->name, bytes, length, &read, report);
+    if (status != STATUS_OK)
+        return status;
+    for (unsigned i = 0; i < read.kernel_count; i++) {
+        read.kernels[i].line = program->kernels[i].line;
+        for (uint32_t k = 0; k < read.kernels[i].code_count; k++)
+            read.kernels[i].code[k].line = program->kernels[i].code[k].line;
+    }
+    native_free(program);
+    *program = read;
+    return STATUS_OK;
+}
+
 enum status lowered_load(const struct module *module, const struct lowered_options *options, struct module **out,
                          struct report *report) {
     struct native_program program = {.arena = {0}};
     enum status status = lower(module, NULL, options, &program, report);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK && program.isa == NATIVE_FERMI && program.kernel_count)
+        status = through_file(&program, report);
+    if (status == STATUS_OK) {
+        resolve(&program, module, options->image_address);
         status = native_translate(&program, out, report);
+    }
     if (status == STATUS_OK) {
         (*out)->name = arena_strdup(&(*out)->arena, module->name);
         keep_interface(*out, module);
     }
+    native_free(&program);
+    return status;
+}
+
+enum status lowered_file(const struct module *module, const char *kernel, const struct lowered_options *options,
+                         struct arena *arena, uint8_t **bytes, size_t *length, struct report *report) {
+    struct native_program program = {.arena = {0}};
+    enum status status = module->mnemonics ? native_parse(module->name, module->text, &program, report)
+                                           : lower(module, kernel, options, &program, report);
+    if (status == STATUS_OK)
+        status = cubin_write(&program, arena, bytes, length, report);
     native_free(&program);
     return status;
 }

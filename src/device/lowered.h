@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "isa/module.h"
+#include <stdint.h>
 
 /* As the machine's key `isa` counts them. */
 enum isa_choice { ISA_PTX, ISA_FERMI, ISA_TESLA };
@@ -22,10 +23,14 @@ struct lowered_options lowered_options_of(const struct machine *machine, uint64_
 /* Of addresses in what is compiled for the machine: 32 where it runs native code and all its memory can be told by them, else 64. */
 unsigned lowered_address_bits(const struct machine *machine, enum isa_choice isa);
 
-/* The module's kernels, one if `kernel` names it, as a disassembler would write them; what its variables hold is not in the
- * text. */
+/* The module's kernels, one if `kernel` names it, as a disassembler would write them, and its variables. */
 enum status lowered_text(const struct module *module, const char *kernel, const struct lowered_options *options,
                          struct arena *arena, const char **out, struct report *report);
+/* The listing of a module that is native code already, with encodings. */
+enum status lowered_listing(const struct module *module, struct arena *arena, const char **out, struct report *report);
+/* The same as the file that a compiler for Fermi leaves (cubin), in the arena; native code as it is. */
+enum status lowered_file(const struct module *module, const char *kernel, const struct lowered_options *options,
+                         struct arena *arena, uint8_t **bytes, size_t *length, struct report *report);
 /* A module of the same kernels, with the same parameters, in native code. `module` must be analysed, and must outlive
  * *out. */
 enum status lowered_load(const struct module *module, const struct lowered_options *options, struct module **out,

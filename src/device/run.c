@@ -2,6 +2,7 @@
 #include "device/run.h"
 #include "device/result.h"
 #include "base/file.h"
+#include "device/load.h"
 #include "device/lowered.h"
 #include "device/npy.h"
 #include <string.h>
@@ -22,7 +23,7 @@ static enum status at_module(const struct launch_file *file, struct report *inne
 enum status run_load_text(const struct launch_file *file, unsigned address_bits, struct arena *arena,
                           struct compiled *compiled, bool *is_compiled, const char **text, size_t *length,
                           uint64_t *source_hash, struct report *report) {
-    static const char *const endings[] = {".ptx", ".sass", ".cl", ".cu", NULL};
+    static const char *const endings[] = {".ptx", ".sass", ".cubin", ".cl", ".cu", NULL};
     const char *path = file_join(arena, file->folder, file->module);
     const char *dot = strrchr(file_name(path), '.');
     unsigned kind = 0;
@@ -30,7 +31,8 @@ enum status run_load_text(const struct launch_file *file, unsigned address_bits,
         kind++;
     if (!endings[kind])
         return yaml_error(&file->yaml, file->module_at, report,
-                          "a module ends in .cl (OpenCL C), .ptx, .sass or .cu (CUDA); '%s' does not", file->module);
+                          "a module ends in .cl (OpenCL C), .ptx, .sass, .cubin or .cu (CUDA); '%s' does not",
+                          file->module);
     char *data = NULL;
     struct report inner = {0};
     enum status status = file_read(path, MODULE_LIMIT_BYTES, arena, &data, length, &inner);
@@ -38,7 +40,7 @@ enum status run_load_text(const struct launch_file *file, unsigned address_bits,
         return status;
     *source_hash = XXH64(data, *length, 0);
     *text = data;
-    *is_compiled = kind > 1;
+    *is_compiled = !load_is_text(path);
     if (!*is_compiled)
         return STATUS_OK;
     const char **includes = ARENA_ARRAY(arena, const char *, file->build.include_count);

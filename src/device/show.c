@@ -89,13 +89,23 @@ static void show_head(const struct show *show) {
                 module->version_minor, module->sm, 8 * module->address_bytes);
 }
 
-/* The kernels in native code, as a disassembler would write them. */
+/* The kernels in native code, as a disassembler would write them, or as a file. */
 static enum status show_native(struct show *show, const struct function *only, struct report *report) {
-    const char *text;
+    const char *text, *kernel = only ? only->name : NULL;
+    const struct module *module = show->module;
     struct lowered_options options = lowered_options_of(show->options->machine, 0);
     options.isa = strcmp(show->options->isa, "tesla") == 0 ? ISA_TESLA : ISA_FERMI;
-    const enum status status =
-        lowered_text(show->module, only ? only->name : NULL, &options, &show->arena, &text, report);
+    if (module->mnemonics && (kernel || (module->sm < 20) != (options.isa == ISA_TESLA)))
+        return report_add(report, STATUS_INVALID, "%s is native code for sm_%u: it is shown as that, and as a whole",
+                          module->name, module->sm);
+    if (show->options->cubin) {
+        uint8_t *bytes;
+        size_t length;
+        const enum status made = lowered_file(module, kernel, &options, &show->arena, &bytes, &length, report);
+        return made ? made : file_write(show->options->cubin, bytes, length, report);
+    }
+    const enum status status = module->mnemonics ? lowered_listing(module, &show->arena, &text, report)
+                                                 : lowered_text(module, kernel, &options, &show->arena, &text, report);
     if (status == STATUS_OK)
         fputs(text, show->out);
     return status;
@@ -225,7 +235,8 @@ enum status device_show(const char *path, const struct show_options *options, FI
     else
         status = report_add(
             report, STATUS_INVALID,
-            "%s: not a file that can be shown; give a module (.ptx, .sass, .cl, .cu) or a launch file (.yaml)", path);
+            "%s: not a file that can be shown; give a module (.ptx, .sass, .cubin, .cl, .cu) or a launch file (.yaml)",
+            path);
     if (!status) {
         show.module = module;
         status = show_with(&show, report);

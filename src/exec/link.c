@@ -279,7 +279,11 @@ static struct row operand_row(struct linker *linker, const struct function_layou
         row = layout->registers[operand->reg];
         row.negated = operand->negated;
         return row;
-    case OPERAND_IMM: return constant_row(linker, operand->imm, bytes);
+    case OPERAND_IMM:
+        return constant_row(linker,
+                            operand->symbol ? (symbol_value(linker, operand->symbol) + operand->imm) >> operand->reg
+                                            : operand->imm,
+                            bytes);
     case OPERAND_SPECIAL: return special_row(linker, operand->reg);
     case OPERAND_PARAM: return param_operand(linker, operand->imm, bytes);
     case OPERAND_ADDRESS:

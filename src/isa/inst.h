@@ -127,7 +127,8 @@ enum special {
 enum operand_kind {
     OPERAND_NONE,    /* a sink '_' as destination, an absent optional source */
     OPERAND_REG,     /* register `reg` of the function; negated: !p of a predicate */
-    OPERAND_IMM,     /* the bits in `imm`, already in the width and format of the operation's type */
+    OPERAND_IMM,     /* the bits in `imm`, already in the width and format of the operation's type; with a symbol: its
+                        address + imm, shifted right by `reg` */
     OPERAND_SPECIAL, /* enum special in `reg`; clocks are sources of mov and cvt only */
     OPERAND_PARAM,   /* the kernel's parameter at byte `imm`, as wide as the operation's type */
     OPERAND_ADDRESS, /* memory address or symbol value: (reg if has_reg) + (symbol if set) + imm as a signed offset */

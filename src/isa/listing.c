@@ -143,7 +143,11 @@ static void put_operand(struct text_line *line, const struct function *function,
         text_put(line, "%s", operand->negated ? "!" : "");
         put_register(line, function, operand->reg);
         break;
-    case OPERAND_IMM: text_put(line, operand->imm < 10 ? "%" PRIu64 : "0x%" PRIx64, operand->imm); break;
+    case OPERAND_IMM:
+        if (operand->symbol)
+            text_put(line, "%s+", operand->symbol->name);
+        text_put(line, operand->imm < 10 ? "%" PRIu64 : "0x%" PRIx64, operand->imm);
+        break;
     case OPERAND_PARAM: text_put(line, "param[%" PRIu64 "]", operand->imm); break;
     case OPERAND_SPECIAL: text_put(line, "%s", special_name((enum special)operand->reg)); break;
     default:

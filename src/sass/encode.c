@@ -15,7 +15,7 @@
 
 #include "sass/native.h"
 
-enum { GUARD_BIT = 10, POP_BIT = 4, COMPOSITE_BIT = 46, NOTHING = 7 };
+enum { GUARD_BIT = 10, POP_BIT = 4, COMPOSITE_BIT = 46, NUMBERED_BIT = 47, NOTHING = 7 };
 enum composite { COMPOSITE_REGISTER, COMPOSITE_CONSTANT, COMPOSITE_THIRD, COMPOSITE_IMMEDIATE };
 
 static uint64_t low(unsigned width) { return (UINT64_C(1) << width) - 1; }
@@ -379,7 +379,8 @@ static bool get_modifiers(uint64_t bits, const struct native_form *form, struct 
 bool native_decode(uint64_t encoding, uint32_t address, struct native_inst *out) {
     for (unsigned row = 0; row < FERMI_ROWS; row++) {
         const struct native_form *form = native_form(NATIVE_FERMI, row);
-        if (form->alias || (encoding & form->mask) != form->bits)
+        const bool is_other = form->alias && !get(encoding, NUMBERED_BIT, 1);
+        if (is_other || (encoding & form->mask) != form->bits)
             continue;
         *out = (struct native_inst){.row = (uint16_t)row, .address = address, .bytes = FERMI_INST_BYTES};
         out->has_encoding = true;

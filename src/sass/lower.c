@@ -28,22 +28,79 @@ static uint8_t *add_bank(struct native_program *program, struct native_kernel *o
     return bank->bytes;
 }
 
+static uint32_t number_of(const struct module *module, const struct symbol *symbol) {
+    uint32_t number = 0;
+    for (unsigned i = 0; i < module->variable_count && module->variables[i] != symbol; i++)
+        number += native_is_variable(module->variables[i]);
+    return number;
+}
+
 /* Addresses of variables, as c[0xe] holds them, and literals. */
-static void fill_banks(const struct machine *machine, const struct lowering *lowering, struct native_program *program,
+static void fill_banks(const struct machine *machine, const struct module *module, struct native_program *program,
                        struct native_kernel *out) {
     out->banks = ARENA_ARRAY(&program->arena, struct native_bank, 2);
-    if (machine->words.count) {
-        uint8_t *bytes = add_bank(program, out, 14, 8 * machine->words.count);
-        for (unsigned i = 0; i < machine->words.count; i++) {
-            const struct machine_word *word = &machine->words.items[i];
-            const uint64_t address = lowering->image_address + word->symbol->offset + (uint64_t)word->addend;
-            memcpy(bytes + 8 * (size_t)i, &address, 8);
-        }
+    out->links = ARENA_ARRAY(&program->arena, struct native_link, machine->words.count);
+    if (machine->words.count)
+        add_bank(program, out, 14, 8 * machine->words.count);
+    for (unsigned i = 0; i < machine->words.count; i++) {
+        const struct machine_word *word = &machine->words.items[i];
+        out->links[out->link_count++] = (struct native_link){.bank = 14,
+                                                             .offset = 8 * i,
+                                                             .bytes = 8,
+                                                             .variable = number_of(module, word->symbol),
+                                                             .addend = word->addend};
     }
     if (machine->literals.count)
         memcpy(add_bank(program, out, machine->isa == NATIVE_TESLA ? TESLA_LITERALS : FERMI_LITERALS,
                         4 * machine->literals.count),
                machine->literals.items, 4 * (size_t)machine->literals.count);
+    native_sort_banks(out);
+}
+
+bool native_is_variable(const struct symbol *symbol) {
+    return symbol->kind == SYMBOL_VARIABLE && (symbol->space == SPACE_GLOBAL || symbol->space == SPACE_CONST);
+}
+
+static bool has_variable(const struct native_program *program, const char *name) {
+    for (unsigned i = 0; i < program->variable_count; i++)
+        if (strcmp(program->variables[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Two functions may have variables of one name. */
+static const char *name_of(struct native_program *program, const char *name) {
+    const char *made = arena_strdup(&program->arena, name);
+    for (unsigned same = 1; has_variable(program, made); same++)
+        made = arena_printf(&program->arena, "%s$%u", name, same);
+    return made;
+}
+
+static void lower_variables(const struct module *module, struct native_program *out) {
+    out->variables = ARENA_ARRAY(&out->arena, struct native_variable, module->variable_count + 1u);
+    for (unsigned i = 0; i < module->variable_count; i++) {
+        const struct symbol *symbol = module->variables[i];
+        if (!native_is_variable(symbol))
+            continue;
+        struct native_variable *variable = &out->variables[out->variable_count];
+        variable->name = name_of(out, symbol->name);
+        variable->byte_count = symbol->bytes;
+        variable->init = symbol->init_bytes ? arena_copy(&out->arena, symbol->init, symbol->init_bytes) : NULL;
+        variable->init_bytes = symbol->init_bytes;
+        while (variable->init_bytes && !variable->init[variable->init_bytes - 1])
+            variable->init_bytes--;
+        variable->links = ARENA_ARRAY(&out->arena, struct native_link, symbol->relocation_count + 1u);
+        for (unsigned k = 0; k < symbol->relocation_count; k++) {
+            const struct relocation *relocation = &symbol->relocations[k];
+            const bool told = relocation->bytes >= 4 && native_is_variable(relocation->symbol);
+            variable->links[variable->link_count++] =
+                (struct native_link){.offset = relocation->offset,
+                                     .bytes = relocation->bytes,
+                                     .variable = told ? number_of(module, relocation->symbol) : NATIVE_NO_VARIABLE,
+                                     .addend = relocation->addend};
+        }
+        out->variable_count++;
+    }
 }
 
 static enum status lower_kernel(const struct module *module, const struct function *kernel,
@@ -87,7 +144,9 @@ static enum status lower_kernel(const struct module *module, const struct functi
     layout(&machine, out);
     out->local_bytes = machine.local_bytes;
     out->shared_bytes = machine.shared_bytes;
-    fill_banks(&machine, lowering, program, out);
+    fill_banks(&machine, module, program, out);
+    memcpy(out->max_threads, kernel->max_ntid, sizeof out->max_threads);
+    memcpy(out->required_threads, kernel->required_ntid, sizeof out->required_threads);
     out->params = ARENA_ARRAY(&program->arena, struct native_param, kernel->param_count + 1);
     out->param_count = kernel->param_count;
     for (unsigned i = 0; i < kernel->param_count; i++)
@@ -99,8 +158,10 @@ enum status native_lower(const struct module *module, const char *kernel, const 
                          struct native_program *out, struct report *report) {
     const struct arena kept = out->arena;
     *out = (struct native_program){.arena = kept, .isa = lowering->isa, .text = ""};
+    out->sm = lowering->isa == NATIVE_TESLA ? 13 : 20;
     out->name = arena_strdup(&out->arena, module->name);
     out->kernels = ARENA_ARRAY(&out->arena, struct native_kernel, module->function_count + 1);
+    lower_variables(module, out);
     enum status status = STATUS_OK;
     for (unsigned i = 0; i < module->function_count; i++) {
         const struct function *function = module->functions[i];

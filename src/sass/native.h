@@ -53,6 +53,7 @@ enum {
     FERMI_SIZES_BASE = 0x8,  /* c[0x0][0x8]: sizes of the block and the grid in x, y, z, four bytes each */
     TESLA_PARAM_BASE = 0x10, /* g[0x4] in words: the kernel's parameters; its shared variables lie behind them */
     FERMI_INST_BYTES = 8,
+    NATIVE_VARIABLE_ALIGN = 256,
 };
 
 enum native_kind {
@@ -117,6 +118,25 @@ struct native_way {
     uint32_t from, to;
 };
 
+/* `bytes` from `offset` on, of a bank or a variable, are the address of a variable + addend. */
+#define NATIVE_NO_VARIABLE UINT32_MAX /* of a function or in shared memory: the device knows it, no file does */
+struct native_link {
+    uint32_t bank; /* of links in variables 0 */
+    uint32_t offset, bytes;
+    uint32_t variable;
+    int64_t addend;
+};
+
+/* A variable of the module, in global memory, at a multiple of NATIVE_VARIABLE_ALIGN. */
+struct native_variable {
+    const char *name;
+    uint64_t byte_count;
+    const uint8_t *init; /* of the first init_bytes, of which the last is not 0; the rest is 0 */
+    uint64_t init_bytes;
+    struct native_link *links; /* where init holds 0; by offset, none over another */
+    unsigned link_count;
+};
+
 struct native_kernel {
     const char *name;
     struct native_inst *code; /* by address */
@@ -131,14 +151,23 @@ struct native_kernel {
     unsigned way_count;
     struct native_bank *banks;
     unsigned bank_count;
+    struct native_link *links; /* in its banks, which hold 0 there; by bank and offset, none over another */
+    unsigned link_count;
+    uint32_t max_threads[3], required_threads[3]; /* of a block in x, y, z; 0: nobody has said */
     uint32_t line;
 };
+
+/* By their numbers, as everything that makes kernels leaves them. */
+void native_sort_banks(struct native_kernel *kernel);
 
 struct native_program {
     struct arena arena; /* owns everything below */
     const char *name;   /* as the user knows the file */
     const char *text;
     enum native_isa isa;
+    unsigned sm; /* 20, 21; 10 to 13 */
+    struct native_variable *variables;
+    unsigned variable_count;
     struct native_kernel *kernels;
     unsigned kernel_count;
 };
@@ -153,7 +182,7 @@ struct native_form {
     uint8_t negate[NATIVE_OPERANDS_MAX], absolute[NATIVE_OPERANDS_MAX], invert[NATIVE_OPERANDS_MAX];
     uint8_t carry; /* bit of .CC, 0: not allowed */
     bool unguarded;
-    bool alias; /* the encoding of another row, which is what it decodes to */
+    bool alias; /* the encoding of another row, to which it may decode */
 };
 const struct native_form *native_form(enum native_isa isa, unsigned row);
 unsigned native_row_count(enum native_isa isa);
@@ -178,7 +207,11 @@ const char *native_print(const struct native_program *program, bool encodings, s
 /* One instruction, without address and encoding: "@P0 ISETP.GE.AND P0, pt, R2, 0x1, pt;". */
 const char *native_inst_text(const struct native_program *program, const struct native_inst *inst, char *buffer,
                              unsigned size);
+/* program->text becomes that text, with encodings, and its lines those of kernels and instructions. */
+void native_give_text(struct native_program *program);
 void native_free(struct native_program *program);
+/* Addresses of all variables, in their order, go to where links ask for them; the program then has neither. */
+void native_resolve(struct native_program *program, const uint64_t *addresses);
 
 /* ---- encodings, of Fermi ---- */
 

@@ -2,7 +2,8 @@
 /* Listings of native code, as the disassembler writes them: "code for sm_20", "Function : name", and a line for every
  * instruction, "address, encoding if any, guard, mnemonic, operands; whatever". What a listing does not say, lines of our
  * own do: .params, .shared, .local with a number of bytes, .param with offset and bytes of each (else every word is one),
- * .constant with bank, offset and words, .targets with the address of a BRX and those that it may lead to. */
+ * .constant with bank, offset and words, .targets with the address of a BRX and those that it may lead to, .maxntid and
+ * .reqntid with threads of a block; those of parse_variable.c. */
 #include "sass/parse.h"
 
 #include <stdio.h>
@@ -39,6 +40,8 @@ struct listing {
     struct banks banks;
     struct params params;
     struct ways ways;
+    struct parse_links links;
+    struct parse_variables variables;
     bool has_params;
 };
 
@@ -325,12 +328,20 @@ static void parse_ways(struct listing *listing) {
     }
 }
 
+static void parse_threads(struct parser *parser, uint32_t threads[3]) {
+    for (unsigned i = 0; i < 3; i++)
+        if (!parse_bytes(parser, &threads[i]))
+            return;
+}
+
 static void parse_directive(struct listing *listing) {
     struct parser *parser = &listing->parser;
     struct native_kernel *kernel = listing->kernels.count ? &listing->kernels.items[listing->kernels.count - 1] : NULL;
     const char *start = parser->at++;
     if (*parser->at == '.' || parse_word(parser, "headerflags") || parse_word(parser, "target"))
         return; /* dots below a function, what the file was made for */
+    if (!kernel && parse_variable_line(parser, &listing->variables))
+        return;
     if (!kernel) {
         parse_refuse(parser, "this stands behind a line 'Function : name'");
     } else if (parse_word(parser, "params")) {
@@ -349,13 +360,22 @@ static void parse_directive(struct listing *listing) {
         parse_bytes(parser, &kernel->shared_bytes);
     } else if (parse_word(parser, "local")) {
         parse_bytes(parser, &kernel->local_bytes);
+    } else if (parse_word(parser, "maxntid")) {
+        parse_threads(parser, kernel->max_threads);
+    } else if (parse_word(parser, "reqntid")) {
+        parse_threads(parser, kernel->required_threads);
+    } else if (parse_word(parser, "address")) {
+        parse_address_line(parser, &listing->links);
     } else if (parse_word(parser, "targets")) {
         parse_ways(listing);
     } else if (parse_word(parser, "constant")) {
         parse_constants(listing);
     } else {
         parser->at = start;
-        parse_refuse(parser, "unknown line; .params, .param, .shared, .local, .targets and .constant are known");
+        parse_refuse(
+            parser,
+            "unknown line; .params, .param, .shared, .local, .maxntid, .reqntid, .targets, .constant and .address "
+            "are known");
     }
 }
 
@@ -397,6 +417,8 @@ static void end_kernel(struct listing *listing) {
     kernel->ways = listing->ways.items, kernel->way_count = listing->ways.count;
     kernel->params = listing->params.items, kernel->param_count = listing->params.count;
     kernel->banks = listing->banks.items, kernel->bank_count = listing->banks.count;
+    native_sort_banks(kernel);
+    parse_end_links(&listing->parser, &listing->links, kernel);
     for (uint32_t i = 0; i < kernel->code_count; i++) {
         const uint32_t registers = used_registers(listing->parser.program->isa, &kernel->code[i]);
         const uint32_t params = used_params(listing->parser.program->isa, &kernel->code[i]);
@@ -410,11 +432,14 @@ static void end_kernel(struct listing *listing) {
     listing->banks = (struct banks){0};
     listing->params = (struct params){0};
     listing->ways = (struct ways){0};
+    listing->links = (struct parse_links){0};
     listing->has_params = false;
 }
 
 static void parse_function(struct listing *listing) {
     struct parser *parser = &listing->parser;
+    if (!listing->kernels.count)
+        parse_end_variables(parser, &listing->variables);
     end_kernel(listing);
     parse_blanks(parser);
     const size_t length = strcspn(parser->at, " \t\r\n");
@@ -444,7 +469,7 @@ static void parse_target(struct listing *listing) {
     if (listing->kernels.count && isa != parser->program->isa)
         parse_refuse(parser, "one listing holds code for one instruction set");
     else
-        parser->program->isa = isa;
+        parser->program->isa = isa, parser->program->sm = sm;
 }
 
 /* Lines that a disassembler adds around the code. */
@@ -478,7 +503,7 @@ enum status native_parse(const char *name, const char *text, struct native_progr
 }
 
 enum status parse_program(const char *name, const char *text, struct native_program *out, struct report *report) {
-    out->isa = NATIVE_FERMI;
+    out->isa = NATIVE_FERMI, out->sm = 20;
     out->name = arena_strdup(&out->arena, name);
     out->text = arena_strdup(&out->arena, text);
     struct listing listing = {.parser = {.program = out, .report = report}};
@@ -503,6 +528,29 @@ enum status parse_program(const char *name, const char *text, struct native_prog
         return STATUS_OK;
     native_free(out);
     return STATUS_INVALID;
+}
+
+void native_sort_banks(struct native_kernel *kernel) {
+    for (unsigned i = 1; i < kernel->bank_count; i++)
+        for (unsigned k = i; k && kernel->banks[k - 1].number > kernel->banks[k].number; k--) {
+            const struct native_bank moved = kernel->banks[k];
+            kernel->banks[k] = kernel->banks[k - 1], kernel->banks[k - 1] = moved;
+        }
+}
+
+void native_resolve(struct native_program *program, const uint64_t *addresses) {
+    for (unsigned i = 0; i < program->kernel_count; i++) {
+        struct native_kernel *kernel = &program->kernels[i];
+        for (unsigned k = 0; k < kernel->link_count; k++)
+            for (unsigned b = 0; b < kernel->bank_count; b++)
+                if (kernel->banks[b].number == kernel->links[k].bank) {
+                    const struct native_link *link = &kernel->links[k];
+                    const uint64_t address = addresses[link->variable] + (uint64_t)link->addend;
+                    memcpy(kernel->banks[b].bytes + link->offset, &address, link->bytes);
+                }
+        kernel->link_count = 0;
+    }
+    program->variable_count = 0;
 }
 
 void native_free(struct native_program *program) {

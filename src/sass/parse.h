@@ -13,6 +13,36 @@ struct parser {
     bool failed; /* something was refused; the rest is read for more */
 };
 
+/* Places of addresses as they are read: names of variables are looked up when all are known. */
+struct parse_links {
+    struct parse_link {
+        struct native_link link;
+        const char *name;
+        uint32_t line;
+    } * items;
+    unsigned count, capacity;
+};
+struct parse_variables {
+    struct native_variable *items;
+    unsigned count, capacity;
+    struct {
+        uint8_t *items;
+        unsigned count, capacity;
+    } init; /* of the last */
+    struct parse_links links;
+    struct parse_links *all; /* by variable */
+    unsigned all_capacity;
+};
+
+/* .variable, .init, .pointer before the functions; false: the line is none of these. */
+bool parse_variable_line(struct parser *parser, struct parse_variables *variables);
+/* .address behind its word. */
+void parse_address_line(struct parser *parser, struct parse_links *links);
+/* The variables are complete. */
+void parse_end_variables(struct parser *parser, struct parse_variables *variables);
+/* Links in the banks of a kernel; refused where the bank does not have the place. */
+void parse_end_links(struct parser *parser, struct parse_links *links, struct native_kernel *kernel);
+
 /* native_parse into a program that is empty but may have its arena. */
 enum status parse_program(const char *name, const char *text, struct native_program *out, struct report *report);
 

@@ -191,11 +191,48 @@ static void add_bank(struct text *text, const struct native_bank *bank) {
     }
 }
 
+static void add_name(struct text *text, const char *name) {
+    for (const char *at = name; *at; at++)
+        *ARENA_PUSH(text->arena, text) = *at;
+}
+
+/* .address 0xe 0x8 8 table 16: what the bank holds there is known when the variable has its place. */
+static void add_links(struct text *text, const struct native_program *program, const struct native_link *links,
+                      unsigned count, bool banks) {
+    for (unsigned i = 0; i < count; i++) {
+        add(text, banks ? "\t.address 0x%x " : "\t.pointer ", (unsigned)links[i].bank);
+        add(text, "0x%x %u ", (unsigned)links[i].offset, (unsigned)links[i].bytes);
+        const uint32_t variable = links[i].variable;
+        add_name(text, variable == NATIVE_NO_VARIABLE ? "?" : program->variables[variable].name);
+        add(text, " %lld\n", (long long)links[i].addend);
+    }
+}
+
+static void add_variable(struct text *text, const struct native_program *program,
+                         const struct native_variable *variable) {
+    enum { WORDS = 4 };
+    add(text, "\t.variable %llu ", (unsigned long long)variable->byte_count);
+    add_name(text, variable->name);
+    add(text, "\n");
+    for (uint64_t at = 0; at < variable->init_bytes; at += 4) {
+        uint32_t word = 0;
+        memcpy(&word, variable->init + at, variable->init_bytes - at < 4 ? (size_t)(variable->init_bytes - at) : 4);
+        add(text, at / 4 % WORDS ? " 0x%x" : "\t.init 0x%x", (unsigned)word);
+        if (at / 4 % WORDS == WORDS - 1 || at + 4 >= variable->init_bytes)
+            add(text, "\n");
+    }
+    add_links(text, program, variable->links, variable->link_count, false);
+}
+
+static void add_threads(struct text *text, const char *word, const uint32_t threads[3]) {
+    if (threads[0] || threads[1] || threads[2])
+        add(text, "\t.%s %u %u %u\n", word, (unsigned)threads[0], (unsigned)threads[1], (unsigned)threads[2]);
+}
+
 static void add_kernel(struct text *text, const struct native_program *program, const struct native_kernel *kernel,
                        bool encodings) {
     add(text, "\t\tFunction : ");
-    for (const char *at = kernel->name; *at; at++)
-        *ARENA_PUSH(text->arena, text) = *at;
+    add_name(text, kernel->name);
     add(text, "\n\t.params %u\n", (unsigned)kernel->param_bytes);
     for (unsigned i = 0; i < kernel->param_count; i++)
         add(text, "\t.param %u %u\n", (unsigned)kernel->params[i].offset, (unsigned)kernel->params[i].bytes);
@@ -203,10 +240,13 @@ static void add_kernel(struct text *text, const struct native_program *program, 
         add(text, "\t.shared %u\n", (unsigned)kernel->shared_bytes);
     if (kernel->local_bytes)
         add(text, "\t.local %u\n", (unsigned)kernel->local_bytes);
+    add_threads(text, "maxntid", kernel->max_threads);
+    add_threads(text, "reqntid", kernel->required_threads);
     for (unsigned i = 0; i < kernel->way_count; i++)
         add(text, "\t.targets 0x%x 0x%x\n", (unsigned)kernel->ways[i].from, (unsigned)kernel->ways[i].to);
     for (unsigned i = 0; i < kernel->bank_count; i++)
         add_bank(text, &kernel->banks[i]);
+    add_links(text, program, kernel->links, kernel->link_count, true);
     for (uint32_t i = 0; i < kernel->code_count; i++) {
         const struct native_inst *inst = &kernel->code[i];
         char buffer[256];
@@ -221,9 +261,28 @@ static void add_kernel(struct text *text, const struct native_program *program, 
 
 const char *native_print(const struct native_program *program, bool encodings, struct arena *arena) {
     struct text text = {.arena = arena};
-    add(&text, "\tcode for %s\n", program->isa == NATIVE_FERMI ? "sm_20" : "sm_13");
+    add(&text, "\tcode for sm_%u\n", program->sm);
+    for (unsigned i = 0; i < program->variable_count; i++)
+        add_variable(&text, program, &program->variables[i]);
     for (unsigned i = 0; i < program->kernel_count; i++)
         add_kernel(&text, program, &program->kernels[i], encodings);
     *ARENA_PUSH(arena, &text) = '\0';
     return text.items;
+}
+
+void native_give_text(struct native_program *program) {
+    static const char function[] = "\t\tFunction", instruction[] = "        /*";
+    program->text = native_print(program, true, &program->arena);
+    uint32_t line = 0, inst = 0;
+    struct native_kernel *kernel = program->kernels;
+    for (const char *at = program->text; *at; at += strcspn(at, "\n") + 1) {
+        line++;
+        if (strncmp(at, function, sizeof function - 1) == 0) {
+            kernel += kernel->line != 0;
+            kernel->line = line;
+            inst = 0;
+        } else if (strncmp(at, instruction, sizeof instruction - 1) == 0) {
+            kernel->code[inst++].line = line;
+        }
+    }
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "sass/parse.h"
 
 enum { TEXT_BYTES_MAX = 64 << 20 };
@@ -116,6 +117,25 @@ static unsigned find_starts(struct translation *t, uint32_t *starts) {
 
 /* ---- constants ---- */
 
+static void place(struct module *module, struct symbol *symbol) {
+    symbol->offset = bits_round_up(module->image_bytes, NATIVE_VARIABLE_ALIGN);
+    module->image_bytes = symbol->offset + symbol->bytes;
+    module->image_align = NATIVE_VARIABLE_ALIGN;
+    module->variables[module->variable_count++] = symbol;
+}
+
+static void give_links(struct translation *t, struct symbol *symbol, const struct native_link *links, unsigned count,
+                       uint32_t bank) {
+    struct relocation *relocations = ARENA_ARRAY(&t->module->arena, struct relocation, count);
+    symbol->relocations = relocations;
+    for (unsigned i = 0; i < count; i++)
+        if (links[i].bank == bank)
+            relocations[symbol->relocation_count++] = (struct relocation){.offset = links[i].offset,
+                                                                          .bytes = links[i].bytes,
+                                                                          .symbol = t->variables[links[i].variable],
+                                                                          .addend = links[i].addend};
+}
+
 /* Banks of the listing are variables, for loads that index them. */
 static void give_banks(struct translation *t) {
     struct arena *arena = &t->module->arena;
@@ -127,13 +147,28 @@ static void give_banks(struct translation *t) {
         symbol->space = SPACE_CONST, symbol->type = TYPE_B8, symbol->vector = 1, symbol->align = 256;
         symbol->bytes = symbol->init_bytes = bank->byte_count;
         symbol->init = arena_copy(arena, bank->bytes, bank->byte_count);
-        symbol->offset = (t->module->image_bytes + 255) & ~UINT64_C(255);
         symbol->text_line = t->kernel->line;
-        t->module->image_bytes = symbol->offset + symbol->bytes;
-        t->module->image_align = 256;
-        t->module->variables[t->module->variable_count++] = symbol;
+        place(t->module, symbol);
         t->banks[i] = symbol;
+        give_links(t, symbol, t->kernel->links, t->kernel->link_count, bank->number);
     }
+}
+
+static void give_variables(struct translation *t) {
+    struct arena *arena = &t->module->arena;
+    const struct native_program *program = t->program;
+    t->variables = ARENA_ARRAY(arena, struct symbol *, program->variable_count);
+    for (unsigned i = 0; i < program->variable_count; i++) {
+        const struct native_variable *variable = &program->variables[i];
+        struct symbol *symbol = t->variables[i] = ARENA_NEW(arena, struct symbol);
+        symbol->name = arena_strdup(arena, variable->name);
+        symbol->space = SPACE_GLOBAL, symbol->type = TYPE_B8, symbol->vector = 1, symbol->align = NATIVE_VARIABLE_ALIGN;
+        symbol->bytes = variable->byte_count, symbol->init_bytes = variable->init_bytes;
+        symbol->init = arena_copy(arena, variable->init, variable->init_bytes);
+        place(t->module, symbol);
+    }
+    for (unsigned i = 0; i < program->variable_count; i++)
+        give_links(t, t->variables[i], program->variables[i].links, program->variables[i].link_count, 0);
 }
 
 /* ---- instructions ---- */
@@ -313,6 +348,8 @@ static void put_kernel(struct translation *t, unsigned *function_count, struct a
         return;
     give_params(t, functions[0]);
     functions[0]->local_bytes = kernel->local_bytes;
+    memcpy(functions[0]->max_ntid, kernel->max_threads, sizeof kernel->max_threads);
+    memcpy(functions[0]->required_ntid, kernel->required_threads, sizeof kernel->required_threads);
     const uint32_t params = t->program->isa == NATIVE_TESLA ? TESLA_PARAM_BASE + functions[0]->param_bytes : 0;
     for (unsigned i = 0; i < count; i++)
         functions[i]->shared_bytes = kernel->shared_bytes + params;
@@ -334,10 +371,10 @@ static void put_program(struct translation *t, struct arena *scratch) {
     }
     module->name = arena_strdup(arena, program->name);
     module->text = arena_strdup(arena, program->text ? program->text : "");
-    module->sm = program->isa == NATIVE_FERMI ? 20 : 13;
+    module->sm = program->sm;
     module->address_bytes = 4;
     module->functions = ARENA_ARRAY(arena, struct function *, functions);
-    module->variables = ARENA_ARRAY(arena, const struct symbol *, banks);
+    module->variables = ARENA_ARRAY(arena, const struct symbol *, (size_t)banks + program->variable_count);
     module->files = ARENA_ARRAY(arena, const char *, 1);
     module->files[0] = "";
     module->file_count = 1;
@@ -345,6 +382,7 @@ static void put_program(struct translation *t, struct arena *scratch) {
     module->mnemonics = ARENA_ARRAY(arena, const char *, module->mnemonic_count);
     for (unsigned i = 1; i < module->mnemonic_count; i++)
         module->mnemonics[i] = native_form(program->isa, i - 1)->mnemonic;
+    give_variables(t);
     for (unsigned i = 0; i < program->kernel_count; i++) {
         t->kernel = &program->kernels[i];
         t->inst = t->kernel->code;

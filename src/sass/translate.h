@@ -35,6 +35,7 @@ struct translation {
         const char **items;
         unsigned count, capacity;
     } texts;
+    struct symbol **variables;   /* of the program */
     const struct symbol **banks; /* of the kernel, those that are indexed */
     /* of the instruction under way */
     const struct native_inst *inst;

@@ -61,6 +61,23 @@ bool translate_bank(const struct native_kernel *kernel, unsigned bank, int64_t o
     return false;
 }
 
+/* A place of a bank that holds a variable's address, or half of one; false: it holds none. */
+static bool find_link(struct translation *t, unsigned bank, int64_t offset, unsigned bytes, struct operand *out) {
+    for (unsigned i = 0; i < t->kernel->link_count; i++) {
+        const struct native_link *link = &t->kernel->links[i];
+        const int64_t within = offset - (int64_t)link->offset;
+        if (link->bank != bank || within <= -(int64_t)bytes || within >= (int64_t)link->bytes)
+            continue;
+        if ((within != 0 && within != 4) || within + bytes > link->bytes || bytes < 4)
+            translate_refuse(t, "a part of the address at c[0x%x][0x%x]", bank, (unsigned)offset);
+        *out = translate_number((uint64_t)link->addend);
+        out->symbol = t->variables[link->variable];
+        out->reg = within == 4 ? 32 : 0;
+        return true;
+    }
+    return false;
+}
+
 static struct operand refuse_constant(struct translation *t, const struct native_operand *operand) {
     translate_refuse(t, "nothing is known of c[0x%x][0x%x]", operand->bank, (unsigned)operand->value);
     return translate_number(0);
@@ -84,6 +101,9 @@ static struct operand fermi_constant(struct translation *t, const struct native_
     }
     if (operand->bank == 1 && offset == 0x100)
         return translate_number(t->kernel->local_bytes);
+    struct operand address;
+    if (operand->bank > 1 && find_link(t, operand->bank, offset, bytes, &address))
+        return address;
     if (operand->bank > 1 && translate_bank(t->kernel, operand->bank, offset, bytes, &value))
         return translate_number(value);
     return refuse_constant(t, operand);
@@ -92,6 +112,9 @@ static struct operand fermi_constant(struct translation *t, const struct native_
 /* Tesla counts a bank in elements as wide as the operation takes them. */
 static struct operand tesla_constant(struct translation *t, const struct native_operand *operand, unsigned bytes) {
     uint64_t value;
+    struct operand address;
+    if (find_link(t, operand->bank, operand->value * bytes, bytes, &address))
+        return address;
     if (!translate_bank(t->kernel, operand->bank, operand->value * bytes, bytes, &value))
         return refuse_constant(t, operand);
     return translate_number(value);

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines of our own in listings for what a file of native code holds beside it: variables and places of their addresses.
+ *   .variable BYTES NAME          .init WORD ...          .pointer OFFSET BYTES NAME ADDED          before all functions
+ *   .address BANK OFFSET BYTES NAME ADDED          behind the function whose bank it is */
+#include "sass/parse.h"
+
+#include <string.h>
+
+#include "base/bits.h"
+
+enum { VARIABLE_BYTES_MAX = INT32_MAX };
+
+static const char *parse_name(struct parser *parser) {
+    parse_blanks(parser);
+    const size_t length = strcspn(parser->at, " \t\r\n");
+    if (!length) {
+        parse_refuse(parser, "the name of a variable stands here");
+        return NULL;
+    }
+    const char *name = arena_strndup(&parser->program->arena, parser->at, length);
+    parser->at += length;
+    return name;
+}
+
+/* OFFSET BYTES NAME ADDED, behind the place before it. */
+static void parse_link(struct parser *parser, struct parse_links *links, uint32_t bank) {
+    int64_t offset, bytes, addend;
+    if (!parse_number(parser, &offset) || offset < 0 || offset > VARIABLE_BYTES_MAX || offset % 4 ||
+        !parse_number(parser, &bytes) || (bytes != 4 && bytes != 8)) {
+        parse_refuse(parser, "an offset that 4 divides, and 4 or 8 bytes, stand here");
+        return;
+    }
+    const char *name = parse_name(parser);
+    if (!name)
+        return;
+    if (!parse_number(parser, &addend) || (bytes == 4 && (addend < INT32_MIN || addend > INT32_MAX))) {
+        parse_refuse(parser, "a number that is added to the address stands here");
+        return;
+    }
+    const struct native_link *last = links->count ? &links->items[links->count - 1].link : NULL;
+    if (last && (bank < last->bank || (bank == last->bank && (uint32_t)offset < last->offset + last->bytes))) {
+        parse_refuse(parser, "places of addresses stand in the order of banks and offsets, each once");
+        return;
+    }
+    *ARENA_PUSH(&parser->program->arena, links) = (struct parse_link){
+        .link = {.bank = bank, .offset = (uint32_t)offset, .bytes = (uint32_t)bytes, .addend = addend},
+        .name = name,
+        .line = parser->line};
+}
+
+void parse_address_line(struct parser *parser, struct parse_links *links) {
+    int64_t bank;
+    if (!parse_number(parser, &bank) || bank < 0 || bank > 31)
+        parse_refuse(parser, ".address: a bank from 0 to 31 stands here");
+    else
+        parse_link(parser, links, (uint32_t)bank);
+}
+
+static void end_variable(struct parser *parser, struct parse_variables *variables) {
+    if (!variables->count)
+        return;
+    struct native_variable *variable = &variables->items[variables->count - 1];
+    while (variables->init.count && !variables->init.items[variables->init.count - 1])
+        variables->init.count--;
+    variable->init = variables->init.items, variable->init_bytes = variables->init.count;
+    if (variable->init_bytes > variable->byte_count)
+        parse_refuse(parser, "'%s' has more bytes of values than the %llu of its own", variable->name,
+                     (unsigned long long)variable->byte_count);
+    variables->all[variables->count - 1] = variables->links;
+    memset(&variables->init, 0, sizeof variables->init);
+    variables->links = (struct parse_links){0};
+}
+
+static void parse_variable(struct parser *parser, struct parse_variables *variables) {
+    int64_t bytes;
+    end_variable(parser, variables);
+    if (!parse_number(parser, &bytes) || bytes < 0 || bytes > VARIABLE_BYTES_MAX) {
+        parse_refuse(parser, ".variable: a number of bytes up to %d stands here", VARIABLE_BYTES_MAX);
+        return;
+    }
+    const char *name = parse_name(parser);
+    if (!name)
+        return;
+    struct native_variable *variable = ARENA_PUSH(&parser->program->arena, variables);
+    *variable = (struct native_variable){.name = name, .byte_count = (uint64_t)bytes};
+    variables->all = arena_grow(&parser->program->arena, variables->all, variables->count - 1, &variables->all_capacity,
+                                sizeof *variables->all);
+}
+
+static void parse_init(struct parser *parser, struct parse_variables *variables) {
+    int64_t word;
+    for (parse_blanks(parser); *parser->at && *parser->at != '\n'; parse_blanks(parser)) {
+        if (!parse_number(parser, &word) || word < INT32_MIN || word > UINT32_MAX) {
+            parse_refuse(parser, ".init: words of 32 bits stand here");
+            return;
+        }
+        for (unsigned i = 0; i < 4; i++)
+            *ARENA_PUSH(&parser->program->arena, &variables->init) = (uint8_t)((uint64_t)word >> (8 * i));
+    }
+}
+
+bool parse_variable_line(struct parser *parser, struct parse_variables *variables) {
+    if (parse_word(parser, "variable")) {
+        parse_variable(parser, variables);
+        return true;
+    }
+    const bool init = parse_word(parser, "init");
+    if (!init && !parse_word(parser, "pointer"))
+        return false;
+    if (!variables->count)
+        parse_refuse(parser, "this stands behind a line '.variable'");
+    else if (init)
+        parse_init(parser, variables);
+    else
+        parse_link(parser, &variables->links, 0);
+    return true;
+}
+
+/* Names to numbers. */
+static struct native_link *look_up(struct parser *parser, const struct parse_links *links) {
+    const struct native_program *program = parser->program;
+    struct native_link *out = ARENA_ARRAY(&parser->program->arena, struct native_link, links->count);
+    for (unsigned i = 0; i < links->count; i++) {
+        unsigned variable = 0;
+        while (variable < program->variable_count &&
+               strcmp(program->variables[variable].name, links->items[i].name) != 0)
+            variable++;
+        if (variable == program->variable_count) {
+            parser->line = links->items[i].line;
+            parser->at = parser->line_start;
+            parse_refuse(parser, "there is no variable '%s'", links->items[i].name);
+            return out;
+        }
+        out[i] = links->items[i].link;
+        out[i].variable = variable;
+    }
+    return out;
+}
+
+void parse_end_variables(struct parser *parser, struct parse_variables *variables) {
+    enum { NAMES_MAX = 4096 };
+    struct native_program *program = parser->program;
+    end_variable(parser, variables);
+    program->variables = variables->items, program->variable_count = variables->count;
+    if (program->variable_count > NAMES_MAX)
+        parse_refuse(parser, "more than %d variables", NAMES_MAX);
+    for (unsigned i = 0; i < program->variable_count && !parser->failed; i++) {
+        struct native_variable *variable = &program->variables[i];
+        for (unsigned k = 0; k < i; k++)
+            if (strcmp(program->variables[k].name, variable->name) == 0)
+                parse_refuse(parser, "there are two variables '%s'", variable->name);
+        variable->links = look_up(parser, &variables->all[i]);
+        variable->link_count = variables->all[i].count;
+        for (unsigned k = 0; k < variable->link_count; k++) {
+            const struct native_link *link = &variable->links[k];
+            if (!range_within(link->offset, link->bytes, variable->byte_count))
+                parse_refuse(parser, "an address at 0x%x ends behind '%s'", (unsigned)link->offset, variable->name);
+            for (uint32_t at = link->offset; at < link->offset + link->bytes && at < variable->init_bytes; at++)
+                if (variable->init[at])
+                    parse_refuse(parser, "'%s' has a value where an address stands", variable->name);
+        }
+    }
+}
+
+void parse_end_links(struct parser *parser, struct parse_links *links, struct native_kernel *kernel) {
+    kernel->links = look_up(parser, links), kernel->link_count = links->count;
+    for (unsigned i = 0; i < kernel->link_count && !parser->failed; i++) {
+        const struct native_link *link = &kernel->links[i];
+        const struct native_bank *bank = NULL;
+        for (unsigned k = 0; k < kernel->bank_count; k++)
+            if (kernel->banks[k].number == link->bank)
+                bank = &kernel->banks[k];
+        uint64_t value = 0;
+        if (bank && range_within(link->offset, link->bytes, bank->byte_count))
+            memcpy(&value, bank->bytes + link->offset, link->bytes);
+        else
+            value = 1;
+        if (value)
+            parse_refuse(parser, "'%s' has no c[0x%x][0x%x] of %u bytes of 0 for an address", kernel->name,
+                         (unsigned)link->bank, (unsigned)link->offset, (unsigned)link->bytes);
+    }
+}

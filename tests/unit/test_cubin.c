@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sass/cubin.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/elf.h"
+
+/* Three words of parameters, as in public files, whose records are known; and all else that a program can have. */
+static const char three_params[] = "code for sm_20\nFunction : scan\n.params 12\n.param 0 4\n.param 4 4\n.param 8 4\n"
+                                   "MOV R1, c [0x1] [0x100];\nS2R R0, SR_Tid_X;\nBAR.RED.POPC RZ, RZ;\nEXIT;\n";
+static const char rich[] =
+    "code for sm_21\n"
+    ".variable 20 table\n.init 0x1 0x2 0x3\n.variable 16 pointers\n.init 0x0 0x0 0x7\n.pointer 0x0 8 table 4\n"
+    ".variable 100000 zeros\n"
+    "Function : first\n.params 24\n.param 0 8\n.param 8 16\n.shared 100\n.local 48\n.maxntid 256 1 1\n.reqntid 8 4 2\n"
+    ".targets 0x20 0x28\n.targets 0x20 0x30\n.constant 0x2 0x0 0x3f800000 0x5\n.constant 0xe 0x0 0x0 0x0 0x0 0x0\n"
+    ".constant 0x10 0x0 0x9\n.address 0xe 0x0 8 table 0\n.address 0xe 0x8 8 zeros -4\n"
+    "/*0000*/ MOV R2, c [0xe] [0x0];\n/*0008*/ MOV R3, c [0xe] [0x4];\n/*0010*/ LD.E R0, [R2+0x8];\n"
+    "/*0018*/ FADD R0, R0, c [0x2] [0x0];\n/*0020*/ BRX R0 0x0;\n/*0028*/ BAR.RED.POPC RZ, RZ;\n/*0050*/ EXIT;\n"
+    "Function : second\n.constant 0x2 0x0 0x3f800000 0x5\nMOV R60, c [0x2] [0x4];\nEXIT;\n";
+
+static const uint8_t *write_text(struct arena *arena, const char *listing, size_t *length, const char **print) {
+    struct native_program program;
+    struct report report = {0};
+    uint8_t *bytes = NULL;
+    if (native_parse("k.sass", listing, &program, &report) != STATUS_OK)
+        fail_msg("%s", report_text(&report));
+    if (cubin_write(&program, arena, &bytes, length, &report) != STATUS_OK)
+        fail_msg("%s", report_text(&report));
+    *print = native_print(&program, true, arena);
+    native_free(&program);
+    report_free(&report);
+    return bytes;
+}
+
+static void what_is_written_is_read_back(void **state) {
+    (void)state;
+    static const char *const listings[] = {three_params, rich};
+    for (unsigned i = 0; i < 2; i++) {
+        struct arena arena = {0};
+        struct report report = {0};
+        struct native_program program = {0};
+        size_t length;
+        const char *print;
+        const uint8_t *bytes = write_text(&arena, listings[i], &length, &print);
+        if (cubin_read("k.cubin", bytes, length, &program, &report) != STATUS_OK)
+            fail_msg("%s", report_text(&report));
+        assert_string_equal(native_print(&program, true, &arena), print);
+        assert_int_equal(program.kernels[0].register_count, i ? 4 : 2);
+        native_free(&program);
+        report_free(&report);
+        arena_free(&arena);
+    }
+}
+
+static const struct elf_section *find(const struct elf_file *file, const char *name) {
+    for (unsigned i = 0; i < file->section_count; i++)
+        if (strcmp(file->sections[i].name, name) == 0)
+            return &file->sections[i];
+    fail_msg("no %s", name);
+    return NULL;
+}
+
+/* What public files for sm_20 have (docs/native.md): flags, registers and barriers of a kernel, records of parameters. */
+static void files_are_laid_out_as_public_ones_are(void **state) {
+    (void)state;
+    static const uint8_t info[] = {
+        0x04, 0x0c, 0x0c, 0x00, 0x00, 0x00, 0x00, 0x00, 0x04, 0x00, 0x00, 0x00, 0x08, 0x00, 0x00, 0x00, /* offsets */
+        0x04, 0x0a, 0x08, 0x00, 0x02, 0x00, 0x00, 0x00, 0x20, 0x00, 0x0c, 0x00,                         /* bank 0 */
+        0x03, 0x19, 0x0c, 0x00,                                                                         /* bytes */
+        0x04, 0x17, 0x0c, 0x00, 0xff, 0xff, 0xff, 0xff, 0x02, 0x00, 0x08, 0x00, 0x00, 0xf0, 0x11, 0x00, /* each */
+        0x04, 0x17, 0x0c, 0x00, 0xff, 0xff, 0xff, 0xff, 0x01, 0x00, 0x04, 0x00, 0x00, 0xf0, 0x11, 0x00,
+        0x04, 0x17, 0x0c, 0x00, 0xff, 0xff, 0xff, 0xff, 0x00, 0x00, 0x00, 0x00, 0x00, 0xf0, 0x11, 0x00};
+    static const uint8_t stacks[] = {0x04, 0x12, 0x08, 0x00, 0x03, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+                                     0x04, 0x11, 0x08, 0x00, 0x03, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00};
+    struct arena arena = {0};
+    struct report report = {0};
+    struct elf_file file;
+    size_t length;
+    const char *print;
+    const uint8_t *bytes = write_text(&arena, three_params, &length, &print);
+    assert_int_equal(elf_read("k", bytes, length, &arena, &file, &report), STATUS_OK);
+    assert_int_equal(file.flags, 0x140114);
+    assert_int_equal(file.os_abi, 0x33);
+    assert_int_equal(find(&file, ".text.scan")->flags, 0x100006);
+    assert_int_equal(find(&file, ".text.scan")->info >> 24, 2);
+    assert_int_equal(file.symbols[find(&file, ".text.scan")->info & 0xffffff].section, ELF_FIRST_SECTION);
+    assert_int_equal(find(&file, ".nv.constant0.scan")->byte_count, 0x2c);
+    assert_int_equal(find(&file, ".nv.info.scan")->byte_count, sizeof info);
+    assert_memory_equal(find(&file, ".nv.info.scan")->bytes, info, sizeof info);
+    assert_memory_equal(find(&file, ".nv.info")->bytes, stacks, sizeof stacks);
+    bytes = write_text(&arena, rich, &length, &print);
+    assert_int_equal(elf_read("k", bytes, length, &arena, &file, &report), STATUS_OK);
+    assert_int_equal(file.flags, 0x150515);
+    assert_true(file.wide);
+    const struct elf_section *relocations = find(&file, ".rel.nv.constant14.first");
+    assert_int_equal(relocations->relocation_count, 2);
+    assert_int_equal(relocations->relocations[0].type, CUBIN_R_64);
+    assert_string_equal(file.symbols[relocations->relocations[0].symbol].name, "table");
+    assert_int_equal(find(&file, ".nv.constant2")->byte_count, 8); /* both kernels have it alike */
+    assert_int_equal(find(&file, ".nv.constant16.first")->byte_count, 4);
+    assert_int_equal(find(&file, ".nv.shared.first")->byte_count, 100);
+    arena_free(&arena);
+    report_free(&report);
+}
+
+/* Every prefix, and every byte changed in three ways: read, and then the same again when written and read, or refused in
+ * words that name the file. */
+static void harmed_files_are_read_or_refused(void **state) {
+    (void)state;
+    static const uint8_t changes[] = {0x01, 0x80, 0xff};
+    struct arena arena = {0};
+    size_t length, read = 0, refused = 0;
+    const char *print;
+    const uint8_t *bytes = write_text(&arena, rich, &length, &print);
+    for (size_t at = 0; at < 4 * length; at++) {
+        struct arena scratch = {0};
+        struct report report = {0};
+        struct native_program program = {0}, again = {0};
+        const size_t end = at < length ? at : length;
+        uint8_t *copy = arena_copy(&scratch, bytes, end), *rewritten;
+        if (at >= length)
+            copy[at % length] ^= changes[at / length - 1];
+        if (cubin_read("k.cubin", copy, end, &program, &report) != STATUS_OK) {
+            refused++;
+            assert_true(report.messages > 0);
+            assert_non_null(strstr(report_text(&report), "k.cubin: error: "));
+        } else {
+            read++;
+            const char *first = native_print(&program, true, &scratch);
+            size_t bytes_again;
+            if (cubin_write(&program, &scratch, &rewritten, &bytes_again, &report) == STATUS_OK) {
+                assert_int_equal(cubin_read("k.cubin", rewritten, bytes_again, &again, &report), STATUS_OK);
+                assert_string_equal(native_print(&again, true, &scratch), first);
+                native_free(&again);
+            }
+            native_free(&program);
+        }
+        report_free(&report);
+        arena_free(&scratch);
+    }
+    assert_true(read > 100);
+    assert_true(refused > length);
+    arena_free(&arena);
+}
+
+/* One place of the file changed. */
+static void expect_refusal(const char *listing, const char *section, size_t at, uint8_t value, const char *message) {
+    struct arena arena = {0};
+    struct report report = {0};
+    struct native_program program = {0};
+    struct elf_file file;
+    size_t length;
+    const char *print;
+    uint8_t *bytes = (uint8_t *)(uintptr_t)write_text(&arena, listing, &length, &print);
+    assert_int_equal(elf_read("k", bytes, length, &arena, &file, &report), STATUS_OK);
+    bytes[(section ? find(&file, section)->offset : 0) + at] = value;
+    assert_int_equal(cubin_read("k.cubin", bytes, length, &program, &report), STATUS_INVALID);
+    if (!strstr(report_text(&report), message))
+        fail_msg("'%s' is not in: %s", message, report_text(&report));
+    arena_free(&arena);
+    report_free(&report);
+}
+
+static void what_is_not_known_is_refused_by_section_and_byte(void **state) {
+    (void)state;
+    expect_refusal(three_params, NULL, 0, 0, "k.cubin: error: byte 0x0: not an ELF file");
+    expect_refusal(three_params, NULL, 18, 62, "an ELF file for machine 62, not for CUDA (190)");
+    expect_refusal(three_params, NULL, 36, 30, "unsupported: a cubin for sm_30");
+    expect_refusal(three_params, NULL, 16, 1, "unsupported: a cubin that is still to be linked");
+    expect_refusal(three_params, ".text.scan", 8 + 7, 0xf9,
+                   "section '.text.scan', byte 0x8: unsupported: no instruction is known for 0x84001c04f9000000");
+    expect_refusal(three_params, ".nv.info.scan", 2, 0xff,
+                   "section '.nv.info.scan', byte 0x0: a record that does not end");
+    expect_refusal(three_params, ".nv.info.scan", 24, 0x40, "unsupported: parameters at c[0x0][0x40]");
+    expect_refusal(rich, ".rel.nv.constant14.first", 8, 6,
+                   "section '.nv.constant14.first', byte 0x0: unsupported: a relocation of type 6 by symbol 'table'");
+    expect_refusal(rich, ".rel.nv.constant14.first", 0, 4, "unsupported: a relocation of type 2 by symbol 'zeros'");
+}
+
+static void what_a_file_cannot_hold_is_refused(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    struct report report = {0};
+    struct native_program program;
+    uint8_t *bytes;
+    size_t length;
+    static const char text[] = "code for sm_20\nFunction : k\n.constant 0x1 0x0 0x4\nEXIT;\n";
+    assert_int_equal(native_parse("k.sass", text, &program, &report), STATUS_OK);
+    assert_int_equal(cubin_write(&program, &arena, &bytes, &length, &report), STATUS_INVALID);
+    assert_non_null(strstr(report_text(&report), "'k': constants in bank 0 or 1"));
+    native_free(&program);
+    assert_int_equal(native_parse("k.sass", "code for sm_13\nFunction : k\nEXIT;\n", &program, &report), STATUS_OK);
+    assert_int_equal(cubin_write(&program, &arena, &bytes, &length, &report), STATUS_INVALID);
+    native_free(&program);
+    arena_free(&arena);
+    report_free(&report);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_written_is_read_back),
+        cmocka_unit_test(files_are_laid_out_as_public_ones_are),
+        cmocka_unit_test(harmed_files_are_read_or_refused),
+        cmocka_unit_test(what_is_not_known_is_refused_by_section_and_byte),
+        cmocka_unit_test(what_a_file_cannot_hold_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
