@@ -101,6 +101,7 @@ static const struct {
     {"SR_NCTAid_X", 45, SPECIAL_NCTAID_X},
     {"SR_NCTAid_Y", 46, SPECIAL_NCTAID_Y},
     {"SR_NCTAid_Z", 47, SPECIAL_NCTAID_Z},
+    {"SR_GridId", 44, SPECIAL_GRIDID},
     {"SR_EqMask", 56, SPECIAL_LANEMASK_EQ},
     {"SR_LtMask", 57, SPECIAL_LANEMASK_LT},
     {"SR_LeMask", 58, SPECIAL_LANEMASK_LE},
@@ -108,7 +109,18 @@ static const struct {
     {"SR_GeMask", 60, SPECIAL_LANEMASK_GE},
     {"SR_ClockLo", 80, SPECIAL_CLOCK},
     {"SR_ClockHi", 81, SPECIAL_CLOCK_HI},
-/* what OpenCL gives a kernel in PTX's %envreg; the hardware has no such registers, and their names are ours */
+    /* what PTX has and the hardware has not, or in parts of others: names and numbers are ours */
+    {"SR_WarpId", 128, SPECIAL_WARPID},
+    {"SR_NWarpId", 129, SPECIAL_NWARPID},
+    {"SR_SmId", 130, SPECIAL_SMID},
+    {"SR_NSmId", 131, SPECIAL_NSMID},
+    {"SR_Clock64", 132, SPECIAL_CLOCK64},
+    {"SR_GlobalTimer", 133, SPECIAL_GLOBALTIMER},
+    {"SR_GlobalTimerLo", 134, SPECIAL_GLOBALTIMER_LO},
+    {"SR_GlobalTimerHi", 135, SPECIAL_GLOBALTIMER_HI},
+    {"SR_DynamicSmemSize", 136, SPECIAL_DYNAMIC_SMEM_SIZE},
+    {"SR_TotalSmemSize", 137, SPECIAL_TOTAL_SMEM_SIZE},
+    {"SR_WarpSz", 138, SPECIAL_WARPSZ},
 #define ENVREG(n)                                                                                                      \
     { "SR_EnvReg" #n, 96 + n, SPECIAL_ENVREG0 + n }
     ENVREG_EACH(ENVREG),
