@@ -176,9 +176,9 @@ static void put_operands(struct writer *writer, const struct native_form *form, 
             put_constant(writer, operand, COMPOSITE_THIRD);
         else
             put_operand(writer, form->places[n], shape, inst, operand);
-        /* an immediate has its sign in its bits; text could not tell the two apart */
-        writer->fits &=
-            operand->kind != NATIVE_IMMEDIATE || (!operand->negated && !operand->absolute && !operand->inverted);
+        /* a float has its sign in its bits; text could not tell the two apart */
+        writer->fits &= operand->kind != NATIVE_IMMEDIATE ||
+                        ((!operand->negated || shape == 'x') && !operand->absolute && !operand->inverted);
         if (operand->negated)
             writer->fits &= form->negate[n] != 0, writer->bits |= UINT64_C(1) << form->negate[n];
         if (operand->absolute)

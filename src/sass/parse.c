@@ -209,17 +209,31 @@ static bool parse_address(struct parser *parser, struct listing *listing, struct
     return true;
 }
 
+/* Early disassemblers wrote no .W: then the encoding says it. */
+static bool lacks_clamp(const struct native_form *form, struct native_inst *inst) {
+    uint64_t encoding;
+    for (unsigned n = 0; n < NATIVE_SLOTS_MAX; n++)
+        if (form->slots[n] == NATIVE_SLOT_WRAP && !inst->modifiers[n]) {
+            inst->modifiers[n] = MODIFIER_W;
+            if (native_encode(inst, &encoding) && encoding == inst->encoding)
+                return true;
+            inst->modifiers[n] = MODIFIER_NONE;
+        }
+    return false;
+}
+
 /* Text and encoding must say the same. */
-static void check_encoding(struct parser *parser, const struct native_inst *inst) {
-    const char *mnemonic = native_form(parser->program->isa, inst->row)->mnemonic;
+static void check_encoding(struct parser *parser, struct native_inst *inst) {
+    const struct native_form *form = native_form(parser->program->isa, inst->row);
     uint64_t encoding;
     if (parser->program->isa != NATIVE_FERMI)
         return;
     if (!native_encode(inst, &encoding))
-        parse_refuse(parser, "%s: no encoding is known for this form, but the listing has one", mnemonic);
-    else if (encoding != inst->encoding)
-        parse_refuse(parser, "%s: the text says 0x%08x%08x, the encoding 0x%08x%08x", mnemonic, (unsigned)encoding,
-                     (unsigned)(encoding >> 32), (unsigned)inst->encoding, (unsigned)(inst->encoding >> 32));
+        parse_refuse(parser, "%s: no encoding is known for this form, but the listing has one", form->mnemonic);
+    else if (encoding != inst->encoding && !lacks_clamp(form, inst))
+        parse_refuse(parser, "%s: the text says 0x%08x%08x, the encoding 0x%08x%08x", form->mnemonic,
+                     (unsigned)encoding, (unsigned)(encoding >> 32), (unsigned)inst->encoding,
+                     (unsigned)(inst->encoding >> 32));
 }
 
 /* Tesla has short instructions; where addresses are given they decide. */

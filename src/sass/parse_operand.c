@@ -295,8 +295,18 @@ static bool parse_signed(struct parser *parser, const struct native_form *form, 
     const char *start = parser->at;
     const bool can_be_immediate = strchr("xfwvbu", shape) != NULL;
     if (can_be_immediate) {
+        /* -0x20 where the instruction can negate does so; the bits of a number are written without a sign */
+        parse_blanks(parser);
+        const bool negates =
+            shape == 'x' && form->negate[n] && parser->program->isa == NATIVE_FERMI && *parser->at == '-';
+        parser->at += negates;
+        if (negates && *parser->at >= '0' && *parser->at <= '9')
+            out->negated = true;
+        else if (negates)
+            parser->at--;
         if (parse_immediate(parser, shape, out))
             return true;
+        out->negated = false;
         if (parser->failed)
             return false;
     }

@@ -250,10 +250,8 @@ static enum status select_inst(struct selector *s, const struct inst *inst) {
     case OP_NOT: fermi_not(s, inst); break;
     case OP_NEG:
     case OP_ABS: fermi_negation(s, inst); break;
-    case OP_SHL: fermi_two(s, inst, FERMI_SHL, NATIVE_SLOT_WRAP, MODIFIER_NONE); break;
-    case OP_SHR:
-        fermi_two(s, inst, FERMI_SHR, NATIVE_SLOT_UNSIGNED, inst->type == TYPE_S32 ? MODIFIER_NONE : MODIFIER_U32);
-        break;
+    case OP_SHL:
+    case OP_SHR: fermi_shift(s, inst); break;
     case OP_BFE:
     case OP_BFI: fermi_field(s, inst); break;
     case OP_PRMT: fermi_permute(s, inst); break;

@@ -33,6 +33,7 @@ void fermi_move_tuple(struct selector *s, const struct inst *inst, const struct 
                       uint32_t first);
 void fermi_put_tuple(struct machine_inst *inst, uint32_t first, unsigned count);
 
+void fermi_shift(struct selector *s, const struct inst *inst);
 void fermi_two(struct selector *s, const struct inst *inst, enum fermi_row row, enum native_slot slot,
                enum native_modifier modifier);
 void fermi_sum(struct selector *s, const struct inst *inst);

@@ -13,6 +13,17 @@ void fermi_two(struct selector *s, const struct inst *inst, enum fermi_row row, 
     fermi_modify(s, made, slot, modifier);
 }
 
+/* PTX shifts everything out by 32 and more, as .W does; by less both ways are the same, and public listings have the other. */
+void fermi_shift(struct selector *s, const struct inst *inst) {
+    const struct source x = fermi_register(s, &inst->src[0]), y = fermi_any(s, &inst->src[1]);
+    struct machine_inst *made = fermi_emit_two(s, inst->op == OP_SHL ? FERMI_SHL : FERMI_SHR, inst, &x, &y);
+    const struct native_operand *by = &made->native.operands[2];
+    const bool is_short = by->kind == NATIVE_IMMEDIATE && by->value >= 0 && by->value < 32;
+    if (inst->op == OP_SHR)
+        fermi_modify(s, made, NATIVE_SLOT_UNSIGNED, inst->type == TYPE_S32 ? MODIFIER_NONE : MODIFIER_U32);
+    fermi_modify(s, made, NATIVE_SLOT_WRAP, is_short ? MODIFIER_NONE : MODIFIER_W);
+}
+
 static void swap(struct operand *a, struct operand *b) {
     const struct operand held = *a;
     *a = *b, *b = held;

@@ -273,9 +273,9 @@ static void psetp(struct selector *s, const struct inst *inst, enum boolop first
     struct machine_inst *made = fermi_emit(s, FERMI_PSETP, inst);
     fermi_put_predicate(made, &inst->dst[0]);
     fermi_put_pt(made);
-    fermi_put_predicate(made, a);
-    fermi_put_predicate(made, b);
     fermi_put_predicate(made, c);
+    fermi_put_predicate(made, b);
+    fermi_put_predicate(made, a);
     fermi_modify(s, made, NATIVE_SLOT_BOOL, bool_word(first));
     fermi_modify(s, made, NATIVE_SLOT_BOOL, bool_word(second));
 }

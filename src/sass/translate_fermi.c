@@ -77,15 +77,18 @@ static void extreme(struct translation *t, enum type type, unsigned flags) {
         translate_end_pair(t, d, &t->inst->operands[0]);
 }
 
-/* By at most 31 where it wraps; else what is shifted out is gone. */
-static void shift(struct translation *t, enum op op, enum type type, bool wraps) {
+/* By the lower 5 bits, unless it clamps: then what is shifted out is gone. */
+static struct operand shift_count(struct translation *t, struct operand b, bool clamps) {
+    if (clamps || (b.kind == OPERAND_IMM && !b.symbol && b.imm < 32))
+        return b;
+    const struct operand low = translate_scratch(t);
+    translate_2(t, (struct operation){.op = OP_AND, .type = TYPE_B32}, low, b, translate_number(31));
+    return low;
+}
+
+static void shift(struct translation *t, enum op op, enum type type, bool clamps) {
     const struct operand a = translate_source(t, 1, TYPE_B32);
-    struct operand b = translate_source(t, 2, TYPE_B32);
-    if (wraps) {
-        const struct operand low = translate_scratch(t);
-        translate_2(t, (struct operation){.op = OP_AND, .type = TYPE_B32}, low, b, translate_number(31));
-        b = low;
-    }
+    const struct operand b = shift_count(t, translate_source(t, 2, TYPE_B32), clamps);
     translate_2(t, (struct operation){.op = op, .type = type}, target(t), a, b);
 }
 
@@ -140,26 +143,39 @@ static struct operand video_source(struct translation *t, unsigned n, enum nativ
     return wide;
 }
 
-static void video(struct translation *t, bool adds) {
-    enum type first, second;
-    const struct operand a = video_source(t, 1, translate_word(t, 0), &first),
-                         b = video_source(t, 2, translate_word(t, 1), &second);
+/* d = (a first b) second c; the second has the sign of the result. */
+static void video(struct translation *t, enum op one, struct operand a, struct operand b, enum type type,
+                  enum native_modifier then) {
+    const bool adds = one == OP_ADD, chooses = one == OP_MIN || one == OP_MAX;
+    const enum type result = translate_has(t, 0) ? TYPE_U32 : TYPE_S32;
     const struct operand c = translate_source(t, 3, TYPE_B32), d = target(t);
-    const enum native_modifier then = translate_word(t, adds ? 2 : 3);
-    const bool largest = !adds && translate_has(t, 2);
-    const enum mode mode = largest || then == MODIFIER_MAX ? MODE_MAX : MODE_MIN;
-    const enum op one = adds ? OP_ADD : largest ? OP_MAX : OP_MIN;
+    const enum mode mode = one == OP_MAX || (adds && then == MODIFIER_MAX) ? MODE_MAX : MODE_MIN;
     if (!then) {
-        translate_2(t, (struct operation){.op = one, .type = first}, d, a, b);
-    } else if (adds && then != MODIFIER_ACC) {
-        translate_3(t, (struct operation){.op = OP_ADD_MNMX, .type = first, .mode = mode}, d, a, b, c);
-    } else if (!adds && then == MODIFIER_ACC) {
-        translate_3(t, (struct operation){.op = OP_MNMX_ADD, .type = first, .mode = mode}, d, a, b, c);
+        translate_2(t, (struct operation){.op = one, .type = type}, d, a, b);
+    } else if (adds && then != MODIFIER_ACC && result == type) {
+        translate_3(t, (struct operation){.op = OP_ADD_MNMX, .type = type, .mode = mode}, d, a, b, c);
+    } else if (chooses && then == MODIFIER_ACC) {
+        translate_3(t, (struct operation){.op = OP_MNMX_ADD, .type = type, .mode = mode}, d, a, b, c);
     } else {
         const struct operand middle = translate_scratch(t);
         const enum op two = then == MODIFIER_ACC ? OP_ADD : then == MODIFIER_MIN ? OP_MIN : OP_MAX;
-        translate_2(t, (struct operation){.op = one, .type = first}, middle, a, b);
-        translate_2(t, (struct operation){.op = two, .type = first}, d, middle, c);
+        translate_2(t, (struct operation){.op = one, .type = type}, middle, a, b);
+        translate_2(t, (struct operation){.op = two, .type = result}, d, middle, c);
+    }
+}
+
+static void translate_video(struct translation *t) {
+    enum type first, second;
+    const struct operand a = video_source(t, 1, translate_word(t, 1), &first);
+    struct operand b = video_source(t, 2, translate_word(t, 2), &second);
+    switch ((enum fermi_row)t->inst->row) {
+    case FERMI_VADD: video(t, OP_ADD, a, b, first, translate_word(t, 3)); break;
+    case FERMI_VMNMX: video(t, translate_has(t, 3) ? OP_MAX : OP_MIN, a, b, first, translate_word(t, 4)); break;
+    default:
+        b = shift_count(t, b, translate_has(t, 3));
+        video(t, t->inst->row == FERMI_VSHL ? OP_SHL : OP_SHR, a, b, t->inst->row == FERMI_VSHL ? TYPE_B32 : first,
+              translate_word(t, 4));
+        break;
     }
 }
 
@@ -199,20 +215,31 @@ static void set_predicates(struct translation *t, enum type type, enum native_mo
                    sources, plain ? 2 : 3);
 }
 
-static void combine_predicates(struct translation *t) {
+/* a, b, c as the text has them are the third, the second and the first: (c word b) word a. */
+static struct operation combination(struct translation *t, unsigned first, struct operand sources[3]) {
     bool always;
-    struct operand sources[3];
     for (unsigned i = 0; i < 3; i++)
-        sources[i] = translate_predicate(&t->inst->operands[2 + i], &always);
+        sources[i] = translate_predicate(&t->inst->operands[first + 2 - i], &always);
     const enum mode mode = translate_word(t, 0) == MODIFIER_AND  ? MODE_AND
                            : translate_word(t, 0) == MODIFIER_OR ? MODE_OR
                                                                  : MODE_XOR;
-    put_predicates(t,
-                   (struct operation){.op = OP_PSETP,
-                                      .type = TYPE_PRED,
-                                      .mode = mode,
-                                      .boolop = translate_boolop(translate_word(t, 1))},
-                   sources, 3);
+    return (struct operation){
+        .op = OP_PSETP, .type = TYPE_PRED, .mode = mode, .boolop = translate_boolop(translate_word(t, 1))};
+}
+
+static void combine_predicates(struct translation *t) {
+    struct operand sources[3];
+    put_predicates(t, combination(t, 2, sources), sources, 3);
+}
+
+/* PSET: 0 or -1, as ISET has it. */
+static void combine_to_register(struct translation *t) {
+    struct operand sources[3];
+    const struct operand test = translate_test(t);
+    const struct operation operation = combination(t, 1, sources);
+    translate_put(t, &operation, &test, 1, sources, 3);
+    translate_3(t, (struct operation){.op = OP_SELP, .type = TYPE_B32}, target(t), translate_number(UINT32_MAX),
+                translate_number(0), test);
 }
 
 static void set_register(struct translation *t, enum type from, enum native_modifier compare,
@@ -427,8 +454,10 @@ static void translate_integer(struct translation *t) {
                                        .mode = translate_has(t, 1) ? MODE_SHIFTAMT : MODE_NONE},
                     target(t), translate_source(t, 1, TYPE_B32));
         break;
-    case FERMI_VADD: video(t, true); break;
-    case FERMI_VMNMX: video(t, false); break;
+    case FERMI_VADD:
+    case FERMI_VMNMX:
+    case FERMI_VSHL:
+    case FERMI_VSHR: translate_video(t); break;
     default: translate_refuse(t, "no operation is known for it"); break;
     }
 }
@@ -508,6 +537,8 @@ void translate_fermi(struct translation *t) {
         break;
     case FERMI_DSETP: set_predicates(t, TYPE_F64, translate_word(t, 0), translate_word(t, 1), 0); break;
     case FERMI_PSETP: combine_predicates(t); break;
+    case FERMI_PSET: combine_to_register(t); break;
+    case FERMI_BPT: translate_refuse(t, "a breakpoint"); break;
     case FERMI_ISET:
         set_register(t, integer(translate_has(t, 2)), translate_word(t, 1), translate_word(t, 3), 0);
         break;

@@ -178,8 +178,16 @@ static uint32_t larger(uint32_t a, uint32_t b) { return (int32_t)a > (int32_t)b 
     X("VADD.MAX R4, R2, R0, R3;", larger(a + i, b))                                                                    \
     X("VADD.ACC R4, R2, R0, R3;", a + i + b)                                                                           \
     X("VADD.U8 R4, R2, R3, RZ;", (a & 0xff) + b)                                                                       \
-    X("SHL R4, R2, R3;", b < 32 ? a << (b & 31) : 0)                                                                   \
-    X("SHL.W R4, R2, R3;", a << (b & 31))                                                                              \
+    X("SHL.W R4, R2, R3;", b < 32 ? a << (b & 31) : 0)                                                                 \
+    X("SHL R4, R2, R3;", a << (b & 31))                                                                                \
+    X("SHL R4, R2, 0x25;", a << 5)                                                                                     \
+    X("VSHL.UD.U32.U32.W.ACC R4, R2, R3, R0;", (b < 32 ? a << (b & 31) : 0) + i)                                       \
+    X("VSHL.UD.U32.U32.ACC R4, R2, R3, R0;", (a << (b & 31)) + i)                                                      \
+    X("VSHR.UD.U32.U8.W.ACC R4, R2, 0x3, R0;", (a >> 3) + i)                                                           \
+    X("VADD.UD.U32.U32.ACC R4, R2, R0, R3;", a + i + b)                                                                \
+    X("VADD.UD.MIN R4, R2, R0, R3;", a + i < b ? a + i : b)                                                            \
+    X("VMNMX.UD.U32.U32.ACC R4, R2, R3, R0;", (a < b ? a : b) + i)                                                     \
+    X("IADD R4, R2, -0x20;", a - 32)                                                                                   \
     X("SHR R4, R2, 0x3;", (uint32_t)((int32_t)a >> 3))                                                                 \
     X("SHR.U32 R4, R2, 0x3;", a >> 3)                                                                                  \
     X("LOP.AND R4, R2, ~R3;", a & ~b)                                                                                  \
@@ -194,17 +202,21 @@ static uint32_t larger(uint32_t a, uint32_t b) { return (int32_t)a > (int32_t)b 
     X("ISETP.LT.AND P1, P2, R2, R3, pt;\nSEL R4, R2, R3, P2;", (int32_t)a < (int32_t)b ? b : a)                        \
     X("ISETP.LT.U32.AND P1, pt, R2, R3, pt;\nISETP.LT.OR P1, pt, R2, RZ, P1;\nSEL R4, R2, R3, P1;",                    \
       (int32_t)a < 0 || a < b ? a : b)                                                                                 \
-    X("ISETP.LT.AND P1, pt, R2, RZ, pt;\nISETP.LT.AND P2, pt, R3, RZ, pt;\nPSETP.XOR.AND P3, pt, P1, P2, pt;\n"        \
+    X("ISETP.LT.AND P1, pt, R2, RZ, pt;\nISETP.LT.AND P2, pt, R3, RZ, pt;\nPSETP.XOR.AND P3, pt, pt, P2, P1;\n"        \
       "SEL R4, R2, R3, P3;",                                                                                           \
       (a ^ b) >> 31 ? a : b)                                                                                           \
-    X("ISETP.LT.AND P1, pt, R2, RZ, pt;\nISETP.LT.AND P2, pt, R3, RZ, pt;\nPSETP.AND.XOR P3, pt, !P1, P2, !P2;\n"      \
+    X("ISETP.LT.AND P1, pt, R2, RZ, pt;\nISETP.LT.AND P2, pt, R3, RZ, pt;\nPSETP.AND.XOR P3, pt, !P2, P2, !P1;\n"      \
       "SEL R4, R2, R3, P3;",                                                                                           \
       ((int32_t)a >= 0 && (int32_t)b < 0) != ((int32_t)b >= 0) ? a : b)                                                \
-    X("ISETP.LT.AND P1, pt, R2, RZ, pt;\nISETP.LT.AND P3, pt, R3, RZ, pt;\n@P1 PSETP.OR.OR P3, pt, !pt, P3, pt;\n"     \
+    X("ISETP.LT.AND P1, pt, R2, RZ, pt;\nISETP.LT.AND P3, pt, R3, RZ, pt;\n@P1 PSETP.OR.OR P3, pt, pt, P3, !pt;\n"     \
       "SEL R4, R2, R3, P3;",                                                                                           \
       (int32_t)a < 0 || (int32_t)b < 0 ? a : b)                                                                        \
-    X("ISETP.LT.AND P1, pt, R2, RZ, pt;\nPSETP.OR.AND P3, P4, P1, !pt, !P1;\nSEL R4, R2, R3, P4;",                     \
+    X("ISETP.LT.AND P1, pt, R2, RZ, pt;\nPSETP.OR.AND P3, P4, !P1, !pt, P1;\nSEL R4, R2, R3, P4;",                     \
       (int32_t)a < 0 ? b : a)                                                                                          \
+    X("ISETP.LT.AND P1, pt, R2, RZ, pt;\nISETP.LT.AND P2, pt, R3, RZ, pt;\nPSETP.OR.AND P3, pt, pt, P1, P2;\n"         \
+      "SEL R4, R2, R3, P3;",                                                                                           \
+      (int32_t)a < 0 || (int32_t)b < 0 ? a : b)                                                                        \
+    X("ISETP.LT.AND P1, pt, R2, RZ, pt;\nPSET.AND.AND R4, pt, pt, !P1;", (int32_t)a < 0 ? 0 : UINT32_MAX)              \
     X("ISET.LT.AND R4, R2, R3, pt;", (int32_t)a < (int32_t)b ? UINT32_MAX : 0)                                         \
     X("ISET.BF.LT.AND R4, R2, R3, pt;", (int32_t)a < (int32_t)b ? 0x3f800000 : 0)                                      \
     X("I2F.F32.S32 R4, R0;\nFMUL R4, R4, 0x3f000;", bits_of(0.5f * (float)i))                                          \

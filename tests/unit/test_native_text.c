@@ -257,7 +257,8 @@ static void every_row_is_encoded_and_decoded(void **state) {
             if (!native_decode(encoding, inst.address, &decoded))
                 fail_msg("%s: 0x%016llx is not decoded", native_form(NATIVE_FERMI, row)->mnemonic,
                          (unsigned long long)encoding);
-            assert_true(decoded.row == row || native_form(NATIVE_FERMI, row)->alias);
+            assert_true(decoded.row == row || native_form(NATIVE_FERMI, row)->alias ||
+                        native_form(NATIVE_FERMI, decoded.row)->alias);
             assert_true(native_encode(&decoded, &again) && again == encoding);
             check_text(NATIVE_FERMI, &decoded);
         }
@@ -326,6 +327,8 @@ static void a_wrong_bit_is_noticed(void **state) {
         native_inst_text(&program, inst, text, sizeof text);
         for (unsigned bit = 0; bit < 64; bit++) {
             const uint64_t bits = inst->encoding ^ UINT64_C(1) << bit;
+            if (bit == 9 && (inst->row == FERMI_SHL || inst->row == FERMI_SHR))
+                continue; /* .W, which early disassemblers do not write */
             snprintf(line, sizeof line, "/*0x%08x%08x*/ %s", (unsigned)bits, (unsigned)(bits >> 32), text);
             if (parse_line(NATIVE_FERMI, line, inst->address, &wrong, &report) == STATUS_OK)
                 fail_msg("%s is taken", line);
@@ -404,7 +407,16 @@ static void other_spellings_are_read(void **state) {
         {"FADD R8, R8, 1;", "FADD R8, R8, 0x3f800;"},
         {"DADD R8, R8, 1.5;", "DADD R8, R8, 0x3ff80;"},
         {"FMUL32I R8, R8, 0.1;", "FMUL32I R8, R8, 0x3dcccccd;"},
-        {"IADD R8, R8, -0x1;", "IADD R8, R8, 0xfffff;"},
+        {"IADD R8, R8, -0x1;", "IADD R8, R8, -0x1;"}, /* two encodings of one meaning */
+        {"IADD R8, R8, 0xfffff;", "IADD R8, R8, 0xfffff;"},
+        {"/*0x80105d034800c000*/ IADD R1, R1, -0x20;", "IADD R1, R1, -0x20;"},
+        {"/*0x6893dc040c260000*/ PSETP.OR.OR P1, pt, P3, !P2, !P1;", "PSETP.OR.OR P1, pt, P3, !P2, !P1;"},
+        {"/*0x59909c0360000000*/ SHL R2, R25, R22;", "SHL.W R2, R25, R22;"},
+        {"/*0x5d461c64c234e406*/ VADD.ACC R24, R20, R23, R26;", "VADD.ACC R24, R20, R23, R26;"},
+        {"/*0x55685c04ea40e006*/ VSHL.UD.U32.U32.W.ACC R33, R22, R21, R32;",
+         "VSHL.UD.U32.U32.W.ACC R33, R22, R21, R32;"},
+        {"/*0x4080dc04e2066000*/ VSHR.UD.U32.U8.ACC R3, R8, 0x10, R3;", "VSHR.UD.U32.U8.W.ACC R3, R8, 0x10, R3;"},
+        {"/*0x1c0d5c04080e0000*/ PSET.AND.AND R53, pt, pt, P0;", "PSET.AND.AND R53, pt, pt, P0;"},
         {"IADD R8,R8,1;", "IADD R8, R8, 0x1;"},
         {"LD R0, [R2-0x4];", "LD R0, [R2+-0x4];"},
         {"NOP;", "NOP CC.T;"},
