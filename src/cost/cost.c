@@ -104,6 +104,14 @@ void cost_large_warps(const struct cost_shape *shape, unsigned large_warp_thread
     add_decoders(shape, out);
 }
 
+void cost_scalar_registers(const struct cost_shape *shape, unsigned large_warp_threads, struct cost *out) {
+    const uint64_t registers = shape->registers / shape->threads;
+    const uint64_t large_warps = (shape->threads + large_warp_threads - 1) / large_warp_threads;
+    cost_add(out, COST_MEMORY, "scalar registers", "value 32", large_warps * registers,
+             (struct cost_array){1, 32, 2, 1});
+    cost_add(out, COST_REGISTERS, "scalar bits", "bit 1", large_warps * registers, (struct cost_array){1, 1, 0, 0});
+}
+
 void cost_slip(const struct cost_shape *shape, unsigned entries_per_warp, struct cost *out) {
     const uint64_t entries = (uint64_t)entries_per_warp * shape->warps,
                    threads = (uint64_t)shape->warps * shape->warp_size;

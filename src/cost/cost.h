@@ -67,6 +67,9 @@ struct cost_formation {
 void cost_formation(const struct cost_shape *shape, const struct cost_formation *sizes, struct cost *out);
 /* Large warps of so many threads [002 §4.5]. */
 void cost_large_warps(const struct cost_shape *shape, unsigned large_warp_threads, struct cost *out);
+/* For each of them a file of registers that hold one value for all its threads, as many as a thread has, and a bit of each
+ * that says so [002 §9.2.1]; sizes and ports ours. */
+void cost_scalar_registers(const struct cost_shape *shape, unsigned large_warp_threads, struct cost *out);
 /* Diverge on miss with so many table entries a warp [001 table 1]. */
 void cost_slip(const struct cost_shape *shape, unsigned entries_per_warp, struct cost *out);
 

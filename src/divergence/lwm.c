@@ -12,6 +12,7 @@
 
 #include "divergence/divergence.h"
 #include "isa/threads.h"
+#include "isa/uniform.h"
 
 #define STACK_ROWS 128
 #include "isa/stack.h"
@@ -22,7 +23,7 @@ enum { REGISTERS_COLUMN, REGISTERS_IDEAL };
 
 struct lwm_params {
     uint32_t size, refetch, registers;
-    bool jump, memory_rows, guards;
+    bool jump, memory_rows, guards, scalar;
 };
 
 /* clang-format off */
@@ -32,17 +33,20 @@ static const struct param_description lwm_params_table[] = {
     PARAM_ENTRY(struct lwm_params, jump, "lwm.jump", BOOL, "true", "", "", "", "a branch without a guard is issued for one sub-warp only")
     PARAM_ENTRY(struct lwm_params, memory_rows, "lwm.memory_rows", BOOL, "true", "", "", "", "accesses to global memory are issued row by row, without packing, as coalesced as they were written")
     PARAM_ENTRY(struct lwm_params, guards, "lwm.guards", BOOL, "true", "", "", "", "sub-warps of an instruction with a guard are packed of the threads for which it holds")
+    PARAM_ENTRY(struct lwm_params, scalar, "lwm.scalar", BOOL, "false", "", "", "", "an instruction whose operands are known to be the same in all threads of the large warp, a condition and its branch too, is issued for one sub-warp only; needs time")
     PARAM_ENTRY(struct lwm_params, registers, "lwm.register_file", CHOICE, "column", "column|ideal", "", "", "column: a sub-warp has one thread of each column; ideal: any threads together")
     PARAM_END};
 
 struct lwm_stats {
-    uint64_t instructions, sub_warps, jumps, unguarded, depth, in_flight;
+    uint64_t instructions, sub_warps, jumps, scalars, scalar_threads, unguarded, depth, in_flight;
 };
 static const struct stat_description lwm_stats_table[] = {
     STAT_ENTRY(struct lwm_stats, instructions, "instructions", "instructions that large warps have issued")
     STAT_ENTRY(struct lwm_stats, sub_warps, "groups", "sub-warps issued for them")
     RATIO_ENTRY(struct lwm_stats, sub_warps_per_instruction, sub_warps, instructions, 1, "", "sub-warps of an instruction")
     STAT_ENTRY(struct lwm_stats, jumps, "threads", "threads that branches without a guard did not issue for")
+    STAT_ENTRY(struct lwm_stats, scalars, "instructions", "instructions with the same operands in all threads, issued for one sub-warp (lwm.scalar)")
+    STAT_ENTRY(struct lwm_stats, scalar_threads, "threads", "threads that these did not issue for")
     STAT_ENTRY(struct lwm_stats, unguarded, "threads", "threads left out because their guard did not hold")
     LARGEST_ENTRY(struct lwm_stats, depth, "entries", "deepest stack of a large warp")
     LARGEST_ENTRY(struct lwm_stats, in_flight, "groups", "most sub-warps of one large warp in flight")
@@ -60,6 +64,8 @@ struct large {
     uint32_t serial;
     /* the present instruction */
     bool packed, begun, once; /* remaining holds; a sub-warp has been issued; one sub-warp is enough for all */
+    bool scalar, holds;       /* for its operands are the same in all; its guard holds, or there is none */
+    uint64_t *uniform;        /* registers that hold the same in all threads (isa/uniform.h) */
     uint32_t remaining[STACK_ROWS];
     struct stack_gathered gathered;
     uint32_t offered; /* the next sub-warp, as long as nobody has come back or been issued; 0: to be found */
@@ -72,6 +78,7 @@ struct lwm {
     const struct executor *executor;
     struct lwm_params params;
     unsigned warps_per_block, warp_size, width, rows_max, per_block, count;
+    uint32_t uniform_words; /* of a large warp; 0: lwm.scalar is not asked for */
     uint32_t *alive, *busy; /* by warp */
     /* by thread: the first thread of the sub-warp it is in; of such a first thread: how many of the sub-warp are still
      * out, and which instruction it was. `whole`: its lanes, where they come back all at once; the others need not know
@@ -114,6 +121,7 @@ static void *lwm_create(struct arena *arena, const struct divergence_shape *shap
     lwm->rows_max = rows_of(shape);
     lwm->per_block = (shape->warps_per_block + lwm->rows_max - 1) / lwm->rows_max;
     lwm->count = lwm_slots(shape);
+    lwm->uniform_words = lwm->params.scalar ? uniform_words(shape->code, shape->code_count) : 0;
     lwm->alive = ARENA_ARRAY(arena, uint32_t, shape->warps);
     lwm->busy = ARENA_ARRAY(arena, uint32_t, shape->warps);
     lwm->leader = ARENA_ARRAY(arena, uint16_t, threads);
@@ -127,6 +135,7 @@ static void *lwm_create(struct arena *arena, const struct divergence_shape *shap
         large->rows = left < lwm->rows_max ? left : lwm->rows_max;
         large->busy = &lwm->busy[i / lwm->per_block * lwm->warps_per_block + before];
         stack_create(&large->stack, &lwm->family, large->rows);
+        large->uniform = ARENA_ARRAY(arena, uint64_t, lwm->uniform_words);
         large->gathered.next = ARENA_ARRAY(arena, uint32_t, (size_t)large->rows * LANES_MAX);
     }
     return lwm;
@@ -153,6 +162,7 @@ static uint64_t lwm_start(void *self, unsigned warp, uint32_t pc, uint32_t lanes
         large->busy_count = 0;
         large->needs_all = large->memory = large->packed = large->begun = false;
         large->completed = true;
+        memset(large->uniform, 0, lwm->uniform_words * sizeof *large->uniform);
         stack_begin(&large->stack, pc, none);
     }
     if (lanes)
@@ -177,6 +187,27 @@ static bool needs_all(const struct lwm *lwm, const struct inst *inst) {
 
 /* ---- sub-warps ---- */
 
+/* Whether its outcome is the same for all threads of the large warp. One register for all can hold it only if all have
+ * come. */
+static bool is_scalar(const struct lwm *lwm, unsigned number, const struct inst *inst) {
+    const struct large *large = &lwm->large[number];
+    if (!lwm->params.scalar || !uniform_is_scalar(large->uniform, inst))
+        return false;
+    bool all_came = true;
+    for (unsigned row = 0; row < large->rows; row++)
+        all_came &= stack_top(&large->stack)->lanes[row] == lwm->alive[first_warp(lwm, number) + row];
+    return !inst->dst_count || all_came;
+}
+
+/* Does the guard hold, which is the same in all threads? */
+static bool guard_holds(const struct lwm *lwm, unsigned number, uint32_t pc) {
+    const uint32_t *lanes = stack_top(&lwm->large[number].stack)->lanes;
+    unsigned row = 0;
+    while (!lanes[row])
+        row++;
+    return lanes[row] & lwm->executor->guard(lwm->executor->self, first_warp(lwm, number) + row, pc);
+}
+
 /* What the sub-warps of the instruction at the top will be made of. */
 static void pack(struct lwm *lwm, unsigned number) {
     struct large *large = &lwm->large[number];
@@ -187,6 +218,12 @@ static void pack(struct lwm *lwm, unsigned number) {
     stack_gather_begin(&large->stack, &large->gathered);
     large->packed = true;
     large->once = lwm->params.jump && is_jump(inst);
+    large->scalar = is_scalar(lwm, number, inst);
+    if (large->scalar) {
+        large->once = true;
+        large->holds = inst->guard < 0 || guard_holds(lwm, number, top->pc);
+        return;
+    }
     if (inst->guard < 0 || !lwm->params.guards || !lwm->executor || inst_is_control(inst) || inst->op == OP_BAR ||
         inst_is_of_warps(inst))
         return;
@@ -351,12 +388,34 @@ static void send(struct lwm *lwm, struct large *large, const struct group *group
 /* The last sub-warp of the instruction has been issued. */
 static void end_instruction(struct lwm *lwm, struct large *large, uint32_t pc) {
     const struct inst *inst = &lwm->code[pc];
-    large->needs_all = needs_all(lwm, inst);
+    large->needs_all = large->scalar ? lwm->params.refetch == REFETCH_ALL : needs_all(lwm, inst);
     large->memory = divergence_waits_for_memory(inst);
+    if (lwm->uniform_words && (inst->op == OP_CALL || inst->op == OP_RET)) /* other registers from here on */
+        memset(large->uniform, 0, lwm->uniform_words * sizeof *large->uniform);
+    else if (lwm->uniform_words && (!large->scalar || large->holds))
+        uniform_wrote(large->uniform, inst, large->scalar);
     large->begun = large->packed = false;
     stack_issued(&large->stack, &large->gathered);
     if (large->stack.count > lwm->stats.depth)
         lwm->stats.depth = large->stack.count;
+}
+
+/* All other threads do what one sub-warp has done. */
+static void follow(struct lwm *lwm, unsigned slot, const struct group *group, const struct executed *executed) {
+    struct large *large = &lwm->large[slot];
+    for (unsigned row = 0; row < large->rows; row++) {
+        const uint32_t lanes = large->remaining[row];
+        if (!lanes)
+            continue;
+        const uint32_t taken =
+            lwm->executor->follow(lwm->executor->self, first_warp(lwm, slot) + row, group->pc, lanes);
+        assert(executed->flow != FLOW_BRANCH || taken == (executed->taken ? lanes : 0));
+        (void)taken;
+        lwm->stats.scalar_threads += bits_count(lanes);
+    }
+    if (executed->flow == FLOW_BRANCH && executed->taken)
+        memcpy(large->gathered.taken, stack_top(&large->stack)->lanes, large->rows * sizeof(uint32_t));
+    lwm->stats.scalars++;
 }
 
 static uint64_t lwm_issued(void *self, unsigned slot, const struct group *group, const struct executed *executed) {
@@ -372,7 +431,9 @@ static uint64_t lwm_issued(void *self, unsigned slot, const struct group *group,
     large->offered = 0;
     gather(lwm, large, first, group, executed);
     send(lwm, large, group, executed->flow == FLOW_EXIT ? group->lanes & ~executed->taken : group->lanes);
-    if (large->once && is_jump(&lwm->code[group->pc])) {
+    if (large->scalar)
+        follow(lwm, slot, group, executed);
+    else if (large->once && is_jump(&lwm->code[group->pc])) {
         /* every thread goes where these have gone */
         memcpy(large->gathered.taken, stack_top(&large->stack)->lanes, large->rows * sizeof(uint32_t));
         lwm->stats.jumps += group->also;
@@ -439,13 +500,18 @@ static const void *lwm_statistics(const void *self) { return &((const struct lwm
 
 /* Beyond its stacks, as the seed counts. */
 static void lwm_cost(const void *values, const struct cost_shape *shape, struct cost *out) {
-    cost_large_warps(shape, ((const struct lwm_params *)values)->size, out);
+    const struct lwm_params *params = values;
+    cost_large_warps(shape, params->size, out);
+    if (params->scalar)
+        cost_scalar_registers(shape, params->size, out);
 }
 
 static unsigned lwm_warp_threads(const void *values) { return ((const struct lwm_params *)values)->size; }
 
 /* Where an instruction begins when all threads are back, when they come does not matter. */
 static const char *lwm_needs_time(const void *values) {
+    if (((const struct lwm_params *)values)->scalar)
+        return "with lwm.scalar one sub-warp stands for all";
     if (((const struct lwm_params *)values)->refetch == REFETCH_ALL)
         return NULL;
     return "with lwm.refetch=first-sub-warp sub-warps are packed of threads that are not in the pipeline; "

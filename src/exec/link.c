@@ -398,6 +398,7 @@ static enum kind link_kind(struct linker *linker, struct step *step) {
     case OP_NANOSLEEP:
     case OP_BRKPT:
     case OP_NOP:
+    case OP_PROGRESS:
     case OP_SSY:
     case OP_PBK:
     case OP_PCNT:

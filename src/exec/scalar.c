@@ -466,6 +466,7 @@ static struct scalar evaluate_integer(const struct inst *inst, uint64_t a, uint6
     case OP_BRKPT:
     case OP_NANOSLEEP:
     case OP_NOP:
+    case OP_PROGRESS:
     case OP_SSY:
     case OP_PBK:
     case OP_PCNT:

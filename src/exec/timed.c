@@ -324,6 +324,23 @@ static uint32_t core_guard(const void *self, unsigned warp, uint32_t pc) {
     return exec_guard(at->exec, at->number, pc);
 }
 
+static uint32_t core_follow(void *self, unsigned warp, uint32_t pc, uint32_t lanes) {
+    struct core *core = self;
+    const struct core_warp *at = &core->warps[warp];
+    const struct group group = {.pc = pc, .lanes = lanes, .stop_pc = NO_PC};
+    const int64_t width = bits_count(lanes);
+    struct exec_counts *counts = at->exec->counts;
+    struct executed done;
+    struct access nobodys;
+    core->access = &nobodys;
+    exec_run(at->exec, at->number, &group, lanes, 1, &done);
+    counts->issues[pc]--, counts->issues[pc + 1]++;
+    counts->lanes[pc] -= width, counts->lanes[pc + 1] += width;
+    if (!at->exec->linked->steps[pc].guarded) /* else those for which the guard holds have been counted */
+        counts->threads[pc] += (uint64_t)width;
+    return done.flow == FLOW_BRANCH ? done.taken : 0;
+}
+
 static void core_barrier_result(void *self, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t arrived_true, bool all,
                                 bool any) {
     const struct core_warp *at = &((struct core *)self)->warps[warp];
@@ -359,6 +376,7 @@ struct executor core_executor(struct core *core) {
                              .start = core_start,
                              .lanes = core_lanes,
                              .step = core->linked->lanes->step_core,
+                             .follow = core_follow,
                              .members = core_members,
                              .guard = core_guard,
                              .barrier_result = core_barrier_result,

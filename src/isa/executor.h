@@ -69,6 +69,10 @@ struct executor {
     /* One issue of the warp's group. Global stores are the SM's own until publish. */
     void (*step)(void *self, unsigned warp, const struct group *group, uint32_t alive, uint64_t cycle,
                  struct executed *out, struct access *access);
+    /* Further lanes of a warp do what the instruction at pc does, for which somebody else's issue stands: their threads count,
+     * no issue does. Those of them that a branch takes. Not of other control flow, nor of what writes memory. NULL: nobody
+     * can. */
+    uint32_t (*follow)(void *self, unsigned warp, uint32_t pc, uint32_t lanes);
     /* Lanes of its warp that a thread's instruction at pc waits for, from the member mask of a .sync form; 0: none. */
     uint32_t (*members)(const void *self, unsigned thread, uint32_t pc);
     /* Lanes of the warp for which the guard of the instruction at pc holds; all where it has none. */

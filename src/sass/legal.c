@@ -309,6 +309,7 @@ static enum status legal_inst(struct legal *l, const struct inst *inst) {
     const enum type type = (enum type)inst->type;
     switch ((enum op)inst->op) {
     case OP_NOP:
+    case OP_PROGRESS:
     case OP_BRKPT:
     case OP_PREFETCH:
     case OP_NANOSLEEP: return STATUS_OK;

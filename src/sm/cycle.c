@@ -101,6 +101,7 @@ static void start_given(struct sm *sm) {
                                         .bank = (uint8_t)(w % sm->params.register_banks)};
         sm->warps[w].pending = sm->pending + (size_t)w * sm->register_words;
         sm->slot_places[w] = (uint8_t)number;
+        sm->progress[w] = 0;
         memset(sm->warps[w].pending, 0, sm->register_words * sizeof *sm->pending);
         sm->mechanism->start(sm->control, w, sm->given[0].first_pc, lanes);
         sm->older[w] = sm->used;
@@ -296,7 +297,8 @@ static enum status create_schedulers(struct sm *sm, struct report *report) {
                                               .group = sm->params.fetch_group,
                                               .timeout = sm->params.group_timeout,
                                               .places = sm->slot_places,
-                                              .near = &sm->near};
+                                              .near = &sm->near,
+                                              .progress = sm->progress};
         if (shape.mine)
             sm->schedulers[s] = sm->scheduler->create(sm->arena, &shape);
     }

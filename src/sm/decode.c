@@ -74,6 +74,8 @@ static uint8_t unit_at_hand(const struct sm_params *params, uint8_t unit) {
 static enum timed_order order_of(const struct inst *inst) {
     if (inst->op == OP_MEMBAR)
         return ORDER_FENCE;
+    if (inst->op == OP_PROGRESS)
+        return ORDER_PROGRESS;
     const bool below = inst->space != SPACE_SHARED && inst->space != SPACE_LOCAL && inst->space != SPACE_PARAM;
     return (inst->op == OP_LD || inst->op == OP_ST || inst->op == OP_COND_ACC) && below ? ORDER_AFTER_ATOMICS
                                                                                         : ORDER_NONE;

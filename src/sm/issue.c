@@ -460,6 +460,7 @@ static inline void launch_flight(struct sm *sm, unsigned w, uint32_t pc, const s
     sm->free_flight = next_flight(sm, number);
     flight->pc = pc, flight->warp = (uint8_t)w;
     sm->warps[w].in_flight++;
+    sm->progress[w] += timed->order == ORDER_PROGRESS;
     const enum sm_unit unit = timed->unit;
     if (unit == SM_UNIT_MEMORY) {
         launch_memory(sm, w, number, timed, access);

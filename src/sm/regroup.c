@@ -26,8 +26,11 @@ struct regroup *sm_regroup_create(struct arena *arena, unsigned warps) {
 }
 
 void sm_regroup_start(struct sm *sm, unsigned warp, uint32_t pc, uint32_t lanes) {
+    const uint64_t slots = sm->mechanism->start(sm->control, warp, pc, lanes);
     sm->regroup->alive += bits_count(lanes);
-    sm_look_again(sm, sm->mechanism->start(sm->control, warp, pc, lanes));
+    for (uint64_t rest = slots; rest; rest &= rest - 1)
+        sm->progress[bits_first64(rest)] = 0;
+    sm_look_again(sm, slots);
 }
 
 void sm_regroup_advance(struct sm *sm) {
@@ -195,6 +198,7 @@ static slot_set issue_group(struct sm *sm, unsigned slot, const struct group *gr
     if (sm->regroup->issued_pc[slot] != group->pc) { /* else one more group of the same instruction */
         const slot_set bit = set_of(slot);
         sm->near = slow ? sm->near | bit : sm->near & ~bit;
+        sm->progress[slot] += sm->timed[group->pc].order == ORDER_PROGRESS;
         sm->regroup->issued_pc[slot] = group->pc;
     }
     slot_set changed = sm->mechanism->issued(sm->control, slot, group, &executed);

@@ -38,7 +38,7 @@ struct timed_word {
 };
 
 /* What must be over before it may issue, beside its registers. */
-enum timed_order { ORDER_NONE, ORDER_FENCE, ORDER_AFTER_ATOMICS };
+enum timed_order { ORDER_NONE, ORDER_FENCE, ORDER_AFTER_ATOMICS, ORDER_PROGRESS /* nothing; issue counts it */ };
 
 /* An instruction as the pipeline sees it. */
 struct timed {
@@ -226,6 +226,7 @@ struct sm {
     unsigned given_count;
 
     uint8_t slot_places[WARPS_MAX]; /* for schedulers that tell blocks apart */
+    uint32_t progress[WARPS_MAX];   /* by slot: the register that `progress` counts up */
     void *schedulers[SCHEDULERS_MAX];
     const struct scheduler_ops *scheduler;
     uint64_t scheduler_busy[SCHEDULERS_MAX]; /* a wide warp is still issuing until this cycle */

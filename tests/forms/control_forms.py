@@ -335,6 +335,7 @@ def hints():
     forms = {
         "brkpt": "",
         "pmevent": " 3",
+        "progress": "",
         "pmevent.mask": " 0xff",
         "prefetch.global.L1": " [%in]",
         "prefetch.global.L2": " [%in+4]",

@@ -114,4 +114,5 @@ class Table:
             how = "; ".join(sorted(self.how.get(mnemonic, ()))) or "refused by name"
             lines.append(f"| `{mnemonic}` | " + " | ".join(str(n) for n in numbers) + f" | {how} |")
         lines.append("| all | " + " | ".join(str(n) for n in totals) + " | |")
+        lines += ["", "<!-- SPDX-License-Identifier: Apache-2.0 -->"]
         return "\n".join(lines) + "\n"

@@ -67,6 +67,9 @@ __HEDDLE_COND_ACCS("", , __HEDDLE_ADDRESS)
 __HEDDLE_TREE_TRAVERSE(unsigned int, 32, "r")
 __HEDDLE_TREE_TRAVERSE(__HEDDLE_ULONG, 64, "l")
 
+/* The warp has come a step further: sm.scheduler=progress favours warps that have come less far. */
+__HEDDLE_INLINE void heddle_progress(void) { __asm__ volatile("progress;"); }
+
 /* A load that tells the memory: another one of the same DRAM row follows soon. */
 #define __HEDDLE_LOAD_ROW(T, type, constraint)                                                                         \
     __HEDDLE_INLINE T heddle_load_row(const __HEDDLE_GLOBAL T *from) {                                                 \

@@ -16,12 +16,13 @@ struct scheduler_view {
 };
 
 struct scheduler_shape {
-    unsigned warps;        /* issue slots of the SM: warps, large warps, whatever the mechanism puts into them */
-    slot_set mine;         /* those of this scheduler */
-    unsigned group;        /* sm.fetch_group */
-    uint32_t timeout;      /* scheduler.group_timeout */
-    const uint8_t *places; /* [warp]: its block's place in the SM, while it could issue */
-    const slot_set *near;  /* warps whose last access to memory has met no miss so far */
+    unsigned warps;           /* issue slots of the SM: warps, large warps, whatever the mechanism puts into them */
+    slot_set mine;            /* those of this scheduler */
+    unsigned group;           /* sm.fetch_group */
+    uint32_t timeout;         /* scheduler.group_timeout */
+    const uint8_t *places;    /* [warp]: its block's place in the SM, while it could issue */
+    const slot_set *near;     /* warps whose last access to memory has met no miss so far */
+    const uint32_t *progress; /* [warp]: `progress` instructions that it has issued */
 };
 
 struct scheduler_ops {
