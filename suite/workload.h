@@ -17,6 +17,7 @@ enum { WORKLOAD_OBJECTS = 64 };
 
 struct workload {
     enum size size;
+    uint64_t seed;
     cl_context context;
     cl_device_id device;
     cl_command_queue queue;
@@ -30,6 +31,8 @@ struct workload {
 
 /* The main program of a workload: `body` does all of it on the size asked for. Returns the exit status: 0 right, 1 wrong,
  * 2 bad usage or a call that failed.
+ * --seed N, 1 unless given: N = 1 is the input that the documents' numbers are held against; any other draws the input anew, and
+ * puts all buffers at another place of memory, for programs whose time does not depend on values.
  * options: of the compiler, NULL: none. */
 int workload_main(int argc, char **argv, const char *name, const char *options, void (*body)(struct workload *w));
 
@@ -91,11 +94,14 @@ void workload_expect(struct workload *w, bool holds, const char *what);
 
 /* ---- inputs: the same bits on every host ---- */
 
+/* Added to every generator's state, so that --seed N draws another input of the same kind; 0 for seed 1. Set before the body runs. */
+extern uint64_t random_start;
+
 struct random {
     uint64_t state;
 };
 static inline uint64_t random_u64(struct random *r) { /* SplitMix64 (Steele, Lea, Flood 2014) */
-    uint64_t z = r->state += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = (r->state += UINT64_C(0x9e3779b97f4a7c15)) + random_start;
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return z ^ z >> 31;

@@ -13,6 +13,7 @@
 
 static const struct option options[] = {
     {"size", 0, "test|medium|paper", "well under a second, up to a minute, or what the document ran; default test"},
+    {"seed", 0, "N", "draw another input of the same kind, at another place of memory; default 1"},
     {"functional", 0, NULL, "run without time: what instructions do, and nothing of when"},
     OPTION_GPU,
     OPTION_SET,
@@ -129,10 +130,15 @@ static const char *find_program(struct arena *arena, const char *name) {
 static int run(struct arguments *arguments, const char *name) {
     struct arena *arena = &arguments->arena;
     const char *size = arguments_value(arguments, "size");
-    const char *words[] = {find_program(arena, name), "--size", size ? size : "test", NULL};
+    struct report report = {0};
+    uint64_t seed;
+    if (arguments_number(arguments, "seed", 1, SUITE_SEED_MAX, &seed, &report))
+        return finish(STATUS_INVALID, &report);
+    const char *number = arena_printf(arena, "%llu", (unsigned long long)seed);
+    const char *words[] = {find_program(arena, name), "--size", size ? size : "test", "--seed", number, NULL};
     struct arguments program = *arguments;
     program.operands = words;
-    program.operand_count = 3;
+    program.operand_count = 5;
     const int status = command_exec.main(&program);
     arguments->arena = program.arena; /* it has grown */
     return status;

@@ -31,7 +31,10 @@ static enum status sweep_text(struct arguments *arguments, const char **out, str
     static const char *const refused[] = {"output", "max-cycles", "max-instructions", "lines"};
     struct arena *arena = &arguments->arena;
     const char *size, *gpu = arguments_value(arguments, "gpu"), *keys = "", *names = "";
-    const enum status status = points_size(arguments, &size, report);
+    uint64_t seed;
+    enum status status = points_size(arguments, &size, report);
+    if (!status)
+        status = arguments_number(arguments, "seed", 1, SUITE_SEED_MAX, &seed, report);
     if (status)
         return status;
     for (unsigned i = 0; i < sizeof refused / sizeof *refused; i++)
@@ -51,8 +54,9 @@ static enum status sweep_text(struct arguments *arguments, const char **out, str
             keys = arena_printf(arena, "%s  %.*s: %s\n", keys, (int)(equals - given->value), given->value,
                                 list_text(arena, equals + 1));
     }
-    *out = arena_printf(arena, "name: suite\nworkloads: [%s]\nsize: %s\nfunctional: %s\ngpu: %s\n%s%s", names,
-                        size ? size : "test", arguments_has(arguments, "functional") ? "true" : "false",
+    *out = arena_printf(arena, "name: suite\nworkloads: [%s]\nsize: %s\nseed: %llu\nfunctional: %s\ngpu: %s\n%s%s",
+                        names, size ? size : "test", (unsigned long long)seed,
+                        arguments_has(arguments, "functional") ? "true" : "false",
                         list_text(arena, gpu ? gpu : MACHINE_DEFAULT), *keys ? "set:\n" : "", keys);
     return STATUS_OK;
 }

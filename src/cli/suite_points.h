@@ -5,6 +5,8 @@
 
 #include "cli/commands.h"
 
+#define SUITE_SEED_MAX ((UINT64_C(1) << 53) - 1) /* as in sweep files */
+
 /* The workloads are the operands behind the first. A table of what came out; STATUS_WRONG: some failed. */
 enum status suite_points(struct arguments *arguments, struct report *report);
 

@@ -158,11 +158,12 @@ const char *point_text(const struct point *point, const char *machine_text, stru
     for (unsigned i = 0; i < program->files.count; i++)
         files =
             arena_printf(arena, "%sfile %s %s\n", files, program->files.items[i].name, program->files.items[i].hash);
-    const char *what = program->is_launch ? arena_printf(arena, "launch\nseed %llu\n", (unsigned long long)point->seed)
+    const char *what = program->is_launch ? arena_strdup(arena, "launch\n")
                                           : arena_printf(arena, "workload %s\nsize %s\ncompiler %s\n", program->label,
                                                          point->size, program->compiler);
-    return arena_printf(arena, POINT_SCHEMA "\nmodel %s\nmode %s\n%s%s%s", model_hash(),
-                        point->functional ? "functional" : "timed", what, files, machine_text);
+    return arena_printf(arena, POINT_SCHEMA "\nmodel %s\nmode %s\n%sseed %llu\n%s%s", model_hash(),
+                        point->functional ? "functional" : "timed", what, (unsigned long long)point->seed, files,
+                        machine_text);
 }
 
 void point_set_key(struct point *point, const char *machine_text, struct arena *scratch) {
@@ -219,8 +220,8 @@ const char *const *point_command(const struct point *point, const char *result_p
     } words = {0};
     const char *seed = arena_printf(arena, "%llu", (unsigned long long)point->seed);
     const char *const launch[] = {"heddle", "run", point->program->path, "--seed", seed, "--gpu", NULL};
-    const char *const workload[] = {"heddle", "suite",     "run",   point->program->label,
-                                    "--size", point->size, "--gpu", NULL};
+    const char *const workload[] = {"heddle", "suite", "run", point->program->label, "--size", point->size, "--seed",
+                                    seed,     "--gpu", NULL};
     for (const char *const *word = point->program->is_launch ? launch : workload; *word; word++)
         *ARENA_PUSH(arena, &words) = *word;
     *ARENA_PUSH(arena, &words) = point->gpu;

@@ -66,7 +66,7 @@ static enum status read_point(const char *path, json_t *root, struct arena *aren
     *out = (struct point){.program = program,
                           .size = size ? arena_strdup(arena, size) : "test",
                           .functional = strcmp(word(root, "mode"), "functional") == 0,
-                          .seed = (uint64_t)json_integer_value(json_object_get(root, "seed")),
+                          .seed = (uint64_t)json_integer_value(json_object_get(workload ? point : root, "seed")),
                           .gpu = arena_strdup(arena, gpu ? gpu : MACHINE_DEFAULT)};
     read_settings(root, arena, out);
     return STATUS_OK;

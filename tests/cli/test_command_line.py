@@ -400,6 +400,7 @@ class CommandLine(unittest.TestCase):
             (["run", "examples/warp_sum", "--set", "l1.size=3"], "did you mean 'l1.size_bytes'?"),
             (["suite", "run", "bsf"], "there is no workload 'bsf' (did you mean 'bfs'?)"),
             (["suite", "run", "bfs", "--size", "huge"], "--size: a size is test, medium"),
+            (["suite", "run", "bfs", "--seed", "two"], "--seed"),
             (["run", "examples/warp_sum", "--set", "l1.size_bytes=100"], "l1.size_bytes is 100: it must be"),
             (["config", "shw"], "usage: heddle config"),
             (["config", "show", "x"], "there is no machine 'x'"),
