@@ -10,11 +10,15 @@
 #include "cli/points.h"
 #include "cli/table.h"
 #include "repro/judge.h"
+#include "repro/numbers.h"
 #include "repro/page.h"
 
 static const struct option options[] = {
     {"list", 0, NULL, "what experiments there are; so does the command without anything"},
-    {"all", 0, NULL, "all of them, and a page of all, reproduction.md and reproduction.html"},
+    {"all", 0, NULL,
+     "all of them, and a page of all, reproduction.md and reproduction.html; beside a larger size at size test too, "
+     "for "
+     "numbers.csv"},
     {"size", 0, "test|medium|paper", "size of workloads; default test"},
     OPTIONS_POINTS,
     OPTION_STORE,
@@ -29,9 +33,9 @@ struct session {
     struct arena *arena;
     struct store store;
     const char *size;
-    struct experiment *experiments;
-    struct plan *plans; /* of all of them */
-    unsigned count, plan_count;
+    struct experiment *experiments; /* at the size asked for; then the same at size test, where both are wanted */
+    struct plan *plans;             /* of all of them */
+    unsigned count, all_count, plan_count;
 };
 
 /* ---- files ---- */
@@ -69,14 +73,15 @@ static enum status find(struct arena *arena, const char *typed, const char **pat
     return refuse_name("experiment", typed, &nearest, "heddle repro --list", report);
 }
 
-static enum status read_one(struct session *s, const char *typed, struct experiment *out, struct report *report) {
+static enum status read_one(struct session *s, const char *typed, const char *size, struct experiment *out,
+                            struct report *report) {
     const char *path = NULL;
     char *text = NULL;
     size_t length = 0;
     enum status status = find(s->arena, typed, &path, report);
     if (!status)
         status = file_read(path, EXPERIMENT_FILE_LIMIT_BYTES, s->arena, &text, &length, report);
-    return status ? status : experiment_parse(s->arena, path, text, length, s->size, out, report);
+    return status ? status : experiment_parse(s->arena, path, text, length, size, out, report);
 }
 
 /* What was asked for; all where nothing was. Every file is read, so that all that is wrong is said at once. */
@@ -86,9 +91,12 @@ static enum status read_all(struct session *s, struct report *report) {
     enum status status = STATUS_OK;
     if (!s->count)
         names = list_names(s->arena, &s->count);
-    s->experiments = ARENA_ARRAY(s->arena, struct experiment, s->count);
-    for (unsigned i = 0; i < s->count; i++) {
-        const enum status one = read_one(s, names[i], &s->experiments[i], report);
+    const bool twice = arguments_has(s->arguments, "all") && strcmp(s->size, "test") != 0;
+    s->all_count = twice ? 2 * s->count : s->count;
+    s->experiments = ARENA_ARRAY(s->arena, struct experiment, s->all_count);
+    for (unsigned i = 0; i < s->all_count && !(status && i >= s->count); i++) {
+        const enum status one =
+            read_one(s, names[i % s->count], i < s->count ? s->size : "test", &s->experiments[i], report);
         status = status ? status : one;
         s->plan_count += s->experiments[i].sweep_count;
     }
@@ -101,7 +109,7 @@ static enum status make_plans(struct session *s, struct report *report) {
     enum status status = STATUS_OK;
     unsigned at = 0;
     s->plans = ARENA_ARRAY(s->arena, struct plan, s->plan_count);
-    for (unsigned i = 0; i < s->count; i++) {
+    for (unsigned i = 0; i < s->all_count; i++) {
         struct experiment *e = &s->experiments[i];
         e->plans = s->plans + at;
         at += e->sweep_count;
@@ -122,32 +130,35 @@ static void print_values(struct session *s, const struct experiment *e) {
     struct table table = {.arena = s->arena, .columns = 5, .left = 1 | 16, .elastic = 0};
     for (unsigned i = 0; i < table.columns; i++)
         table_add(&table, heading[i]);
-    for (unsigned i = 0; i < e->value_count; i++) {
-        const struct experiment_value *value = &e->values[i];
+    for (unsigned i = 0; i < e->numbers.count; i++) {
+        const struct experiment_value *value = &e->numbers.items[i];
         table_add(&table, value->name);
-        table_add(&table, experiment_number(s->arena, value->ours, value->unit));
+        table_add(&table, experiment_ours(s->arena, value));
         table_add(&table, value->is_published ? experiment_number(s->arena, value->published, value->unit) : "");
         table_add(&table, experiment_deviation(s->arena, value));
-        table_add(&table, value->kind == TOLERANCE_NONE ? "" : value->is_within ? "within" : "outside");
+        table_add(&table, experiment_within(value));
     }
     for (unsigned i = 0; i < e->check_count; i++) {
         table_add(&table, e->checks[i].name);
-        table_add(&table, e->checks[i].holds ? "yes" : "no");
+        table_add(&table, experiment_outcome(&e->checks[i]));
         for (unsigned k = 2; k < table.columns; k++)
             table_add(&table, "");
     }
-    if (e->value_count + e->check_count)
+    if (e->numbers.count + e->check_count)
         table_print(&table, stdout);
 }
 
 static void print_experiment(struct session *s, const struct experiment *e) {
     print(stdout, "\n%s: %s%s%s%s\n", e->id, e->title, *e->source ? " (" : "", e->source, *e->source ? ")" : "");
-    if (e->verdict == VERDICT_INCOMPLETE)
+    if (e->state == EXPERIMENT_INCOMPLETE) {
         print(stdout, "  incomplete: %s\n", e->reason);
+        return;
+    }
+    print_values(s, e);
+    if (e->state == EXPERIMENT_STUDY)
+        print(stdout, "  a study at size %s\n", s->size);
     else
-        print_values(s, e);
-    if (e->verdict != VERDICT_INCOMPLETE)
-        print(stdout, "  %s at size %s\n", experiment_verdict(e), s->size);
+        print(stdout, "  trend %s, magnitude %s at size %s\n", experiment_trend(e), experiment_magnitude(e), s->size);
 }
 
 /* Plots always, the page where all experiments or a folder were asked for. */
@@ -157,6 +168,10 @@ static enum status write_all(struct session *s, struct report *report) {
     enum status status = page_write_figures(s->experiments, s->count, folder, s->arena, report);
     if (!status && page)
         status = page_write(s->experiments, s->count, s->size, folder, s->arena, report);
+    if (!status && page)
+        status = numbers_write(s->experiments, s->all_count,
+                               file_join(s->arena, file_join(s->arena, folder, PAGE_FIGURES), PAGE_NUMBERS), s->arena,
+                               report);
     if (!status && !arguments_has(s->arguments, "quiet"))
         print(stdout, "\nplots in %s%s\n", file_join(s->arena, folder, PAGE_FIGURES),
               page ? ", the page beside it in reproduction.md and reproduction.html" : "");
@@ -174,15 +189,15 @@ static int run(struct session *s, struct report *report) {
         status = make_plans(s, report);
     if (!status)
         status = points_run(s->arguments, &s->store, "repro", s->plans, s->plan_count, report);
-    for (unsigned i = 0; (!status || status == STATUS_SYSTEM) && i < s->count; i++) {
+    for (unsigned i = 0; (!status || status == STATUS_SYSTEM) && i < s->all_count; i++) {
         judge(&s->experiments[i], &s->store);
-        if (!arguments_has(s->arguments, "quiet"))
+        if (!arguments_has(s->arguments, "quiet") && i < s->count)
             print_experiment(s, &s->experiments[i]);
     }
     if (!status)
         status = write_all(s, report);
-    for (unsigned i = 0; !status && i < s->count; i++)
-        if (s->experiments[i].verdict == VERDICT_INCOMPLETE)
+    for (unsigned i = 0; !status && i < s->all_count; i++)
+        if (s->experiments[i].state == EXPERIMENT_INCOMPLETE)
             status = STATUS_WRONG;
     return finish(status, report);
 }
@@ -218,12 +233,12 @@ static int repro_main(struct arguments *arguments) {
 const struct command command_repro = {
     .name = "repro",
     .operands = "[ID...]",
-    .summary = "Published results beside Heddle's own: runs, tables, plots, verdicts",
+    .summary = "Published results beside Heddle's own: runs, tables, plots, marks of trend and magnitude",
     .text = "ID is a shipped experiment, or a file; docs/adding-an-experiment.md. Runs what the store does not have, "
             "all experiments' points in one run, as 'heddle sweep run' does, and goes on where it was after any "
-            "interruption. Prints values, checks and a verdict for each, and draws their plots.\n"
-            "An experiment is reproduced when its checks hold and its values are within their tolerance, 'order only' "
-            "when only its checks hold. The exit status is 1 when points failed.",
+            "interruption. Prints values, checks and two marks for each, and draws their plots.\n"
+            "Trend: every published order and sign holds. Magnitude: every published number is within its tolerance; "
+            "there is no such mark where no number is in print. The exit status is 1 when points failed.",
     .names = experiment_names,
     .examples = "heddle repro --list\n"
                 "heddle repro F1 --size medium\n"

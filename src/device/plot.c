@@ -111,8 +111,11 @@ static void widen_by(struct range *range, double x, double y) {
 static void widen(struct range *range, const struct plot *plot, const struct plot_panel *panel) {
     for (unsigned s = 0; s < plot->series_count; s++) {
         const struct plot_series *series = &panel->series[s];
-        for (unsigned i = 0; i < series->count; i++)
-            widen_by(range, series->points[i].x, series->points[i].y);
+        for (unsigned i = 0; i < series->count; i++) {
+            const struct plot_point *point = &series->points[i];
+            widen_by(range, point->x, point->y + point->half);
+            widen_by(range, point->x, point->half > 0 ? point->y - point->half : point->y);
+        }
         for (unsigned i = 0; i < series->printed_count; i++)
             widen_by(range, series->printed[i].x, series->printed[i].y);
     }
@@ -135,6 +138,14 @@ static const struct plot_point *find_point(const struct plot_point *points, unsi
     return NULL;
 }
 
+/* From one end of the interval to the other. */
+static void draw_interval(struct plot_text *out, const struct plot_point *point, double x, const struct axis *y) {
+    if (point->half > 0)
+        plot_add(out, "<path class=\"whisker\" d=\"M%.1f %.1fV%.1fM%.1f %.1fh6M%.1f %.1fh6\"/>\n", x,
+                 place(y, point->y - point->half), place(y, point->y + point->half), x - 3,
+                 place(y, point->y - point->half), x - 3, place(y, point->y + point->half));
+}
+
 /* ---- lines ---- */
 
 static void draw_line(struct plot_text *out, const struct plot_point *points, unsigned count, const char *style,
@@ -146,6 +157,8 @@ static void draw_line(struct plot_text *out, const struct plot_point *points, un
     for (unsigned i = 0; i < count; i++)
         plot_add(out, "%s%.1f,%.1f", i ? " " : "", place(x, points[i].x), place(y, points[i].y));
     plot_add(out, "\"/>\n");
+    for (unsigned i = 0; i < count; i++)
+        draw_interval(out, &points[i], place(x, points[i].x), y);
     for (unsigned i = 0; i < count && count <= MARKED_MAX; i++)
         plot_add(out, "<circle class=\"%s c%u\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>\n", *style ? "outline" : "bar", s,
                  place(x, points[i].x), place(y, points[i].y));
@@ -194,8 +207,10 @@ static void draw_bars(struct plot_text *out, const struct plot *plot, const stru
             const double left = LEFT + group * g + (group - inner) / 2 + share * (s + 0.5) - width / 2;
             if (ours)
                 draw_bar(out, "bar", s, left, part, place(y, ours->y), zero);
+            if (ours)
+                draw_interval(out, ours, left + part / 2, y);
             if (ours && numbered)
-                draw_bar_number(out, ours->y, digits, left + part / 2, fmin(place(y, ours->y), zero));
+                draw_bar_number(out, ours->y, digits, left + part / 2, fmin(place(y, ours->y + ours->half), zero));
             if (printed)
                 draw_bar(out, "outline", s, left + part + 0.5, part - 1, place(y, printed->y), zero);
             if (printed && numbered)
@@ -307,26 +322,48 @@ static double heat_top(const struct plot *plot, const struct plot_panel *panel) 
     return slanted_height(plot->names, plot->series_count, heat_slant(plot, panel));
 }
 
-/* The darker a field the higher its value; both ends of the range are those of the data. */
+/* How strong a field is, before it is set against the strongest: of ratios twice is as far from the centre as a half. */
+static double heat_strength(const struct plot_panel *panel, double value) {
+    if (!(panel->centre > 0))
+        return value;
+    const double ratio = value / panel->centre;
+    return ratio >= 1 ? ratio - 1 : ratio > 0.01 ? 1 / ratio - 1 : 99;
+}
+
+/* What the two colours of a map of ratios mean. */
+static void draw_heat_legend(struct plot_text *out, const struct plot_panel *panel, double y) {
+    char label[2][48];
+    snprintf(label[0], sizeof label[0], "below %g", panel->centre);
+    snprintf(label[1], sizeof label[1], "above %g", panel->centre);
+    for (unsigned i = 0; i < 2; i++) {
+        const double x = WIDTH - RIGHT - 160 + 82 * i;
+        plot_add(out, "<rect class=\"bar c%u\" x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"12\"/>\n", 1 - i, x, y - 10);
+        plot_add_text(out, x + 17, y, "", label[i]);
+    }
+}
+
+/* The darker a field the higher its value, or the further from the centre; both ends of the range are those of the data. */
 static void draw_heat(struct plot_text *out, const struct plot *plot, const struct plot_panel *panel, double top) {
     const double left = heat_left(panel), width = heat_width(plot, panel);
     const int angle = heat_slant(plot, panel);
-    double low = DBL_MAX, high = -DBL_MAX;
+    double low = panel->centre > 0 ? 0 : DBL_MAX, high = -DBL_MAX;
     for (unsigned s = 0; s < plot->series_count; s++)
         for (unsigned i = 0; i < panel->series[s].count; i++) {
-            low = fmin(low, panel->series[s].points[i].y);
-            high = fmax(high, panel->series[s].points[i].y);
+            low = fmin(low, heat_strength(panel, panel->series[s].points[i].y));
+            high = fmax(high, heat_strength(panel, panel->series[s].points[i].y));
         }
     for (unsigned s = 0; s < plot->series_count; s++) {
         draw_name(out, plot->names[s], left + width * (s + 0.5), top - 6, angle, "start");
         for (unsigned i = 0; i < panel->series[s].count; i++) {
             const struct plot_point *point = &panel->series[s].points[i];
-            const double share = high > low ? (point->y - low) / (high - low) : 1, y = top + HEAT_ROW * point->x;
+            const double strength = heat_strength(panel, point->y), y = top + HEAT_ROW * point->x;
+            const double share = high > low ? (strength - low) / (high - low) : panel->centre > 0 ? 0 : 1;
             char label[32];
             plot_add(
                 out,
-                "<rect class=\"bar c0\" fill-opacity=\"%.2f\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\"/>\n",
-                0.04 + 0.96 * share, left + width * s + 0.5, y + 0.5, width - 1, HEAT_ROW - 1);
+                "<rect class=\"bar c%u\" fill-opacity=\"%.2f\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\"/>\n",
+                point->y < panel->centre ? 1u : 0u, 0.04 + 0.96 * share, left + width * s + 0.5, y + 0.5, width - 1,
+                HEAT_ROW - 1);
             snprintf(label, sizeof label, "%.3g", point->y);
             plot_add_text(out, left + width * (s + 0.5), y + HEAT_ROW - 6.0,
                           share > 0.55 ? "class=\"on\" text-anchor=\"middle\"" : "text-anchor=\"middle\"", label);
@@ -381,6 +418,8 @@ static void draw_panel(struct plot_text *out, const struct plot *plot, const str
         plot_add(out, "</tspan>");
     }
     plot_add(out, "</text>\n");
+    if (panel->kind == PLOT_HEAT && panel->centre > 0)
+        draw_heat_legend(out, panel, top - 10);
     if (panel->kind == PLOT_HEAT)
         draw_heat(out, plot, panel, top + heat_top(plot, panel));
     else

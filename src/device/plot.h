@@ -11,7 +11,7 @@ enum { PLOT_SERIES_MAX = PLOT_COLOURS, PLOT_COLUMNS_MAX = 64 }; /* of lines and 
 enum plot_kind { PLOT_LINES, PLOT_BARS, PLOT_STACKED, PLOT_HEAT };
 
 struct plot_point {
-    double x, y;
+    double x, y, half; /* half: of an interval around y; 0: there is none */
 };
 
 /* What the plot says of one thing: the same place in every panel has the same colour and name; in a map it is a column. A
@@ -26,6 +26,7 @@ struct plot_series {
 struct plot_panel {
     const char *title, *unit; /* unit: of y; "": none */
     enum plot_kind kind;
+    double centre; /* of a map of ratios: fields above it have one colour, those below another; 0: one colour for all */
     const char *const *categories; /* of bars: what stands below each group; of a map: of its rows */
     unsigned category_count;       /* 0: there is one, without a name */
     struct plot_series series[PLOT_COLUMNS_MAX];

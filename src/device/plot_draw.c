@@ -55,11 +55,12 @@ void plot_add_head(struct plot_text *out, unsigned width, double height) {
                   ".heading{font-size:15px;font-weight:600}\n.title{font-weight:600}\n.unit{font-weight:400}\n"
                   ".ground{fill:#fff}\n.grid{stroke:#e4e4e4;fill:none}\n.axis{stroke:#888;fill:none}\n"
                   ".line{fill:none;stroke-width:1.8;stroke-linejoin:round}\n.dashed{stroke-dasharray:5 4}\n"
-                  ".outline{fill:none;stroke:#888;stroke-width:1.2}\n.on{fill:#fff}\n");
+                  ".outline{fill:none;stroke:#888;stroke-width:1.2}\n.on{fill:#fff}\n"
+                  ".whisker{stroke:#222;stroke-width:1.2;fill:none}\n");
     for (unsigned s = 0; s < PLOT_COLOURS; s++)
         add_colour(out, s, light[s]);
     plot_add(out, "@media (prefers-color-scheme:dark){\ntext{fill:#ddd}\n.ground{fill:#16181c}\n.grid{stroke:#32353b}\n"
-                  ".axis{stroke:#8a8d93}\n.on{fill:#16181c}\n");
+                  ".axis{stroke:#8a8d93}\n.on{fill:#16181c}\n.whisker{stroke:#eee}\n");
     for (unsigned s = 0; s < PLOT_COLOURS; s++)
         add_colour(out, s, dark[s]);
     plot_add(out, "}\n</style>\n<rect class=\"ground\" width=\"%u\" height=\"%.0f\"/>\n", width, height);

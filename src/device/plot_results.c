@@ -35,8 +35,8 @@ static struct plot_series read_series(struct arena *arena, json_t *root, const s
             const double from = (double)k * interval, to = from + interval < cycles ? from + interval : cycles;
             const bool level = series->kind == SERIES_LEVEL;
             *ARENA_PUSH(arena, &points) =
-                (struct plot_point){begin + (level ? to : (from + to) / 2),
-                                    json_number_value(value) / (level || to <= from ? 1 : to - from)};
+                (struct plot_point){.x = begin + (level ? to : (from + to) / 2),
+                                    .y = json_number_value(value) / (level || to <= from ? 1 : to - from)};
         }
         begin += cycles;
     }

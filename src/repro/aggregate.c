@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "repro/interval.h"
 
 /* SQLite gives it zeroed. */
 struct group {
@@ -65,11 +66,17 @@ static double geometric(struct group *group) {
     return high;
 }
 
+/* Half of the interval of the mean. */
+static double half_width(struct group *group) { return interval_of(group->items, group->count).half; }
+
 static const struct aggregate {
     const char *name;
     double (*mean)(struct group *group);
     bool positive; /* defined for values above 0 only */
-} aggregates[] = {{"hmean", harmonic, true}, {"gmean", geometric, true}, {"median", median, false}};
+} aggregates[] = {{"hmean", harmonic, true},
+                  {"gmean", geometric, true},
+                  {"median", median, false},
+                  {"half_width", half_width, false}};
 
 static void finish(sqlite3_context *context) {
     const struct aggregate *aggregate = sqlite3_user_data(context);

@@ -10,6 +10,7 @@
 #include "device/oracle.h"
 #include "device/steps.h"
 #include "repro/aggregate.h"
+#include "repro/question.h"
 #include "store/collect.h"
 
 struct filling {
@@ -23,68 +24,6 @@ struct filling {
     bool wants_series;
     int code; /* of filling them */
 };
-
-/* ---- questions ---- */
-
-enum status database_error(sqlite3 *database, const struct experiment *experiment, const struct yaml_node *at,
-                           struct report *report) {
-    if (sqlite3_errcode(database) == SQLITE_INTERRUPT)
-        return experiment_error(experiment, at, "this does not end: it takes more than 25 million steps", report);
-    return experiment_error(experiment, at, sqlite3_errmsg(database), report);
-}
-
-/* A file's questions must end, and fit into memory. The experiments that are shipped take some thousand steps of the
- * database's machine for a question; a host does 25 million within seconds. */
-enum { STEPS_AT_A_TIME = 1000000, MILLIONS_MAX = 25, VALUE_BYTES_MAX = 64 << 20, PAGES_MAX = 1 << 18 };
-
-static int count_steps(void *counted) {
-    unsigned *steps = counted;
-    return ++*steps > MILLIONS_MAX;
-}
-
-static bool limit_questions(sqlite3 *database, struct arena *arena) {
-    unsigned *steps = ARENA_ARRAY(arena, unsigned, 1);
-    char *pages = sqlite3_mprintf("PRAGMA max_page_count = %d", (int)PAGES_MAX);
-    sqlite3_progress_handler(database, STEPS_AT_A_TIME, count_steps, steps);
-    sqlite3_limit(database, SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX);
-    const int code = sqlite3_exec(database, pages, NULL, NULL, NULL);
-    sqlite3_free(pages);
-    return code == SQLITE_OK;
-}
-
-enum status database_query(sqlite3 *database, const struct experiment *experiment, const struct yaml_node *sql,
-                           sqlite3_stmt **out, struct report *report) {
-    const char *rest = "";
-    *out = NULL;
-    if (sqlite3_prepare_v2(database, sql->text, -1, out, &rest) != SQLITE_OK)
-        return database_error(database, experiment, sql, report);
-    if (*out && sqlite3_stmt_readonly(*out) && sqlite3_column_count(*out) && !rest[strspn(rest, "; \t\r\n")])
-        return STATUS_OK;
-    sqlite3_finalize(*out);
-    *out = NULL;
-    return experiment_error(experiment, sql, "this has to be one SELECT", report);
-}
-
-enum status database_number(sqlite3 *database, const struct experiment *experiment, const struct yaml_node *sql,
-                            double *out, struct report *report) {
-    sqlite3_stmt *query;
-    enum status status = database_query(database, experiment, sql, &query, report);
-    if (status)
-        return status;
-    const int code = sqlite3_step(query);
-    if (code != SQLITE_ROW && code != SQLITE_DONE)
-        status = database_error(database, experiment, sql, report);
-    else if (code == SQLITE_DONE || sqlite3_column_type(query, 0) == SQLITE_NULL)
-        status = experiment_error(experiment, sql, "this gives NULL: what it asks for is not there", report);
-    else if (sqlite3_column_count(query) != 1 || sqlite3_column_type(query, 0) == SQLITE_TEXT)
-        status = experiment_error(experiment, sql, "this has to give one number", report);
-    else
-        *out = sqlite3_column_double(query, 0);
-    if (!status && sqlite3_step(query) != SQLITE_DONE)
-        status = experiment_error(experiment, sql, "this gives more than one row", report);
-    sqlite3_finalize(query);
-    return status;
-}
 
 /* ---- tables ---- */
 
@@ -240,7 +179,7 @@ static enum status add_points(struct filling *f) {
         struct collection collection;
         status = collect_read(&f->e->plans[i], f->store, &options, &collection, f->report);
         if (!status && (f->code || collect_into(&collection, f->first, f->database) != SQLITE_OK))
-            status = database_error(f->database, f->e, f->e->sweeps[i].yaml.root, f->report);
+            status = question_error(f->database, f->e, f->e->sweeps[i].yaml.root, f->report);
         collect_free(&collection);
         f->first += f->e->sweeps[i].numbers;
     }
@@ -284,7 +223,7 @@ static enum status add_printed_line(struct filling *f, const char *line, unsigne
             collect_bind(insert, (int)count + 1, *cell ? cell : NULL);
     if (count != columns)
         return experiment_error(f->e, at, "this line of 'print' has not as many cells as its heading", f->report);
-    return add_row(insert) ? STATUS_OK : database_error(f->database, f->e, at, f->report);
+    return add_row(insert) ? STATUS_OK : question_error(f->database, f->e, at, f->report);
 }
 
 static enum status add_printed(struct filling *f) {
@@ -305,7 +244,7 @@ static enum status add_printed(struct filling *f) {
         for (const char *cell; (cell = next_cell(f->e->arena, &rest));)
             *ARENA_PUSH(f->e->arena, &columns) = cell;
         if (make_table(f, "printed", &columns, &insert) != SQLITE_OK)
-            status = database_error(f->database, f->e, &at, f->report);
+            status = question_error(f->database, f->e, &at, f->report);
     }
     sqlite3_finalize(insert);
     return status;
@@ -314,7 +253,8 @@ static enum status add_printed(struct filling *f) {
 /* ---- costs ---- */
 
 static enum status add_structure(struct filling *f, const char *machine, const struct cost_model *model,
-                                 const struct cost_structure *structure, sqlite3_stmt *insert) {
+                                 const struct cost_point points[COST_POINTS], const struct cost_structure *structure,
+                                 sqlite3_stmt *insert) {
     const struct cost_published *published = cost_find_published(structure);
     sqlite3_bind_text(insert, 1, machine, -1, SQLITE_STATIC);
     sqlite3_bind_text(insert, 2, structure->name, -1, SQLITE_STATIC);
@@ -322,16 +262,19 @@ static enum status add_structure(struct filling *f, const char *machine, const s
     sqlite3_bind_int64(insert, 4, (int64_t)structure->entries);
     sqlite3_bind_int64(insert, 5, (int64_t)cost_bits(structure));
     sqlite3_bind_double(insert, 7, cost_area_mm2(model, structure));
+    for (unsigned i = 0; i < COST_POINTS; i++)
+        if (published && published->area_mm2 > 0 && strcmp(points[i].name, structure->name) == 0)
+            sqlite3_bind_double(insert, 10, points[i].left_out_mm2);
     sqlite3_bind_text(insert, 9, cost_ports(structure, f->e->arena), -1, SQLITE_STATIC);
     if (published && published->printed_bits)
         sqlite3_bind_int64(insert, 6, (int64_t)published->printed_bits);
     if (published && published->area_mm2 > 0)
         sqlite3_bind_double(insert, 8, published->area_mm2);
-    return add_row(insert) ? STATUS_OK : database_error(f->database, f->e, f->e->yaml.root, f->report);
+    return add_row(insert) ? STATUS_OK : question_error(f->database, f->e, f->e->yaml.root, f->report);
 }
 
 static enum status add_machine(struct filling *f, const struct experiment_machine *of, const struct cost_model *model,
-                               sqlite3_stmt *insert) {
+                               const struct cost_point points[COST_POINTS], sqlite3_stmt *insert) {
     struct machine machine = {0};
     struct cost cost = {.arena = f->e->arena};
     struct report inner = {0};
@@ -341,7 +284,7 @@ static enum status add_machine(struct filling *f, const struct experiment_machin
     if (status)
         experiment_error(f->e, of->at, report_text(&inner), f->report);
     for (unsigned i = 0; !status && i < cost.count; i++)
-        status = add_structure(f, of->name, model, &cost.items[i], insert);
+        status = add_structure(f, of->name, model, points, &cost.items[i], insert);
     machine_close(&machine);
     report_free(&inner);
     return status;
@@ -349,17 +292,17 @@ static enum status add_machine(struct filling *f, const struct experiment_machin
 
 static enum status add_costs(struct filling *f) {
     const char *names[] = {"machine",      "structure", "fields",      "entries", "bits",
-                           "printed_bits", "mm2",       "printed_mm2", "ports"};
-    const struct columns columns = {names, 9, 9};
+                           "printed_bits", "mm2",       "printed_mm2", "ports",   "left_out_mm2"};
+    const struct columns columns = {names, 10, 10};
     struct cost_model model;
     struct cost_point points[COST_POINTS];
     sqlite3_stmt *insert = NULL;
     enum status status = STATUS_OK;
     cost_fit(&model, points);
     if (make_table(f, "costs", &columns, &insert) != SQLITE_OK)
-        status = database_error(f->database, f->e, f->e->yaml.root, f->report);
+        status = question_error(f->database, f->e, f->e->yaml.root, f->report);
     for (unsigned i = 0; !status && i < f->e->machine_count; i++)
-        status = add_machine(f, &f->e->machines[i], &model, insert);
+        status = add_machine(f, &f->e->machines[i], &model, points, insert);
     sqlite3_finalize(insert);
     return status;
 }
@@ -383,7 +326,7 @@ static enum status add_launches(struct filling *f, const char *name, struct run 
         sqlite3_bind_int64(insert, 6, (int64_t)oracle.pdom_issues);
         sqlite3_bind_int64(insert, 7, (int64_t)oracle.oracle_issues);
         if (!add_row(insert))
-            status = database_error(f->database, f->e, f->e->yaml.root, report);
+            status = question_error(f->database, f->e, f->e->yaml.root, report);
     }
     return status ? status : run_check(run, report);
 }
@@ -437,7 +380,7 @@ static enum status add_studies(struct filling *f) {
     sqlite3_stmt *insert = NULL;
     enum status status = STATUS_OK;
     if (make_table(f, "oracle", &columns, &insert) != SQLITE_OK)
-        status = database_error(f->database, f->e, f->e->yaml.root, f->report);
+        status = question_error(f->database, f->e, f->e->yaml.root, f->report);
     for (unsigned i = 0; !status && i < f->e->study_count; i++)
         status = add_study(f, &f->e->studies[i], insert);
     sqlite3_finalize(insert);
@@ -507,7 +450,7 @@ static enum status watch_launches(const struct watching *w, struct report *repor
         status = run_next(run, report);
         for (unsigned i = 0; !status && i < steps.count; i++)
             if (!add_step(w, launch, i, &steps.items[i]))
-                status = database_error(w->f->database, w->f->e, w->f->e->yaml.root, report);
+                status = question_error(w->f->database, w->f->e, w->f->e->yaml.root, report);
     }
     return status ? status : run_check(run, report);
 }
@@ -520,7 +463,7 @@ static enum status add_watched(struct filling *f) {
     enum status status = STATUS_OK;
     if (make_table(f, "steps", &step_columns, &w.steps) != SQLITE_OK ||
         make_table(f, "held", &held_columns, &w.held) != SQLITE_OK)
-        status = database_error(f->database, f->e, f->e->yaml.root, f->report);
+        status = question_error(f->database, f->e, f->e->yaml.root, f->report);
     for (unsigned i = 0; !status && i < f->e->watched_count; i++) {
         const struct experiment_machine *watched = &f->e->watched[i];
         struct launches launches;
@@ -543,13 +486,13 @@ static enum status add_tables(struct filling *f) {
     enum status status = STATUS_OK;
     for (unsigned i = 0; !status && i < tables->count; i++) {
         sqlite3_stmt *query;
-        status = database_query(f->database, f->e, tables->items[i], &query, f->report);
+        status = question_ask(f->database, f->e, tables->items[i], &query, f->report);
         if (status)
             break;
         sqlite3_finalize(query);
         char *create = sqlite3_mprintf("CREATE TABLE \"%w\" AS %s", tables->keys[i]->text, tables->items[i]->text);
         if (sqlite3_exec(f->database, create, NULL, NULL, NULL) != SQLITE_OK)
-            status = database_error(f->database, f->e, tables->items[i], f->report);
+            status = question_error(f->database, f->e, tables->items[i], f->report);
         sqlite3_free(create);
     }
     return status;
@@ -562,7 +505,7 @@ enum status database_open(struct experiment *experiment, const struct store *sto
         return report_add(report, STATUS_SYSTEM, "no database in memory: %s", sqlite3_errmsg(*out));
     f.database = *out;
     enum status status = add_points(&f);
-    if (!status && !limit_questions(*out, experiment->arena))
+    if (!status && !question_limit(*out, experiment->arena))
         status = report_add(report, STATUS_SYSTEM, "no limits for the database: %s", sqlite3_errmsg(*out));
     if (!status && experiment->print)
         status = add_printed(&f);

@@ -68,54 +68,95 @@ static void read_tolerance(struct parser *p, const struct yaml_node *node, struc
     struct yaml_node plain = *node;
     size_t length = strlen(node->text);
     value->kind = TOLERANCE_ABSOLUTE;
+    value->tolerance = 0;
     if (length && node->text[length - 1] == '%') {
         value->kind = TOLERANCE_PERCENT;
         for (length--; length && node->text[length - 1] == ' '; length--)
             ;
         plain.text = arena_strndup(p->e->arena, node->text, length);
     }
-    if (!value->is_published)
+    if (!value->is_published && !value->is_each)
         fail(p, node, "a tolerance is around a published value, which is missing");
+    if (value->unjudged)
+        fail(p, node, "a value that is not judged has no tolerance");
     if (number(p, &plain, "a tolerance is a number, or one with % of the published value", &value->tolerance) &&
         value->tolerance < 0)
         fail(p, node, "a tolerance is not below 0");
 }
 
+/* What is left to the file's author is said in the file; every other published number has this tolerance. */
+static void default_tolerance(struct experiment_value *value) {
+    const bool is_percentage = strcmp(value->unit, "%") == 0;
+    value->kind = is_percentage ? TOLERANCE_ABSOLUTE : TOLERANCE_PERCENT;
+    value->tolerance = is_percentage ? 10 : 20;
+}
+
+/* One of two keys says what is asked. */
+static const struct yaml_node *question(struct parser *p, const struct yaml_node *map, const char *other,
+                                        bool *is_other) {
+    const struct yaml_node *node = yaml_get(map, other);
+    *is_other = node != NULL;
+    if (node && yaml_get(map, "sql"))
+        p->status = yaml_error(&p->e->yaml, node, p->report, "'sql' or '%s', not both", other);
+    return scalar(p, map, node ? other : "sql", true);
+}
+
+static void read_value(struct parser *p, const struct yaml_node *map, struct experiment_value *value) {
+    const struct yaml_node *published = scalar(p, map, "published", false);
+    const struct yaml_node *tolerance = scalar(p, map, "tolerance", false);
+    value->unit = text(p, map, "unit", "");
+    value->absent = yaml_get(map, "absent") ? text(p, map, "absent", NULL) : NULL;
+    value->sql = value->absent ? map : question(p, map, "each", &value->is_each);
+    value->name = text(p, map, "name", value->is_each ? "" : NULL);
+    value->unjudged = yaml_get(map, "unjudged") ? text(p, map, "unjudged", NULL) : NULL;
+    value->fit = yaml_get(map, "fit") ? text(p, map, "fit", NULL) : NULL;
+    default_tolerance(value);
+    if (published)
+        value->is_published = number(p, published, "what was published is a number", &value->published);
+    if (published && value->is_each)
+        fail(p, published, "what was published is a column of 'each'");
+    if (tolerance)
+        read_tolerance(p, tolerance, value);
+    if (!value->is_published && !value->is_each && (value->unjudged || value->fit || value->absent))
+        fail(p, map, "'unjudged', 'fit' and 'absent' are of a published value, which is missing");
+    if (value->absent && (value->unjudged || value->fit || yaml_get(map, "sql") || yaml_get(map, "each")))
+        fail(p, map, "a number that is absent is not asked for, and counts as outside");
+}
+
 static void read_values(struct parser *p) {
-    static const char *const known[] = {"name", "unit", "sql", "published", "tolerance", NULL};
+    static const char *const known[] = {"name",      "unit",     "sql", "each",   "published",
+                                        "tolerance", "unjudged", "fit", "absent", NULL};
     const struct yaml_node *list = items(p, "values", YAML_LIST);
     p->e->value_count = list->count;
     p->e->values = ARENA_ARRAY(p->e->arena, struct experiment_value, list->count);
     for (unsigned i = 0; i < list->count; i++) {
-        const struct yaml_node *map = list->items[i];
-        struct experiment_value *value = &p->e->values[i];
-        check_keys(p, map, "a value", known);
-        value->name = text(p, map, "name", NULL);
-        value->unit = text(p, map, "unit", "");
-        value->sql = scalar(p, map, "sql", true);
-        const struct yaml_node *published = scalar(p, map, "published", false);
-        const struct yaml_node *tolerance = scalar(p, map, "tolerance", false);
-        if (published)
-            value->is_published = number(p, published, "what was published is a number", &value->published);
-        if (tolerance)
-            read_tolerance(p, tolerance, value);
+        check_keys(p, list->items[i], "a value", known);
+        if (list->items[i]->kind == YAML_MAP)
+            read_value(p, list->items[i], &p->e->values[i]);
     }
 }
 
 static void read_checks(struct parser *p) {
-    static const char *const known[] = {"name", "sql", NULL};
+    static const char *const known[] = {"name", "sql", "order", NULL};
     const struct yaml_node *list = items(p, "checks", YAML_LIST);
     p->e->check_count = list->count;
     p->e->checks = ARENA_ARRAY(p->e->arena, struct experiment_check, list->count);
     for (unsigned i = 0; i < list->count; i++) {
         check_keys(p, list->items[i], "a check", known);
         p->e->checks[i].name = text(p, list->items[i], "name", NULL);
-        p->e->checks[i].sql = scalar(p, list->items[i], "sql", true);
+        p->e->checks[i].sql = question(p, list->items[i], "order", &p->e->checks[i].is_order);
     }
 }
 
+/* What gains and losses lie on either side of. */
+static void read_centre(struct parser *p, const struct yaml_node *map, struct experiment_figure *figure) {
+    const struct yaml_node *node = scalar(p, map, "centre", false);
+    if (node && number(p, node, "the centre of a map is a number", &figure->centre) && figure->centre <= 0)
+        fail(p, node, "the centre of a map of ratios is above 0");
+}
+
 static void read_figures(struct parser *p) {
-    static const char *const known[] = {"title", "kind", "unit", "x", "sql", NULL};
+    static const char *const known[] = {"title", "kind", "unit", "x", "centre", "sql", NULL};
     static const char *const kinds[] = {"lines", "bars", "stacked", "heat", NULL}; /* as enum plot_kind */
     const struct yaml_node *list = items(p, "figures", YAML_LIST);
     p->e->figure_count = list->count;
@@ -131,9 +172,12 @@ static void read_figures(struct parser *p) {
         figure->sql = scalar(p, map, "sql", true);
         figure->file =
             i ? arena_printf(p->e->arena, "%s-%u.svg", p->e->id, i + 1) : arena_printf(p->e->arena, "%s.svg", p->e->id);
+        read_centre(p, map, figure);
         while (kind && kinds[k] && strcmp(kinds[k], kind->text) != 0)
             k++;
         figure->kind = k;
+        if (figure->centre > 0 && k != PLOT_HEAT)
+            fail(p, map, "'centre' is of a map (kind: heat)");
         if (kind && !kinds[k])
             p->status = yaml_error(&p->e->yaml, kind, p->report, "a figure's kind is %s, not '%.60s'",
                                    words_join(p->e->arena, kinds), kind->text);
@@ -209,6 +253,17 @@ static void read_studies(struct parser *p) {
     }
 }
 
+static void read_differences(struct parser *p) {
+    const struct yaml_node *map = items(p, "differs", YAML_MAP);
+    p->e->difference_count = map->count;
+    p->e->differences = ARENA_ARRAY(p->e->arena, struct experiment_difference, map->count);
+    for (unsigned i = 0; i < map->count; i++) {
+        p->e->differences[i] = (struct experiment_difference){map->keys[i]->text, map->items[i]->text};
+        if (map->items[i]->kind != YAML_SCALAR || !*map->items[i]->text)
+            fail(p, map->items[i], "this says why the key differs from other experiments of the document");
+    }
+}
+
 /* ---- the whole ---- */
 
 /* That there is something to judge, and something to judge it by. */
@@ -216,7 +271,8 @@ static void check_sense(struct parser *p) {
     const struct experiment *e = p->e;
     bool judged = e->check_count != 0;
     for (unsigned i = 0; i < e->value_count; i++) {
-        judged |= e->values[i].kind != TOLERANCE_NONE;
+        const bool numbers = e->values[i].is_published || e->values[i].is_each;
+        judged |= numbers && !e->values[i].unjudged;
         if (e->values[i].is_published && !e->published)
             fail(p, e->values[i].sql, "a value was published: 'published' at the top says what is claimed");
     }
@@ -224,16 +280,16 @@ static void check_sense(struct parser *p) {
         fail(p, e->yaml.root, "an experiment needs 'run', 'costs', 'oracle' or 'steps': where its numbers come from");
     if (e->published && !judged)
         fail(p, e->yaml.root,
-             "nothing is judged: it needs checks, or values with a tolerance; without 'published' it is a study");
+             "nothing is judged: it needs checks, or published values; without 'published' it is a study");
     for (unsigned i = 0; e->tables && i < e->tables->count; i++)
         if (e->tables->items[i]->kind != YAML_SCALAR)
             fail(p, e->tables->items[i], "a table is one SELECT");
 }
 
 static void read_all(struct parser *p) {
-    static const char *const known[] = {"id",    "title",  "source", "published",  "run",
-                                        "print", "tables", "values", "checks",     "figures",
-                                        "costs", "oracle", "steps",  "discussion", NULL};
+    static const char *const known[] = {"id",     "title",      "source",  "published", "run",   "print",
+                                        "tables", "values",     "checks",  "figures",   "costs", "oracle",
+                                        "steps",  "discussion", "differs", NULL};
     struct experiment *e = p->e;
     const struct yaml_node *root = e->yaml.root;
     check_keys(p, root, "an experiment", known);
@@ -256,13 +312,15 @@ static void read_all(struct parser *p) {
     read_values(p);
     read_checks(p);
     read_figures(p);
+    read_differences(p);
     if (!p->status)
         check_sense(p);
 }
 
 enum status experiment_parse(struct arena *arena, const char *path, const char *data, size_t length, const char *size,
                              struct experiment *out, struct report *report) {
-    *out = (struct experiment){.arena = arena, .verdict = VERDICT_INCOMPLETE, .reason = "it was not run"};
+    *out =
+        (struct experiment){.arena = arena, .size = size, .state = EXPERIMENT_INCOMPLETE, .reason = "it was not run"};
     struct parser parser = {.e = out, .size = size, .report = report};
     parser.status = yaml_parse(arena, path, data, length, &out->yaml, report);
     if (!parser.status)
@@ -275,14 +333,60 @@ enum status experiment_error(const struct experiment *experiment, const struct y
     return report_add(report, STATUS_INVALID, "%s:%u: %s", experiment->yaml.name, at->line, message);
 }
 
-const char *experiment_number(struct arena *arena, double number, const char *unit) {
-    const char *text = arena_printf(arena, fabs(number) < 1e4 ? "%.4g" : "%.0f", number);
+const char *experiment_document(const struct experiment *experiment) {
+    return arena_strndup(experiment->arena, experiment->source, strcspn(experiment->source, ","));
+}
+
+bool experiment_declares(const struct experiment *experiment, const char *key) {
+    for (unsigned i = 0; i < experiment->difference_count; i++) {
+        const char *declared = experiment->differences[i].key;
+        const size_t length = strlen(declared);
+        const bool prefix = length && declared[length - 1] == '*';
+        if (prefix ? strncmp(declared, key, length - 1) == 0 : strcmp(declared, key) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool experiment_is_judged(const struct experiment_value *value) { return value->is_published && !value->unjudged; }
+
+double experiment_allowed(const struct experiment_value *value) {
+    return value->kind == TOLERANCE_PERCENT ? fabs(value->published) * value->tolerance / 100 : value->tolerance;
+}
+
+const struct experiment_value *experiment_headline(const struct experiment *experiment) {
+    const struct experiment_value *shown = NULL, *first = experiment->numbers.items;
+    for (unsigned i = 0; i < experiment->numbers.count; i++) {
+        if (experiment_is_judged(&first[i]))
+            return &first[i];
+        if (!shown && (first[i].is_published || !experiment->published))
+            shown = &first[i];
+    }
+    return shown;
+}
+
+/* ---- in words ---- */
+
+static const char *with_unit(struct arena *arena, const char *text, const char *unit) {
     return *unit ? arena_printf(arena, "%s %s", text, unit) : text;
 }
 
+const char *experiment_number(struct arena *arena, double number, const char *unit) {
+    return with_unit(arena, arena_printf(arena, fabs(number) < 1e4 ? "%.4g" : "%.0f", number), unit);
+}
+
+const char *experiment_ours(struct arena *arena, const struct experiment_value *value) {
+    if (value->absent)
+        return "–";
+    const char *mean = experiment_number(arena, value->ours.mean, "");
+    if (value->ours.count > 1)
+        mean = arena_printf(arena, "%s ± %.2g", mean, value->ours.half);
+    return with_unit(arena, mean, value->unit);
+}
+
 const char *experiment_deviation(struct arena *arena, const struct experiment_value *value) {
-    const double difference = value->ours - value->published;
-    if (!value->is_published)
+    const double difference = value->ours.mean - value->published;
+    if (!value->is_published || value->absent)
         return "";
     if (difference == 0)
         return "none";
@@ -293,7 +397,20 @@ const char *experiment_deviation(struct arena *arena, const struct experiment_va
     return arena_printf(arena, "%+.1f %%", 100 * difference / fabs(value->published));
 }
 
-const char *experiment_verdict(const struct experiment *experiment) {
-    static const char *const names[] = {"reproduced", "order only", "not reproduced", "study", "incomplete"};
-    return names[experiment->verdict];
+const char *experiment_within(const struct experiment_value *value) {
+    return !experiment_is_judged(value) ? "" : value->is_within ? "within" : "outside";
+}
+
+const char *experiment_outcome(const struct experiment_check *check) {
+    static const char *const names[] = {"no", "yes", "noise"};
+    return names[check->outcome];
+}
+
+static const char *const marks[] = {"–", "no", "yes"};
+
+const char *experiment_trend(const struct experiment *experiment) { return marks[experiment->trend]; }
+
+const char *experiment_magnitude(const struct experiment *experiment) {
+    static const char *const fitted[] = {"–", "no (fit)", "fit"};
+    return (experiment->is_fit ? fitted : marks)[experiment->magnitude];
 }

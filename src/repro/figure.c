@@ -3,8 +3,10 @@
 
 #include <string.h>
 
+#include "repro/question.h"
+
 enum { ROWS_MAX = 1000000, CATEGORIES_MAX = 4096 }; /* of one figure: a file may ask for more than anyone can look at */
-enum role { ROLE_X, ROLE_SERIES, ROLE_Y, ROLE_PRINTED, ROLES };
+enum role { ROLE_X, ROLE_SERIES, ROLE_Y, ROLE_HALF, ROLE_PRINTED, ROLES };
 
 struct names {
     const char **items;
@@ -31,7 +33,7 @@ static enum status refuse(struct drawing *d, const char *message) {
 }
 
 static enum status find_columns(struct drawing *d, sqlite3_stmt *query) {
-    static const char *const names[ROLES] = {"x", "series", "y", "printed"};
+    static const char *const names[ROLES] = {"x", "series", "y", "half_width", "printed"};
     for (unsigned i = 0; i < ROLES; i++) {
         d->columns[i] = -1;
         for (int k = 0; k < sqlite3_column_count(query); k++)
@@ -40,7 +42,7 @@ static enum status find_columns(struct drawing *d, sqlite3_stmt *query) {
     }
     if (d->columns[ROLE_X] >= 0 && d->columns[ROLE_Y] >= 0)
         return STATUS_OK;
-    return refuse(d, "a figure needs columns named x and y; 'series' and 'printed' may be there too");
+    return refuse(d, "a figure needs columns named x and y; 'series', 'half_width' and 'printed' may be there too");
 }
 
 /* Its place among those seen so far, in the order in which they come. */
@@ -58,13 +60,14 @@ static const char *text_of(sqlite3_stmt *query, int column) {
     return text ? (const char *)text : "";
 }
 
-/* NULL is nothing to draw. */
-static bool add_point(struct drawing *d, sqlite3_stmt *query, int column, double x, struct points *points) {
+/* NULL is nothing to draw. half: the column of half its interval, or -1. */
+static bool add_point(struct drawing *d, sqlite3_stmt *query, int column, int half, double x, struct points *points) {
     if (column < 0 || sqlite3_column_type(query, column) == SQLITE_NULL)
         return true;
-    const struct plot_point point = {x, sqlite3_column_double(query, column)};
+    const struct plot_point point = {x, sqlite3_column_double(query, column),
+                                     half >= 0 ? sqlite3_column_double(query, half) : 0};
     *ARENA_PUSH(d->e->arena, points) = point;
-    return point.x - point.x == 0 && point.y - point.y == 0;
+    return point.x - point.x == 0 && point.y - point.y == 0 && point.half - point.half == 0;
 }
 
 static enum status add_row(struct drawing *d, sqlite3_stmt *query) {
@@ -80,8 +83,8 @@ static enum status add_row(struct drawing *d, sqlite3_stmt *query) {
         return refuse(d, "x of lines is a number; bars have names");
     const double x = d->figure->kind == PLOT_LINES ? sqlite3_column_double(query, at)
                                                    : find_name(d->e->arena, &d->categories, text_of(query, at));
-    return add_point(d, query, d->columns[ROLE_Y], x, &d->ours[series]) &&
-                   add_point(d, query, d->columns[ROLE_PRINTED], x, &d->printed[series])
+    return add_point(d, query, d->columns[ROLE_Y], d->columns[ROLE_HALF], x, &d->ours[series]) &&
+                   add_point(d, query, d->columns[ROLE_PRINTED], -1, x, &d->printed[series])
                ? STATUS_OK
                : refuse(d, "what is drawn has to be finite");
 }
@@ -92,6 +95,7 @@ static void finish(struct drawing *d) {
     panel->title = d->figure->title;
     panel->unit = d->figure->unit;
     panel->kind = d->figure->kind;
+    panel->centre = d->figure->centre;
     panel->categories = d->categories.items;
     panel->category_count = d->categories.count;
     for (unsigned s = 0; s < d->series.count; s++) {
@@ -107,14 +111,14 @@ enum status figure_draw(struct experiment *experiment, struct experiment_figure 
     struct drawing *d = ARENA_NEW(experiment->arena, struct drawing);
     sqlite3_stmt *query;
     *d = (struct drawing){.e = experiment, .figure = figure, .report = report};
-    enum status status = database_query(database, experiment, figure->sql, &query, report);
+    enum status status = question_ask(database, experiment, figure->sql, &query, report);
     if (!status)
         status = find_columns(d, query);
     int code = SQLITE_DONE;
     while (!status && (code = sqlite3_step(query)) == SQLITE_ROW)
         status = add_row(d, query);
     if (!status && code != SQLITE_DONE)
-        status = database_error(database, experiment, figure->sql, report);
+        status = question_error(database, experiment, figure->sql, report);
     if (!status && !d->series.count)
         status = refuse(d, "there is nothing to draw: no row");
     sqlite3_finalize(query);

@@ -5,7 +5,7 @@
 
 #include "repro/database.h"
 
-/* Columns x, series, y, and `printed` where something was published; sets the figure's SVG. */
+/* Columns x, series, y, `half_width` where y has an interval, and `printed` where something was published; sets the figure's SVG. */
 enum status figure_draw(struct experiment *experiment, struct experiment_figure *figure, sqlite3 *database,
                         struct report *report);
 

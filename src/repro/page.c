@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "device/compile_process.h"
 #include "device/model.h"
+#include "repro/overview.h"
 
 struct page {
     bool html;
@@ -101,57 +102,68 @@ static void end_table(struct page *page) { put_either(page, "", "</table></div>\
 static const char *held(const struct experiment *e, struct arena *arena) {
     unsigned holds = 0;
     for (unsigned i = 0; i < e->check_count; i++)
-        holds += e->checks[i].holds;
+        holds += e->checks[i].outcome == OUTCOME_YES;
     return e->check_count ? arena_printf(arena, "%u of %u checks hold", holds, e->check_count) : "–";
 }
 
-/* By the first value that was published, of a study by its first; by its checks where there is none. */
+/* By its headline; by its checks where there is none. */
 static void put_overview(struct page *page, const struct experiment *e) {
-    const bool complete = e->verdict != VERDICT_INCOMPLETE;
-    const struct experiment_value *value = NULL;
-    for (unsigned i = 0; !value && i < e->value_count; i++)
-        value = e->values[i].is_published || !e->published ? &e->values[i] : NULL;
+    const bool complete = e->state != EXPERIMENT_INCOMPLETE;
+    const struct experiment_value *value = experiment_headline(e);
+    const char *state = complete ? "study" : "incomplete";
+    const bool judged = e->state == EXPERIMENT_JUDGED;
     const char *cells[] = {e->id,
                            e->title,
-                           value && e->published ? experiment_number(page->arena, value->published, value->unit)
-                           : e->published        ? e->published
-                                                 : "–",
+                           value && value->is_published ? experiment_number(page->arena, value->published, value->unit)
+                                                        : "–",
                            !complete ? "–"
-                           : value   ? experiment_number(page->arena, value->ours, value->unit)
+                           : value   ? experiment_ours(page->arena, value)
                                      : held(e, page->arena),
-                           complete && value ? experiment_deviation(page->arena, value) : "–",
-                           experiment_verdict(e)};
-    put_row(page, cells, 6, anchor(page, e->id));
+                           complete && value && value->is_published ? experiment_deviation(page->arena, value) : "–",
+                           judged ? experiment_trend(e) : state,
+                           judged ? experiment_magnitude(e) : ""};
+    put_row(page, cells, 7, anchor(page, e->id));
 }
 
 static const char *tolerance(struct page *page, const struct experiment_value *value) {
-    if (value->kind == TOLERANCE_NONE)
+    const char *fit = value->fit ? arena_printf(page->arena, "; a fit: %s", value->fit) : "";
+    if (!value->is_published)
         return "";
+    if (value->absent)
+        return arena_printf(page->arena, "there is none: %s", value->absent);
+    if (value->unjudged)
+        return arena_printf(page->arena, "not judged: %s", value->unjudged);
     if (value->kind == TOLERANCE_PERCENT)
-        return arena_printf(page->arena, "± %g %% of it", value->tolerance);
-    return strcmp(value->unit, "%") == 0 ? arena_printf(page->arena, "± %g points", value->tolerance)
-           : value->tolerance > 0        ? arena_printf(page->arena, "± %g", value->tolerance)
-                                         : "exact";
+        return arena_printf(page->arena, "± %g %% of it%s", value->tolerance, fit);
+    return strcmp(value->unit, "%") == 0 ? arena_printf(page->arena, "± %g points%s", value->tolerance, fit)
+           : value->tolerance > 0        ? arena_printf(page->arena, "± %g%s", value->tolerance, fit)
+                                         : arena_printf(page->arena, "exact%s", fit);
 }
 
 static void put_values(struct page *page, const struct experiment *e) {
     static const char *const heading[] = {"value", "ours", "published", "deviation", "tolerance", ""};
-    if (!e->value_count)
+    if (!e->numbers.count)
         return;
     begin_table(page, heading, 6);
-    for (unsigned i = 0; i < e->value_count; i++) {
-        const struct experiment_value *value = &e->values[i];
+    for (unsigned i = 0; i < e->numbers.count; i++) {
+        const struct experiment_value *value = &e->numbers.items[i];
         const char *cells[] = {value->name,
-                               experiment_number(page->arena, value->ours, value->unit),
+                               experiment_ours(page->arena, value),
                                value->is_published ? experiment_number(page->arena, value->published, value->unit) : "",
                                experiment_deviation(page->arena, value),
                                tolerance(page, value),
-                               value->kind == TOLERANCE_NONE ? ""
-                               : value->is_within            ? "within"
-                                                             : "outside"};
+                               experiment_within(value)};
         put_row(page, cells, 6, NULL);
     }
     end_table(page);
+}
+
+/* Of an order the difference that it was told from. */
+static const char *outcome(struct page *page, const struct experiment_check *check) {
+    if (!check->is_order)
+        return experiment_outcome(check);
+    return arena_printf(page->arena, "%s: %.3g ± %.2g", experiment_outcome(check), check->difference.mean,
+                        check->difference.half);
 }
 
 static void put_checks(struct page *page, const struct experiment *e) {
@@ -160,7 +172,21 @@ static void put_checks(struct page *page, const struct experiment *e) {
         return;
     begin_table(page, heading, 2);
     for (unsigned i = 0; i < e->check_count; i++)
-        put_row(page, (const char *const[]){e->checks[i].name, e->checks[i].holds ? "yes" : "no"}, 2, NULL);
+        put_row(page, (const char *const[]){e->checks[i].name, outcome(page, &e->checks[i])}, 2, NULL);
+    end_table(page);
+}
+
+/* Where its machines are not those of the document's other experiments. */
+static void put_differences(struct page *page, const struct experiment *e) {
+    static const char *const heading[] = {"differs from the document's other rows in", "because"};
+    if (!e->difference_count)
+        return;
+    begin_table(page, heading, 2);
+    for (unsigned i = 0; i < e->difference_count; i++)
+        put_row(page,
+                (const char *const[]){arena_printf(page->arena, "`%s`", e->differences[i].key),
+                                      e->differences[i].reason},
+                2, NULL);
     end_table(page);
 }
 
@@ -177,15 +203,21 @@ static void put_experiment(struct page *page, const struct experiment *e) {
     const char *source = *e->source ? arena_printf(page->arena, " (%s)", e->source) : "";
     put(page, page->html ? arena_printf(page->arena, "<h2 id=\"%s\">%s</h2>\n", anchor(page, e->id), e->id)
                          : arena_printf(page->arena, "\n## %s\n", e->id));
-    put_paragraphs(page, arena_printf(page->arena, "%s%s: %s.", e->title, source, experiment_verdict(e)));
+    const char *marks =
+        e->state == EXPERIMENT_STUDY ? "a study"
+        : e->state == EXPERIMENT_INCOMPLETE
+            ? "incomplete"
+            : arena_printf(page->arena, "trend %s, magnitude %s", experiment_trend(e), experiment_magnitude(e));
+    put_paragraphs(page, arena_printf(page->arena, "%s%s: %s.", e->title, source, marks));
     if (e->published)
         put_paragraphs(page, arena_printf(page->arena, "Published: %s", e->published));
-    if (e->verdict == VERDICT_INCOMPLETE) {
+    if (e->state == EXPERIMENT_INCOMPLETE) {
         put_paragraphs(page, e->reason);
         return;
     }
     put_values(page, e);
     put_checks(page, e);
+    put_differences(page, e);
     put_figures(page, e);
     put_paragraphs(page, e->discussion);
 }
@@ -211,32 +243,53 @@ static const char *more(struct page *page, unsigned count, const char *what) {
 
 static void put_introduction(struct page *page, const struct experiment *experiments, unsigned count,
                              const char *size) {
-    unsigned counts[VERDICT_INCOMPLETE + 1] = {0};
-    for (unsigned i = 0; i < count; i++)
-        counts[experiments[i].verdict]++;
+    unsigned states[EXPERIMENT_INCOMPLETE + 1] = {0}, trends[MARK_YES + 1] = {0}, magnitudes[MARK_YES + 1] = {0};
+    unsigned fits = 0;
+    for (const struct experiment *e = experiments; e < experiments + count; e++) {
+        states[e->state]++;
+        trends[e->trend] += e->state == EXPERIMENT_JUDGED;
+        magnitudes[e->magnitude] += e->state == EXPERIMENT_JUDGED;
+        fits += e->is_fit && e->magnitude == MARK_YES;
+    }
     put_either(page, "# Reproduction\n", "<h1>Reproduction</h1>\n");
     put_paragraphs(
-        page, arena_printf(page->arena,
-                           "Published results beside Heddle's own, at size %s, by model `%s`, which may be older than "
-                           "the tree: `tools/check docs` says so. Written by `heddle "
-                           "repro`, the discussions with it: they stand in the "
-                           "experiments' files in `repro/`.\n\n"
-                           "Reproduced: every check holds, and every value with a tolerance is within it. Order only: "
-                           "every check holds, some value is outside. Study: nothing was published. Kernels "
-                           "and inputs are not the authors'.\n\n"
-                           "%u reproduced, %u order only, %u not reproduced%s%s.",
-                           size, model_hash(), counts[VERDICT_REPRODUCED], counts[VERDICT_ORDER_ONLY],
-                           counts[VERDICT_NOT_REPRODUCED], more(page, counts[VERDICT_STUDY], "studies of our own"),
-                           more(page, counts[VERDICT_INCOMPLETE], "incomplete")));
+        page, arena_printf(
+                  page->arena,
+                  "Published results beside Heddle's own, at size %s, by model `%s`. Written by `heddle repro`, the "
+                  "discussions with it: they stand in the experiments' files in `repro/`. `tools/check repro` fails "
+                  "where the model of the tree gives other numbers, but for rows that `" PAGE_FIGURES
+                  "/old-rows.txt` names.\n\n"
+                  "Two marks for each row. Trend: every published order and sign holds; where close values are "
+                  "compared, the 95 %% interval of their difference over several inputs has to leave no doubt, and is "
+                  "called noise where it does. Magnitude: every published number is within its tolerance, which is "
+                  "that of the experiment's file, and ± 10 points for percentages, ± 20 %% of the number else; – where "
+                  "no number is in print. Kernels and inputs are not the authors'.\n\n"
+                  "Trend: %u of %u rows. Magnitude: %u of %u rows with numbers in print%s%s%s.",
+                  size, model_hash(), trends[MARK_YES], trends[MARK_YES] + trends[MARK_NO], magnitudes[MARK_YES],
+                  magnitudes[MARK_YES] + magnitudes[MARK_NO], more(page, fits, "of these fitted to what is in print"),
+                  more(page, states[EXPERIMENT_STUDY], "studies of our own"),
+                  more(page, states[EXPERIMENT_INCOMPLETE], "incomplete")));
+}
+
+/* The picture of all. */
+static void put_picture(struct page *page, const struct experiment *experiments, unsigned count) {
+    size_t length;
+    if (page->html)
+        put(page, overview_svg(experiments, count, page->arena, &length));
+    else
+        put(page, "\n![every published headline beside ours, in tolerances, with both marks](" PAGE_FIGURES
+                  "/" PAGE_OVERVIEW ")\n");
 }
 
 static struct page make(bool html, const struct experiment *experiments, unsigned count, const char *size,
                         struct arena *arena) {
-    static const char *const heading[] = {"id", "experiment", "published", "measured", "deviation", "verdict"};
+    static const char *const heading[] = {"id",        "experiment", "published", "measured",
+                                          "deviation", "trend",      "magnitude"};
     struct page page = {.html = html, .arena = arena};
     put_either(&page, "", head);
     put_introduction(&page, experiments, count, size);
-    begin_table(&page, heading, 6);
+    put_picture(&page, experiments, count);
+    begin_table(&page, heading, 7);
     for (unsigned i = 0; i < count; i++)
         put_overview(&page, &experiments[i]);
     end_table(&page);
@@ -253,7 +306,7 @@ enum status page_write_figures(const struct experiment *experiments, unsigned co
     if (!folder_make(arena, figures))
         return report_add(report, STATUS_SYSTEM, "-o: %s: %s", figures, strerror(errno));
     for (const struct experiment *e = experiments; !status && e < experiments + count; e++)
-        for (unsigned i = 0; !status && e->verdict != VERDICT_INCOMPLETE && i < e->figure_count; i++)
+        for (unsigned i = 0; !status && e->state != EXPERIMENT_INCOMPLETE && i < e->figure_count; i++)
             status = file_write(file_join(arena, figures, e->figures[i].file), e->figures[i].svg,
                                 e->figures[i].svg_length, report);
     return status;
@@ -262,7 +315,10 @@ enum status page_write_figures(const struct experiment *experiments, unsigned co
 enum status page_write(const struct experiment *experiments, unsigned count, const char *size, const char *folder,
                        struct arena *arena, struct report *report) {
     static const char *const names[] = {"reproduction.md", "reproduction.html"};
-    enum status status = STATUS_OK;
+    size_t length;
+    const char *picture = overview_svg(experiments, count, arena, &length);
+    enum status status =
+        file_write(file_join(arena, file_join(arena, folder, PAGE_FIGURES), PAGE_OVERVIEW), picture, length, report);
     for (unsigned html = 0; !status && html < 2; html++) {
         const struct page page = make(html, experiments, count, size, arena);
         status = file_write(file_join(arena, folder, names[html]), page.items, page.count, report);

@@ -3,6 +3,7 @@
 
 usage: test_repro.py HEDDLE SOURCE_FOLDER
 """
+import csv
 import html.parser
 import json
 import os
@@ -42,6 +43,7 @@ figures:
   - {title: Stacked, kind: stacked, sql: "SELECT 'all' AS x, variant AS series, ours AS y, theirs AS printed FROM both"}
   - {title: Lines, kind: lines, x: cycles, sql: "SELECT column1 AS x, 'line' AS series, column2 AS y, column3 AS printed FROM (VALUES (1, 2, 2.5), (2, 4, NULL), (4, 8, 8))"}
   - {title: Map, kind: heat, sql: "SELECT variant AS x, column1 AS series, ours * column1 AS y FROM both, (VALUES (1), (2), (3))"}
+differs: {l1.*: of a reason}
 discussion: |
   First.
 
@@ -166,8 +168,8 @@ class Experiments(unittest.TestCase):
         self.assertEqual(lines["both ran"][-1], "yes")
         self.assertEqual(lines["different numbers"][-1], "3") # of two sweeps in one table
         self.assertEqual(self.first.stdout.split("with the key of the second")[1].split()[0], "1")
-        self.assertIn("  order only at size test", self.first.stdout)
-        self.assertIn("  study at size test", self.first.stdout)
+        self.assertIn("  trend yes, magnitude no at size test", self.first.stdout)
+        self.assertIn("  a study at size test", self.first.stdout)
 
     def test_launches_of_a_series_follow_one_another(self):
         (self.folder / "k.ptx").write_text(".version 7.8\n.target sm_70\n.address_size 64\n.visible .entry k() {\nret;\n}\n")
@@ -200,13 +202,16 @@ values:
         self.assertIn("<formed", [text.text for text in
                                   xml.etree.ElementTree.parse(self.folder / "out/reproduction/sums.svg").iter(SVG + "text")])
 
-    def test_the_page_has_a_row_for_each_and_ends_it_with_the_verdict(self):
+    def test_the_page_has_a_row_for_each_and_ends_it_with_both_marks(self):
         page = (self.folder / "out/reproduction.md").read_text()
         rows = [line for line in page.splitlines() if line.startswith("| [")]
         self.assertEqual(len(rows), 2)
         self.assertTrue(rows[0].startswith('| [sums](#sums) | Sums &lt;&> "of" all kinds \\| and more | 100 cycles | '))
-        self.assertTrue(rows[0].endswith("| order only |"))
-        self.assertTrue(rows[1].endswith("| study |"))
+        self.assertTrue(rows[0].endswith("| yes | no |"))
+        self.assertTrue(rows[1].endswith("| study |  |"))
+        self.assertIn("Trend: 1 of 1 rows. Magnitude: 0 of 1 rows with numbers in print; studies of our own: 1.", page)
+        self.assertIn("](reproduction/overview.svg)", page)
+        self.assertIn("| `l1.*` | of a reason |", page)
         for i in ("", "-2", "-3", "-4"):
             self.assertIn(f"](reproduction/sums{i}.svg)", page)
         self.assertTrue(page.index("## sums") < page.index("First.\n\nSecond.\n") < page.index("## study"))
@@ -216,9 +221,36 @@ values:
         tags = Tags()
         tags.feed(page)
         self.assertEqual(tags.open, [])
-        self.assertEqual(page.count("<svg "), 4)
+        self.assertEqual(page.count("<svg "), 5) # the picture of all among them
         self.assertNotIn(" src=", page)
         self.assertIn("It takes 100 cycles, or <code>so</code>.", page)
+
+    def test_the_picture_of_all_shows_each_number_and_both_marks(self):
+        root = xml.etree.ElementTree.parse(self.folder / "out/reproduction/overview.svg").getroot()
+        texts = [text.text for text in root.iter(SVG + "text")]
+        for text in ("nobody 1999", "sums", "trend: 1 of 1 rows; magnitude: 0 of 1 with", "100 cycles"):
+            self.assertIn(text, texts)
+        self.assertNotIn("study", texts)
+        total = self.cycles()["cycles"]
+        self.assertIn(f"{total:.4g} cycles", texts)
+        shapes = [(shape.tag[len(SVG):], shape.get("class")) for shape in root.iter() if shape.get("class")]
+        # beyond three tolerances of 10 cycles: an arrow; a disc for the trend, a ring for the magnitude
+        self.assertGreater(abs(total - 100), 30)
+        self.assertEqual(shapes.count(("path", "out")), 1)
+        self.assertEqual(shapes.count(("circle", "in")), 1)
+        self.assertEqual(shapes.count(("circle", "ring")), 1)
+
+    def test_all_numbers_are_in_a_table(self):
+        with open(self.folder / "out/reproduction/numbers.csv", encoding="utf-8") as file:
+            self.assertRegex(file.readline(), "^# by model [0-9a-f]{32}$")
+            rows = list(csv.DictReader(file))
+        found = {(row["id"], row["kind"], row["item"]): row for row in rows}
+        self.assertEqual(found["sums", "mark", "trend"]["outcome"], "yes")
+        self.assertEqual(found["sums", "mark", "magnitude"]["outcome"], "no")
+        self.assertEqual(found["study", "mark", "trend"]["outcome"], "study")
+        self.assertEqual(found["sums", "check", "both ran"]["outcome"], "yes")
+        number = found["sums", "number", "cycles of the stack"]
+        self.assertEqual((number["ours"], number["size"], number["outcome"]), (f"{self.cycles()['cycles']:.6g}", "test", "outside"))
 
     def test_what_is_missing_makes_it_incomplete(self):
         text = STUDY.replace("id: study", "id: bad").replace("sum(cycles)", "sum(circles)") % {"source": SOURCE}

@@ -18,6 +18,8 @@ struct capture {
     const void *read[WORKLOAD_OBJECTS]; /* by buffer: where the host has its contents; they are wrong there */
 };
 
+uint64_t random_start; /* seed 1 */
+
 static struct capture capture; /* one workload in a process; workload.h has no room for it */
 
 static void must(bool holds, const char *what) {
