@@ -82,7 +82,8 @@ static void draw_y_axis(struct plot_text *out, const struct axis *axis) {
     char label[32];
     for (unsigned i = 0; i <= ticks(axis); i++) {
         const double value = axis->low + i * axis->step, y = place(axis, value);
-        plot_add(out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>\n", LEFT, y, LEFT + FRAME_WIDTH);
+        const char *style = fabs(value) < 1e-6 * axis->step ? "axis" : "grid"; /* bars stand on 0 */
+        plot_add(out, "<path class=\"%s\" d=\"M%d %.1fH%d\"/>\n", style, LEFT, y, LEFT + FRAME_WIDTH);
         plot_add_text(out, LEFT - 8, y + 4, "text-anchor=\"end\"", number(label, value, axis->step));
     }
 }
@@ -125,6 +126,14 @@ static bool has_printed(const struct plot *plot, const struct plot_panel *panel)
     for (unsigned s = 0; s < plot->series_count; s++)
         if (panel->series[s].printed_count)
             return true;
+    return false;
+}
+
+static bool has_intervals(const struct plot *plot, const struct plot_panel *panel) {
+    for (unsigned s = 0; s < plot->series_count; s++)
+        for (unsigned i = 0; i < panel->series[s].count; i++)
+            if (panel->series[s].points[i].half > 0)
+                return true;
     return false;
 }
 
@@ -362,8 +371,8 @@ static void draw_heat(struct plot_text *out, const struct plot *plot, const stru
             plot_add(
                 out,
                 "<rect class=\"bar c%u\" fill-opacity=\"%.2f\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\"/>\n",
-                point->y < panel->centre ? 1u : 0u, 0.04 + 0.96 * share, left + width * s + 0.5, y + 0.5, width - 1,
-                HEAT_ROW - 1);
+                point->y < panel->centre ? 1u : 0u, panel->centre > 0 ? share : 0.04 + 0.96 * share,
+                left + width * s + 0.5, y + 0.5, width - 1, HEAT_ROW - 1);
             snprintf(label, sizeof label, "%.3g", point->y);
             plot_add_text(out, left + width * (s + 0.5), y + HEAT_ROW - 6.0,
                           share > 0.55 ? "class=\"on\" text-anchor=\"middle\"" : "text-anchor=\"middle\"", label);
@@ -445,7 +454,7 @@ static double legend_entry(struct plot_text *out, const char *style, unsigned s,
 /* Where the legend ends; draws it unless `out` is NULL. Maps name their columns themselves. */
 static double legend(struct plot_text *out, const struct plot *plot, double y) {
     double x = LEFT;
-    bool printed = false, lines = false;
+    bool printed = false, lines = false, intervals = false;
     if (plot->panels.count && plot->panels.items[0].kind == PLOT_HEAT)
         return y - LINE;
     for (unsigned s = 0; s < plot->series_count; s++)
@@ -453,10 +462,13 @@ static double legend(struct plot_text *out, const struct plot *plot, double y) {
     for (unsigned i = 0; i < plot->panels.count; i++) {
         printed |= has_printed(plot, &plot->panels.items[i]);
         lines |= plot->panels.items[i].kind == PLOT_LINES;
+        intervals |= has_intervals(plot, &plot->panels.items[i]);
     }
-    return printed ? legend_entry(out, "outline", PLOT_SERIES_MAX,
-                                  lines ? "dashed: published" : "in outline: published", &x, y)
-                   : y;
+    if (printed)
+        y = legend_entry(out, "outline", PLOT_SERIES_MAX, lines ? "dashed: published" : "in outline: published", &x, y);
+    if (intervals)
+        y = legend_entry(out, "whisker", PLOT_SERIES_MAX, "95 % interval", &x, y);
+    return y;
 }
 
 char *plot_svg(const struct plot *plot, struct arena *arena, size_t *length) {
