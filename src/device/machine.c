@@ -362,6 +362,31 @@ static enum status check_names(const struct machine *machine, struct report *rep
     return scheduler_find(machine->sm.scheduler, report) ? status : STATUS_INVALID;
 }
 
+/* Only warps that stay together and have no scoreboard wait as these two keys say. */
+static enum status check_in_flight(const struct machine *machine, struct report *report) {
+    const struct sm_params *sm = &machine->sm;
+    const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
+    if (!sm->memory_in_flight)
+        return sm->wait_at_use
+                   ? STATUS_OK
+                   : report_add(report, STATUS_INVALID,
+                                "machine '%s': sm.wait_at_use=false: with sm.memory_in_flight=0 a warp waits "
+                                "for each of its instructions",
+                                machine->name);
+    if (mechanism->regroups)
+        return report_add(report, STATUS_INVALID,
+                          "machine '%s': sm.memory_in_flight=%u: divergence.mechanism=%s forms groups anew, which "
+                          "have one instruction in flight",
+                          machine->name, sm->memory_in_flight, machine->divergence_mechanism);
+    if (sm_pipeline(sm, mechanism) == SM_SCOREBOARD)
+        return report_add(
+            report, STATUS_INVALID,
+            "machine '%s': sm.memory_in_flight=%u: with sm.pipeline=scoreboard registers alone say what a "
+            "warp waits for",
+            machine->name, sm->memory_in_flight);
+    return STATUS_OK;
+}
+
 /* Where fetch hears of branches late, warps stay where they are, and only the predictor says where fetch goes. */
 static enum status check_branches(const struct machine *machine, struct report *report) {
     const struct sm_params *sm = &machine->sm;
@@ -431,6 +456,8 @@ enum status machine_check(const struct machine *machine, struct report *report) 
         status = check_branches(machine, report);
     if (!status)
         status = check_pipeline(machine, report);
+    if (!status)
+        status = check_in_flight(machine, report);
     if (!status)
         status = check_l1(machine, report);
     if (!bits_is_power_of_two(machine->warp_size))

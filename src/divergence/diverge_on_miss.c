@@ -537,6 +537,8 @@ static bool offer(void *self, unsigned warp, struct group *out) {
         return false;
     divergence_pdom.offer(m->stacks, stack_of(warp, s->running), out);
     out->rejoins = s->rejoins;
+    out->asks = s->asks;
+    out->accesses = (uint8_t)table_used(s);
     if (s->rejoins)
         out->pc--;
     const uint32_t stop = m->stops[out->pc];

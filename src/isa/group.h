@@ -15,6 +15,8 @@ struct group {
     uint32_t lanes;   /* active lanes, never 0 when offered */
     uint32_t stop_pc; /* a straight run ends before this PC (NO_PC: only at control flow) */
     bool rejoins;     /* in time: the lanes have executed the instruction before; its issue only takes the slot */
+    bool asks;        /* in time: its load or store has still to say who misses */
+    uint8_t accesses; /* in time: loads and stores of the warp that lanes of it have fallen behind at */
     /* The thread slot of each active lane, LANES_MAX in all; NULL: lane i is thread i of the warp whose number the issue slot has. The
      * mechanism's, and good until it is told that the group was issued. */
     const uint16_t *threads;

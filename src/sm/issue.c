@@ -46,11 +46,28 @@ static inline enum sm_wait find_hazard(const struct pending *pending, const stru
     return wait;
 }
 
+/* Without a scoreboard a warp waits for what it has in flight, unless sm.memory_in_flight lets it go on beside loads and
+ * stores. */
+static __attribute__((noinline)) enum sm_wait find_wait_in_flight(const struct sm *sm, unsigned w,
+                                                                  const struct timed *timed) {
+    const struct sm_warp *warp = &sm->warps[w];
+    const uint32_t most = sm->params.memory_in_flight;
+    if (!most || warp->group.asks)
+        return warp->memory_in_flight ? WAIT_MEMORY : WAIT_REGISTER;
+    if (warp->in_flight > warp->memory_in_flight)
+        return WAIT_REGISTER;
+    if (timed->unit == SM_UNIT_MEMORY && warp->memory_in_flight + warp->group.accesses >= most)
+        return WAIT_MEMORY;
+    if (timed->order != ORDER_NONE && waits_for_order(sm, w, timed))
+        return WAIT_MEMORY;
+    return sm->params.wait_at_use ? find_hazard(warp->pending, timed) : WAIT_TURN;
+}
+
 /* What holds back an instruction that has been fetched; WAIT_TURN: nothing of its own. */
 static inline enum sm_wait find_wait(const struct sm *sm, unsigned w, const struct timed *timed) {
     const struct sm_warp *warp = &sm->warps[w];
     if (sm->params.pipeline != SM_SCOREBOARD && warp->in_flight)
-        return warp->memory_in_flight ? WAIT_MEMORY : WAIT_REGISTER;
+        return find_wait_in_flight(sm, w, timed);
     if (timed->order != ORDER_NONE && waits_for_order(sm, w, timed))
         return WAIT_MEMORY;
     return find_hazard(warp->pending, timed);
@@ -345,8 +362,10 @@ void sm_write_back(struct sm *sm, uint32_t number) {
     }
     clear_pending(warp->pending, timed);
     warp->in_flight--;
-    flight->next = sm->free_flight;
-    sm->free_flight = number;
+    if (flight->apart)
+        flight->landed = true;
+    else
+        sm_free_flight(sm, number);
     if (set_has(sm->used, w))
         consider_hazard(sm, w);
     else
@@ -436,8 +455,7 @@ static void launch_memory(struct sm *sm, unsigned w, uint32_t number, const stru
     set_pending(warp->pending, timed, slow);
     enqueue_memory(sm, number, timed, access, read_operands(sm, w, timed));
     if (sm->slips) {
-        flight->lanes = 0, flight->entire = false;
-        warp->accessing = number;
+        flight->lanes = 0, flight->entire = flight->landed = false;
         if (access->kind == ACCESS_NONE || access->space == SPACE_SHARED || access->space == SPACE_CONST ||
             access->space == SPACE_PARAM)
             sm_looked_up(sm, number, 0);

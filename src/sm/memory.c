@@ -128,13 +128,13 @@ static void complete_if_done(struct sm *sm, uint32_t number) {
 
 /* ---- lanes that wait by themselves ---- */
 
-/* Who a transaction's data are for: a flight, or, above 32 bits, lanes of a warp. A lane of a warp has one access on its
- * way at a time, so these stay right when the others of the flight have gone on. */
+/* Who a transaction's data are for: a flight, and, above 32 bits, lanes of it. It stays theirs when the others have gone
+ * on. */
 static uint64_t waiter_tag(const struct sm *sm, const struct queued *entry) {
     const uint32_t lanes = entry->lanes[entry->next];
     if (!sm->slips || entry->kind == ACCESS_ATOMIC || !lanes)
         return entry->flight;
-    return (uint64_t)lanes << 32 | sm->flights[entry->flight].warp;
+    return (uint64_t)lanes << 32 | entry->flight;
 }
 
 /* A transaction of the flight waits for data. */
@@ -152,11 +152,11 @@ void sm_looked_up(struct sm *sm, uint32_t number, uint32_t lanes) {
     const uint32_t misses = flight->entire ? 0 : flight->lanes & lanes;
     const uint32_t apart = sm->mechanism->looked_up(sm->control, w, flight->pc, lanes & ~misses, misses);
     if (apart) {
-        sm->warps[w].apart |= apart;
+        flight->apart = apart;
         sm->places[flight->place].in_flight += bits_count(apart);
         flight->outstanding = 0;
     }
-    if (lanes) /* else it is being issued, and is looked at after that */
+    if (lanes && sm->warps[w].group.asks) /* else it is being issued and is looked at after that, or has gone on */
         sm_update_warp(sm, w);
 }
 
@@ -173,15 +173,17 @@ void sm_arrive_apart(struct sm *sm, uint32_t number) {
         sm_l2_advance(sm);
         return;
     }
-    flight->next = sm->free_flight;
-    sm->free_flight = number;
+    sm_free_flight(sm, number);
     arrive_apart(sm, flight->warp, flight->lanes);
 }
 
 /* They are written to the warp's buffer as late as other data are to registers; at once if no flight is free. */
-static void take_apart(struct sm *sm, unsigned w, uint32_t lanes) {
+static void take_apart(struct sm *sm, uint32_t from, uint32_t lanes) {
+    const unsigned w = sm->flights[from].warp;
+    sm->flights[from].apart &= ~lanes;
+    if (!sm->flights[from].apart && sm->flights[from].landed)
+        sm_free_flight(sm, from);
     const uint32_t number = sm_take_flight(sm), delay = sm->params.l1_miss_latency + sm->params.pipeline_cycles;
-    sm->warps[w].apart &= ~lanes;
     if (number == NO_FLIGHT) {
         arrive_apart(sm, w, lanes);
         return;
@@ -193,15 +195,13 @@ static void take_apart(struct sm *sm, unsigned w, uint32_t lanes) {
 
 /* The flight that waits for these data; NO_FLIGHT: lanes by themselves did. */
 static uint32_t take_data(struct sm *sm, uint64_t tag) {
-    const uint32_t lanes = (uint32_t)(tag >> 32);
+    const uint32_t lanes = (uint32_t)(tag >> 32), number = (uint32_t)tag;
     if (!lanes)
-        return (uint32_t)tag;
-    const unsigned w = (unsigned)(uint32_t)tag;
-    if (sm->warps[w].apart & lanes) {
-        take_apart(sm, w, lanes);
+        return number;
+    if (sm->flights[number].apart & lanes) {
+        take_apart(sm, number, lanes);
         return NO_FLIGHT;
     }
-    const uint32_t number = sm->warps[w].accessing;
     sm->flights[number].lanes &= ~lanes;
     return number;
 }
@@ -454,8 +454,7 @@ static void send_line(struct sm *sm, const struct request *line, unsigned place)
 /* A dirty line made room for data that have come: a store of the block of whoever waited for them, which is still here. */
 static __attribute__((noinline)) void write_back(struct sm *sm, const struct cache_arrival *arrival) {
     const uint64_t tag = arrival->tags[0];
-    send_line(sm, &arrival->write_back,
-              tag >> 32 ? (unsigned)(uint32_t)tag / sm->shape.warps_per_place : sm->flights[tag].place);
+    send_line(sm, &arrival->write_back, sm->flights[(uint32_t)tag].place);
 }
 
 bool sm_clean_l1(struct sm *sm) {

@@ -61,8 +61,7 @@ void sm_regroup_write_back(struct sm *sm, uint32_t number) {
     for (BITS_EACH(lane, sm->regroup->stays[number])) /* their barrier has not opened yet */
         sm->regroup->barrier_flight[sm->regroup->threads[number][lane]] = 0;
     sm->regroup->stays[number] = 0;
-    flight->next = sm->free_flight;
-    sm->free_flight = number;
+    sm_free_flight(sm, number);
     if (lanes)
         sm_look_again(sm, sm->mechanism->returned(sm->control, sm->regroup->threads[number], lanes));
     sm_end_if_done(sm, (unsigned)(place - sm->places));
@@ -89,8 +88,7 @@ void sm_regroup_rejoin(struct sm *sm, uint32_t number, uint32_t part) {
         return;
     sm->flights[number].lanes |= sm->flights[part].lanes;
     sm->places[sm->flights[number].place].in_flight--;
-    sm->flights[part].next = sm->free_flight;
-    sm->free_flight = part;
+    sm_free_flight(sm, part);
 }
 
 /* The flight takes threads to a barrier; their slot keeps them. */

@@ -69,9 +69,11 @@ struct flight {
     bool slow;            /* its threads wait for memory */
     bool sent;            /* memory: every transaction has been made */
     bool entire;          /* memory: no lane can go on without the others */
+    bool landed;          /* sm->slips: written back, and kept for the lanes apart */
     uint16_t outstanding; /* memory: transactions whose data have not come */
     uint32_t ticket;
     uint32_t lanes;        /* sm/regroup.c: whose threads come back with it; sm->slips: that wait for data */
+    uint32_t apart;        /* sm->slips: lanes that wait for data by themselves; 0 in those that are free */
     bool is_load;          /* of global or local memory */
     uint32_t issued_cycle; /* such a load: the low bits */
     uint64_t done_cycle;   /* memory: when the last hit's data are there */
@@ -143,8 +145,6 @@ struct sm_warp {
     uint32_t at_barrier;     /* sm/regroup.c: threads that were issued from here and wait there */
     uint64_t since;          /* cycle the present wait began */
     uint32_t memory_in_flight, atomics_in_flight;
-    uint32_t accessing; /* sm->slips: the flight of its load or store */
-    uint32_t apart;     /* sm->slips: lanes that wait for data by themselves */
 };
 
 /* Instructions of a warp that waits for the outcome of its branch: from one to before the other. */
@@ -336,6 +336,10 @@ SM_STAGE void sm_begin_empty(struct sm *sm);
 SM_STAGE void sm_end_empty(struct sm *sm);
 /* NO_FLIGHT: there is none. */
 SM_STAGE uint32_t sm_take_flight(struct sm *sm);
+static inline void sm_free_flight(struct sm *sm, uint32_t number) {
+    sm->flights[number].next = sm->free_flight;
+    sm->free_flight = number;
+}
 /* Operands, unit or load/store unit, and the write-back of an issued instruction. */
 SM_STAGE void sm_book_flight(struct sm *sm, unsigned slot, uint32_t flight, const struct access *access,
                              struct bundle *bundle);

@@ -567,11 +567,15 @@ static const char *const barrels[] = {
     "base: tarjan-manycore\n" LIMIT,
     "base: fung-8800\nsm.max_blocks: 3\n" LIMIT,
     "base: gtx480\nsm.pipeline: barrel\n" LIMIT,
+    "base: tarjan-manycore\nsm.memory_in_flight: 2\n" LIMIT,
+    "base: tarjan-manycore\nsm.memory_in_flight: 2\nsm.wait_at_use: false\n" LIMIT,
+    "base: gtx480\nsm.pipeline: barrel\nsm.memory_in_flight: 4\nsm.wait_at_use: false\n" LIMIT,
 };
+enum { BARRELS = sizeof barrels / sizeof *barrels };
 
 static void a_maximum_of_0_is_pdom_to_the_cycle(void **state) {
     (void)state;
-    for (unsigned m = 0; m < 3; m++)
+    for (unsigned m = 0; m < BARRELS; m++)
         for (unsigned i = 0; i < PROGRAMS; i++) {
             const uint64_t pdom = run_cycles(barrels[m], "", &programs[i]);
             const uint64_t slips = run_cycles(barrels[m], SLIPS("0"), &programs[i]);
@@ -589,7 +593,7 @@ static void slipping_changes_time_alone(void **state) {
                                                "255") "diverge-on-miss.mdt_entries: 1\ndiverge-on-miss.mcb_entries: 1\n"
                                                       "diverge-on-miss.patience: 5\n",
                                            SLIPS("255") "diverge-on-miss.all_missed: block\n"};
-    for (unsigned m = 0; m < 3; m++)
+    for (unsigned m = 0; m < BARRELS; m++)
         for (unsigned v = 0; v < sizeof variants / sizeof *variants; v++)
             for (unsigned i = 0; i < PROGRAMS; i++) {
                 char text[512];
