@@ -24,8 +24,9 @@ static void add_counter(void *context, const char *name, const json_t *value) {
     struct compare_counter *counter = (struct compare_counter *)(uintptr_t)compare_find(counting->out, name);
     if (!counter) {
         counter = ARENA_PUSH(counting->arena, &counting->out->counters);
-        *counter = (struct compare_counter){.name = name, .is_whole = json_is_integer(value)};
+        *counter = (struct compare_counter){.name = name, .is_whole = true};
     }
+    counter->is_whole &= json_is_integer(value) && json_integer_value(value) >= 0;
     counter->values[counting->file] = json_number_value(value);
     counter->present |= (uint8_t)(1u << counting->file);
 }

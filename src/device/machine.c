@@ -369,19 +369,21 @@ static enum status check_in_flight(const struct machine *machine, struct report 
     if (!sm->memory_in_flight)
         return sm->wait_at_use
                    ? STATUS_OK
-                   : report_add(report, STATUS_INVALID,
-                                "machine '%s': sm.wait_at_use=false: with sm.memory_in_flight=0 a warp waits "
-                                "for each of its instructions",
-                                machine->name);
+                   : report_add(
+                         report, STATUS_INVALID,
+                         "machine '%s': pipeline.wait_at_use=false: with pipeline.memory_in_flight=0 a warp waits "
+                         "for each of its instructions",
+                         machine->name);
     if (mechanism->regroups)
-        return report_add(report, STATUS_INVALID,
-                          "machine '%s': sm.memory_in_flight=%u: divergence.mechanism=%s forms groups anew, which "
-                          "have one instruction in flight",
-                          machine->name, sm->memory_in_flight, machine->divergence_mechanism);
+        return report_add(
+            report, STATUS_INVALID,
+            "machine '%s': pipeline.memory_in_flight=%u: divergence.mechanism=%s forms groups anew, which "
+            "have one instruction in flight",
+            machine->name, sm->memory_in_flight, machine->divergence_mechanism);
     if (sm_pipeline(sm, mechanism) == SM_SCOREBOARD)
         return report_add(
             report, STATUS_INVALID,
-            "machine '%s': sm.memory_in_flight=%u: with sm.pipeline=scoreboard registers alone say what a "
+            "machine '%s': pipeline.memory_in_flight=%u: with sm.pipeline=scoreboard registers alone say what a "
             "warp waits for",
             machine->name, sm->memory_in_flight);
     return STATUS_OK;

@@ -46,7 +46,7 @@ static inline enum sm_wait find_hazard(const struct pending *pending, const stru
     return wait;
 }
 
-/* Without a scoreboard a warp waits for what it has in flight, unless sm.memory_in_flight lets it go on beside loads and
+/* Without a scoreboard a warp waits for what it has in flight, unless pipeline.memory_in_flight lets it go on beside loads and
  * stores. */
 static __attribute__((noinline)) enum sm_wait find_wait_in_flight(const struct sm *sm, unsigned w,
                                                                   const struct timed *timed) {

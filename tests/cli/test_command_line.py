@@ -309,6 +309,11 @@ class CommandLine(unittest.TestCase):
         done = heddle("compare", a, b, "--fail-above", "2%")
         self.assertEqual(done.returncode, 1)
         self.assertIn("more than 2 %", done.stderr)
+        odd = json.loads(a.read_text())
+        odd["total"]["cycles"], odd["total"]["branches"] = 1e308, -5
+        odd = self.write("odd.json", json.dumps(odd))
+        for pair in ((a, odd), (odd, a)):  # whole in one file, not in the other
+            self.assertIn("1e+308", self.run_ok("compare", *pair, "--all").stdout)
         self.run_ok("run", "examples/warp_sum", "-q", "--functional", "-o", self.folder / "f.json")
         broken = self.write("broken.json", "{")
         for words, said in [((a, self.folder / "f.json"), "cannot be compared"), ((a, broken), "broken.json:1:"), ((a,), "usage"),

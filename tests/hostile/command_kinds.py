@@ -56,9 +56,9 @@ def written(words):
 
 
 def unwanted(command, option, value):
-    """Outside the folder, or out of time for reasons that are the user's own."""
+    """Outside the folder, or out of time for reasons that are the user's own: a pipe is written when somebody reads it."""
     text = os.fsdecode(value) if isinstance(value, bytes) else value
-    return option in ("output", "dump", "timeline", "pipeline", "html", "svg", "store") and (text.startswith(("/", "..")) or text in (".", "-")) or command == "exec" and option == "kernels"
+    return option in ("output", "dump", "timeline", "pipeline", "html", "svg", "store") and (text.startswith(("/", "..")) or text in (".", "-", "fifo")) or command == "exec" and option == "kernels"
 
 
 @kind("command-option", full=1600, ci=40)

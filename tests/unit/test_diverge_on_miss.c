@@ -567,9 +567,9 @@ static const char *const barrels[] = {
     "base: tarjan-manycore\n" LIMIT,
     "base: fung-8800\nsm.max_blocks: 3\n" LIMIT,
     "base: gtx480\nsm.pipeline: barrel\n" LIMIT,
-    "base: tarjan-manycore\nsm.memory_in_flight: 2\n" LIMIT,
-    "base: tarjan-manycore\nsm.memory_in_flight: 2\nsm.wait_at_use: false\n" LIMIT,
-    "base: gtx480\nsm.pipeline: barrel\nsm.memory_in_flight: 4\nsm.wait_at_use: false\n" LIMIT,
+    "base: tarjan-manycore\npipeline.memory_in_flight: 2\n" LIMIT,
+    "base: tarjan-manycore\npipeline.memory_in_flight: 2\npipeline.wait_at_use: false\n" LIMIT,
+    "base: gtx480\nsm.pipeline: barrel\npipeline.memory_in_flight: 4\npipeline.wait_at_use: false\n" LIMIT,
 };
 enum { BARRELS = sizeof barrels / sizeof *barrels };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sm.memory_in_flight and sm.wait_at_use: a warp without a scoreboard that goes on beside its loads and stores. */
+/* pipeline.memory_in_flight and pipeline.wait_at_use: a warp without a scoreboard that goes on beside its loads and stores. */
 #include "timed_programs.h"
 
 enum { TURNS = 500, LATENCY = 500 };
@@ -28,17 +28,17 @@ static uint64_t cycles_a_turn(const char *settings, const struct program_text *p
     return (cycles + TURNS / 2) / TURNS;
 }
 
-#define TWO "sm.memory_in_flight: 2\n"
-#define NEVER "sm.wait_at_use: false\n"
+#define TWO "pipeline.memory_in_flight: 2\n"
+#define NEVER "pipeline.wait_at_use: false\n"
 
 /* A turn has so many cycles beside its loads: those that wait add them to the latency, the others hide them behind it. */
 static void a_turn_takes_what_the_keys_let_it_wait_for(void **state) {
     (void)state;
     assert_int_equal(cycles_a_turn("", &used_at_once), LATENCY + 5);
     assert_int_equal(cycles_a_turn(TWO, &used_at_once), LATENCY + 4); /* the addition to the address goes on */
-    assert_int_equal(cycles_a_turn("sm.memory_in_flight: 1\n" NEVER, &used_at_once), LATENCY);
+    assert_int_equal(cycles_a_turn("pipeline.memory_in_flight: 1\n" NEVER, &used_at_once), LATENCY);
     assert_int_equal(cycles_a_turn(TWO NEVER, &used_at_once), LATENCY / 2);
-    assert_int_equal(cycles_a_turn("sm.memory_in_flight: 4\n" NEVER, &used_at_once), LATENCY / 4);
+    assert_int_equal(cycles_a_turn("pipeline.memory_in_flight: 4\n" NEVER, &used_at_once), LATENCY / 4);
     assert_int_equal(cycles_a_turn("", &used_behind), 2 * LATENCY + 6);
     assert_int_equal(cycles_a_turn(TWO, &used_behind),
                      LATENCY + 5); /* the second load and the address are behind the first */
@@ -50,7 +50,7 @@ static void what_is_read_does_not_depend_on_waiting(void **state) {
     (void)state;
     static const char *const machines[] = {"base: tarjan-manycore\n" TWO, "base: tarjan-manycore\n" TWO NEVER,
                                            "base: fung-8800\nsm.max_blocks: 3\n" TWO NEVER,
-                                           "base: gtx480\nsm.pipeline: barrel\nsm.memory_in_flight: 32\n" NEVER};
+                                           "base: gtx480\nsm.pipeline: barrel\npipeline.memory_in_flight: 32\n" NEVER};
     for (unsigned m = 0; m < sizeof machines / sizeof *machines; m++)
         for (unsigned i = 0; i < PROGRAMS; i++) {
             struct fixture timed, plain;
@@ -73,7 +73,7 @@ static void what_no_part_does_is_refused(void **state) {
     static const struct {
         const char *settings, *words;
     } cases[] = {
-        {"base: tarjan-manycore\n" NEVER, "with sm.memory_in_flight=0 a warp waits for each of its instructions"},
+        {"base: tarjan-manycore\n" NEVER, "with pipeline.memory_in_flight=0 a warp waits for each of its instructions"},
         {"base: gtx480\n" TWO, "with sm.pipeline=scoreboard registers alone say"},
         {"base: fung-8800\ndivergence.mechanism: dwf\n" TWO, "divergence.mechanism=dwf forms groups anew"},
     };
