@@ -10,6 +10,7 @@ static const struct option options[] = {
     OPTION_DIVERGENCE,
     OPTION_GPU,
     OPTION_SET,
+    {"core", 0, NULL, "the area of the whole core instead, and what the mechanism's structures add to it"},
     {"model", 0, NULL, "how areas come about instead: the fit, and how well it foretells what it was fitted to"},
     OPTION_END,
 };
@@ -85,6 +86,42 @@ static void print_structures(const struct cost *cost, const struct cost_model *m
     print_sources(cost, arena);
 }
 
+static void add_part(struct table *table, const char *name, const char *count, double mm2, const char *printed) {
+    table_add(table, name);
+    table_add(table, count);
+    table_add(table, area(table->arena, mm2));
+    table_add(table, printed);
+}
+
+/* Parts of a core without a mechanism, what the mechanism adds, and both. */
+static void print_core(const struct cost *cost, const struct cost_model *model, const struct machine *machine,
+                       struct arena *arena) {
+    const struct cost_shape shape = machine_cost_shape(machine);
+    const struct cost_core_published *printed = cost_core_find_published(&shape);
+    struct table table = {.arena = arena, .columns = 4, .left = 1, .elastic = -1};
+    struct cost_core core;
+    double added = 0;
+    cost_core_fit(&core);
+    const double whole = cost_core_mm2(&core, &shape);
+    for (unsigned i = 0; i < cost->count; i++)
+        added += cost_scaled_mm2(cost_area_mm2(model, &cost->items[i]), COST_NM, COST_CORE_NM);
+    table_add(&table, "part");
+    table_add(&table, "number");
+    table_add(&table, "mm²");
+    table_add(&table, "in print");
+    add_part(&table, "front end", "1", core.front_end, "");
+    add_part(&table, "lanes", with_commas(arena, shape.lanes), shape.lanes * core.lane, "");
+    add_part(&table, "threads", with_commas(arena, shape.threads), shape.threads * core.thread, "");
+    add_part(&table, "core", "", whole, printed ? area(arena, printed->area_mm2) : "");
+    add_part(&table, arena_printf(arena, "added by %s", machine->divergence_mechanism), "", added, "");
+    add_part(&table, "both", "", whole + added, "");
+    table_print(&table, stdout);
+    print(stdout,
+          "\n  at %u nm: a front end of %.3f mm², %.4f a lane, %.5f a thread, by three areas of Tarjan 2009, table 2;\n"
+          "  the mechanism's structures as without --core, scaled from %u nm by the square; %.2f %% of the core\n",
+          (unsigned)COST_CORE_NM, core.front_end, core.lane, core.thread, (unsigned)COST_NM, 100 * added / whole);
+}
+
 static double error_of(const struct cost_point *point) {
     return 100 * (point->left_out_mm2 / point->published_mm2 - 1);
 }
@@ -135,7 +172,9 @@ static enum status print_variant(struct arguments *arguments, unsigned number, c
         print(stdout, "%s%s: an SM of %s, %u threads in warps of %u%s%s\n\n", number ? "\n" : "",
               machine.divergence_mechanism, machine.name, machine.max_threads, machine.warp_size, says_more ? "; " : "",
               says_more ? label : "");
-        if (cost.count)
+        if (arguments_has(arguments, "core"))
+            print_core(&cost, model, &machine, &arguments->arena);
+        else if (cost.count)
             print_structures(&cost, model, &machine, &arguments->arena);
         else
             puts("  nobody has said what its hardware holds");
@@ -167,7 +206,8 @@ const struct command command_cost = {
     .text = "Of one SM of the machine, by the mechanism's own keys, with the branch predictor's (sm.predictor) if "
             "there is one; lists of values are shown one after another. Where a publication has a structure of the "
             "same size, what it prints stands beside it. docs/cost.md says more.",
-    .examples = "heddle cost --divergence dwf,tbc --gpu fung-8800",
+    .examples = "heddle cost --divergence dwf,tbc --gpu fung-8800\n"
+                "heddle cost --core --divergence diverge-on-miss --gpu tarjan-manycore",
     .options = options,
     .operands_min = 0,
     .operands_max = 0,

@@ -115,4 +115,27 @@ enum { COST_POINTS = 7 };
 void cost_fit(struct cost_model *model, struct cost_point points[COST_POINTS]);
 double cost_area_mm2(const struct cost_model *model, const struct cost_structure *structure);
 
+/* ---- the area of a whole core: core.c ---- */
+
+enum { COST_NM = 90, COST_CORE_NM = 45, COST_CORES = 3 };
+
+/* What its parts take, in square millimetres at 45 nm. */
+struct cost_core {
+    double front_end, lane, thread;
+};
+
+struct cost_core_published {
+    const char *source, *name;
+    unsigned lanes, threads;
+    double area_mm2;
+};
+
+void cost_core_fit(struct cost_core *core);
+/* Without what a mechanism adds. */
+double cost_core_mm2(const struct cost_core *core, const struct cost_shape *shape);
+/* The area in print of a core of so many lanes and threads; NULL: there is none. */
+const struct cost_core_published *cost_core_find_published(const struct cost_shape *shape);
+/* From one technology to another: areas go with the square of their lengths. */
+double cost_scaled_mm2(double mm2, double from_nm, double to_nm);
+
 #endif

@@ -193,16 +193,20 @@ static enum status add_predictor_cost(const struct machine *machine, const struc
     return STATUS_OK;
 }
 
-enum status machine_cost(const struct machine *machine, struct cost *out, struct report *report) {
-    const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
+struct cost_shape machine_cost_shape(const struct machine *machine) {
     const unsigned block_threads =
         machine->max_block_threads < machine->max_threads ? machine->max_block_threads : machine->max_threads;
-    const struct cost_shape shape = {.warps = machine->max_warps,
-                                     .block_warps = (block_threads + machine->warp_size - 1) / machine->warp_size,
-                                     .warp_size = machine->warp_size,
-                                     .threads = machine->max_threads,
-                                     .lanes = machine->sm.lanes,
-                                     .registers = machine->registers};
+    return (struct cost_shape){.warps = machine->max_warps,
+                               .block_warps = (block_threads + machine->warp_size - 1) / machine->warp_size,
+                               .warp_size = machine->warp_size,
+                               .threads = machine->max_threads,
+                               .lanes = machine->sm.lanes,
+                               .registers = machine->registers};
+}
+
+enum status machine_cost(const struct machine *machine, struct cost *out, struct report *report) {
+    const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
+    const struct cost_shape shape = machine_cost_shape(machine);
     const void *params = machine_mechanism_params(machine, mechanism);
     const enum status status = mechanism->check ? mechanism->check(params, report) : STATUS_OK;
     if (!status && mechanism->cost)

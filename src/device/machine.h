@@ -66,6 +66,8 @@ const char *const *machine_list(struct arena *arena);
 const void *machine_mechanism_params(const struct machine *machine, const struct divergence_ops *mechanism);
 /* The structures that the mechanism chosen needs in an SM; none: nobody has said. The machine is one that was checked. */
 enum status machine_cost(const struct machine *machine, struct cost *out, struct report *report);
+/* The SM that structures are counted for. */
+struct cost_shape machine_cost_shape(const struct machine *machine);
 /* Threads of a warp as the mechanism chosen has them, which blocks should be a multiple of; not more than a block may have. */
 unsigned machine_warp_threads(const struct machine *machine);
 /* Why the mechanism chosen has nothing to say without time; NULL: it has. */

@@ -243,6 +243,64 @@ static void area_of_table_7_1_is_within_its_tolerance(void **state) {
     arena_free(&arena);
 }
 
+/* Of the areas in print; 32 scalar cores are their fourth. */
+static void cores_have_the_areas_of_table_2(void **state) {
+    const struct cost_shape scalar = {.lanes = 1, .threads = 1}, two = {.lanes = 32, .threads = 64},
+                            sixteen = {.lanes = 32, .threads = 512}, four = {.lanes = 32, .threads = 128};
+    struct cost_core core;
+    (void)state;
+    cost_core_fit(&core);
+    assert_true(fabs(cost_core_mm2(&core, &scalar) - 1.05) < 1e-9);
+    assert_true(fabs(32 * cost_core_mm2(&core, &scalar) - 33.60) < 1e-9);
+    assert_true(fabs(cost_core_mm2(&core, &two) - 7.3) < 1e-9);
+    assert_true(fabs(cost_core_mm2(&core, &sixteen) - 11.5) < 1e-9);
+    /* every part is there, and a core in between lies in between: 14 warps are 4.2 mm² */
+    assert_true(core.front_end > 0 && core.lane > 0 && core.thread > 0);
+    assert_true(fabs(cost_core_mm2(&core, &four) - (7.3 + 2 * 4.2 / 14)) < 1e-9);
+    assert_true(cost_core_find_published(&two)->area_mm2 > 7.29 && !cost_core_find_published(&four));
+    assert_true(fabs(cost_scaled_mm2(4, 90, 45) - 1) < 1e-12);
+}
+
+/* A thread's share is what registers for it take, by a model fitted to another study's areas: between 16 and 128 of 32 bits. */
+static void a_thread_takes_the_area_of_its_registers(void **state) {
+    struct arena arena = {0};
+    struct cost cost = {.arena = &arena};
+    struct cost_model model;
+    struct cost_point points[COST_POINTS];
+    struct cost_core core;
+    (void)state;
+    cost_fit(&model, points);
+    cost_core_fit(&core);
+    for (unsigned i = 0; i < 2; i++)
+        cost_add(&cost, COST_MEMORY, "registers", "", (uint64_t)512 * (i ? 128 : 16), (struct cost_array){1, 32, 2, 1});
+    const double least = cost_scaled_mm2(cost_area_mm2(&model, &cost.items[0]), COST_NM, COST_CORE_NM) / 512;
+    const double most = cost_scaled_mm2(cost_area_mm2(&model, &cost.items[1]), COST_NM, COST_CORE_NM) / 512;
+    assert_true(least < core.thread && core.thread < most);
+    arena_free(&arena);
+}
+
+/* [001 §8.3] Two warps with diverge on miss in place of sixteen without: 35 % less; what it adds is little. */
+static void two_warps_that_slip_take_a_third_less_than_sixteen(void **state) {
+    const struct cost_shape two = {.warps = 2, .warp_size = 32, .threads = 64, .lanes = 32},
+                            sixteen = {.warps = 16, .warp_size = 32, .threads = 512, .lanes = 32};
+    struct arena arena = {0};
+    struct cost cost = {.arena = &arena};
+    struct cost_model model;
+    struct cost_point points[COST_POINTS];
+    struct cost_core core;
+    double added = 0;
+    (void)state;
+    cost_fit(&model, points);
+    cost_core_fit(&core);
+    cost_slip(&two, 2, &cost);
+    for (unsigned i = 0; i < cost.count; i++)
+        added += cost_scaled_mm2(cost_area_mm2(&model, &cost.items[i]), COST_NM, COST_CORE_NM);
+    assert_true(added > 0 && added < 0.01 * cost_core_mm2(&core, &two));
+    const double less = 1 - (cost_core_mm2(&core, &two) + added) / cost_core_mm2(&core, &sixteen);
+    assert_true(less > 0.33 && less < 0.37);
+    arena_free(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_take_their_bits),
@@ -254,6 +312,9 @@ int main(void) {
         cmocka_unit_test(compaction_takes_what_it_holds),
         cmocka_unit_test(constants_are_those_that_fit_best),
         cmocka_unit_test(area_of_table_7_1_is_within_its_tolerance),
+        cmocka_unit_test(cores_have_the_areas_of_table_2),
+        cmocka_unit_test(a_thread_takes_the_area_of_its_registers),
+        cmocka_unit_test(two_warps_that_slip_take_a_third_less_than_sixteen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
