@@ -48,14 +48,14 @@ static void a_turn_takes_what_the_keys_let_it_wait_for(void **state) {
 /* Memory is what it is without time, whatever is waited for. */
 static void what_is_read_does_not_depend_on_waiting(void **state) {
     (void)state;
-    static const char *const machines[] = {"base: tarjan-manycore\n" TWO, "base: tarjan-manycore\n" TWO NEVER,
-                                           "base: fung-8800\nsm.max_blocks: 3\n" TWO NEVER,
-                                           "base: gtx480\nsm.pipeline: barrel\npipeline.memory_in_flight: 32\n" NEVER};
-    for (unsigned m = 0; m < sizeof machines / sizeof *machines; m++)
+    static const char *const waiting[] = {"base: tarjan-manycore\n" TWO, "base: tarjan-manycore\n" TWO NEVER,
+                                          "base: fung-8800\nsm.max_blocks: 3\n" TWO NEVER,
+                                          "base: gtx480\nsm.pipeline: barrel\npipeline.memory_in_flight: 32\n" NEVER};
+    for (unsigned m = 0; m < sizeof waiting / sizeof *waiting; m++)
         for (unsigned i = 0; i < PROGRAMS; i++) {
             struct fixture timed, plain;
-            open_machine(&timed, machines[m]);
-            open_machine(&plain, machines[m]);
+            open_machine(&timed, waiting[m]);
+            open_machine(&plain, waiting[m]);
             load(&timed, programs[i].text);
             load(&plain, programs[i].text);
             expect_ok(&timed, &programs[i], true);
