@@ -241,11 +241,11 @@ enum { MANY = 2000 };
 /* In turn a branch that is always taken and one that never is: by PC and history both stand at one counter of 64 (the history
  * is 101010 before the one, 010101 before the other). That is what the four were made for. */
 static void branches_that_meet_in_a_counter_of_gshare_do_not_harm_each_other_elsewhere(void **state) {
-    static const struct settings four[] = {{"agree", 64, 64, 0, 6, 0, 1},
-                                           {"bi-mode", 64, 0, 0, 6, 0, 1},
-                                           {"e-gskew", 64, 0, 0, 6, 0, 1},
+    static const struct settings four[] = {{"agree", 64, 64, 0, 6, 0, 1, 0},
+                                           {"bi-mode", 64, 0, 0, 6, 0, 1, 0},
+                                           {"e-gskew", 64, 0, 0, 6, 0, 1, 0},
                                            {"filter", 64, 64, 0, 6, 0, 1, 3}};
-    const struct settings gshare = {"gshare", 64, 0, 0, 6, 0, 1};
+    const struct settings gshare = {"gshare", 64, 0, 0, 6, 0, 1, 0};
     struct branch branches[MANY];
     (void)state;
     for (unsigned i = 0; i < MANY; i++)
@@ -258,8 +258,8 @@ static void branches_that_meet_in_a_counter_of_gshare_do_not_harm_each_other_els
 /* Each goes one way for ever: a single counter for all is enough for bias bits that are right, and for the filter when they
  * have passed it by; not for gshare. */
 static void perfect_biases_need_no_more_than_one_counter(void **state) {
-    const struct settings agree = {"agree", 1, 0, 0, 4, 0, 1}, filter = {"filter", 1, 0, 0, 4, 0, 1, 4},
-                          gshare = {"gshare", 1, 0, 0, 4, 0, 1};
+    const struct settings agree = {"agree", 1, 0, 0, 4, 0, 1, 0}, filter = {"filter", 1, 0, 0, 4, 0, 1, 4},
+                          gshare = {"gshare", 1, 0, 0, 4, 0, 1, 0};
     struct branch branches[MANY];
     struct rng rng;
     (void)state;
