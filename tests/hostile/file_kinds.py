@@ -157,9 +157,13 @@ values:
     unit: "1"
     sql: SELECT count(*) FROM t
     published: 1
+  - name: each of them
+    each: SELECT program AS name, 1 AS ours FROM t
 checks:
   - name: some
     sql: SELECT count(*) > 0 FROM t
+  - name: an order
+    order: SELECT 1 FROM (VALUES (1), (2), (3), (4), (5))
 figures:
   - title: f
     kind: bars
@@ -174,14 +178,15 @@ SQL = [ENDLESS + "SELECT count(*) FROM c", ENDLESS + "SELECT x FROM c", "SELECT 
        "SELECT count(*) FROM generate_series(1, 1000000000000)", "SELECT group_concat(x) FROM (" + ENDLESS + "SELECT x FROM c)", "SELECT '\x1b[31m'", "SELECT hmean(1e308 * 10)", "SELECT hmean('x')", "SELECT hmean()", "SELECT replace(hex(zeroblob(10000000)), '0', hex(zeroblob(100)))", "SELECT 'a' LIKE '" + "%a" * 4000 + "'"]
 
 
-@kind("experiment-sql", full=len(SQL) * 4, ci=14)
+@kind("experiment-sql", full=len(SQL) * 6, ci=14)
 def experiment_sql(number, rng):
     """an experiment whose questions never end, or write"""
-    sql, way = pick(SQL, number), number // len(SQL) % 4
-    old = ["SELECT * FROM points", "SELECT count(*) FROM t", "SELECT count(*) > 0 FROM t", "SELECT program AS x, gpu AS series, 1 AS y FROM points"][way]
+    sql, way = pick(SQL, number), number // len(SQL) % 6
+    old = ["SELECT * FROM points", "SELECT count(*) FROM t", "SELECT count(*) > 0 FROM t", "SELECT program AS x, gpu AS series, 1 AS y FROM points", "SELECT program AS name, 1 AS ours FROM t",
+           "SELECT 1 FROM (VALUES (1), (2), (3), (4), (5))"][way]
     text = EXPERIMENT.replace(old, '"' + sql.replace('"', '\\"').replace("\x1b", "\\e") + '"', 1)
     runs = [Run([str(inputs.BUILD / "heddle"), "repro", "./X1.yaml", "--store", "store", "-j", "1", "-o", "out"])]
-    return Input(f"{('table', 'value', 'check', 'figure')[way]}: {sql[:80]!r}", dict(LAUNCH, **{"X1.yaml": text}), runs, EITHER, r"\S", writes=["store", "out", "reproduction"])
+    return Input(f"{('table', 'value', 'check', 'figure', 'each', 'order')[way]}: {sql[:80]!r}", dict(LAUNCH, **{"X1.yaml": text}), runs, EITHER, r"\S", writes=["store", "out", "reproduction"])
 
 
 @kind("experiment-mutated", full=500, ci=8)
