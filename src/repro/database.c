@@ -252,29 +252,42 @@ static enum status add_printed(struct filling *f) {
 
 /* ---- costs ---- */
 
-static enum status add_structure(struct filling *f, const char *machine, const struct cost_model *model,
-                                 const struct cost_point points[COST_POINTS], const struct cost_structure *structure,
-                                 sqlite3_stmt *insert) {
+/* Of all machines. */
+struct areas {
+    struct cost_model model;
+    struct cost_point points[COST_POINTS];
+    struct cost_core core;
+    double core_mm2; /* of the machine at hand */
+};
+
+static double core_of(const struct cost_core *core, const struct machine *machine) {
+    const struct cost_shape shape = machine_cost_shape(machine);
+    return cost_core_mm2(core, &shape);
+}
+
+static enum status add_structure(struct filling *f, const char *machine, const struct areas *areas,
+                                 const struct cost_structure *structure, sqlite3_stmt *insert) {
     const struct cost_published *published = cost_find_published(structure);
     sqlite3_bind_text(insert, 1, machine, -1, SQLITE_STATIC);
     sqlite3_bind_text(insert, 2, structure->name, -1, SQLITE_STATIC);
     sqlite3_bind_text(insert, 3, structure->fields, -1, SQLITE_STATIC);
     sqlite3_bind_int64(insert, 4, (int64_t)structure->entries);
     sqlite3_bind_int64(insert, 5, (int64_t)cost_bits(structure));
-    sqlite3_bind_double(insert, 7, cost_area_mm2(model, structure));
+    sqlite3_bind_double(insert, 7, cost_area_mm2(&areas->model, structure));
     for (unsigned i = 0; i < COST_POINTS; i++)
-        if (published && published->area_mm2 > 0 && strcmp(points[i].name, structure->name) == 0)
-            sqlite3_bind_double(insert, 10, points[i].left_out_mm2);
+        if (published && published->area_mm2 > 0 && strcmp(areas->points[i].name, structure->name) == 0)
+            sqlite3_bind_double(insert, 10, areas->points[i].left_out_mm2);
     sqlite3_bind_text(insert, 9, cost_ports(structure, f->e->arena), -1, SQLITE_STATIC);
     if (published && published->printed_bits)
         sqlite3_bind_int64(insert, 6, (int64_t)published->printed_bits);
     if (published && published->area_mm2 > 0)
         sqlite3_bind_double(insert, 8, published->area_mm2);
+    sqlite3_bind_double(insert, 11, areas->core_mm2);
     return add_row(insert) ? STATUS_OK : question_error(f->database, f->e, f->e->yaml.root, f->report);
 }
 
-static enum status add_machine(struct filling *f, const struct experiment_machine *of, const struct cost_model *model,
-                               const struct cost_point points[COST_POINTS], sqlite3_stmt *insert) {
+static enum status add_machine(struct filling *f, const struct experiment_machine *of, struct areas *areas,
+                               sqlite3_stmt *insert) {
     struct machine machine = {0};
     struct cost cost = {.arena = f->e->arena};
     struct report inner = {0};
@@ -283,26 +296,28 @@ static enum status add_machine(struct filling *f, const struct experiment_machin
         status = machine_cost(&machine, &cost, &inner);
     if (status)
         experiment_error(f->e, of->at, report_text(&inner), f->report);
+    else
+        areas->core_mm2 = core_of(&areas->core, &machine);
     for (unsigned i = 0; !status && i < cost.count; i++)
-        status = add_structure(f, of->name, model, points, &cost.items[i], insert);
+        status = add_structure(f, of->name, areas, &cost.items[i], insert);
     machine_close(&machine);
     report_free(&inner);
     return status;
 }
 
 static enum status add_costs(struct filling *f) {
-    const char *names[] = {"machine",      "structure", "fields",      "entries", "bits",
-                           "printed_bits", "mm2",       "printed_mm2", "ports",   "left_out_mm2"};
-    const struct columns columns = {names, 10, 10};
-    struct cost_model model;
-    struct cost_point points[COST_POINTS];
+    const char *names[] = {"machine", "structure",   "fields", "entries",      "bits",    "printed_bits",
+                           "mm2",     "printed_mm2", "ports",  "left_out_mm2", "core_mm2"};
+    const struct columns columns = {names, 11, 11};
+    struct areas areas = {0};
     sqlite3_stmt *insert = NULL;
     enum status status = STATUS_OK;
-    cost_fit(&model, points);
+    cost_fit(&areas.model, areas.points);
+    cost_core_fit(&areas.core);
     if (make_table(f, "costs", &columns, &insert) != SQLITE_OK)
         status = question_error(f->database, f->e, f->e->yaml.root, f->report);
     for (unsigned i = 0; !status && i < f->e->machine_count; i++)
-        status = add_machine(f, &f->e->machines[i], &model, points, insert);
+        status = add_machine(f, &f->e->machines[i], &areas, insert);
     sqlite3_finalize(insert);
     return status;
 }
