@@ -318,9 +318,9 @@ static void collect(const struct module *module, const struct exec_counts *count
         }
         if (inst_may_part(inst))
             stats->branches += out->issues;
-        if (inst->op == OP_LD)
+        if (inst->op == OP_LD || inst->op == OP_LD_SNOOP)
             stats->memory_reads += out->issues;
-        if (inst->op == OP_ST || inst->op == OP_COND_ACC)
+        if (inst->op == OP_ST || inst->op == OP_COND_ACC || inst->op == OP_ST_SNOOP)
             stats->memory_writes += out->issues;
         if (inst->op == OP_ATOM || inst->op == OP_RED)
             stats->atomics += out->issues;

@@ -61,12 +61,15 @@ static void keep(struct recording *recording, struct track *track, const struct 
     const uint32_t number = track->issued++;
     if ((flow == FLOW_NEXT && access->kind == ACCESS_NONE) || recording->bytes > KEPT_BYTES_MAX)
         return;
-    const bool accesses = access->kind != ACCESS_NONE;
+    const bool accesses = access->kind != ACCESS_NONE && (access->kind <= ACCESS_ATOMIC || access->lanes);
+    const uint8_t kind = access->kind == ACCESS_SNOOPED_LOAD    ? ACCESS_LOAD /* replayed without what was fetched */
+                         : access->kind == ACCESS_SNOOPED_STORE ? ACCESS_STORE
+                                                                : access->kind;
     const struct kept kept = {.number = number,
                               .flow = flow,
                               .taken = executed->taken,
                               .target = executed->target,
-                              .access = {.kind = access->kind,
+                              .access = {.kind = accesses ? kind : ACCESS_NONE,
                                          .space = accesses ? access->space : 0,
                                          .bytes = accesses ? access->bytes : 0,
                                          .packed = accesses && access->packed,
@@ -115,6 +118,11 @@ static uint32_t inner_guard(const void *self, unsigned warp, uint32_t pc) {
     return side->inner.guard(side->inner.self, warp, pc);
 }
 
+static void inner_look(void *self, const void *near, bool (*holds)(const void *near, uint64_t address)) {
+    const struct side *side = self;
+    side->inner.look(side->inner.self, near, holds);
+}
+
 static void inner_barrier_result(void *self, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t arrived_true,
                                  bool all, bool any) {
     struct side *side = self;
@@ -157,6 +165,7 @@ struct executor recording_executor(struct recording *recording, uint32_t sm) {
                              .start = record_start,
                              .lanes = inner_lanes,
                              .step = record_step,
+                             .look = inner_look,
                              .members = inner_members,
                              .guard = inner_guard,
                              .barrier_result = inner_barrier_result,

@@ -126,19 +126,20 @@ static inline const char *divergence_needs_time(const struct divergence_ops *mec
 
 /* Does it access memory beyond the SM, as far as its text tells? */
 static inline bool divergence_is_global(const struct inst *inst) {
-    return (inst->op == OP_LD || inst->op == OP_ST || inst->op == OP_ATOM || inst->op == OP_RED) &&
+    return (inst->op == OP_LD || inst->op == OP_ST || inst->op == OP_ATOM || inst->op == OP_RED ||
+            inst->op == OP_LD_SNOOP || inst->op == OP_ST_SNOOP) &&
            (inst->space == SPACE_GLOBAL || inst->space == SPACE_LOCAL || inst->space == SPACE_GENERIC);
 }
 /* And do threads wait for what comes back? */
 static inline bool divergence_waits_for_memory(const struct inst *inst) {
-    return divergence_is_global(inst) && inst->op != OP_ST;
+    return divergence_is_global(inst) && inst->op != OP_ST && inst->op != OP_LD_SNOOP && inst->op != OP_ST_SNOOP;
 }
 
 /* regroups: do threads of one issue all come back at once? Else some as their data come, or as others do that they wait
  * for. */
 static inline bool divergence_returns_whole(const struct inst *inst) {
     return inst->op != OP_LD && inst->op != OP_ST && inst->op != OP_ATOM && inst->op != OP_RED && inst->op != OP_BAR &&
-           !inst_is_of_warps(inst);
+           inst->op != OP_LD_SNOOP && inst->op != OP_ST_SNOOP && !inst_is_of_warps(inst);
 }
 
 /* The mechanism of that exact name, or NULL. */

@@ -149,7 +149,9 @@ static uint8_t *translate_global(struct exec *exec, unsigned warp, unsigned lane
     if (found && range_within(address - found->start, bytes, found->end - found->start)) {
         struct footprint *footprint = exec->memory->footprint;
         if (footprint)
-            footprint_note(step->inst->op == OP_LD ? footprint->loaded : footprint->stored, address, bytes);
+            footprint_note(step->inst->op == OP_LD || step->inst->op == OP_LD_SNOOP ? footprint->loaded
+                                                                                    : footprint->stored,
+                           address, bytes);
         exec->sites[step - exec->linked->steps] = (struct site){found->start, found->end};
         return memory_host(exec->memory, address);
     }
@@ -383,6 +385,7 @@ bool exec_inner_step(struct exec *exec, unsigned warp, const struct step *step, 
     case KIND_LOAD: return (exec->core ? exec_timed_load : exec_load_step)(exec, warp, step, lanes);
     case KIND_STORE: return (exec->core ? exec_timed_store : exec_store_step)(exec, warp, step, lanes);
     case KIND_ATOMIC: return (exec->core ? exec_timed_atomic : exec_atomic_step)(exec, warp, step, lanes);
+    case KIND_SNOOP: return exec_snoop_step(exec, warp, step, lanes);
     case KIND_WARP: return exec_warp_step(exec, warp, step, lanes, active, alive);
     case KIND_CLOCK: return exec_clock_step(exec, warp, step, lanes, exec->clock);
     case KIND_LOCAL: return exec_local_step(exec, warp, step, lanes);

@@ -54,6 +54,8 @@ struct core {
     } tickets;
     uint32_t free_ticket, ticket_limit;
     struct access *access; /* of the step under way */
+    const void *near;      /* struct executor, look */
+    bool (*holds)(const void *near, uint64_t address);
     struct arena *arena;
     /* for executors to come */
     const struct linked *linked;

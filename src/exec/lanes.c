@@ -200,6 +200,7 @@ static bool run_other(struct exec *exec, unsigned warp, uint8_t *const *bases, c
     case KIND_MOVE: return exec_move_step(exec, warp, step, lanes);
     case KIND_ATOMIC:
         return exec->core ? exec_timed_atomic(exec, warp, step, lanes) : exec_atomic_step(exec, warp, step, lanes);
+    case KIND_SNOOP: return exec_snoop_step(exec, warp, step, lanes);
     case KIND_WARP: return exec_warp_step(exec, warp, step, lanes, active, alive);
     case KIND_CLOCK: return exec_clock_step(exec, warp, step, lanes, clock);
     case KIND_LOCAL: return exec_local_step(exec, warp, step, lanes);

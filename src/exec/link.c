@@ -393,6 +393,8 @@ static enum kind link_kind(struct linker *linker, struct step *step) {
         return inst->mode == MODE_UNLOCK ? KIND_ATOMIC : KIND_STORE;
     case OP_ATOM:
     case OP_RED: return KIND_ATOMIC;
+    case OP_LD_SNOOP:
+    case OP_ST_SNOOP: return KIND_SNOOP;
     case OP_PREFETCH:
     case OP_MEMBAR:
     case OP_NANOSLEEP:
@@ -439,7 +441,8 @@ static enum kind link_kind(struct linker *linker, struct step *step) {
 }
 
 static bool is_memory(enum op op) {
-    return op == OP_LD || op == OP_ST || op == OP_ATOM || op == OP_RED || op == OP_COND_ACC;
+    return op == OP_LD || op == OP_ST || op == OP_ATOM || op == OP_RED || op == OP_COND_ACC || op == OP_LD_SNOOP ||
+           op == OP_ST_SNOOP;
 }
 
 static bool depends_on_order(const struct inst *inst) {
@@ -448,6 +451,15 @@ static bool depends_on_order(const struct inst *inst) {
     if (is_memory(inst->op))
         return inst->order != ORDER_WEAK && inst->space != SPACE_SHARED;
     return inst->src_count && inst->src[0].kind == OPERAND_SPECIAL && is_clock(inst->src[0].reg);
+}
+
+/* The rest of it is a load or store of one element, whose rows stand as theirs do, and behind them that of who missed. */
+static void link_snoop(struct step *step, struct row *rows) {
+    if (step->inst->op == OP_ST_SNOOP) {
+        const struct row missed = rows[0];
+        rows[0] = rows[1], rows[1] = rows[2], rows[2] = missed;
+    }
+    step->dst_count--;
 }
 
 /* The kind, and the lane function where there is one. */
@@ -503,6 +515,8 @@ static void link_step(struct linker *linker, const struct function *function, ui
         step->access_bytes = (uint8_t)type_bytes(inst->type);
         link_address(linker, layout, step);
     }
+    if (inst->op == OP_LD_SNOOP || inst->op == OP_ST_SNOOP)
+        link_snoop(step, rows);
     link_run(linker, step);
     if (inst->flags & FLAG_POP)
         step->inner = step->kind, step->kind = KIND_POP;

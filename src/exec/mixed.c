@@ -120,11 +120,16 @@ static void add_access(struct core *core, const struct part *part, const struct 
         access->kind = done->kind, access->space = done->space, access->bytes = done->bytes;
         access->packed = false;
         access->ticket = NO_TICKET;
-        access->lanes = 0;
+        access->lanes = access->missed = 0;
     }
     for (BITS_EACH(lane, done->lanes)) {
         const unsigned at = lane_of(part, lane);
         access->lanes |= UINT32_C(1) << at;
+        access->address[at] = done->address[lane];
+    }
+    for (BITS_EACH(lane, done->kind > ACCESS_ATOMIC ? done->missed : 0)) {
+        const unsigned at = lane_of(part, lane);
+        access->missed |= UINT32_C(1) << at;
         access->address[at] = done->address[lane];
     }
     if (done->kind == ACCESS_ATOMIC && done->ticket != NO_TICKET)

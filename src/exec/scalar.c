@@ -439,6 +439,8 @@ static struct scalar evaluate_integer(const struct inst *inst, uint64_t a, uint6
     case OP_EX2:
     case OP_TANH:
     case OP_LD:
+    case OP_LD_SNOOP:
+    case OP_ST_SNOOP:
     case OP_ST:
     case OP_PREFETCH:
     case OP_ATOM:

@@ -116,6 +116,8 @@ bool exec_timed_load(struct exec *exec, unsigned warp, const struct step *step, 
 bool exec_timed_store(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
 bool exec_timed_accumulate(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes,
                            const uint64_t *address);
+/* ld_snoop and st_snoop; without time all data are near. */
+bool exec_snoop_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
 bool exec_timed_atomic(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
 
 /* Calls and returns fill out->next for the lanes; false: a fault. */

@@ -33,6 +33,7 @@ enum kind {
     KIND_LOAD,
     KIND_STORE,
     KIND_ATOMIC,  /* and what takes and gives back locks of shared memory */
+    KIND_SNOOP,   /* loads and stores of what is near */
     KIND_WARP,    /* votes, shuffles, matches */
     KIND_CLOCK,   /* mov from a clock */
     KIND_LOCAL,   /* the address of a local variable: depends on the thread's call depth */

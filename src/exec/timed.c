@@ -285,6 +285,51 @@ static void core_finish(void *self, uint32_t number) {
     core_free_ticket(core, number);
 }
 
+/* Lanes whose data are not near. Their addresses are those of an access all the same. */
+static bool find_missing(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint32_t *missed) {
+    const struct core *core = exec->core;
+    *missed = 0;
+    for (BITS_EACH(lane, core && core->holds ? lanes : 0)) {
+        const uint64_t address = exec_address(exec, warp, lane, step);
+        if (core->holds(core->near, address))
+            continue;
+        if (!exec_translate(exec, warp, lane, step, address, step->access_bytes))
+            return false;
+        *missed |= UINT32_C(1) << lane;
+    }
+    return true;
+}
+
+bool exec_snoop_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
+    const bool loads = step->inst->op == OP_LD_SNOOP;
+    const struct row *answer = &step->rows[loads ? 1 : 2];
+    struct core *core = exec->core;
+    uint32_t missed;
+    if (!find_missing(exec, warp, step, lanes, &missed))
+        return false;
+    const uint32_t near = lanes & ~missed;
+    bool done = true;
+    if (core && !near)
+        begin_access(core->access, ACCESS_NONE, step->access_bytes);
+    else if (core)
+        done = loads ? exec_timed_load(exec, warp, step, near) : exec_timed_store(exec, warp, step, near);
+    else
+        done = loads ? exec_load_step(exec, warp, step, near) : exec_store_step(exec, warp, step, near);
+    if (!done)
+        return false;
+    if (core && lanes) {
+        struct access *access = core->access;
+        access->kind = (uint8_t)(loads ? ACCESS_SNOOPED_LOAD : ACCESS_SNOOPED_STORE);
+        access->space = SPACE_GLOBAL;
+        access->missed = missed;
+        for (BITS_EACH(lane, missed))
+            access->address[lane] = exec_address(exec, warp, lane, step);
+    }
+    for (BITS_EACH(lane, lanes))
+        exec_write(exec, warp, answer, lane, missed >> lane & 1);
+    return true;
+}
+
 /* ---- the executor ---- */
 
 /* The executor of a place is made when its first block comes: most launches fill few. */
@@ -322,6 +367,11 @@ static uint32_t core_guard(const void *self, unsigned warp, uint32_t pc) {
     const struct core *core = self;
     const struct core_warp *at = &core->warps[warp];
     return exec_guard(at->exec, at->number, pc);
+}
+
+static void core_look(void *self, const void *near, bool (*holds)(const void *near, uint64_t address)) {
+    struct core *core = self;
+    core->near = near, core->holds = holds;
 }
 
 static uint32_t core_follow(void *self, unsigned warp, uint32_t pc, uint32_t lanes) {
@@ -377,6 +427,7 @@ struct executor core_executor(struct core *core) {
                              .lanes = core_lanes,
                              .step = core->linked->lanes->step_core,
                              .follow = core_follow,
+                             .look = core_look,
                              .members = core_members,
                              .guard = core_guard,
                              .barrier_result = core_barrier_result,

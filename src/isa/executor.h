@@ -44,7 +44,15 @@ static inline bool executed_parts(const struct executed *executed) {
 }
 
 /* What one issue asked of memory, for whoever models when. */
-enum access_kind { ACCESS_NONE, ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC };
+enum access_kind {
+    ACCESS_NONE,
+    ACCESS_LOAD,
+    ACCESS_STORE,
+    ACCESS_ATOMIC,
+    /* of the lanes that found their data near; for the others, in `missed`, data are only fetched */
+    ACCESS_SNOOPED_LOAD,
+    ACCESS_SNOOPED_STORE
+};
 
 struct access {
     uint8_t kind;    /* enum access_kind */
@@ -52,6 +60,7 @@ struct access {
     uint8_t bytes;   /* of one lane, all elements of a vector together */
     bool packed;     /* known to be of all lanes, each right behind the one before */
     uint32_t lanes;  /* that access */
+    uint32_t missed; /* ACCESS_SNOOPED_*: that do not, for their data are not near */
     uint32_t ticket; /* atomics on global memory: performed below, see struct executor */
     uint64_t address[LANES_MAX]; /* of local memory: interleaved so that lanes with the same offset lie side by side */
 };
@@ -73,6 +82,8 @@ struct executor {
      * no issue does. Those of them that a branch takes. Not of other control flow, nor of what writes memory. NULL: nobody
      * can. */
     uint32_t (*follow)(void *self, unsigned warp, uint32_t pc, uint32_t lanes);
+    /* From here on `holds` of `near` says whether data are near, for ld_snoop and st_snoop. NULL: nobody asks. */
+    void (*look)(void *self, const void *near, bool (*holds)(const void *near, uint64_t address));
     /* Lanes of its warp that a thread's instruction at pc waits for, from the member mask of a .sync form; 0: none. */
     uint32_t (*members)(const void *self, unsigned thread, uint32_t pc);
     /* Lanes of the warp for which the guard of the instruction at pc holds; all where it has none. */

@@ -98,7 +98,7 @@ static void put_flags(struct text_line *line, const struct inst *inst) {
 
 static bool is_memory(enum op op) {
     return op == OP_LD || op == OP_ST || op == OP_ATOM || op == OP_RED || op == OP_PREFETCH || op == OP_CVTA ||
-           op == OP_ISSPACEP || op == OP_COND_ACC;
+           op == OP_ISSPACEP || op == OP_COND_ACC || op == OP_LD_SNOOP || op == OP_ST_SNOOP;
 }
 
 static void put_opcode(struct text_line *line, const struct inst *inst) {

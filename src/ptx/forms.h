@@ -187,8 +187,9 @@ bool lower_mismatch(struct parser *parser, struct statement *statement, const st
 /* "'opcode'" and the problem, at the opcode. */
 bool lower_error(struct parser *parser, const struct statement *statement, const char *problem);
 
-lower_function lower_mov, lower_cvt, lower_cvt_pack, lower_cvta, lower_isspacep;             /* lower_move.c */
-lower_function lower_ld, lower_st, lower_cond_acc, lower_prefetch, lower_atom, lower_membar; /* lower_memory.c */
-lower_function lower_bar, lower_redux, lower_bra, lower_brx, lower_call, lower_pmevent;      /* lower_control.c */
+lower_function lower_mov, lower_cvt, lower_cvt_pack, lower_cvta, lower_isspacep; /* lower_move.c */
+lower_function lower_ld, lower_st, lower_cond_acc, lower_snoop, lower_prefetch, lower_atom,
+    lower_membar;                                                                       /* lower_memory.c */
+lower_function lower_bar, lower_redux, lower_bra, lower_brx, lower_call, lower_pmevent; /* lower_control.c */
 
 #endif

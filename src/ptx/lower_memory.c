@@ -142,6 +142,22 @@ bool lower_cond_acc(struct parser *parser, struct statement *statement, struct b
            lower_source(parser, statement, build, &raw[4], TYPE_U32, false);
 }
 
+/* d, missed, [address]; missed, [address], value */
+bool lower_snoop(struct parser *parser, struct statement *statement, struct build *build) {
+    const struct inst *inst = &build->inst;
+    const bool loads = inst->op == OP_LD_SNOOP;
+    const struct raw *raw = statement->operands;
+    const enum type type = (enum type)inst->type;
+    if (!lower_count(parser, statement, 3, 3) ||
+        (loads && !lower_destination(parser, statement, build, &raw[0], type, true)) ||
+        !lower_destination(parser, statement, build, &raw[loads], TYPE_PRED, false) ||
+        !lower_address(parser, statement, build, &raw[1 + loads]))
+        return false;
+    if (inst->space != SPACE_GLOBAL)
+        return parser_error(parser, raw[1 + loads].token, "%s works on .global memory", op_name((enum op)inst->op));
+    return loads || lower_source(parser, statement, build, &raw[2], type, true);
+}
+
 bool lower_prefetch(struct parser *parser, struct statement *statement, struct build *build) {
     return lower_count(parser, statement, 1, 1) && lower_address(parser, statement, build, &statement->operands[0]);
 }

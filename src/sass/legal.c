@@ -335,6 +335,8 @@ static enum status legal_inst(struct legal *l, const struct inst *inst) {
     case OP_ELECT:
     case OP_TREE_TRAVERSE:
     case OP_COND_ACC:
+    case OP_LD_SNOOP:
+    case OP_ST_SNOOP:
     case OP_BAR_WARP: return legal_refuse(l, inst, op_name((enum op)inst->op));
     default: break;
     }

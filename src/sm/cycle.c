@@ -305,6 +305,8 @@ static enum status create_schedulers(struct sm *sm, struct report *report) {
     return STATUS_OK;
 }
 
+static bool l1_holds(const void *l1, uint64_t address) { return cache_holds(l1, address); }
+
 static enum status create_predictor(struct sm *sm, struct report *report) {
     const struct predictor_ops *ops;
     const struct predictor_shape keys = sm_predictor_keys(&sm->params);
@@ -338,7 +340,8 @@ static enum status create(struct sm **out, struct arena *arena, const struct sm_
     sm->unit_count[SM_UNIT_SP] = params->sp_units, sm->unit_count[SM_UNIT_INT] = params->int_units;
     sm->unit_count[SM_UNIT_DP] = params->dp_units, sm->unit_count[SM_UNIT_SFU] = params->sfu_units;
     sm->whole_warps = !mechanism->regroups && !mechanism->wait;
-    const unsigned more = code->accumulates && !sm->whole_warps ? QUEUE_MAX / 2 : 0; /* sm_takes */
+    /* sm_takes; an instruction that snoops may take two places */
+    const unsigned more = code->snoops || (code->accumulates && !sm->whole_warps) ? QUEUE_MAX / 2 : 0;
     while (sm->queue_mask + 1 < params->memory_queue + more)
         sm->queue_mask = 2 * sm->queue_mask + 1;
     sm->timed = code->timed;
@@ -403,6 +406,8 @@ static enum status create(struct sm **out, struct arena *arena, const struct sm_
     sm->l1 = caches->l1;
     if (status == STATUS_OK && !sm->l1)
         status = cache_create(&sm->l1, arena, l1, "l1", shape->id, report);
+    if (status == STATUS_OK && code->snoops && sm->executor.look)
+        sm->executor.look(sm->executor.self, sm->l1, l1_holds);
     if (caches->l2)
         sm_l2_create(sm, caches);
     if (status == STATUS_OK)

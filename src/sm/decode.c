@@ -77,8 +77,9 @@ static enum timed_order order_of(const struct inst *inst) {
     if (inst->op == OP_PROGRESS)
         return ORDER_PROGRESS;
     const bool below = inst->space != SPACE_SHARED && inst->space != SPACE_LOCAL && inst->space != SPACE_PARAM;
-    return (inst->op == OP_LD || inst->op == OP_ST || inst->op == OP_COND_ACC) && below ? ORDER_AFTER_ATOMICS
-                                                                                        : ORDER_NONE;
+    const bool accesses = inst->op == OP_LD || inst->op == OP_ST || inst->op == OP_COND_ACC ||
+                          inst->op == OP_LD_SNOOP || inst->op == OP_ST_SNOOP;
+    return accesses && below ? ORDER_AFTER_ATOMICS : ORDER_NONE;
 }
 
 /* The place of a kernel parameter plus 1, for loads that read it through the constant cache. A parameter at an address
@@ -156,7 +157,7 @@ const struct sm_code *sm_decode(struct arena *arena, const struct module *module
                                 unsigned warp_size) {
     struct timed *all = ARENA_ARRAY(arena, struct timed, module->code_count);
     struct numbering numbering = {.banks = params->register_banks};
-    bool accumulates = false;
+    bool accumulates = false, snoops = false;
     for (unsigned f = 0; f < module->function_count; f++) {
         const struct function *function = module->functions[f];
         for (uint32_t pc = function->first_pc; function->is_defined && pc < function->end_pc; pc++) {
@@ -164,6 +165,7 @@ const struct sm_code *sm_decode(struct arena *arena, const struct module *module
             struct timed *timed = &all[pc];
             classify(timed, inst, params);
             accumulates |= inst->op == OP_COND_ACC;
+            snoops |= inst->op == OP_LD_SNOOP || inst->op == OP_ST_SNOOP;
             add_width(timed, params, sm_issue_cycles(params, warp_size));
             timed->unit = unit_at_hand(params, timed->unit);
             timed->order = (uint8_t)order_of(inst);
@@ -174,6 +176,6 @@ const struct sm_code *sm_decode(struct arena *arena, const struct module *module
         numbering.word_base += (function->reg_count + 63) / 64;
     }
     struct sm_code *code = ARENA_NEW(arena, struct sm_code);
-    *code = (struct sm_code){all, numbering.word_base + 1, accumulates};
+    *code = (struct sm_code){all, numbering.word_base + 1, accumulates, snoops};
     return code;
 }

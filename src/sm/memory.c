@@ -98,7 +98,35 @@ static uint32_t shared_passes(const struct sm *sm, const struct access *access) 
     return banks_passes(&sm->banks, address, access->bytes, access->lanes);
 }
 
+/* Lanes whose data were near when it issued access them; for the others a flight of its own brings them near, which its
+ * block outlives, and nobody waits for. If all missed it is over as soon as a hit would be [001 §4.2]. Ours: while
+ * FETCHES_MAX are on their way nothing more is fetched; data that are lost between issue and access are waited for. */
+static __attribute__((noinline)) void enqueue_snooped(struct sm *sm, uint32_t flight, const struct access *access,
+                                                      uint64_t ready_cycle) {
+    struct access part = *access;
+    const uint32_t fetch = access->missed && sm->fetches < FETCHES_MAX ? sm_take_flight(sm) : NO_FLIGHT;
+    if (fetch != NO_FLIGHT) {
+        sm->fetches++;
+        sm->flights[fetch] = (struct flight){
+            .pc = sm->flights[flight].pc, .warp = FETCHES, .place = sm->flights[flight].place, .ticket = NO_TICKET};
+        sm->places[sm->flights[fetch].place].in_flight++;
+        part.kind = ACCESS_LOAD, part.lanes = access->missed, part.packed = false;
+        sm_enqueue_access(sm, fetch, &part, ready_cycle);
+    }
+    if (!access->lanes) {
+        sm_write_back_at(sm, ready_cycle + sm->params.l1_latency + sm->params.pipeline_cycles, flight);
+        return;
+    }
+    part.kind = access->kind == ACCESS_SNOOPED_LOAD ? ACCESS_LOAD : ACCESS_STORE;
+    part.lanes = access->lanes, part.packed = access->packed;
+    sm_enqueue_access(sm, flight, &part, ready_cycle);
+}
+
 void sm_enqueue_access(struct sm *sm, uint32_t flight, const struct access *access, uint64_t ready_cycle) {
+    if (access->kind > ACCESS_ATOMIC) {
+        enqueue_snooped(sm, flight, access, ready_cycle);
+        return;
+    }
     struct queued *entry = enqueue(sm, flight, access->space, access->kind, ready_cycle);
     if (access->space == SPACE_SHARED) {
         entry->passes = shared_passes(sm, access);
@@ -120,6 +148,13 @@ static void complete_if_done(struct sm *sm, uint32_t number) {
     struct flight *flight = &sm->flights[number];
     if (!flight->sent || flight->outstanding)
         return;
+    if (flight->warp == FETCHES) {
+        sm->fetches--;
+        sm->places[flight->place].in_flight--;
+        sm_free_flight(sm, number);
+        sm_end_if_done(sm, flight->place);
+        return;
+    }
     const uint64_t at = flight->done_cycle > sm->now ? flight->done_cycle : sm->now + 1;
     if (flight->is_load)
         HISTOGRAM_COUNT_QUARTER(sm->histograms->load_latency, (uint32_t)at - flight->issued_cycle);

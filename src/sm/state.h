@@ -22,7 +22,9 @@ enum {
     QUEUE_MAX = 64, /* twice what sm.memory_queue may say: see sm_takes */
     SCHEDULERS_MAX = 8,
     OWN_L2_QUEUE = 1024,
-    OWN_L2 = 255, /* in place of a flight's warp */
+    OWN_L2 = 255,  /* in place of a flight's warp */
+    FETCHES = 254, /* the same: for nobody who waits */
+    FETCHES_MAX = FLIGHTS_MAX / 4,
     SM_INSTRUCTION_BYTES = 8
 };
 #define NO_FLIGHT UINT32_MAX
@@ -59,6 +61,7 @@ struct sm_code {
     const struct timed *timed; /* by PC */
     uint32_t register_words;   /* of a warp's scoreboard */
     bool accumulates;          /* there are warp-level operations that access memory */
+    bool snoops;               /* there are loads or stores that fetch what is not near, and go on */
 };
 
 /* An instruction between issue and write-back. */
@@ -249,6 +252,7 @@ struct sm {
     uint64_t far_next; /* cycle of the first of them */
     struct flight flights[FLIGHTS_MAX];
     uint32_t free_flight, flights_used; /* used: the first so many have been, once */
+    uint32_t fetches;                   /* flights that nobody waits for */
 
     struct queued queue[QUEUE_MAX];
     unsigned queue_head, queue_count;

@@ -363,7 +363,9 @@ static void small_gaps_of_libclc_are_closed(void **state) {
     "  int p = (i * 2654435761u) >> 31; unsigned int lane = l % 32;\n"                                                 \
     "  unsigned int n = heddle_cond_acc(s + (l / 32) * 32, p, i + 1);\n"                                               \
     "  o[8 * i] = n; o[8 * i + 1] = lane < n ? s[l / 32 * 32 + lane] : 0; o[8 * i + 2] = heddle_ballot(p);\n"          \
-    "  o[8 * i + 3] = heddle_tree_traverse(5u, p, 3); o[8 * i + 4] = heddle_load_row(o + 8 * i + 5); }"
+    "  o[8 * i + 3] = heddle_tree_traverse(5u, p, 3); o[8 * i + 4] = heddle_load_row(o + 8 * i + 5);\n"                \
+    "  unsigned int v = 9; while (heddle_load_snoop(o + 8 * i + 7, &v)) heddle_progress();\n"                          \
+    "  o[8 * i + 5] = v; while (heddle_store_snoop(o + 8 * i + 6, 42u)); }"
 
 /* heddle.h */
 static void search_instructions_in_both_languages(void **state) {
@@ -388,7 +390,7 @@ static void search_instructions_in_both_languages(void **state) {
                     bits |= UINT32_C(1) << lane;
                 }
             for (uint32_t lane = 0; lane < lanes; lane++) {
-                const uint32_t want[8] = {count, found[lane], bits, 5 + 8 * count, 0};
+                const uint32_t want[8] = {count, found[lane], bits, 5 + 8 * count, 0, 0, 42, 0};
                 assert_memory_equal(out[first + lane], want, sizeof want);
             }
         }

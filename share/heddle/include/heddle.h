@@ -70,6 +70,30 @@ __HEDDLE_TREE_TRAVERSE(__HEDDLE_ULONG, 64, "l")
 /* The warp has come a step further: sm.scheduler=progress favours warps that have come less far. */
 __HEDDLE_INLINE void heddle_progress(void) { __asm__ volatile("progress;"); }
 
+/* Loads and stores that wait for nobody: where the L1 does not have the data, *value or the memory stays as it is, the data are
+ * fetched, and the answer is 1, to try again later. */
+#define __HEDDLE_SNOOP(T, type, constraint)                                                                            \
+    __HEDDLE_INLINE int heddle_load_snoop(const __HEDDLE_GLOBAL T *from, T *value) {                                   \
+        unsigned int missed;                                                                                           \
+        __asm__ volatile("{ .reg .pred %%q; ld_snoop.global." type " %0, %%q, [%2]; selp.u32 %1, 1, 0, %%q; }"         \
+                         : "+" constraint(*value), "=r"(missed)                                                        \
+                         : __HEDDLE_ADDRESS(from)                                                                      \
+                         : "memory");                                                                                  \
+        return (int)missed;                                                                                            \
+    }                                                                                                                  \
+    __HEDDLE_INLINE int heddle_store_snoop(__HEDDLE_GLOBAL T *to, T value) {                                           \
+        unsigned int missed;                                                                                           \
+        __asm__ volatile("{ .reg .pred %%q; st_snoop.global." type " %%q, [%1], %2; selp.u32 %0, 1, 0, %%q; }"         \
+                         : "=r"(missed)                                                                                \
+                         : __HEDDLE_ADDRESS(to), constraint(value)                                                     \
+                         : "memory");                                                                                  \
+        return (int)missed;                                                                                            \
+    }
+__HEDDLE_SNOOP(int, "s32", "r")
+__HEDDLE_SNOOP(unsigned int, "u32", "r")
+__HEDDLE_SNOOP(__HEDDLE_ULONG, "u64", "l")
+__HEDDLE_SNOOP(float, "f32", "f")
+
 /* A load that tells the memory: another one of the same DRAM row follows soon. */
 #define __HEDDLE_LOAD_ROW(T, type, constraint)                                                                         \
     __HEDDLE_INLINE T heddle_load_row(const __HEDDLE_GLOBAL T *from) {                                                 \
@@ -94,4 +118,5 @@ __HEDDLE_LOAD_ROW(float, "f32", "f")
 #undef __HEDDLE_COND_ACCS
 #undef __HEDDLE_TREE_TRAVERSE
 #undef __HEDDLE_LOAD_ROW
+#undef __HEDDLE_SNOOP
 #endif
