@@ -2,7 +2,7 @@
 """Native code of Fermi and Tesla: listings that came to harm, operands beyond what there is."""
 import re
 
-from inputs import ANY, FAULT, REFUSED, RUNS, SYSTEM, ROOT, in_folder, kind, launched, harmed_code, mutate_code, pick
+from inputs import ANY, FAULT, REFUSED, RUNS, SYSTEM, ROOT, in_folder, kind, launched, harmed_code, mutate, mutate_code, pick
 
 EITHER = ANY | {SYSTEM}
 STOPPED = {REFUSED, FAULT}
@@ -35,6 +35,29 @@ def tesla_mutated(number, rng):
     """a listing of Tesla code that came to harm, launched"""
     text = PATHFINDER.read_bytes()
     return launched("mutated pathfinder.sass", {"launch.yaml": STEP, "k.sass": harmed_code(text, rng)}, EITHER, r"\S")
+
+
+CUBINS = [(path, ROOT / f"tests/native/{path.stem}.yaml") for path in in_folder("tests/fuzz/corpus/cubin/*.cubin")]
+CUBINS = [(path, launch) for path, launch in CUBINS if launch.exists()]
+
+
+def harm_field(data, rng):
+    """A word of the headers, or any, with a number that a size, an offset or an index should not have."""
+    header = 64 if data[4] == 2 else 52
+    at = rng.randrange(header, min(len(data), header + 700) - 8) if rng.random() < 0.7 else rng.randrange(len(data) - 8)
+    value = rng.choice([0, 1, 2, 7, 8, 0xff, 0xfff8, 0xffff, 0x10000, len(data), len(data) - 1, 0x7fffffff, 0x80000000, 0xfffffff8, 0xffffffff])
+    return data[:at] + value.to_bytes(4, "little") + data[at + 4:]
+
+
+@kind("cubin-mutated", full=1500, ci=30)
+def cubin_mutated(number, rng):
+    """a cubin that came to harm, launched"""
+    path, launch = pick(CUBINS, number)
+    data = path.read_bytes()
+    for _ in range(rng.choice([1, 1, 2, 4])):
+        data = harm_field(data, rng) if rng.random() < 0.5 and len(data) > 200 else mutate(data, rng, 1)
+    text = launch.read_bytes().split(b"check:")[0].replace(f"{path.stem}.sass".encode(), b"k.cubin")
+    return launched(f"mutated {path.name}", {"launch.yaml": text, "k.cubin": data}, EITHER, r"\S", dump=None)
 
 
 NUMBERS = ["0x0", "0x1", "0x3", "0x20", "0x24", "0x28", "0x2c", "0x7f", "0xfc", "0x100", "0xfffc", "0x10000", "0x7ffffffc", "0x80000000", "0xfffffffc", "0xffffffff", "0x100000000",

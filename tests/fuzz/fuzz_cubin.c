@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Any bytes as a cubin: a module or a report; what was read is written, read again and the same. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/analysis.h"
+#include "sass/cubin.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void load(const uint8_t *data, size_t size) {
+    struct report report = {0};
+    struct module *module = NULL;
+    const enum status status = cubin_load("fuzz.cubin", (const char *)data, size, &module, &report);
+    if ((status == STATUS_OK) != (module != NULL) || (status != STATUS_OK && report.messages == 0))
+        abort();
+    if (module) {
+        for (uint32_t pc = 0; pc < module->code_count; pc++)
+            if (inst_jumps(&module->code[pc]) && module->code[pc].target >= module->code_count)
+                abort();
+        if (analyse(module, &report) != STATUS_OK && report.messages == 0)
+            abort();
+        module_free(module);
+    }
+    report_free(&report);
+}
+
+static void write_again(const uint8_t *data, size_t size) {
+    struct report report = {0};
+    struct native_program first = {0}, second = {0};
+    struct arena arena = {0};
+    uint8_t *bytes;
+    size_t length;
+    if (cubin_read("fuzz.cubin", data, size, &first, &report) == STATUS_OK) {
+        const char *printed = native_print(&first, true, &arena);
+        if (cubin_write(&first, &arena, &bytes, &length, &report) == STATUS_OK) {
+            if (cubin_read("again.cubin", bytes, length, &second, &report) != STATUS_OK)
+                abort();
+            if (strcmp(native_print(&second, true, &arena), printed) != 0)
+                abort();
+            native_free(&second);
+        }
+        native_free(&first);
+    }
+    arena_free(&arena);
+    report_free(&report);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    load(data, size);
+    write_again(data, size);
+    return 0;
+}
