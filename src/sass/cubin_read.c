@@ -102,7 +102,7 @@ static void read_code(struct reader *r, const struct elf_section *section, struc
         const uint64_t encoding = get(section->bytes + at, FERMI_INST_BYTES);
         if (!encoding)
             continue;
-        if (native_decode(encoding, at, &kernel->code[kernel->code_count]))
+        if (native_decode(NATIVE_FERMI, encoding, at, &kernel->code[kernel->code_count]))
             kernel->code_count++;
         else
             refuse(r, section, at, "unsupported: no instruction is known for 0x%08x%08x", (unsigned)encoding,

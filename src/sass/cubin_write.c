@@ -89,7 +89,7 @@ static unsigned barriers_of(const struct native_kernel *kernel) {
 static uint64_t encode(struct writer *w, const struct native_kernel *kernel, const struct native_inst *inst) {
     uint64_t encoding = 0;
     char text[192];
-    if (native_encode(inst, &encoding) && encoding)
+    if (native_encode(NATIVE_FERMI, inst, &encoding) && encoding)
         return encoding;
     native_inst_text(w->program, inst, text, sizeof text);
     report_add(w->report, STATUS_INVALID, "%s: error: unsupported: '%s': no encoding is known for\n  /*%04x*/ %s",

@@ -193,7 +193,7 @@ static bool video_immediate(const struct native_form *form, enum native_slot slo
     return slot == NATIVE_SLOT_VIDEO_B && form->places[2] == 'v' && inst->operands[2].kind == NATIVE_IMMEDIATE;
 }
 
-bool native_encode(const struct native_inst *inst, uint64_t *out) {
+static bool encode_fermi(const struct native_inst *inst, uint64_t *out) {
     const struct native_form *form = native_form(NATIVE_FERMI, inst->row);
     struct writer writer = {.bits = form->bits, .fits = true};
     put_operands(&writer, form, inst);
@@ -376,7 +376,7 @@ static bool get_modifiers(uint64_t bits, const struct native_form *form, struct 
     return true;
 }
 
-bool native_decode(uint64_t encoding, uint32_t address, struct native_inst *out) {
+static bool decode_fermi(uint64_t encoding, uint32_t address, struct native_inst *out) {
     for (unsigned row = 0; row < FERMI_ROWS; row++) {
         const struct native_form *form = native_form(NATIVE_FERMI, row);
         const bool is_other = form->alias && !get(encoding, NUMBERED_BIT, 1);
@@ -395,7 +395,15 @@ bool native_decode(uint64_t encoding, uint32_t address, struct native_inst *out)
         }
         get_operands(encoding, form, out);
         uint64_t again; /* a bit that no field holds is one that we do not know */
-        return get_modifiers(encoding, form, out) && native_encode(out, &again) && again == encoding;
+        return get_modifiers(encoding, form, out) && encode_fermi(out, &again) && again == encoding;
     }
     return false;
+}
+
+bool native_encode(enum native_isa isa, const struct native_inst *inst, uint64_t *out) {
+    return isa == NATIVE_FERMI ? encode_fermi(inst, out) : encode_tesla(inst, out);
+}
+
+bool native_decode(enum native_isa isa, uint64_t encoding, uint32_t address, struct native_inst *out) {
+    return isa == NATIVE_FERMI ? decode_fermi(encoding, address, out) : decode_tesla(encoding, address, out) != 0;
 }

@@ -51,6 +51,10 @@ enum native_control native_control(enum native_isa isa, const struct native_inst
         {FERMI_BRK + 1, TESLA_BRK + 1, CONTROL_BREAK, OP_PBK},
         {FERMI_CONT + 1, 0, CONTROL_BREAK, OP_PCNT},
     };
+    if (inst->ends) {
+        *token = OP_EXIT;
+        return CONTROL_EXIT;
+    }
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
         if ((isa == NATIVE_FERMI ? rows[i].fermi : rows[i].tesla) == inst->row + 1) {
             *token = rows[i].token;

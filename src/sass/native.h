@@ -90,6 +90,7 @@ struct native_inst {
     uint8_t guard_test; /* GUARD_CODE: enum native_modifier LT to GEU, of the code against 0 */
     bool guard_inverted;
     bool pops;                           /* .S */
+    bool ends;                           /* Tesla: the thread ends behind it, .EXIT */
     bool sets_code;                      /* Fermi R2.CC: the carry of the result is kept, .X reads it */
     uint8_t modifiers[NATIVE_SLOTS_MAX]; /* by slot of the row, enum native_modifier; MODIFIER_NONE: not written */
     uint8_t operand_count;               /* places of the row's shape that are given or NATIVE_NONE */
@@ -213,12 +214,15 @@ void native_free(struct native_program *program);
 /* Addresses of all variables, in their order, go to where links ask for them; the program then has neither. */
 void native_resolve(struct native_program *program, const uint64_t *addresses);
 
-/* ---- encodings, of Fermi ---- */
+/* ---- encodings ---- */
 
-/* False: the decoder does not know it. */
-bool native_decode(uint64_t encoding, uint32_t address, struct native_inst *out);
+/* False: the decoder does not know it. Of Tesla's 4-byte instructions the upper half is not looked at: out->bytes. */
+bool native_decode(enum native_isa isa, uint64_t encoding, uint32_t address, struct native_inst *out);
 /* False: no encoding is known, or an operand does not fit. */
-bool native_encode(const struct native_inst *inst, uint64_t *out);
+bool native_encode(enum native_isa isa, const struct native_inst *inst, uint64_t *out);
+/* Those of Tesla; decoding gives the number of bytes, 0: not known. */
+bool encode_tesla(const struct native_inst *inst, uint64_t *out);
+unsigned decode_tesla(uint64_t encoding, uint32_t address, struct native_inst *out);
 
 /* ---- to what everything else runs ---- */
 

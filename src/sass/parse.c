@@ -119,6 +119,10 @@ static bool parse_modifiers(struct parser *parser, struct native_inst *inst) {
             inst->pops = true;
             break;
         }
+        if (parser->program->isa == NATIVE_TESLA && parse_word(parser, "EXIT")) {
+            inst->ends = true;
+            break;
+        }
         parse_refuse(parser, "unsupported: %s with .%.*s here", form->mnemonic, (int)word_length(parser->at),
                      parser->at);
         return false;
@@ -215,25 +219,38 @@ static bool lacks_clamp(const struct native_form *form, struct native_inst *inst
     for (unsigned n = 0; n < NATIVE_SLOTS_MAX; n++)
         if (form->slots[n] == NATIVE_SLOT_WRAP && !inst->modifiers[n]) {
             inst->modifiers[n] = MODIFIER_W;
-            if (native_encode(inst, &encoding) && encoding == inst->encoding)
+            if (native_encode(NATIVE_FERMI, inst, &encoding) && encoding == inst->encoding)
                 return true;
             inst->modifiers[n] = MODIFIER_NONE;
         }
     return false;
 }
 
-/* Text and encoding must say the same. */
-static void check_encoding(struct parser *parser, struct native_inst *inst) {
-    const struct native_form *form = native_form(parser->program->isa, inst->row);
+/* Tesla's disassembler does not write that an instruction ends the thread: its encoding says so. */
+static bool is_end(enum native_isa isa, struct native_inst *inst) {
+    struct native_inst end = *inst;
     uint64_t encoding;
-    if (parser->program->isa != NATIVE_FERMI)
-        return;
-    if (!native_encode(inst, &encoding))
-        parse_refuse(parser, "%s: no encoding is known for this form, but the listing has one", form->mnemonic);
-    else if (encoding != inst->encoding && !lacks_clamp(form, inst))
+    end.ends = inst->row != TESLA_NOP;
+    end.row = inst->row == TESLA_NOP ? (uint16_t)TESLA_EXIT : inst->row;
+    if (isa != NATIVE_TESLA || !native_encode(isa, &end, &encoding) || encoding != inst->encoding)
+        return false;
+    *inst = end;
+    return true;
+}
+
+/* Text and encoding must say the same. Of Tesla's forms some have no encoding that is known. */
+static void check_encoding(struct parser *parser, struct native_inst *inst) {
+    const enum native_isa isa = parser->program->isa;
+    const struct native_form *form = native_form(isa, inst->row);
+    uint64_t encoding;
+    if (!native_encode(isa, inst, &encoding)) {
+        if (isa == NATIVE_FERMI)
+            parse_refuse(parser, "%s: no encoding is known for this form, but the listing has one", form->mnemonic);
+    } else if (encoding != inst->encoding && !lacks_clamp(form, inst) && !is_end(isa, inst)) {
         parse_refuse(parser, "%s: the text says 0x%08x%08x, the encoding 0x%08x%08x", form->mnemonic,
                      (unsigned)encoding, (unsigned)(encoding >> 32), (unsigned)inst->encoding,
                      (unsigned)(inst->encoding >> 32));
+    }
 }
 
 /* Tesla has short instructions; where addresses are given they decide. */
@@ -278,7 +295,7 @@ static void parse_instruction(struct listing *listing) {
     uint64_t behind;
     if (!inst->has_encoding && parse_encoding(parser, &behind)) { /* later disassemblers: upper half first */
         inst->has_encoding = true;
-        inst->encoding = behind << 32 | behind >> 32;
+        inst->encoding = inst->bytes == 4 ? behind : behind << 32 | behind >> 32;
     }
     if (inst->has_encoding)
         check_encoding(parser, inst);

@@ -319,6 +319,7 @@ static bool parse_signed(struct parser *parser, const struct native_form *form, 
     if (!found && shape == 'x' && parser->program->isa == NATIVE_TESLA) {
         parser->at = start;
         out->negated = form->negate[n] && parse_character(parser, '-');
+        out->inverted = form->invert[n] && parse_character(parser, '~');
         out->absolute = form->absolute[n] && parse_character(parser, '|');
         found = parse_shared(parser, out);
     }

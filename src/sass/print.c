@@ -121,7 +121,7 @@ static void put_opcode(struct text_line *line, const struct native_form *form, c
         if (word)
             text_put(line, ".%s", native_modifier_text(word));
     }
-    text_put(line, "%s", inst->pops ? ".S" : "");
+    text_put(line, "%s", inst->pops ? ".S" : inst->ends ? ".EXIT" : "");
 }
 
 const char *native_inst_text(const struct native_program *program, const struct native_inst *inst, char *buffer,
@@ -252,7 +252,10 @@ static void add_kernel(struct text *text, const struct native_program *program, 
         char buffer[256];
         uint64_t encoding;
         add(text, "        /*%04x*/ ", (unsigned)inst->address);
-        if (encodings && program->isa == NATIVE_FERMI && native_encode(inst, &encoding))
+        const bool has_encoding = encodings && native_encode(program->isa, inst, &encoding);
+        if (has_encoding && inst->bytes == 4)
+            add(text, "    /*0x%08x        */ ", (unsigned)encoding);
+        else if (has_encoding)
             add(text, "    /*0x%08x%08x*/ ", (unsigned)encoding, (unsigned)(encoding >> 32));
         add(text, "\t%s\n", native_inst_text(program, inst, buffer, sizeof buffer));
     }

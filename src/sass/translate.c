@@ -238,6 +238,10 @@ static void put_inst(struct translation *t, uint32_t i) {
         translate_tesla(t);
     if (t->failed || t->code.count == t->first)
         return;
+    if (inst->ends && inst->guard != GUARD_NONE)
+        translate_refuse(t, "the end of the thread in an instruction with a condition");
+    if (inst->ends)
+        translate_put(t, &(struct operation){.op = OP_EXIT}, NULL, 0, NULL, 0);
     if (inst->pops && t->code.items[t->code.count - 1].op == OP_BAR)
         translate_put(t, &(struct operation){.op = OP_NOP}, NULL, 0, NULL, 0);
     if (inst->pops)

@@ -1,0 +1,648 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tesla's encodings of 4 and 8 bytes, both ways, by the places of tesla.def. A place is a letter:
+ *   d destination at bit 2: a register of 7 bits; with bit 35 o[], of which 0x7f discards      D the same, 6 bits
+ *   1 source at bit 9: a register of 7 bits; with bit 53 g[A + k], k in 5 bits, its width in two above
+ *   2 source at bit 16: a register of 7 bits; with bit 23 c[bank][k]      3 at bit 46, with bit 24 c[bank][k]
+ *   s source at bit 9: a register of 6 bits; with bit 24 g[A + k], k in 4 bits     t at bit 16; with bit 23 c[bank][k], k in 5
+ *   = the destination once more      I 32 bits: 6 from bit 16, 26 from bit 34      n shift: 2, or with bit 52 7 bits from 16
+ *   r register at bit 9      m register at bit 46      c c[bank][A + k], k in 14 bits from 9      g g[A + k], k in 14 to 16 from 9
+ *   G global[register at bit 9], its number at bit 16      J the number at bit 23      w register at bit 2 that is stored
+ *   l local[k], k in 16 bits from 9      A address register at bit 2      a the one at bits 26, 27, 34      h 4 bits from bit 16
+ *   B barrier, 4 bits from 21      M 12 bits from 9      x code address: 16 bits from 11, 6 from 46, in words
+ *   q comparison, 3 bits from 46      Q of floats, 4 bits      z SIN or EX2, bit 46      0 a number that is 0
+ * Address registers: 0 says none. Constants have their bank in 4 bits from 54, in short instructions in bit 21. A register's
+ * number is doubled where it names a half, and bit 0 says which. Every other bit is the test of a condition code (39 to 45), the
+ * code that is set (36 to 38), .S (32, 33), or stands in the row. [open tools' tables; public listings of sm_10] */
+#include <string.h>
+
+#include "sass/native.h"
+
+enum {
+    JOIN = 2,
+    EXITS = 1,
+    ALWAYS = 15,
+    TEST_BIT = 39,
+    CODE_BIT = 36,
+    SHARED_U8 = 0,
+    SHARED_U16,
+    SHARED_S16,
+    SHARED_32
+};
+
+static uint64_t low(unsigned width) { return (UINT64_C(1) << width) - 1; }
+
+/* ---- one description of all fields, walked to write and to read ---- */
+
+/* Bits that are written into, or taken from. */
+struct coder {
+    bool writes;
+    uint64_t bits;
+    bool fits;
+    bool narrow; /* sources and destinations are halves */
+    bool has_address;
+    uint8_t address; /* the one field of an address register */
+};
+
+static void field(struct coder *c, unsigned at, unsigned width, uint64_t *value) {
+    if (!c->writes) {
+        *value = c->bits >> at & low(width);
+        return;
+    }
+    c->fits &= *value <= low(width);
+    c->bits |= (*value & low(width)) << at;
+}
+
+static bool flag(struct coder *c, unsigned at, bool set) {
+    uint64_t value = set;
+    field(c, at, 1, &value);
+    return value != 0;
+}
+
+/* A number that must be written as it is. */
+static void constant(struct coder *c, unsigned at, unsigned width, uint64_t expected) {
+    uint64_t value = expected;
+    field(c, at, width, &value);
+    c->fits &= value == expected;
+}
+
+static void code_register(struct coder *c, unsigned at, unsigned width, bool half, struct native_operand *operand) {
+    uint64_t value = operand->reg;
+    if (c->writes) {
+        c->fits &= operand->kind == NATIVE_REG && (operand->half != HALF_NONE) == half;
+        value = half ? 2 * value + (operand->half == HALF_HIGH) : value;
+    }
+    field(c, at, width, &value);
+    if (c->writes)
+        return;
+    *operand = (struct native_operand){.kind = NATIVE_REG, .reg = (uint8_t)(half ? value >> 1 : value)};
+    operand->half = half ? (value & 1 ? HALF_HIGH : HALF_LOW) : HALF_NONE;
+    c->fits &= operand->reg <= TESLA_ZERO;
+}
+
+/* All memory operands share one address register. */
+static void code_address(struct coder *c, struct native_operand *operand, bool is_short) {
+    if (c->writes) {
+        const uint8_t number = operand->reg == NATIVE_NO_ADDRESS ? 0 : operand->reg;
+        c->fits &= operand->reg == NATIVE_NO_ADDRESS || number != 0;
+        c->fits &= !c->has_address || c->address == number || number == 0;
+        uint64_t bits = number;
+        if (!c->has_address && number) {
+            field(c, 26, 2, &(uint64_t){bits & 3});
+            if (!is_short)
+                field(c, 34, 1, &(uint64_t){bits >> 2});
+            c->has_address = true, c->address = number;
+        }
+        return;
+    }
+    const uint64_t number = (c->bits >> 26 & 3) | (is_short ? 0 : (c->bits >> 34 & 1) << 2);
+    operand->reg = (uint8_t)(number && !c->has_address ? number : NATIVE_NO_ADDRESS);
+    c->fits &= number < TESLA_ADDRESSES;
+    c->has_address = true;
+}
+
+static const uint8_t shared_widths[] = {MODIFIER_U8, MODIFIER_U16, MODIFIER_S16, MODIFIER_NONE};
+
+static void code_shared(struct coder *c, unsigned offset_bits, bool is_short, struct native_operand *operand) {
+    uint64_t width = SHARED_32, value = (uint64_t)operand->value;
+    if (c->writes) {
+        for (width = 0; width < SHARED_32 && shared_widths[width] != operand->width;)
+            width++;
+        c->fits &= width < SHARED_32 || operand->width == MODIFIER_NONE || operand->width == MODIFIER_U32;
+        c->fits &= operand->value >= 0;
+    } else {
+        *operand = (struct native_operand){.kind = NATIVE_SHARED};
+    }
+    field(c, 9, offset_bits, &value);
+    field(c, 9 + offset_bits, 2, &width);
+    code_address(c, operand, is_short);
+    if (!c->writes)
+        operand->value = (int64_t)value, operand->width = shared_widths[width];
+}
+
+static void code_constant(struct coder *c, unsigned at, unsigned width, bool is_short, struct native_operand *operand) {
+    uint64_t value = (uint64_t)operand->value, bank = operand->bank;
+    if (c->writes)
+        c->fits &= operand->reg == FERMI_RZ && operand->value >= 0;
+    field(c, at, width, &value);
+    field(c, is_short ? 21 : 54, is_short ? 1 : 4, &bank);
+    if (!c->writes)
+        *operand = (struct native_operand){
+            .kind = NATIVE_CONSTANT, .reg = FERMI_RZ, .bank = (uint8_t)bank, .value = (int64_t)value};
+}
+
+/* A register, or with a bit set something else. */
+static bool is_other(struct coder *c, unsigned bit, const struct native_operand *operand, enum native_kind kind) {
+    return flag(c, bit, c->writes && operand->kind == kind);
+}
+
+static void code_number(struct coder *c, unsigned at, unsigned width, struct native_operand *operand) {
+    uint64_t value = (uint64_t)operand->value;
+    if (c->writes)
+        c->fits &= operand->kind == NATIVE_IMMEDIATE && operand->value >= 0;
+    field(c, at, width, &value);
+    if (!c->writes)
+        *operand = (struct native_operand){.kind = NATIVE_IMMEDIATE, .value = (int64_t)value};
+}
+
+static void code_parts(struct coder *c, unsigned at, unsigned width, unsigned above, unsigned more,
+                       struct native_operand *operand) {
+    uint64_t lower = (uint64_t)operand->value & low(width), upper = (uint64_t)operand->value >> width;
+    if (c->writes)
+        c->fits &= operand->value >= 0;
+    field(c, at, width, &lower);
+    field(c, above, more, &upper);
+    if (!c->writes)
+        operand->value = (int64_t)(upper << width | lower);
+}
+
+static void code_target(struct coder *c, struct native_operand *operand) {
+    struct native_operand words = {.value = operand->value / 4};
+    if (c->writes)
+        c->fits &= operand->kind == NATIVE_TARGET && operand->value % 4 == 0;
+    code_parts(c, 11, 16, 46, 6, &words);
+    if (!c->writes)
+        *operand = (struct native_operand){.kind = NATIVE_TARGET, .value = 4 * words.value};
+}
+
+static void code_memory(struct coder *c, unsigned bank_bit, struct native_operand *operand) {
+    struct native_operand base = {.kind = NATIVE_REG, .reg = operand->reg};
+    uint64_t bank = operand->bank;
+    if (c->writes)
+        c->fits &= operand->kind == NATIVE_MEMORY && operand->value == 0;
+    code_register(c, 9, 7, false, &base);
+    field(c, bank_bit, 4, &bank);
+    if (!c->writes)
+        *operand = (struct native_operand){.kind = NATIVE_MEMORY, .reg = base.reg, .bank = (uint8_t)bank};
+}
+
+static void code_compare(struct coder *c, unsigned width, struct native_operand *operand) {
+    uint64_t value = c->writes ? (uint64_t)(operand->reg - MODIFIER_LT + 1) : 0;
+    field(c, 46, width, &value);
+    c->fits &= value >= 1 && value <= (width == 3 ? 6 : 14);
+    if (!c->writes)
+        *operand = (struct native_operand){.kind = NATIVE_COMPARE, .reg = (uint8_t)(MODIFIER_LT + value - 1)};
+}
+
+static void code_destination(struct coder *c, unsigned width, bool half, struct native_operand *operand) {
+    const bool sinks = width == 7 && is_other(c, 35, operand, NATIVE_SINK);
+    if (!sinks) {
+        code_register(c, 2, width, half, operand);
+        return;
+    }
+    constant(c, 2, 7, 0x7f);
+    if (!c->writes)
+        *operand = (struct native_operand){.kind = NATIVE_SINK};
+}
+
+/* g[A + k] of loads and stores: k counts elements. */
+static void code_far_shared(struct coder *c, struct native_operand *operand, unsigned element) {
+    uint64_t value = (uint64_t)operand->value;
+    if (c->writes)
+        c->fits &= operand->kind == NATIVE_SHARED && operand->value >= 0;
+    else
+        *operand = (struct native_operand){.kind = NATIVE_SHARED};
+    field(c, 9, element == 1 ? 16 : element == 2 ? 15 : 14, &value);
+    code_address(c, operand, false);
+    if (!c->writes)
+        operand->value = (int64_t)value;
+}
+
+static unsigned element_of(enum native_modifier word) {
+    return word == MODIFIER_U8 || word == MODIFIER_S8 ? 1 : word == MODIFIER_U16 || word == MODIFIER_S16 ? 2 : 4;
+}
+
+static void code_operand(struct coder *c, char place, struct native_inst *inst, unsigned n) {
+    struct native_operand *operand = &inst->operands[n];
+    uint64_t value = 0;
+    switch (place) {
+    case 'd': code_destination(c, 7, c->narrow, operand); break;
+    case 'D': code_destination(c, 6, c->narrow, operand); break;
+    case 'f': code_destination(c, 7, false, operand); break;
+    case 'F': code_destination(c, 6, false, operand); break;
+    case 'w': code_register(c, 2, 7, false, operand); break;
+    case '1':
+        if (is_other(c, 53, operand, NATIVE_SHARED))
+            code_shared(c, 5, false, operand);
+        else
+            code_register(c, 9, 7, c->narrow, operand);
+        break;
+    case 's':
+        if (is_other(c, 24, operand, NATIVE_SHARED))
+            code_shared(c, 4, true, operand);
+        else
+            code_register(c, 9, 6, c->narrow, operand);
+        break;
+    case '2':
+        if (is_other(c, 23, operand, NATIVE_CONSTANT))
+            code_constant(c, 16, 7, false, operand);
+        else
+            code_register(c, 16, 7, c->narrow, operand);
+        break;
+    case 't':
+        if (is_other(c, 23, operand, NATIVE_CONSTANT))
+            code_constant(c, 16, 5, true, operand);
+        else
+            code_register(c, 16, 6, c->narrow, operand);
+        break;
+    case '3':
+        if (is_other(c, 24, operand, NATIVE_CONSTANT))
+            code_constant(c, 46, 7, false, operand);
+        else
+            code_register(c, 46, 7, false, operand);
+        break;
+    case 'n':
+        if (is_other(c, 52, operand, NATIVE_IMMEDIATE))
+            code_number(c, 16, 7, operand);
+        else
+            code_register(c, 16, 7, c->narrow, operand);
+        break;
+    case '=':
+        if (c->writes)
+            c->fits &= operand->kind == NATIVE_REG && operand->half == HALF_NONE &&
+                       operand->reg == inst->operands[0].reg && inst->operands[0].kind == NATIVE_REG;
+        else
+            *operand = (struct native_operand){.kind = NATIVE_REG, .reg = inst->operands[0].reg};
+        break;
+    case 'I':
+        if (c->writes)
+            c->fits &= operand->kind == NATIVE_IMMEDIATE;
+        else
+            *operand = (struct native_operand){.kind = NATIVE_IMMEDIATE};
+        code_parts(c, 16, 6, 34, 26, operand);
+        break;
+    case 'r': code_register(c, 9, 7, false, operand); break;
+    case 'R': code_register(c, 9, 6, false, operand); break;
+    case 'm': code_register(c, 46, 7, false, operand); break;
+    case 'j': code_register(c, 16, 7, false, operand); break;
+    case 'k':
+        if (operand->kind == NATIVE_NONE && c->writes)
+            break;
+        code_register(c, 46, 7, false, operand);
+        break;
+    case 'c': code_constant(c, 9, 14, false, operand); break;
+    case 'g': code_far_shared(c, operand, element_of(inst->modifiers[0])); break;
+    case 'G': code_memory(c, 16, operand); break;
+    case 'J': code_memory(c, 23, operand); break;
+    case 'l':
+        value = (uint64_t)operand->value;
+        if (c->writes)
+            c->fits &= operand->kind == NATIVE_MEMORY && operand->reg == TESLA_ZERO && operand->value >= 0;
+        field(c, 9, 16, &value);
+        if (!c->writes)
+            *operand = (struct native_operand){.kind = NATIVE_MEMORY, .reg = TESLA_ZERO, .value = (int64_t)value};
+        break;
+    case 'A':
+        value = operand->reg;
+        field(c, 2, 3, &value);
+        c->fits &= value >= 1 && value < TESLA_ADDRESSES;
+        if (!c->writes)
+            *operand = (struct native_operand){.kind = NATIVE_ADDRESS, .reg = (uint8_t)value};
+        break;
+    case 'a':
+        if (!c->writes)
+            *operand = (struct native_operand){.kind = NATIVE_ADDRESS};
+        code_address(c, operand, false);
+        c->fits &= operand->reg != NATIVE_NO_ADDRESS;
+        break;
+    case 'h': code_number(c, 16, 4, operand); break;
+    case 'B': code_number(c, 21, 4, operand); break;
+    case 'M': code_number(c, 9, 12, operand); break;
+    case 'x': code_target(c, operand); break;
+    case 'q': code_compare(c, 3, operand); break;
+    case 'Q': code_compare(c, 4, operand); break;
+    case 'z':
+        value = operand->reg == MODIFIER_EX2;
+        field(c, 46, 1, &value);
+        if (!c->writes)
+            *operand = (struct native_operand){.kind = NATIVE_COMPARE, .reg = value ? MODIFIER_EX2 : MODIFIER_SIN};
+        break;
+    case 'S':
+        value = 1; /* the clock is the only one of these that PTX has */
+        c->fits &= !c->writes || operand->reg == SPECIAL_CLOCK;
+        field(c, 46, 4, &value);
+        c->fits &= value == 1;
+        if (!c->writes)
+            *operand = (struct native_operand){.kind = NATIVE_SPECIAL, .reg = SPECIAL_CLOCK};
+        break;
+    case '0':
+        c->fits &= !c->writes || (operand->kind == NATIVE_IMMEDIATE && operand->value == 0);
+        if (!c->writes)
+            *operand = (struct native_operand){.kind = NATIVE_IMMEDIATE};
+        break;
+    default: c->fits = false; break;
+    }
+}
+
+/* ---- words behind the dots ---- */
+
+static bool is_half_word(enum native_modifier word) { return word == MODIFIER_U16 || word == MODIFIER_S16; }
+
+/* The word in the row's first slot of that kind; MODIFIER_NONE: it has none. */
+static enum native_modifier word_in(const struct native_form *form, const struct native_inst *inst,
+                                    enum native_slot slot) {
+    for (unsigned n = 0; n < NATIVE_SLOTS_MAX && form->slots[n]; n++)
+        if (form->slots[n] == slot)
+            return inst->modifiers[n];
+    return MODIFIER_NONE;
+}
+
+static void set_word(const struct native_form *form, struct native_inst *inst, enum native_slot slot,
+                     enum native_modifier word) {
+    for (unsigned n = 0; n < NATIVE_SLOTS_MAX && form->slots[n]; n++)
+        if (form->slots[n] == slot) {
+            inst->modifiers[n] = (uint8_t)word;
+            return;
+        }
+}
+
+/* Words as numbers of a field: MODIFIER_NONE in the list is a number that no word has. */
+static void code_word(struct coder *c, unsigned at, unsigned width, const struct native_form *form,
+                      struct native_inst *inst, enum native_slot slot, const uint8_t *words) {
+    uint64_t value = 0;
+    const enum native_modifier word = word_in(form, inst, slot);
+    while (c->writes && value <= low(width) && words[value] != word)
+        value++;
+    c->fits &= value <= low(width);
+    if (!c->fits)
+        return;
+    field(c, at, width, &value);
+    if (c->writes)
+        return;
+    c->fits &= words[value] != MODIFIER_NONE;
+    set_word(form, inst, slot, words[value]);
+}
+
+/* Of conversions: what comes in is 16 or 32 bits; what goes out has its sign and its size in bits of their own. */
+static void code_from(struct coder *c, const struct native_form *form, struct native_inst *inst) {
+    static const uint8_t integers[] = {MODIFIER_U16, MODIFIER_U32, MODIFIER_NONE, MODIFIER_U8,
+                                       MODIFIER_S16, MODIFIER_S32, MODIFIER_NONE, MODIFIER_S8};
+    static const uint8_t floats[] = {MODIFIER_F16, MODIFIER_F32};
+    if (inst->row == TESLA_I2I || inst->row == TESLA_I2F)
+        code_word(c, 46, 3, form, inst, NATIVE_SLOT_FROM_INT, integers);
+    else
+        code_word(c, 46, 1, form, inst, NATIVE_SLOT_FROM_FLOAT, floats);
+}
+
+static void code_to(struct coder *c, const struct native_form *form, struct native_inst *inst) {
+    static const uint8_t floats[] = {MODIFIER_F16, MODIFIER_F32};
+    static const uint8_t integers[] = {MODIFIER_U16, MODIFIER_U32, MODIFIER_S16, MODIFIER_S32};
+    static const uint8_t bytes[] = {MODIFIER_NONE, MODIFIER_U8, MODIFIER_NONE, MODIFIER_S8};
+    if (inst->row == TESLA_I2F || inst->row == TESLA_F2F) {
+        code_word(c, 58, 1, form, inst, NATIVE_SLOT_TO_FLOAT, floats);
+        return;
+    }
+    const enum native_modifier to = word_in(form, inst, NATIVE_SLOT_TO_INT);
+    const bool is_byte = inst->row == TESLA_I2I && flag(c, 51, c->writes && (to == MODIFIER_U8 || to == MODIFIER_S8));
+    code_word(c, 58, 2, form, inst, NATIVE_SLOT_TO_INT, is_byte ? bytes : integers);
+}
+
+/* RM, RP, RZ; with bit 59 to integral values. */
+static void code_rounding(struct coder *c, const struct native_form *form, struct native_inst *inst) {
+    static const uint8_t plain[] = {MODIFIER_NONE, MODIFIER_RM, MODIFIER_RP, MODIFIER_RZ};
+    static const uint8_t integral[] = {MODIFIER_ROUND, MODIFIER_FLOOR, MODIFIER_CEIL, MODIFIER_TRUNC};
+    const enum native_modifier word = word_in(form, inst, NATIVE_SLOT_ROUND_ANY);
+    const bool is_integral = flag(c, 59, c->writes && word >= MODIFIER_ROUND && word <= MODIFIER_TRUNC);
+    const uint8_t *words = is_integral ? integral : plain;
+    uint64_t value = 0;
+    while (c->writes && value < 4 && words[value] != word)
+        value++;
+    c->fits &= value < 4;
+    if (c->fits)
+        field(c, 49, 2, &value);
+    if (!c->writes)
+        set_word(form, inst, NATIVE_SLOT_ROUND_ANY, words[value & 3]);
+}
+
+static bool is_24(enum native_modifier word) { return word == MODIFIER_U24 || word == MODIFIER_S24; }
+
+/* Two types of factors: of 24 bits both are the same. */
+static void code_factors(struct coder *c, struct native_inst *inst, unsigned first, unsigned second, unsigned wide) {
+    const enum native_modifier a = inst->modifiers[0], b = inst->modifiers[1];
+    const bool is_wide = flag(c, wide, c->writes && is_24(a));
+    const bool a_signed = flag(c, first, c->writes && (a == MODIFIER_S16 || a == MODIFIER_S24));
+    const bool b_signed = flag(c, second, c->writes && b == MODIFIER_S16);
+    if (c->writes) {
+        c->fits &= is_24(a) == is_24(b) && (!is_wide || a == b);
+        return;
+    }
+    c->fits &= !is_wide || !b_signed; /* the upper half */
+    inst->modifiers[0] = is_wide ? (a_signed ? MODIFIER_S24 : MODIFIER_U24) : a_signed ? MODIFIER_S16 : MODIFIER_U16;
+    inst->modifiers[1] = is_wide ? inst->modifiers[0] : b_signed ? MODIFIER_S16 : MODIFIER_U16;
+}
+
+static void code_sum_type(struct coder *c, const struct native_form *form, struct native_inst *inst) {
+    static const uint8_t types[] = {MODIFIER_U16, MODIFIER_S16,  MODIFIER_NONE, MODIFIER_U24,
+                                    MODIFIER_S24, MODIFIER_NONE, MODIFIER_NONE, MODIFIER_NONE};
+    static const uint8_t shorts[] = {MODIFIER_U16, MODIFIER_S16, MODIFIER_NONE, MODIFIER_U24};
+    if (inst->row == TESLA_IMAD) {
+        code_word(c, 61, 3, form, inst, NATIVE_SLOT_HALF, types);
+        return;
+    }
+    uint64_t value = 0;
+    const enum native_modifier word = inst->modifiers[0];
+    while (c->writes && value < 4 && shorts[value] != word)
+        value++;
+    c->fits &= value < 4;
+    const bool low_bit = flag(c, 8, value & 1), high_bit = flag(c, 15, value >> 1 & 1);
+    if (c->writes)
+        return;
+    inst->modifiers[0] = shorts[low_bit + 2 * high_bit];
+    c->fits &= inst->modifiers[0] != MODIFIER_NONE;
+}
+
+static void code_loaded(struct coder *c, const struct native_form *form, struct native_inst *inst) {
+    static const uint8_t sizes[] = {MODIFIER_U8, MODIFIER_U16, MODIFIER_S16, MODIFIER_U32};
+    code_word(c, 46, 2, form, inst, NATIVE_SLOT_SIZE, sizes);
+    c->narrow = !flag(c, 58, c->writes && inst->operands[0].half == HALF_NONE);
+    if (!c->writes)
+        return;
+    c->fits &= inst->operands[1].width == MODIFIER_NONE || inst->operands[1].width == inst->modifiers[0];
+}
+
+/* Bytes have bit 54, words bit 58; a whole register is stored with bit 53. */
+static void code_stored(struct coder *c, struct native_inst *inst) {
+    const enum native_modifier size = inst->modifiers[0];
+    const bool is_byte = flag(c, 54, c->writes && size == MODIFIER_U8);
+    const bool is_word = flag(c, 58, c->writes && size == MODIFIER_U32);
+    constant(c, 53, 1, 1);
+    if (c->writes) {
+        c->fits &= (is_byte || is_word || size == MODIFIER_U16) && inst->modifiers[1] == MODIFIER_U32 &&
+                   inst->operands[0].width == MODIFIER_NONE;
+        return;
+    }
+    c->fits &= !is_byte || !is_word;
+    inst->modifiers[0] = is_byte ? MODIFIER_U8 : is_word ? MODIFIER_U32 : MODIFIER_U16;
+    inst->modifiers[1] = MODIFIER_U32;
+}
+
+/* Types that are no field of their own, before the operands that they decide on. */
+static void code_types(struct coder *c, const struct native_form *form, struct native_inst *inst) {
+    switch ((enum tesla_row)inst->row) {
+    case TESLA_I2I:
+    case TESLA_I2F:
+    case TESLA_F2I:
+    case TESLA_F2F:
+        code_from(c, form, inst);
+        code_to(c, form, inst);
+        if (inst->row == TESLA_F2F)
+            code_rounding(c, form, inst);
+        break;
+    case TESLA_IMUL: code_factors(c, inst, 47, 46, 48); break;
+    case TESLA_IMUL32:
+    case TESLA_IMUL32I: code_factors(c, inst, 15, 8, 22); break;
+    case TESLA_IMAD:
+    case TESLA_IMAD32:
+    case TESLA_IMAD32I: code_sum_type(c, form, inst); break;
+    case TESLA_G2R:
+    case TESLA_G2R_LCK: code_loaded(c, form, inst); break;
+    case TESLA_R2G:
+    case TESLA_R2G_UNL: code_stored(c, inst); break;
+    default: break;
+    }
+}
+
+/* Whose bits the row's shift does not say. */
+static bool is_own(enum native_slot slot) {
+    return slot == NATIVE_SLOT_TO_INT || slot == NATIVE_SLOT_FROM_INT || slot == NATIVE_SLOT_TO_FLOAT ||
+           slot == NATIVE_SLOT_FROM_FLOAT || slot == NATIVE_SLOT_ROUND_ANY || slot == NATIVE_SLOT_HALF ||
+           slot == NATIVE_SLOT_SIZE;
+}
+
+static void code_words(struct coder *c, const struct native_form *form, struct native_inst *inst) {
+    for (unsigned n = 0; n < NATIVE_SLOTS_MAX && form->slots[n]; n++) {
+        uint64_t bits = 0, value;
+        if (is_own(form->slots[n]))
+            continue;
+        if (c->writes) {
+            c->fits &= native_slot_bits(form->slots[n], inst->modifiers[n], &bits);
+            c->bits |= bits << form->shifts[n];
+            continue;
+        }
+        bits = c->bits >> form->shifts[n] & native_slot_mask(form->slots[n]);
+        enum native_modifier word = MODIFIER_NONE;
+        bool found = native_slot_bits(form->slots[n], MODIFIER_NONE, &value) && value == bits;
+        for (unsigned i = 0; !found && (word = native_slot_word(form->slots[n], i)); i++)
+            found = native_slot_bits(form->slots[n], word, &value) && value == bits;
+        c->fits &= found;
+        inst->modifiers[n] = (uint8_t)word;
+    }
+}
+
+/* Which of the operands are halves of registers. */
+static bool narrow_operand(const struct coder *c, const struct native_form *form, const struct native_inst *inst,
+                           unsigned n) {
+    switch ((enum tesla_row)inst->row) {
+    case TESLA_I2I:
+    case TESLA_F2I:
+        return n == 0 ? is_half_word(word_in(form, inst, NATIVE_SLOT_TO_INT)) && inst->operands[0].kind != NATIVE_SINK
+                      : is_half_word(word_in(form, inst, NATIVE_SLOT_FROM_INT)) ||
+                            word_in(form, inst, NATIVE_SLOT_FROM_FLOAT) == MODIFIER_F16;
+    case TESLA_I2F:
+    case TESLA_F2F:
+        return n == 0 ? word_in(form, inst, NATIVE_SLOT_TO_FLOAT) == MODIFIER_F16
+                      : is_half_word(word_in(form, inst, NATIVE_SLOT_FROM_INT)) ||
+                            word_in(form, inst, NATIVE_SLOT_FROM_FLOAT) == MODIFIER_F16;
+    case TESLA_IMUL:
+    case TESLA_IMUL32:
+    case TESLA_IMUL32I:
+    case TESLA_IMAD:
+    case TESLA_IMAD32:
+    case TESLA_IMAD32I: return n != 0 && !is_24(inst->modifiers[0]);
+    case TESLA_G2R:
+    case TESLA_G2R_LCK: return c->narrow;
+    default:
+        return is_half_word(word_in(form, inst, NATIVE_SLOT_SHORT)) ||
+               is_half_word(word_in(form, inst, NATIVE_SLOT_SIGN));
+    }
+}
+
+/* ---- a whole instruction ---- */
+
+static bool is_short(const struct native_form *form) { return (form->bits & 1) == 0; }
+static bool has_number(const struct native_form *form) { return (form->bits >> 32 & 3) == 3; }
+
+static bool can_join(const struct native_form *form) { return !has_number(form) && (form->bits & 3) == 1; }
+
+/* Plain NOP and EXIT have no test; what has one may be guarded. */
+static void code_guard(struct coder *c, const struct native_form *form, struct native_inst *inst) {
+    if (is_short(form) || has_number(form) || form->unguarded) {
+        c->fits &= !c->writes || inst->guard == GUARD_NONE;
+        return;
+    }
+    const unsigned plain = inst->row == TESLA_NOP || inst->row == TESLA_EXIT ? 0 : ALWAYS;
+    uint64_t test = inst->guard ? (uint64_t)(inst->guard_test - MODIFIER_LT + 1) : plain;
+    uint64_t number = inst->guard ? inst->guard_reg : 0;
+    if (c->writes)
+        c->fits &= inst->guard != GUARD_PREDICATE && (inst->guard == GUARD_NONE || (test >= 1 && test <= 14));
+    field(c, TEST_BIT, 5, &test);
+    field(c, TEST_BIT + 5, 2, &number);
+    if (c->writes || (test == plain && number == 0))
+        return;
+    c->fits &= test >= 1 && test <= 14;
+    inst->guard = GUARD_CODE, inst->guard_reg = (uint8_t)number;
+    inst->guard_test = (uint8_t)(MODIFIER_LT + test - 1);
+}
+
+static void code_signs(struct coder *c, const struct native_form *form, struct native_inst *inst, unsigned n) {
+    enum { NOWHERE = 1 };
+    struct native_operand *operand = &inst->operands[n];
+    const uint8_t bits[] = {form->negate[n], form->absolute[n], form->invert[n]};
+    bool *const signs[] = {&operand->negated, &operand->absolute, &operand->inverted};
+    for (unsigned i = 0; i < 3; i++) {
+        if (c->writes)
+            c->fits &= !*signs[i] || bits[i] > NOWHERE;
+        if (bits[i] > NOWHERE)
+            *signs[i] = flag(c, bits[i], *signs[i]);
+    }
+}
+
+static void code_inst(struct coder *c, const struct native_form *form, struct native_inst *inst) {
+    bool written, optional;
+    code_types(c, form, inst);
+    code_words(c, form, inst);
+    for (unsigned n = 0; native_shape(form, n, &written, &optional); n++) {
+        c->narrow = narrow_operand(c, form, inst, n);
+        code_operand(c, form->places[n], inst, n);
+        code_signs(c, form, inst, n);
+        inst->operand_count = (uint8_t)(n + 1);
+    }
+    code_guard(c, form, inst);
+    if (c->writes && (inst->pops || inst->ends)) {
+        c->fits &= can_join(form) && inst->row != TESLA_EXIT && inst->pops != inst->ends;
+        field(c, 32, 2, &(uint64_t){inst->pops ? JOIN : EXITS});
+    }
+    /* both signs of a sum are another instruction */
+    const bool sums = inst->row == TESLA_IADD || inst->row == TESLA_IADD32;
+    c->fits &= !sums || !inst->operands[1].negated || !inst->operands[2].negated;
+}
+
+bool encode_tesla(const struct native_inst *from, uint64_t *out) {
+    struct native_inst inst = *from;
+    if (inst.row == TESLA_MOV && inst.operands[1].kind == NATIVE_CONSTANT && !inst.modifiers[0] && !inst.modifiers[1])
+        inst.row = TESLA_MVC; /* as the disassembler calls it */
+    const struct native_form *form = native_form(NATIVE_TESLA, inst.row);
+    struct coder coder = {.writes = true, .bits = form->bits, .fits = *form->places || form->mask};
+    code_inst(&coder, form, &inst);
+    *out = coder.bits;
+    return coder.fits;
+}
+
+unsigned decode_tesla(uint64_t encoding, uint32_t address, struct native_inst *out) {
+    const bool four = (encoding & 1) == 0;
+    const uint64_t word = four ? encoding & UINT32_MAX : encoding;
+    for (unsigned row = 0; row < TESLA_ROWS; row++) {
+        const struct native_form *form = native_form(NATIVE_TESLA, row);
+        if (!form->mask || is_short(form) != four || (word & form->mask) != form->bits)
+            continue;
+        *out = (struct native_inst){.row = (uint16_t)row, .address = address, .bytes = four ? 4 : 8};
+        out->has_encoding = true, out->encoding = word;
+        out->pops = can_join(form) && (word >> 32 & 3) == JOIN;
+        out->ends = can_join(form) && row != TESLA_EXIT && (word >> 32 & 3) == EXITS;
+        struct coder coder = {.bits = word, .fits = true};
+        uint64_t again;
+        code_inst(&coder, form, out);
+        if (coder.fits && encode_tesla(out, &again) && again == word)
+            return out->bytes;
+    }
+    return 0;
+}
