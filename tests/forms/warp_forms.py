@@ -338,18 +338,21 @@ def together_faults():
         outcome="fault",
         message=["deadlock", "bar.warp", "0x55555555"],
     )
-    body = "    setp.lt.u32 %p, %i, 32;\n    @%p bar.sync 0, 96;\n    @!%p bar.sync 1, 96;\n"
-    yield case(
-        "bar.sync never",
-        body,
-        ["bar.sync"],
-        [],
-        [],
-        block=64,
-        out_bytes=8,
-        outcome="fault",
-        message=["makes no progress", "barrier 0", "32 of 96"],
-    )
+    for threads, message in (
+        (64, ["makes no progress", "barrier 0", "32 of 64"]),
+        (96, ["waits for 96 threads, but the block has 64"]),
+    ):
+        yield case(
+            f"bar.sync of {threads}, never",
+            f"    setp.lt.u32 %p, %i, 32;\n    @%p bar.sync 0, {threads};\n    @!%p bar.sync 1, {threads};\n",
+            ["bar.sync"],
+            [],
+            [],
+            block=64,
+            out_bytes=8,
+            outcome="fault",
+            message=message,
+        )
 
 
 # ---- barriers of the block ----

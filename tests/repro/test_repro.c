@@ -166,11 +166,11 @@ static double density(double t, double degrees) {
 }
 
 static double probability(double t, unsigned degrees) {
-    enum { STEPS = 20000 };
+    const unsigned steps = 20000;
     double sum = density(0, degrees) + density(t, degrees);
-    for (unsigned i = 1; i < STEPS; i++)
-        sum += (i % 2 ? 4 : 2) * density(t * i / STEPS, degrees);
-    return 2 * sum * t / STEPS / 3;
+    for (unsigned i = 1; i < steps; i++)
+        sum += (i % 2 ? 4 : 2) * density(t * i / steps, degrees);
+    return 2 * sum * t / steps / 3;
 }
 
 static void quantiles_are_those_of_students_distribution(void **state) {
