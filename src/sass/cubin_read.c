@@ -382,7 +382,7 @@ static bool bank_number(const char *name, uint32_t *number, const char **kernel)
 static void read_constants(struct reader *r, const struct elf_section *section, uint32_t number, const char *name) {
     struct native_program *program = r->program;
     struct native_kernel *kernel = name ? kernel_named(r, name) : NULL;
-    if (section->type != ELF_PROGBITS || section->byte_count > BANK_BYTES_MAX || section->byte_count % 4 ||
+    if (section->type != ELF_PROGBITS || section->byte_count > BANK_BYTES_MAX || (number && section->byte_count % 4) ||
         number >= BANKS || number == 1 || (number == 0 && !name) || (name && !kernel)) {
         refuse(r, section, 0, "unsupported: %llu bytes of bank %u of %s", (unsigned long long)section->byte_count,
                (unsigned)number, name ? name : "the module");
