@@ -89,7 +89,8 @@ static uint64_t line_count(json_t *total, json_t *line) {
     if (slots <= 0)
         return (uint64_t)json_integer_value(json_object_get(line, "warp_instructions"));
     const double cycles = json_number_value(json_object_get(total, "cycles"));
-    return (uint64_t)((double)sum_of(json_object_get(line, "cycle_classes")) * cycles / slots + 0.5);
+    const double share = (double)sum_of(json_object_get(line, "cycle_classes")) * cycles / slots + 0.5;
+    return share >= 0x1p64 ? UINT64_MAX : share > 0 ? (uint64_t)share : 0;
 }
 
 static void add_line(struct comparison *out, struct arena *arena, unsigned file, const char *place, const char *text,

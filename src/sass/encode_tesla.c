@@ -621,7 +621,9 @@ bool encode_tesla(const struct native_inst *from, uint64_t *out) {
     if (inst.row == TESLA_MOV && inst.operands[1].kind == NATIVE_CONSTANT && !inst.modifiers[0] && !inst.modifiers[1])
         inst.row = TESLA_MVC; /* as the disassembler calls it */
     const struct native_form *form = native_form(NATIVE_TESLA, inst.row);
-    struct coder coder = {.writes = true, .bits = form->bits, .fits = *form->places || form->mask};
+    if (!*form->places && !form->mask) /* none is known */
+        return false;
+    struct coder coder = {.writes = true, .bits = form->bits, .fits = true};
     code_inst(&coder, form, &inst);
     *out = coder.bits;
     return coder.fits;

@@ -450,7 +450,8 @@ void sm_memory(struct sm *sm) {
     pop_queue(sm);
     if (lanes)
         sm_looked_up(sm, number, lanes);
-    sm->near &= ~((slot_set)(flight->outstanding != 0) << flight->warp);
+    if (flight->warp != FETCHES)
+        sm->near &= ~((slot_set)(flight->outstanding != 0) << flight->warp);
     complete_if_done(sm, number);
 }
 
