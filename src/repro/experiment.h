@@ -60,7 +60,7 @@ struct experiment_study {
 
 /* Something in which its machines differ from those of another experiment of the same document, and why. */
 struct experiment_difference {
-    const char *key; /* of the machine, "dwf.*" for all that begin so, or "workloads" */
+    const char *key; /* of the machine, "sm.*" for all that begin so, or "workloads" */
     const char *reason;
 };
 
