@@ -84,13 +84,17 @@ static uint64_t sum_of(json_t *object) {
     return sum;
 }
 
+/* So many issue slots of all as cycles; a file of others may hold any number. */
+static uint64_t cycles_of(json_t *total, uint64_t slots) {
+    const double all = json_number_value(json_object_get(total, "slots"));
+    const double cycles = (double)slots * json_number_value(json_object_get(total, "cycles")) / all + 0.5;
+    return cycles >= 0x1p64 ? UINT64_MAX : cycles > 0 ? (uint64_t)cycles : 0;
+}
+
 static uint64_t line_count(json_t *total, json_t *line) {
-    const double slots = json_number_value(json_object_get(total, "slots"));
-    if (slots <= 0)
+    if (json_number_value(json_object_get(total, "slots")) <= 0)
         return (uint64_t)json_integer_value(json_object_get(line, "warp_instructions"));
-    const double cycles = json_number_value(json_object_get(total, "cycles"));
-    const double share = (double)sum_of(json_object_get(line, "cycle_classes")) * cycles / slots + 0.5;
-    return share >= 0x1p64 ? UINT64_MAX : share > 0 ? (uint64_t)share : 0;
+    return cycles_of(total, sum_of(json_object_get(line, "cycle_classes")));
 }
 
 static void add_line(struct comparison *out, struct arena *arena, unsigned file, const char *place, const char *text,
@@ -114,13 +118,9 @@ static void add_lines_of(struct comparison *out, struct arena *arena, unsigned f
                                          (long long)json_integer_value(json_object_get(line, "line")));
         add_line(out, arena, file, place, json_string_value(json_object_get(line, "text")), line_count(total, line));
     }
-    if (out->in_time) {
-        const double slots = json_number_value(json_object_get(total, "slots"));
-        const double nobody = (double)sum_of(json_object_get(total, "nobody"));
-        const double cycles = json_number_value(json_object_get(total, "cycles"));
+    if (out->in_time)
         add_line(out, arena, file, "-", "(schedulers without a warp)",
-                 slots > 0 ? (uint64_t)(nobody * cycles / slots + 0.5) : 0);
-    }
+                 cycles_of(total, sum_of(json_object_get(total, "nobody"))));
 }
 
 static uint64_t largest_change(const struct compare_line *line) {
