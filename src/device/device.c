@@ -148,7 +148,10 @@ static void fill_image(struct device *device, const struct program *program) {
     }
 }
 
-/* Every variable is an allocation of its own: what leaves one is seen. */
+enum { CONSTANT_BYTES = 16 }; /* of the widest load */
+
+/* Every variable is an allocation of its own: what leaves one is seen. Those of .const end where the widest load that begins
+ * in them does, if no other begins there: libclc's table for large arguments of sin(double) is read so. */
 static void split_image(struct device *device, const struct program *program) {
     const struct module *module = program->module;
     struct allocation *parts = ARENA_ARRAY(&device->arena, struct allocation, module->variable_count);
@@ -157,10 +160,12 @@ static void split_image(struct device *device, const struct program *program) {
         const struct symbol *symbol = module->variables[i];
         if (symbol->space != SPACE_GLOBAL && symbol->space != SPACE_CONST)
             continue;
-        const uint64_t start = program->image_address + symbol->offset;
+        const uint64_t start = program->image_address + symbol->offset, end = start + symbol->bytes;
+        if (count && parts[count - 1].end > start)
+            parts[count - 1].end = start;
         parts[count++] =
             (struct allocation){.start = start,
-                                .end = start + symbol->bytes,
+                                .end = symbol->space == SPACE_CONST ? bits_round_up(end, CONSTANT_BYTES) : end,
                                 .name = arena_printf(&device->arena, "variable %s of %s", symbol->name, module->name)};
     }
     memory_split(&device->memory, program->image_address, parts, count);

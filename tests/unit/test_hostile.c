@@ -386,6 +386,15 @@ static void neighbours(const char *settings, bool in_time) {
     /* variables of a module too */
     expect_stopped(settings, in_time, ".global .b32 a[64];\n.global .b32 b[64];\n",
                    "mov.u64 %rd1, a;\nst.global.u32 [%rd1+256], 1;", "variable a of test.ptx");
+    /* of .const the last 16 bytes can be read together */
+    static const char table[] = ".const .align 16 .b8 table[158];\n";
+    struct fixture f;
+    assert_int_equal(run_lines(&f, settings, in_time, table,
+                               "mov.u64 %rd1, table;\nld.const.v4.u32 {%r1, %r2, %r3, %r4}, [%rd1+144];"),
+                     STATUS_OK);
+    finish(&f);
+    expect_stopped(settings, in_time, table, "mov.u64 %rd1, table;\nld.const.u32 %r1, [%rd1+160];",
+                   "variable table of test.ptx");
 }
 
 static void a_buffer_does_not_reach_its_neighbour(void **state) {
