@@ -59,6 +59,8 @@ bool binary_read(const unsigned char *data, size_t bytes, struct build *build) {
     if (type != CL_PROGRAM_BINARY_TYPE_EXECUTABLE && type != CL_PROGRAM_BINARY_TYPE_LIBRARY &&
         type != CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT)
         return false;
+    if (type != CL_PROGRAM_BINARY_TYPE_EXECUTABLE && lengths[1]) /* only kernels have metadata */
+        return false;
     const char *parts[PARTS], *at = (const char *)data + HEADER_BYTES;
     for (unsigned i = 0; i < PARTS; at += lengths[i++]) {
         if (lengths[i] > left || (i < PARTS - 1 && memchr(at, 0, lengths[i])))

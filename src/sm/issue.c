@@ -46,14 +46,13 @@ static inline enum sm_wait find_hazard(const struct pending *pending, const stru
     return wait;
 }
 
-/* Without a scoreboard a warp waits for what it has in flight, unless pipeline.memory_in_flight lets it go on beside loads and
- * stores. */
-static __attribute__((noinline)) enum sm_wait find_wait_in_flight(const struct sm *sm, unsigned w,
-                                                                  const struct timed *timed) {
+/* pipeline.memory_in_flight: a warp without a scoreboard goes on beside its loads and stores. */
+static __attribute__((noinline, cold)) enum sm_wait find_wait_beside(const struct sm *sm, unsigned w,
+                                                                     const struct timed *timed) {
     const struct sm_warp *warp = &sm->warps[w];
     const uint32_t most = sm->params.memory_in_flight;
-    if (!most || warp->group.asks)
-        return warp->memory_in_flight ? WAIT_MEMORY : WAIT_REGISTER;
+    if (warp->group.asks)
+        return WAIT_MEMORY;
     if (warp->in_flight > warp->memory_in_flight)
         return WAIT_REGISTER;
     if (timed->unit == SM_UNIT_MEMORY && warp->memory_in_flight + warp->group.accesses >= most)
@@ -67,7 +66,9 @@ static __attribute__((noinline)) enum sm_wait find_wait_in_flight(const struct s
 static inline enum sm_wait find_wait(const struct sm *sm, unsigned w, const struct timed *timed) {
     const struct sm_warp *warp = &sm->warps[w];
     if (sm->params.pipeline != SM_SCOREBOARD && warp->in_flight)
-        return find_wait_in_flight(sm, w, timed);
+        return sm->params.memory_in_flight ? find_wait_beside(sm, w, timed)
+               : warp->memory_in_flight    ? WAIT_MEMORY
+                                           : WAIT_REGISTER;
     if (timed->order != ORDER_NONE && waits_for_order(sm, w, timed))
         return WAIT_MEMORY;
     return find_hazard(warp->pending, timed);
@@ -340,6 +341,21 @@ static inline void consider_hazard(struct sm *sm, unsigned w) {
     set_wait(sm, w, wait);
 }
 
+static inline void end_instruction(struct sm *sm, unsigned w, const struct timed *timed) {
+    clear_pending(sm->warps[w].pending, timed);
+    sm->warps[w].in_flight--;
+    if (set_has(sm->used, w))
+        consider_hazard(sm, w);
+    else
+        sm_end_if_done(sm, w / sm->shape.warps_per_place);
+}
+
+/* Lanes of it still wait by themselves: the flight stays theirs. */
+static __attribute__((noinline, cold)) void land(struct sm *sm, struct flight *flight, const struct timed *timed) {
+    flight->landed = true;
+    end_instruction(sm, flight->warp, timed);
+}
+
 void sm_write_back(struct sm *sm, uint32_t number) {
     struct flight *flight = &sm->flights[number];
     if (flight->pc == NO_PC) {
@@ -359,17 +375,13 @@ void sm_write_back(struct sm *sm, uint32_t number) {
             warp->atomics_in_flight--;
         }
         warp->memory_in_flight--;
+        if (flight->apart) {
+            land(sm, flight, timed);
+            return;
+        }
     }
-    clear_pending(warp->pending, timed);
-    warp->in_flight--;
-    if (flight->apart)
-        flight->landed = true;
-    else
-        sm_free_flight(sm, number);
-    if (set_has(sm->used, w))
-        consider_hazard(sm, w);
-    else
-        sm_end_if_done(sm, w / sm->shape.warps_per_place);
+    sm_free_flight(sm, number);
+    end_instruction(sm, w, timed);
 }
 
 static slot_set end_threads(struct sm *sm, unsigned w, const struct executed *executed) {
