@@ -21,14 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CL_TARGET_OPENCL_VERSION 300
-#define CL_USE_DEPRECATED_OPENCL_1_0_APIS
-#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
-#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
-#define CL_USE_DEPRECATED_OPENCL_2_0_APIS
-#define CL_USE_DEPRECATED_OPENCL_2_1_APIS
-#define CL_USE_DEPRECATED_OPENCL_2_2_APIS
-#include <CL/cl.h>
+#include "opencl/cl.h"
 
 enum { CONTEXTS = 3, SLOTS = 24, THREADS_MAX = 64, HOST_BYTES = 64 << 10, LATE_MAX = 128, USERS_MAX = 4096 };
 enum { EPOCH_CALLS = 200000 }; /* then all objects end and new ones are made */
@@ -213,7 +206,8 @@ static cl_event user_event(struct thread *t, cl_context context, bool is_late) {
     return NULL;
 }
 
-static void end_users(struct thread *t, cl_event *events, unsigned *count) {
+/* False where there were none. */
+static bool end_users(struct thread *t, cl_event *events, unsigned *count) {
     cl_event taken[64];
     unsigned n = 0;
     pthread_mutex_lock(&all.users_lock);
@@ -224,6 +218,7 @@ static void end_users(struct thread *t, cl_event *events, unsigned *count) {
         CALL(clSetUserEventStatus, taken[i], once_in(t, 8) ? -(cl_int)below(t, 100) - 1 : CL_COMPLETE);
         release(t, EVENT, taken[i]);
     }
+    return n > 0;
 }
 
 static void *end_user_events(void *argument) {
@@ -303,13 +298,20 @@ static void CL_CALLBACK on_program(cl_program program, void *data) { (void)progr
 
 /* ---- what threads do ---- */
 
+/* A question about one of its kind. */
+#define ASK(kind, function, ...)                                                                                       \
+    do {                                                                                                               \
+        struct borrowed b = borrow(t, kind);                                                                           \
+        CALL(function, b.handle, __VA_ARGS__, size, value, size_ret);                                                  \
+        give_back(t, b);                                                                                               \
+    } while (0)
+
 static void queries(struct thread *t) {
     const size_t size = once_in(t, 3) ? below(t, 16) : sizeof t->answer;
     void *value = once_in(t, 5) ? NULL : t->answer;
     size_t got, *size_ret = once_in(t, 3) ? NULL : &got;
     memset(t->answer, 0, sizeof t->answer); /* CL_PROGRAM_BINARIES takes pointers from it */
     const cl_uint low = below(t, 40);
-    struct borrowed b;
     switch (below(t, 13)) {
     case 0:
         CALL(clGetPlatformInfo, once_in(t, 9) ? NULL : all.platform, 0x900 + low % 10, size, value, size_ret);
@@ -317,63 +319,20 @@ static void queries(struct thread *t) {
     case 1:
         CALL(clGetDeviceInfo, once_in(t, 9) ? NULL : all.device, 0x1000 + below(t, 0x80), size, value, size_ret);
         break;
-    case 2:
-        b = borrow(t, CONTEXT);
-        CALL(clGetContextInfo, b.handle, 0x1080 + low % 6, size, value, size_ret);
-        give_back(t, b);
-        break;
-    case 3:
-        b = borrow(t, QUEUE);
-        CALL(clGetCommandQueueInfo, b.handle, 0x1090 + low % 10, size, value, size_ret);
-        give_back(t, b);
-        break;
-    case 4:
-        b = borrow(t, MEMORY);
-        CALL(clGetMemObjectInfo, b.handle, 0x1100 + low % 12, size, value, size_ret);
-        give_back(t, b);
-        break;
-    case 5:
-        b = borrow(t, PROGRAM);
-        CALL(clGetProgramInfo, b.handle, 0x1160 + low % 14, size, value, size_ret);
-        give_back(t, b);
-        break;
-    case 6:
-        b = borrow(t, PROGRAM);
-        CALL(clGetProgramBuildInfo, b.handle, once_in(t, 9) ? NULL : all.device, 0x1181 + low % 8, size, value,
-             size_ret);
-        give_back(t, b);
-        break;
-    case 7:
-        b = borrow(t, KERNEL);
-        CALL(clGetKernelInfo, b.handle, 0x1190 + low % 8, size, value, size_ret);
-        give_back(t, b);
-        break;
-    case 8:
-        b = borrow(t, KERNEL);
-        CALL(clGetKernelArgInfo, b.handle, below(t, 6), 0x1196 + low % 8, size, value, size_ret);
-        give_back(t, b);
-        break;
-    case 9:
-        b = borrow(t, KERNEL);
-        CALL(clGetKernelWorkGroupInfo, b.handle, once_in(t, 2) ? NULL : all.device, 0x11b0 + low % 7, size, value,
-             size_ret);
-        give_back(t, b);
-        break;
+    case 2: ASK(CONTEXT, clGetContextInfo, 0x1080 + low % 6); break;
+    case 3: ASK(QUEUE, clGetCommandQueueInfo, 0x1090 + low % 10); break;
+    case 4: ASK(MEMORY, clGetMemObjectInfo, 0x1100 + low % 12); break;
+    case 5: ASK(PROGRAM, clGetProgramInfo, 0x1160 + low % 14); break;
+    case 6: ASK(PROGRAM, clGetProgramBuildInfo, once_in(t, 9) ? NULL : all.device, 0x1181 + low % 8); break;
+    case 7: ASK(KERNEL, clGetKernelInfo, 0x1190 + low % 8); break;
+    case 8: ASK(KERNEL, clGetKernelArgInfo, below(t, 6), 0x1196 + low % 8); break;
+    case 9: ASK(KERNEL, clGetKernelWorkGroupInfo, once_in(t, 2) ? NULL : all.device, 0x11b0 + low % 7); break;
     case 10:
-        b = borrow(t, KERNEL);
-        CALL(clGetKernelSubGroupInfo, b.handle, all.device, once_in(t, 2) ? 0x2033 + low % 2 : 0x11b8 + low % 4,
-             below(t, 5) * 8, once_in(t, 5) ? NULL : t->answer + 64, size, value, size_ret);
-        give_back(t, b);
+        ASK(KERNEL, clGetKernelSubGroupInfo, all.device, once_in(t, 2) ? 0x2033 + low % 2 : 0x11b8 + low % 4,
+            below(t, 5) * 8, once_in(t, 5) ? NULL : t->answer + 64);
         break;
-    case 11:
-        b = borrow(t, EVENT);
-        CALL(clGetEventInfo, b.handle, 0x11d0 + low % 7, size, value, size_ret);
-        give_back(t, b);
-        break;
-    default:
-        b = borrow(t, EVENT);
-        CALL(clGetEventProfilingInfo, b.handle, 0x1280 + low % 6, size, value, size_ret);
-        give_back(t, b);
+    case 11: ASK(EVENT, clGetEventInfo, 0x11d0 + low % 7); break;
+    default: ASK(EVENT, clGetEventProfilingInfo, 0x1280 + low % 6);
     }
 }
 
@@ -837,10 +796,10 @@ static void open_epoch(struct thread *t) {
 
 /* Ends what is left, in an order that has every command end, and looks for references that nobody gave back. */
 static void close_epoch(struct thread *t) {
-    while (all.user_count)
-        end_users(t, all.users, &all.user_count);
-    while (all.late_count)
-        end_users(t, all.lates, &all.late_count);
+    while (end_users(t, all.users, &all.user_count))
+        ;
+    while (end_users(t, all.lates, &all.late_count))
+        ;
     for (unsigned i = 0; i < CONTEXTS; i++)
         CALL(clFinish, all.late[i]);
     for (enum kind kind = CONTEXT; kind < KINDS; kind++)
