@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sass/cubin.h"
+#include "sass/cubin_reader.h"
 
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bits.h"
-#include "base/elf.h"
 
 enum {
     FILE_BYTES_MAX = 64 << 20,
@@ -17,28 +15,7 @@ enum {
     KERNELS_MAX = 4096, /* they are looked up by name */
 };
 
-/* A variable's place in its section. */
-struct placed {
-    uint64_t start;
-    uint16_t section;
-    uint32_t variable;
-    uint8_t *init;
-};
-
-struct reader {
-    const char *name;
-    struct native_program *program;
-    struct report *report;
-    struct elf_file file;
-    uint32_t *variable_of; /* by symbol: the variable + 1, 0: it is none */
-    struct placed *placed; /* by variable */
-    bool *relocated;       /* by section */
-    bool failed;
-};
-
-static void refuse(struct reader *r, const struct elf_section *section, uint64_t at, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-static void refuse(struct reader *r, const struct elf_section *section, uint64_t at, const char *format, ...) {
+void cubin_refuse(struct reader *r, const struct elf_section *section, uint64_t at, const char *format, ...) {
     char message[256];
     va_list arguments;
     va_start(arguments, format);
@@ -53,13 +30,6 @@ static void refuse(struct reader *r, const struct elf_section *section, uint64_t
 static const char *behind(const char *name, const char *prefix) {
     const size_t length = strlen(prefix);
     return strncmp(name, prefix, length) == 0 ? name + length : NULL;
-}
-
-static uint64_t get(const uint8_t *at, unsigned bytes) {
-    uint64_t value = 0;
-    for (unsigned i = 0; i < bytes; i++)
-        value |= (uint64_t)at[i] << (8 * i);
-    return value;
 }
 
 static struct native_kernel *kernel_named(struct reader *r, const char *name) {
@@ -94,22 +64,23 @@ static enum status check_file(struct reader *r) {
 /* A word of 0 holds nothing. */
 static void read_code(struct reader *r, const struct elf_section *section, struct native_kernel *kernel) {
     if (section->byte_count % FERMI_INST_BYTES || section->byte_count > SPACE_BYTES_MAX) {
-        refuse(r, section, 0, "%llu bytes are not a number of instructions", (unsigned long long)section->byte_count);
+        cubin_refuse(r, section, 0, "%llu bytes are not a number of instructions",
+                     (unsigned long long)section->byte_count);
         return;
     }
     kernel->code = ARENA_ARRAY(&r->program->arena, struct native_inst, section->byte_count / FERMI_INST_BYTES + 1);
     for (uint32_t at = 0; at < section->byte_count; at += FERMI_INST_BYTES) {
-        const uint64_t encoding = get(section->bytes + at, FERMI_INST_BYTES);
+        const uint64_t encoding = cubin_get(section->bytes + at, FERMI_INST_BYTES);
         if (!encoding)
             continue;
         if (native_decode(NATIVE_FERMI, encoding, at, &kernel->code[kernel->code_count]))
             kernel->code_count++;
         else
-            refuse(r, section, at, "unsupported: no instruction is known for 0x%08x%08x", (unsigned)encoding,
-                   (unsigned)(encoding >> 32));
+            cubin_refuse(r, section, at, "unsupported: no instruction is known for 0x%08x%08x", (unsigned)encoding,
+                         (unsigned)(encoding >> 32));
     }
     if (!kernel->code_count && !r->failed)
-        refuse(r, section, 0, "it has no instructions");
+        cubin_refuse(r, section, 0, "it has no instructions");
 }
 
 static void read_kernels(struct reader *r) {
@@ -127,14 +98,14 @@ static void read_kernels(struct reader *r) {
         if (!name || section->type != ELF_PROGBITS)
             continue;
         if (!*name || strcspn(name, " \t\r\n") != strlen(name) || kernel_named(r, name)) {
-            refuse(r, section, 0, "a kernel has a name of its own, without blanks");
+            cubin_refuse(r, section, 0, "a kernel has a name of its own, without blanks");
             continue;
         }
         if (!has_entry[i] || program->kernel_count == KERNELS_MAX) {
-            refuse(r, section, 0,
-                   has_entry[i] ? "unsupported: more than %d kernels"
-                                : "unsupported: code that is no kernel's (no symbol says that it is one)",
-                   KERNELS_MAX);
+            cubin_refuse(r, section, 0,
+                         has_entry[i] ? "unsupported: more than %d kernels"
+                                      : "unsupported: code that is no kernel's (no symbol says that it is one)",
+                         KERNELS_MAX);
             break;
         }
         struct native_kernel *kernel = &program->kernels[program->kernel_count++];
@@ -165,13 +136,14 @@ static bool next_record(struct reader *r, const struct elf_section *section, uin
     if (fits) {
         *out = (struct record){bytes[1], bytes[0], *at + 2, 2, bytes + 2};
         if (bytes[0] == INFO_SIZED) {
-            out->byte_count = (uint32_t)get(bytes + 2, 2);
+            out->byte_count = (uint32_t)cubin_get(bytes + 2, 2);
             out->at += 2, out->bytes += 2;
         }
         fits = range_within(out->at, out->byte_count, section->byte_count);
     }
     if (!fits || out->format < INFO_NONE || out->format > INFO_SIZED) {
-        refuse(r, section, *at, fits ? "a record of unknown format" : "a record that does not end in the section");
+        cubin_refuse(r, section, *at,
+                     fits ? "a record of unknown format" : "a record that does not end in the section");
         return false;
     }
     *at = out->at + out->byte_count;
@@ -181,13 +153,13 @@ static bool next_record(struct reader *r, const struct elf_section *section, uin
 /* Parameters come in any order. */
 static void read_param(struct reader *r, const struct elf_section *section, const struct record *record,
                        struct native_kernel *kernel, unsigned count) {
-    const unsigned which = (unsigned)get(record->bytes + 4, 2);
-    const uint32_t size = (uint32_t)get(record->bytes + 8, 4) >> 18;
+    const unsigned which = (unsigned)cubin_get(record->bytes + 4, 2);
+    const uint32_t size = (uint32_t)cubin_get(record->bytes + 8, 4) >> 18;
     if (which >= count || kernel->params[which].bytes || !size)
-        refuse(r, section, record->at, "parameter %u of %u bytes: there are %u, each once", which, (unsigned)size,
-               count);
+        cubin_refuse(r, section, record->at, "parameter %u of %u bytes: there are %u, each once", which, (unsigned)size,
+                     count);
     else
-        kernel->params[which] = (struct native_param){(uint32_t)get(record->bytes + 6, 2), size};
+        kernel->params[which] = (struct native_param){(uint32_t)cubin_get(record->bytes + 6, 2), size};
 }
 
 static void read_ways(struct reader *r, const struct elf_section *section, const struct record *record,
@@ -198,15 +170,15 @@ static void read_ways(struct reader *r, const struct elf_section *section, const
     } ways = {0};
     for (uint32_t at = 0; at < record->byte_count;) {
         const uint32_t rest = record->byte_count - at;
-        const uint64_t count = rest >= 12 ? get(record->bytes + at + 8, 4) : 0;
+        const uint64_t count = rest >= 12 ? cubin_get(record->bytes + at + 8, 4) : 0;
         if (rest < 12 || count > (rest - 12) / 4) {
-            refuse(r, section, record->at + at, "targets of an indirect branch that do not end in the record");
+            cubin_refuse(r, section, record->at + at, "targets of an indirect branch that do not end in the record");
             return;
         }
         for (uint32_t i = 0; i < count; i++)
             *ARENA_PUSH(&r->program->arena, &ways) =
-                (struct native_way){(uint32_t)get(record->bytes + at, 4),
-                                    (uint32_t)get(record->bytes + at + 12 + 4 * i, 4)};
+                (struct native_way){(uint32_t)cubin_get(record->bytes + at, 4),
+                                    (uint32_t)cubin_get(record->bytes + at + 12 + 4 * i, 4)};
         at += 12 + 4 * (uint32_t)count;
     }
     kernel->ways = ways.items, kernel->way_count = ways.count;
@@ -214,7 +186,7 @@ static void read_ways(struct reader *r, const struct elf_section *section, const
 
 static void read_threads(const struct record *record, uint32_t threads[3]) {
     for (unsigned i = 0; i < 3; i++)
-        threads[i] = (uint32_t)get(record->bytes + 4 * i, 4);
+        threads[i] = (uint32_t)cubin_get(record->bytes + 4 * i, 4);
 }
 
 /* The sizes that records of a known attribute must have; others only describe. */
@@ -237,15 +209,15 @@ static void read_info(struct reader *r, const struct elf_section *section, struc
         count += record.attribute == INFO_PARAM;
     if (kernel->params || r->failed) {
         if (!r->failed)
-            refuse(r, section, 0, "it is there twice");
+            cubin_refuse(r, section, 0, "it is there twice");
         return;
     }
     kernel->params = ARENA_ARRAY(&r->program->arena, struct native_param, count + 1u);
     kernel->param_count = count;
     for (uint32_t at = 0; next_record(r, section, &at, &record);) {
         if (!has_size(&record)) {
-            refuse(r, section, record.at, "attribute 0x%x with %u bytes", record.attribute,
-                   (unsigned)record.byte_count);
+            cubin_refuse(r, section, record.at, "attribute 0x%x with %u bytes", record.attribute,
+                         (unsigned)record.byte_count);
             return;
         }
         switch (record.attribute) {
@@ -253,18 +225,19 @@ static void read_info(struct reader *r, const struct elf_section *section, struc
         case INFO_MAX_THREADS: read_threads(&record, kernel->max_threads); break;
         case INFO_REQUIRED_THREADS: read_threads(&record, kernel->required_threads); break;
         case INFO_INDIRECT_TARGETS: read_ways(r, section, &record, kernel); break;
-        case INFO_PARAM_BYTES: kernel->param_bytes = (uint32_t)get(record.bytes, 2); break;
+        case INFO_PARAM_BYTES: kernel->param_bytes = (uint32_t)cubin_get(record.bytes, 2); break;
         case INFO_PARAM_BANK:
-            if (get(record.bytes + 4, 2) != FERMI_PARAM_BASE)
-                refuse(r, section, record.at, "unsupported: parameters at c[0x0][0x%x]; they are at 0x%x",
-                       (unsigned)get(record.bytes + 4, 2), FERMI_PARAM_BASE);
+            if (cubin_get(record.bytes + 4, 2) != FERMI_PARAM_BASE)
+                cubin_refuse(r, section, record.at, "unsupported: parameters at c[0x0][0x%x]; they are at 0x%x",
+                             (unsigned)cubin_get(record.bytes + 4, 2), FERMI_PARAM_BASE);
             break;
         default: break;
         }
     }
     for (unsigned i = 0; i < count && !r->failed; i++)
         if (!range_within(kernel->params[i].offset, kernel->params[i].bytes, kernel->param_bytes))
-            refuse(r, section, 0, "parameter %u ends behind the %u bytes of all", i, (unsigned)kernel->param_bytes);
+            cubin_refuse(r, section, 0, "parameter %u ends behind the %u bytes of all", i,
+                         (unsigned)kernel->param_bytes);
 }
 
 /* .nv.info: a kernel's stack is in local memory. */
@@ -273,13 +246,13 @@ static void read_module_info(struct reader *r, const struct elf_section *section
     for (uint32_t at = 0; next_record(r, section, &at, &record);) {
         if (record.attribute != INFO_FRAME_BYTES && record.attribute != INFO_MIN_STACK_BYTES)
             continue;
-        const uint32_t symbol = record.byte_count == 8 ? (uint32_t)get(record.bytes, 4) : UINT32_MAX;
-        const uint64_t bytes = record.byte_count == 8 ? get(record.bytes + 4, 4) : 0;
+        const uint32_t symbol = record.byte_count == 8 ? (uint32_t)cubin_get(record.bytes, 4) : UINT32_MAX;
+        const uint64_t bytes = record.byte_count == 8 ? cubin_get(record.bytes + 4, 4) : 0;
         struct native_kernel *kernel =
             symbol < r->file.symbol_count ? kernel_named(r, r->file.symbols[symbol].name) : NULL;
         if (!kernel || bytes > SPACE_BYTES_MAX)
-            refuse(r, section, record.at, "a stack of %llu bytes of symbol %u", (unsigned long long)bytes,
-                   (unsigned)symbol);
+            cubin_refuse(r, section, record.at, "a stack of %llu bytes of symbol %u", (unsigned long long)bytes,
+                         (unsigned)symbol);
         else if (bytes > kernel->local_bytes)
             kernel->local_bytes = (uint32_t)bytes;
     }
@@ -298,8 +271,8 @@ static void read_variable(struct reader *r, unsigned index, bool initialised) {
     const struct elf_section *section = &r->file.sections[symbol->section];
     if (!range_within(symbol->value, symbol->byte_count, section->byte_count) || !*symbol->name ||
         strcspn(symbol->name, " \t\r\n") != strlen(symbol->name) || (initialised && !section->bytes)) {
-        refuse(r, section, symbol->value, "variable '%.80s' of %llu bytes does not lie in it", symbol->name,
-               (unsigned long long)symbol->byte_count);
+        cubin_refuse(r, section, symbol->value, "variable '%.80s' of %llu bytes does not lie in it", symbol->name,
+                     (unsigned long long)symbol->byte_count);
         return;
     }
     struct native_variable *variable = &program->variables[program->variable_count];
@@ -339,7 +312,7 @@ static void read_variables(struct reader *r) {
             continue;
         copied += initialised ? symbol->byte_count : 0;
         if (copied > FILE_BYTES_MAX) {
-            refuse(r, section, symbol->value, "variables that lie over each other");
+            cubin_refuse(r, section, symbol->value, "variables that lie over each other");
             return;
         }
         read_variable(r, i, initialised);
@@ -349,8 +322,8 @@ static void read_variables(struct reader *r) {
 
 static void read_reserved(struct reader *r, const struct elf_section *section, uint32_t *bytes) {
     if (section->byte_count > SPACE_BYTES_MAX)
-        refuse(r, section, 0, "%llu bytes are more than the limit of %d", (unsigned long long)section->byte_count,
-               SPACE_BYTES_MAX);
+        cubin_refuse(r, section, 0, "%llu bytes are more than the limit of %d", (unsigned long long)section->byte_count,
+                     SPACE_BYTES_MAX);
     else if (section->byte_count > *bytes)
         *bytes = (uint32_t)section->byte_count;
 }
@@ -360,7 +333,7 @@ static void read_bank(struct reader *r, const struct elf_section *section, struc
                       uint32_t number) {
     for (unsigned i = 0; i < kernel->bank_count; i++)
         if (kernel->banks[i].number == number) {
-            refuse(r, section, 0, "bank %u of '%s' is there twice", (unsigned)number, kernel->name);
+            cubin_refuse(r, section, 0, "bank %u of '%s' is there twice", (unsigned)number, kernel->name);
             return;
         }
     kernel->banks[kernel->bank_count++] =
@@ -369,7 +342,7 @@ static void read_bank(struct reader *r, const struct elf_section *section, struc
                              .byte_count = (uint32_t)section->byte_count};
 }
 
-static bool bank_number(const char *name, uint32_t *number, const char **kernel) {
+bool cubin_bank(const char *name, uint32_t *number, const char **kernel) {
     const char *at = behind(name, ".nv.constant");
     if (!at || *at < '0' || *at > '9')
         return false;
@@ -384,159 +357,19 @@ static void read_constants(struct reader *r, const struct elf_section *section, 
     struct native_kernel *kernel = name ? kernel_named(r, name) : NULL;
     if (section->type != ELF_PROGBITS || section->byte_count > BANK_BYTES_MAX || (number && section->byte_count % 4) ||
         number >= BANKS || number == 1 || (number == 0 && !name) || (name && !kernel)) {
-        refuse(r, section, 0, "unsupported: %llu bytes of bank %u of %s", (unsigned long long)section->byte_count,
-               (unsigned)number, name ? name : "the module");
+        cubin_refuse(r, section, 0, "unsupported: %llu bytes of bank %u of %s", (unsigned long long)section->byte_count,
+                     (unsigned)number, name ? name : "the module");
         return;
     }
     if (number == 0) {
         if (section->byte_count != FERMI_PARAM_BASE + (uint64_t)kernel->param_bytes)
-            refuse(r, section, 0, "%llu bytes, but %u of parameters behind the first %d",
-                   (unsigned long long)section->byte_count, (unsigned)kernel->param_bytes, FERMI_PARAM_BASE);
+            cubin_refuse(r, section, 0, "%llu bytes, but %u of parameters behind the first %d",
+                         (unsigned long long)section->byte_count, (unsigned)kernel->param_bytes, FERMI_PARAM_BASE);
         return;
     }
     for (unsigned i = 0; i < program->kernel_count; i++)
         if (!kernel || kernel == &program->kernels[i])
             read_bank(r, section, &program->kernels[i], number);
-}
-
-/* ---- relocations ---- */
-
-/* Checked by check_relocations. */
-static struct native_link read_link(struct reader *r, const struct elf_section *section, const struct elf_section *of,
-                                    uint32_t i) {
-    const struct elf_relocation *item = &section->relocations[i];
-    const unsigned bytes = item->type == CUBIN_R_64 ? 8 : 4;
-    int64_t addend = item->addend;
-    if (section->type == ELF_REL) {
-        const uint64_t value = get(of->bytes + item->offset, bytes);
-        addend = bytes == 8 ? (int64_t)value : (int32_t)(uint32_t)value;
-    }
-    return (struct native_link){.offset = (uint32_t)item->offset,
-                                .bytes = bytes,
-                                .variable = r->variable_of[item->symbol] - 1,
-                                .addend = addend};
-}
-
-/* Each is of a type and by a variable that are known, and no two are over each other. */
-static bool check_relocations(struct reader *r, const struct elf_section *section, const struct elf_section *of) {
-    bool *taken = ARENA_ARRAY(&r->program->arena, bool, of->byte_count / 4 + 1);
-    for (uint32_t i = 0; i < section->relocation_count; i++) {
-        const struct elf_relocation *item = &section->relocations[i];
-        const unsigned words = item->type == CUBIN_R_64 ? 2 : item->type == CUBIN_R_32 ? 1 : 0;
-        bool fits = words && r->variable_of[item->symbol] && of->bytes && item->offset % 4 == 0 &&
-                    range_within(item->offset, 4 * words, of->byte_count);
-        for (unsigned k = 0; fits && k < words; k++) {
-            fits = !taken[item->offset / 4 + k];
-            taken[item->offset / 4 + k] = true;
-        }
-        if (!fits) {
-            refuse(r, of, item->offset, "unsupported: a relocation of type %u by symbol '%.80s' here",
-                   (unsigned)item->type, r->file.symbols[item->symbol].name);
-            return false;
-        }
-    }
-    return true;
-}
-
-static int by_offset(const void *a, const void *b) {
-    const struct native_link *first = a, *second = b;
-    if (first->bank != second->bank)
-        return first->bank < second->bank ? -1 : 1;
-    return first->offset < second->offset ? -1 : first->offset > second->offset;
-}
-
-static void sort_links(struct native_link *links, unsigned count) {
-    if (count)
-        qsort(links, count, sizeof *links, by_offset);
-}
-
-/* Room for more links than there are. */
-static struct native_link *grow(struct reader *r, const struct native_link *links, unsigned count, uint32_t more) {
-    struct native_link *grown = ARENA_ARRAY(&r->program->arena, struct native_link, (size_t)count + more);
-    if (count)
-        memcpy(grown, links, count * sizeof *links);
-    return grown;
-}
-
-static void link_bank(struct reader *r, const struct elf_section *section, const struct elf_section *of,
-                      struct native_kernel *kernel, uint32_t number) {
-    kernel->links = grow(r, kernel->links, kernel->link_count, section->relocation_count);
-    uint8_t *bytes = NULL;
-    for (unsigned i = 0; i < kernel->bank_count; i++)
-        if (kernel->banks[i].number == number)
-            bytes = kernel->banks[i].bytes;
-    for (uint32_t i = 0; i < section->relocation_count && bytes; i++) {
-        struct native_link *link = &kernel->links[kernel->link_count++];
-        *link = read_link(r, section, of, i);
-        link->bank = number;
-        memset(bytes + link->offset, 0, link->bytes);
-    }
-}
-
-/* The variable that has the place; NULL: none. */
-static struct placed *placed_at(struct reader *r, unsigned section, uint64_t offset, uint32_t bytes) {
-    unsigned low = 0, high = r->program->variable_count;
-    while (low < high) {
-        const unsigned middle = low + (high - low) / 2;
-        const struct placed *placed = &r->placed[middle];
-        if (placed->section < section || (placed->section == section && placed->start <= offset))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    struct placed *found = low ? &r->placed[low - 1] : NULL;
-    return found && found->section == section && found->init &&
-                   range_within(offset - found->start, bytes, r->program->variables[found->variable].byte_count)
-               ? found
-               : NULL;
-}
-
-/* Addresses go into the variables that hold their places: counted first, so that each grows once. */
-static void link_variables(struct reader *r, const struct elf_section *section, const struct elf_section *of) {
-    uint32_t *more = ARENA_ARRAY(&r->program->arena, uint32_t, r->program->variable_count + 1u);
-    for (unsigned counting = 2; counting-- > 0;)
-        for (uint32_t i = 0; i < section->relocation_count; i++) {
-            struct native_link link = read_link(r, section, of, i);
-            struct placed *placed = placed_at(r, section->info, link.offset, link.bytes);
-            if (!placed) {
-                refuse(r, of, link.offset, "a relocation outside of all variables");
-                return;
-            }
-            struct native_variable *variable = &r->program->variables[placed->variable];
-            if (counting) {
-                more[placed->variable]++;
-                continue;
-            }
-            if (more[placed->variable])
-                variable->links = grow(r, variable->links, variable->link_count, more[placed->variable]);
-            more[placed->variable] = 0;
-            link.offset -= (uint32_t)placed->start;
-            variable->links[variable->link_count++] = link;
-            memset(placed->init + link.offset, 0, link.bytes);
-        }
-}
-
-static void read_relocations(struct reader *r, const struct elf_section *section) {
-    const struct elf_section *of = &r->file.sections[section->info];
-    uint32_t number;
-    const char *name;
-    const bool is_bank = bank_number(of->name, &number, &name), is_variable = strcmp(of->name, ".nv.global.init") == 0;
-    if (!section->relocation_count || (!is_bank && !is_variable && !(of->flags & ELF_ALLOC)))
-        return; /* of what is left out as a whole */
-    if (r->relocated[section->info] || !check_relocations(r, section, of)) {
-        if (!r->failed)
-            refuse(r, section, 0, "a second section of relocations for '%s'", of->name);
-        return;
-    }
-    r->relocated[section->info] = true;
-    if (is_variable)
-        link_variables(r, section, of);
-    if (!is_variable && !is_bank)
-        refuse(r, of, section->relocations[0].offset, "unsupported: a relocation of type %u by symbol '%.80s' here",
-               (unsigned)section->relocations[0].type, r->file.symbols[section->relocations[0].symbol].name);
-    for (unsigned i = 0; is_bank && !r->failed && i < r->program->kernel_count; i++)
-        if (!name || strcmp(r->program->kernels[i].name, name) == 0)
-            link_bank(r, section, of, &r->program->kernels[i], number);
 }
 
 /* ---- sections ---- */
@@ -548,7 +381,7 @@ static bool of_kernel(struct reader *r, const struct elf_section *section, const
         return false;
     *kernel = kernel_named(r, name);
     if (!*kernel)
-        refuse(r, section, 0, "there is no '.text.%.80s' that it could be of", name);
+        cubin_refuse(r, section, 0, "there is no '.text.%.80s' that it could be of", name);
     return true;
 }
 
@@ -559,8 +392,8 @@ static void read_section(struct reader *r, const struct elf_section *section, un
     const char *name;
     if (section->type == ELF_REL || section->type == ELF_RELA) {
         if (pass == 2)
-            read_relocations(r, section);
-    } else if (bank_number(section->name, &number, &name)) {
+            cubin_read_links(r, section);
+    } else if (cubin_bank(section->name, &number, &name)) {
         if (pass == 1)
             read_constants(r, section, number, name);
     } else if (strcmp(section->name, ".nv.info") == 0 && section->type == ELF_PROGBITS) {
@@ -577,7 +410,7 @@ static void read_section(struct reader *r, const struct elf_section *section, un
             read_reserved(r, section, &kernel->local_bytes);
     } else if (pass == 0 && section->flags & ELF_ALLOC && !behind(section->name, ".text.") &&
                strcmp(section->name, ".nv.global") != 0 && strcmp(section->name, ".nv.global.init") != 0) {
-        refuse(r, section, 0, "unsupported: a section of this name, which is part of the program");
+        cubin_refuse(r, section, 0, "unsupported: a section of this name, which is part of the program");
     }
 }
 
@@ -600,11 +433,11 @@ static enum status read_program(struct reader *r, const uint8_t *bytes, size_t l
             read_section(r, &r->file.sections[i], pass);
     for (unsigned i = 0; i < program->variable_count; i++) {
         trim(&program->variables[i]);
-        sort_links(program->variables[i].links, program->variables[i].link_count);
+        cubin_sort_links(program->variables[i].links, program->variables[i].link_count);
     }
     for (unsigned i = 0; i < program->kernel_count; i++) {
         native_sort_banks(&program->kernels[i]);
-        sort_links(program->kernels[i].links, program->kernels[i].link_count);
+        cubin_sort_links(program->kernels[i].links, program->kernels[i].link_count);
     }
     return r->failed ? STATUS_INVALID : STATUS_OK;
 }
@@ -619,21 +452,14 @@ enum status cubin_read(const char *name, const uint8_t *bytes, size_t length, st
     return status;
 }
 
-enum status cubin_load(const char *name, const char *bytes, size_t length, struct module **out, struct report *report) {
-    *out = NULL;
-    struct native_program program = {0};
-    jmp_buf escape;
-    if (setjmp(escape) != 0) {
-        program.arena.escape = NULL;
-        native_free(&program);
-        return report_add(report, STATUS_SYSTEM, "%s: error: out of memory while loading", name);
-    }
-    program.arena.escape = &escape;
-    enum status status = cubin_read(name, (const uint8_t *)bytes, length, &program, report);
-    if (status == STATUS_OK) {
-        native_give_text(&program);
-        status = native_translate(&program, out, report);
-    }
-    native_free(&program);
+static enum status read_with_text(const char *name, const char *bytes, size_t length, struct native_program *out,
+                                  struct report *report) {
+    const enum status status = cubin_read(name, (const uint8_t *)bytes, length, out, report);
+    if (status == STATUS_OK)
+        native_give_text(out);
     return status;
+}
+
+enum status cubin_load(const char *name, const char *bytes, size_t length, struct module **out, struct report *report) {
+    return native_load_by(read_with_text, name, bytes, length, out, report);
 }

@@ -233,6 +233,11 @@ unsigned decode_tesla(uint64_t encoding, uint32_t address, struct native_inst *o
  * (isa/analysis.h) and freed with module_free; NULL where something was refused. */
 enum status native_translate(const struct native_program *program, struct module **out, struct report *report);
 
+/* Bytes to a module by what reads them to a program, whose arena may escape; where memory ends, a report. */
+typedef enum status native_reader(const char *name, const char *bytes, size_t length, struct native_program *out,
+                                  struct report *report);
+enum status native_load_by(native_reader *read, const char *name, const char *bytes, size_t length, struct module **out,
+                           struct report *report);
 /* Text to a module: native_parse and native_translate. */
 enum status native_load(const char *name, const char *text, size_t length, struct module **out, struct report *report);
 

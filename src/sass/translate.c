@@ -398,12 +398,9 @@ static void put_program(struct translation *t, struct arena *scratch) {
         module->texts[pc] = t->texts.items[pc];
 }
 
-enum status native_load(const char *name, const char *text, size_t length, struct module **out, struct report *report) {
+enum status native_load_by(native_reader *read, const char *name, const char *bytes, size_t length, struct module **out,
+                           struct report *report) {
     *out = NULL;
-    if (length > TEXT_BYTES_MAX || memchr(text, '\0', length))
-        return report_add(report, STATUS_INVALID, "%s: error: %s", name,
-                          length > TEXT_BYTES_MAX ? "the text is larger than the limit of 64 MiB"
-                                                  : "the text has a byte of value 0");
     struct native_program program = {0};
     jmp_buf escape;
     if (setjmp(escape) != 0) {
@@ -412,12 +409,25 @@ enum status native_load(const char *name, const char *text, size_t length, struc
         return report_add(report, STATUS_SYSTEM, "%s: error: out of memory while loading", name);
     }
     program.arena.escape = &escape;
-    const char *ended = arena_strndup(&program.arena, text, length);
-    enum status status = parse_program(name, ended, &program, report);
+    enum status status = read(name, bytes, length, &program, report);
     if (status == STATUS_OK)
         status = native_translate(&program, out, report);
     native_free(&program);
     return status;
+}
+
+static enum status read_text(const char *name, const char *text, size_t length, struct native_program *out,
+                             struct report *report) {
+    return parse_program(name, arena_strndup(&out->arena, text, length), out, report);
+}
+
+enum status native_load(const char *name, const char *text, size_t length, struct module **out, struct report *report) {
+    *out = NULL;
+    if (length > TEXT_BYTES_MAX || memchr(text, '\0', length))
+        return report_add(report, STATUS_INVALID, "%s: error: %s", name,
+                          length > TEXT_BYTES_MAX ? "the text is larger than the limit of 64 MiB"
+                                                  : "the text has a byte of value 0");
+    return native_load_by(read_text, name, text, length, out, report);
 }
 
 static bool build(void *context, struct module *module, struct arena *scratch, struct report *report) {

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a cubin: a module or a report; what was read is written, read again and the same. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "isa/analysis.h"
+#include "native_text.h"
 #include "sass/cubin.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -12,17 +9,7 @@ static void load(const uint8_t *data, size_t size) {
     struct report report = {0};
     struct module *module = NULL;
     const enum status status = cubin_load("fuzz.cubin", (const char *)data, size, &module, &report);
-    if ((status == STATUS_OK) != (module != NULL) || (status != STATUS_OK && report.messages == 0))
-        abort();
-    if (module) {
-        for (uint32_t pc = 0; pc < module->code_count; pc++)
-            if (inst_jumps(&module->code[pc]) && module->code[pc].target >= module->code_count)
-                abort();
-        if (analyse(module, &report) != STATUS_OK && report.messages == 0)
-            abort();
-        module_free(module);
-    }
-    report_free(&report);
+    fuzz_module(status, module, &report);
 }
 
 static void write_again(const uint8_t *data, size_t size) {

@@ -9,11 +9,9 @@
 #include "isa/analysis.h"
 #include "sass/native.h"
 
-static inline void fuzz_listing(const char *text, size_t length) {
-    struct report report = {0};
-    struct module *module = NULL;
-    const enum status status = native_load("fuzz.sass", text, length, &module, &report);
-    if ((status == STATUS_OK) != (module != NULL) || (status != STATUS_OK && report.messages == 0))
+/* What came of loading: a module or a report, jumps that lead into it, and an analysis that says why where it fails. */
+static inline void fuzz_module(enum status status, struct module *module, struct report *report) {
+    if ((status == STATUS_OK) != (module != NULL) || (status != STATUS_OK && report->messages == 0))
         abort();
     if (module) {
         char line[256];
@@ -22,11 +20,18 @@ static inline void fuzz_listing(const char *text, size_t length) {
             if (inst_jumps(&module->code[pc]) && module->code[pc].target >= module->code_count)
                 abort();
         }
-        if (analyse(module, &report) != STATUS_OK && report.messages == 0)
+        if (analyse(module, report) != STATUS_OK && report->messages == 0)
             abort();
         module_free(module);
     }
-    report_free(&report);
+    report_free(report);
+}
+
+static inline void fuzz_listing(const char *text, size_t length) {
+    struct report report = {0};
+    struct module *module = NULL;
+    const enum status status = native_load("fuzz.sass", text, length, &module, &report);
+    fuzz_module(status, module, &report);
 }
 
 static inline void fuzz_print(const char *text) {

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A cubin as it is being read: what cubin_read.c and cubin_links.c share. */
+#ifndef HEDDLE_SASS_CUBIN_READER_H
+#define HEDDLE_SASS_CUBIN_READER_H
+
+#include "base/elf.h"
+#include "sass/cubin.h"
+
+/* A variable's place in its section. */
+struct placed {
+    uint64_t start;
+    uint16_t section;
+    uint32_t variable;
+    uint8_t *init;
+};
+
+struct reader {
+    const char *name;
+    struct native_program *program;
+    struct report *report;
+    struct elf_file file;
+    uint32_t *variable_of; /* by symbol: the variable + 1, 0: it is none */
+    struct placed *placed; /* by variable */
+    bool *relocated;       /* by section */
+    bool failed;
+};
+
+/* Names the file, the section and the byte in it. */
+void cubin_refuse(struct reader *reader, const struct elf_section *section, uint64_t at, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* A constant bank's section: its number, and the kernel whose it is, NULL where it is everybody's. */
+bool cubin_bank(const char *name, uint32_t *number, const char **kernel);
+/* A section of relocations: addresses of variables in banks and in other variables. */
+void cubin_read_links(struct reader *reader, const struct elf_section *section);
+/* By bank and offset. */
+void cubin_sort_links(struct native_link *links, unsigned count);
+
+static inline uint64_t cubin_get(const uint8_t *at, unsigned bytes) {
+    uint64_t value = 0;
+    for (unsigned i = 0; i < bytes; i++)
+        value |= (uint64_t)at[i] << (8 * i);
+    return value;
+}
+
+#endif
