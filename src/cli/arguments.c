@@ -98,16 +98,21 @@ static bool chooses_machine(const struct arguments *arguments, unsigned i) {
     return strcmp(given->option->name, "gpu") == 0 && given->value == arguments_value(arguments, "gpu");
 }
 
-unsigned arguments_variants(const struct arguments *arguments) {
-    unsigned all = 1;
-    for (unsigned i = 0; i < arguments->given.count; i++) {
-        unsigned count;
-        if (!chooses_machine(arguments, i))
-            continue;
-        values_of(&arguments->given.items[i], &count);
-        all = all > UINT32_MAX / count ? UINT32_MAX : all * count;
+enum status arguments_variants(struct arguments *arguments, unsigned *count, struct report *report) {
+    enum { VARIANTS_MAX = 1000 };
+    uint64_t all = 1;
+    for (unsigned i = 0; i < arguments->given.count && all <= VARIANTS_MAX; i++) {
+        unsigned values = 1;
+        if (chooses_machine(arguments, i))
+            values_of(&arguments->given.items[i], &values);
+        all *= values;
     }
-    return all;
+    *count = (unsigned)all;
+    if (all > VARIANTS_MAX)
+        return report_add(report, STATUS_INVALID,
+                          "%s: the lists of values make more than %d machines; 'heddle sweep' runs that many",
+                          arguments_lists(arguments), VARIANTS_MAX);
+    return STATUS_OK;
 }
 
 /* The value that `variant` takes from a list; the lists after it in the command line change faster. */

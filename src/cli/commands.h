@@ -84,8 +84,8 @@ const char *option_key(const struct option *option);
 enum status arguments_machine(const struct arguments *arguments, const char *gpu, struct machine *machine,
                               struct report *report);
 /* Several values, separated by commas, for --gpu, keys of --set or options short for one: every combination is a
- * variant, the last one given changing fastest. 1 when there is no such list. */
-unsigned arguments_variants(const struct arguments *arguments);
+ * variant, the last one given changing fastest. Counts them, 1 when there is no such list; STATUS_INVALID: too many. */
+enum status arguments_variants(struct arguments *arguments, unsigned *count, struct report *report);
 /* The machine of one of them, checked, and its values in the lists ("gtx480, rr"). */
 enum status arguments_variant(struct arguments *arguments, unsigned variant, struct machine *machine,
                               const char **label, struct report *report);

@@ -187,12 +187,13 @@ static int cost_main(struct arguments *arguments) {
     struct report report = {0};
     struct cost_model model;
     struct cost_point points[COST_POINTS];
-    enum status status = STATUS_OK;
+    unsigned count;
+    enum status status = arguments_variants(arguments, &count, &report);
     cost_fit(&model, points);
-    if (arguments_has(arguments, "model"))
+    if (!status && arguments_has(arguments, "model"))
         print_points(points, &arguments->arena);
     else
-        for (unsigned i = 0, count = arguments_variants(arguments); !status && i < count; i++)
+        for (unsigned i = 0; !status && i < count; i++)
             status = print_variant(arguments, i, &model, &report);
     if (!status)
         print_model(&model, points);

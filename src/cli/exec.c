@@ -82,11 +82,13 @@ static enum status check_regex(const char *text, struct report *report) {
 }
 
 static enum status check_machine(struct execution *e, struct report *report) {
-    if (arguments_variants(e->arguments) > 1)
-        return report_add(report, STATUS_INVALID,
-                          "heddle exec runs a program on one machine; lists of values are for "
-                          "heddle run");
-    enum status status = arguments_machine(e->arguments, NULL, &e->machine, report);
+    unsigned variants;
+    enum status status = arguments_variants(e->arguments, &variants, report);
+    if (!status && variants > 1)
+        status = report_add(report, STATUS_INVALID,
+                            "heddle exec runs a program on one machine; lists of values are for heddle run");
+    if (!status)
+        status = arguments_machine(e->arguments, NULL, &e->machine, report);
     if (!status)
         status = session_set_limits(&e->machine, report);
     if (status)

@@ -39,8 +39,6 @@ struct dump {
     const char *path;
 };
 
-enum { VARIANTS_MAX = 1000 };
-
 struct session {
     struct arguments *arguments;
     struct dump *dumps;
@@ -144,18 +142,17 @@ static enum status check_variants(struct session *s, struct report *report) {
 /* What all variants share: the launch file and what to do with it. */
 static enum status prepare(struct session *s, struct report *report) {
     struct arguments *arguments = s->arguments;
-    s->variants = arguments_variants(arguments);
+    enum status status = arguments_variants(arguments, &s->variants, report);
+    if (status)
+        return status;
     s->run_options =
         (struct run_options){.files = &file_access_host, .in_time = !arguments_has(arguments, "functional")};
     if (s->run_options.in_time)
         s->run_options.watch = watch_progress, s->run_options.watcher = &s->watch;
-    if (s->variants > VARIANTS_MAX)
-        return report_add(report, STATUS_INVALID, "the lists of values make more than %u variants",
-                          (unsigned)VARIANTS_MAX);
     if (s->variants > 1 && (s->to_stdout || arguments_has(arguments, "dump")))
         return report_add(report, STATUS_INVALID, "%s is for one machine; with lists of values use -o FILE.json",
                           s->to_stdout ? "-o -" : "--dump");
-    enum status status = arguments_number(arguments, "seed", 1, (UINT64_C(1) << 53) - 1, &s->run_options.seed, report);
+    status = arguments_number(arguments, "seed", 1, (UINT64_C(1) << 53) - 1, &s->run_options.seed, report);
     if (!status)
         status = arguments_number(arguments, "lines", 8, 1000000, &s->lines, report);
     if (!status)

@@ -128,20 +128,58 @@ static double seconds_now(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* waitpid that kills the child after so many seconds; 0: never. *late: it did. */
-static pid_t wait_for(pid_t pid, unsigned seconds, int *state, bool *late) {
+enum waited { WAITED, WAITED_LONG, WAITED_FOR_NOTHING }; /* why a child was killed; WAITED: it was not */
+enum { ASLEEP_SECONDS = 3 };
+
+/* The processor time that a process which sleeps has used, in ticks. -1: it runs, waits for a disk or for programs that it started,
+ * or nobody can say. */
+static long long ticks_asleep(pid_t pid) {
+    char path[64], line[512];
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", (long)pid, (long)pid);
+    FILE *file = fopen(path, "re");
+    const bool alone = file && fgetc(file) == EOF;
+    if (file)
+        fclose(file);
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    file = alone ? fopen(path, "re") : NULL;
+    const size_t bytes = file ? fread(line, 1, sizeof line - 1, file) : 0;
+    if (file)
+        fclose(file);
+    line[bytes] = '\0';
+    const char *name_end = strrchr(line, ')'); /* of the program, which may hold anything */
+    long long user, system;
+    if (!name_end || sscanf(name_end + 1, " S %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %lld %lld", &user, &system) != 2)
+        return -1;
+    return user + system;
+}
+
+/* waitpid that kills the child after so many seconds, and when it sleeps for long: a stranger's file can have a compiler read from
+ * a FIFO. 0 seconds: never. */
+static pid_t wait_for(pid_t pid, unsigned seconds, int *state, enum waited *waited) {
     enum { SHORTEST_NS = 250000, LONGEST_NS = 8000000 };
     const double start = seconds_now();
+    double looked = start, asleep_since = start;
+    long long asleep_ticks = -1;
     long pause_ns = SHORTEST_NS;
-    *late = false;
+    *waited = WAITED;
     for (;;) {
-        const pid_t got = waitpid(pid, state, seconds && !*late ? WNOHANG : 0);
+        const pid_t got = waitpid(pid, state, seconds && *waited == WAITED ? WNOHANG : 0);
         if (got > 0 || (got < 0 && errno != EINTR))
             return got;
         if (got < 0)
             continue;
-        if (seconds_now() - start > (double)seconds) {
-            *late = true;
+        const double now = seconds_now();
+        if (now - looked > 0.25) {
+            const long long ticks = ticks_asleep(pid);
+            if (ticks < 0 || ticks != asleep_ticks)
+                asleep_since = now;
+            asleep_ticks = ticks;
+            looked = now;
+        }
+        *waited = now - start > (double)seconds                 ? WAITED_LONG
+                  : now - asleep_since > (double)ASLEEP_SECONDS ? WAITED_FOR_NOTHING
+                                                                : WAITED;
+        if (*waited != WAITED) {
             kill(pid, SIGKILL);
             continue;
         }
@@ -161,9 +199,12 @@ static bool says_no_memory(const char *output) {
 }
 
 static const char *limit_met(struct arena *arena, const struct process_cage *cage, const struct process_end *end,
-                             bool late) {
-    if (late)
+                             enum waited waited) {
+    if (waited == WAITED_LONG)
         return arena_printf(arena, "was stopped after %u s", cage->seconds);
+    if (waited == WAITED_FOR_NOTHING)
+        return arena_printf(arena, "was stopped: for %d s it waited for something to read; is an included file a FIFO?",
+                            ASLEEP_SECONDS);
     if (end->signal == SIGXCPU)
         return arena_printf(arena, "was stopped after %u s of processor time", cage->seconds);
     if (end->signal == SIGXFSZ)
@@ -187,8 +228,8 @@ enum status process_run(struct arena *arena, struct arguments *arguments, const 
     if (cage)
         limits_set(pid, cage);
     int state = 0;
-    bool late = false;
-    if (wait_for(pid, cage ? cage->seconds : 0, &state, &late) < 0)
+    enum waited waited = WAITED;
+    if (wait_for(pid, cage ? cage->seconds : 0, &state, &waited) < 0)
         return report_add(report, STATUS_SYSTEM, "%s: lost the child process: %s", arguments->items[0],
                           strerror(errno));
     if (WIFEXITED(state))
@@ -200,7 +241,7 @@ enum status process_run(struct arena *arena, struct arguments *arguments, const 
         end->output = output;
     unlink(output_path);
     if (cage)
-        end->stopped = limit_met(arena, cage, end, late);
+        end->stopped = limit_met(arena, cage, end, waited);
     return STATUS_OK;
 }
 

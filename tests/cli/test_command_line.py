@@ -178,6 +178,12 @@ class CommandLine(unittest.TestCase):
             done = heddle("run", "examples/warp_sum", "--gpu", "gtx480,qv100", *words)
             self.assertEqual(done.returncode, 2)
             self.assertIn("is for one machine", done.stderr)
+        many = ",".join(["1"] * 32768)
+        for words in (["run", "examples/warp_sum"], ["cost"], ["exec", "--", "true"]):
+            for sets in (["--set", f"sm.count={many}"], ["--set", f"sm.count={many}"] * 4):
+                done = heddle(words[0], *sets, *words[1:])
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn("make more than 1000 machines", done.stderr)
 
     def tables(self, text, count):
         """Of each table {label: [values, changes]}, both by heading."""

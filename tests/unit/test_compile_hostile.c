@@ -232,6 +232,18 @@ static void a_cage_has_a_folder_an_environment_and_limits(void **state) {
     assert_true(info.st_size <= 1 << 20);
 }
 
+static void what_reads_from_a_fifo_is_stopped_and_what_waits_for_a_program_is_not(void **state) {
+    struct place *place = *state;
+    const struct process_cage cage = {
+        .folder = place->folder, .seconds = 60, .memory_bytes = 1 << 30, .file_bytes = 1 << 20};
+    struct process_end end = run_in_cage(place, &cage, "mkfifo never; exec cat never");
+    assert_non_null(end.stopped);
+    assert_non_null(strstr(end.stopped, "FIFO"));
+    end = run_in_cage(place, &cage, "sleep 4; echo done");
+    assert_null(end.stopped);
+    assert_string_equal(end.output, "done\n");
+}
+
 /* ---- nvcc ---- */
 
 /* Does what nvcc does: hands its words to a shell, between double quotes. */
@@ -350,6 +362,7 @@ int main(void) {
         IN_PLACE(the_environment_does_not_instruct_the_compiler),
         IN_PLACE(a_source_that_does_not_end_is_stopped),
         IN_PLACE(a_cage_has_a_folder_an_environment_and_limits),
+        IN_PLACE(what_reads_from_a_fifo_is_stopped_and_what_waits_for_a_program_is_not),
         IN_PLACE(no_value_reaches_a_shell),
         IN_PLACE(the_cache_is_ours_alone_whatever_the_umask),
         IN_PLACE(a_damaged_entry_is_no_entry),
