@@ -125,13 +125,13 @@ def attacks():
                  "bar.red.popc.u32 %r2, 0, 31, %p0;", "bar.red.and.pred %p1, 16, %p0;", "barrier.sync 0, 1;", "barrier.cta.sync 99;", "bar.sync 4294967295;", "bar.sync;", "bar.sync 0.5;"):
         yield form, module(form), STOPPED
     for form in ("mov.u32 %r2, 31; bar.sync 0, %r2;", "mov.u32 %r2, 16; bar.sync %r2;", "mov.u32 %r2, -1; bar.sync %r2, %r2;", "bar.sync 0, 2048;", "bar.arrive 0, 4096; bar.sync 0, 96;",
-                 "bar.sync 1, 96;", "bar.sync %r0;", "setp.eq.u32 %p0, %r0, 0; @%p0 bar.sync 0; bar.sync 1;", "bar.warp.sync 0;", "bar.warp.sync 4294967295;", "bar.warp.sync %r0;"):
+                 "bar.sync 1, 96;", "bar.sync %r0;", "setp.eq.u32 %p0, %r0, 0; @%p0 bar.sync 0; bar.sync 1;", "bar.warp.sync 0;", "bar.warp.sync %r0;"):
         yield form, module(form), STOPPED
     for table, index in (("a, b", "2"), ("a, b", "-1"), ("a, b", "4294967295"), ("a, b", "2147483648"), ("a", "1"), ("", "0"), ("a, nowhere", "1"), ("a, t", "1"), ("k", "0")):
         yield f"brx.idx {index} of [{table}]", module(f"mov.u32 %r2, {index}; t: .branchtargets {table}; brx.idx %r2, t; a: add.u32 %r1, %r1, 1; b: st.global.u32 [%d0], %r1;"), STOPPED
     for form in ("shfl.sync.idx.b32 %r2|%p0, %r0, 99, 31, 0;", "shfl.sync.idx.b32 %r2, %r0, 0, 31, 1;", "shfl.sync.up.b32 %r2, %r0, 4294967295, 4294967295, -1;", "shfl.sync.bfly.b32 %r2, %r0, %r0, %r0, %r0;",
                  "vote.sync.ballot.b32 %r2, %p0, 0;", "vote.sync.any.pred %p1, %p0, %r0;", "match.any.sync.b32 %r2, %r0, 0;", "match.all.sync.b64 %r2|%p1, %d0, %r0;", "redux.sync.add.u32 %r2, %r0, 0;",
-                 "activemask.b32 %r2;", "elect.sync %r2|%p1, 0;"):
+                 "activemask.b32 %r2;", "bar.warp.sync 4294967295; mov.u32 %r2, 1;", "elect.sync %r2|%p1, 0;"):
         yield form, module(form + " st.global.u32 [%d0], %r2;"), EITHER
     for form in ("loop: bra loop;", "loop: setp.ge.u32 %p0, %r0, 0; @%p0 bra loop;", "loop: bar.sync 0; bra loop;", "loop: atom.global.add.u32 %r2, [%d0], 1; bra loop;", "bra nowhere;", "bra k;", "bra %r1;", "brkpt;", "trap;",
                  "exit; exit;", "ret.uni; add.u32 %r1, %r1, 1;", "@%p0 ret; @!%p0 bra k;", "nanosleep.u32 4294967295;", "loop: nanosleep.u32 1000000; bra loop;"):
