@@ -98,6 +98,6 @@ enum status step_html(struct step_view *view, const char *path, struct report *r
     const enum status status = html_write("step.html", "/*STEPS*/", root, path, view->arena, report);
     json_decref(root);
     if (!status)
-        printf("%s: %u issues; open it in a browser\n", path, view->steps->count);
+        print(stdout, "%s: %u issues; open it in a browser\n", path, view->steps->count);
     return status;
 }

@@ -253,6 +253,6 @@ enum status step_svg(struct step_view *view, const char *path, struct report *re
     plot_add(out, "</svg>\n");
     const enum status status = write_output(path, out->items, out->count, "the picture", report);
     if (!status && strcmp(path, "-") != 0)
-        printf("%s: %u issues\n", path, view->steps->count);
+        print(stdout, "%s: %u issues\n", path, view->steps->count);
     return status;
 }

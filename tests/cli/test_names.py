@@ -82,6 +82,17 @@ class Names(unittest.TestCase):
             with self.subTest(words):
                 self.call(*words, status=2)
 
+    def test_files_are_written_under_any_name_and_named_without_it(self):
+        self.call("run", self.launch, "-q", "-o", "r.json")
+        to = NAME.replace("/", "")
+        for words in (("run", self.launch, "-o"), ("run", self.launch, "--timeline"), ("run", self.launch, "--pipeline"),
+                      ("step", self.launch, "--limit", "20", "--html"), ("step", self.launch, "--limit", "20", "--svg"),
+                      ("report", "r.json", "-o"), ("plot", "r.json", "-o"), ("init", self.launch, "-o"), ("rerun", "r.json", "-o")):
+            with self.subTest(words):
+                done = subprocess.run([HEDDLE, *words, to], capture_output=True, cwd=self.folder, timeout=60)
+                self.plain(done.stdout, words)
+                self.plain(done.stderr, words)
+
     def result(self):
         """Of somebody who writes what they like."""
         self.call("run", self.launch, "-q", "-o", "r.json")
