@@ -54,6 +54,8 @@ def value_for(key, which):
         text = WRONG[which]
         number = number_of(text) if re.fullmatch(r"[-+\d.e]+", text) else None
         bad = key.is_number and (text not in ("1e-400", "+1") or key.is_whole) or bool(key.words)
+        if key.takes == "text":
+            bad = False  # an empty one says that there is none
         if key.is_number and not key.is_whole and number is not None:
             bad = text in ("-1", "1e400") and key.low is not None
         return text, bad
