@@ -9,7 +9,7 @@
 static const struct {
     uint32_t per_edge; /* particles */
     float cutoff, margin;
-} sizes[SIZE_COUNT] = {{8, 1.5f, 0.3f}, {17, 3.0f, 0.8f}, {40, 3.0f, 0.8f}};
+} sizes[SIZE_COUNT] = {{8, 1.5f, 0.3f}, {26, 3.0f, 0.8f}, {40, 3.0f, 0.8f}};
 
 static uint32_t bin_of(const struct liquid *l, const cl_float4 *p) {
     uint32_t bin = 0;

@@ -23,5 +23,8 @@ struct liquid {
 struct liquid liquid_make(struct workload *w);
 /* The squared distance to the nearest of the periodic images, and the way there. */
 double liquid_distance(const struct liquid *liquid, uint32_t from, uint32_t to, double way[3]);
+/* A workload: its kernel `forces` adds up Lennard-Jones forces by lists, compared with those of all pairs. Neighbour k of all
+ * particles comes before neighbour k + 1 of any, or all neighbours of a particle before those of the next. */
+void liquid_forces(struct workload *w, bool lists_interleave);
 
 #endif

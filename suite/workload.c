@@ -226,6 +226,12 @@ size_t workload_warp_block(struct workload *w, const char *kernel, size_t block,
     return multiple <= block || multiple > most || threads % multiple ? block : multiple;
 }
 
+uint32_t workload_sms(struct workload *w) {
+    cl_uint units;
+    CL(clGetDeviceInfo(w->device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL));
+    return units;
+}
+
 void workload_rebuild(struct workload *w, const char *options) {
     CL(clReleaseProgram(w->program));
     build(w, options);

@@ -74,6 +74,8 @@ size_t workload_block(struct workload *w, size_t most);
 /* Threads of a block of the kernel: `block`, or as many as its warps need to be whole where the device has warps that are
  * larger than that, if the kernel may have so many and `threads` are a multiple of them. */
 size_t workload_warp_block(struct workload *w, const char *kernel, size_t block, size_t threads);
+/* SMs of the device. */
+uint32_t workload_sms(struct workload *w);
 /* Builds NAME.cl again, with these options of the compiler. */
 void workload_rebuild(struct workload *w, const char *options);
 /* Elements from a row to the next where threads walk down the columns of a table: an odd number of the spans of 128 bytes, so
