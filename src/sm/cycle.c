@@ -347,7 +347,6 @@ static enum status create(struct sm **out, struct arena *arena, const struct sm_
     sm->timed = code->timed;
     sm->register_words = code->register_words;
     sm->wide = sm_issue_cycles(params, shape->warp_size);
-    sm->l1_after = params->l1_conflicts_add ? sm->wide : 1;
     for (unsigned lanes = 1; lanes <= shape->warp_size; lanes++)
         sm->width_classes[lanes] = (uint8_t)((8 * lanes - 1) / shape->warp_size);
     sm->books_later = sm->wide == 1 && !mechanism->regroups;

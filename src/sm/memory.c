@@ -376,7 +376,6 @@ static __attribute__((noinline)) void access_constant(struct sm *sm, struct queu
     sm->lsu_busy = sm->now + 1 + left;
     done_not_before(flight, sm->now + left + sm->params.const_latency + sm->params.pipeline_cycles);
     flight->sent = true;
-    sm->lsu_busy = sm->now + sm->l1_after;
     const uint32_t number = entry->flight;
     pop_queue(sm);
     complete_if_done(sm, number);

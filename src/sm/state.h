@@ -206,8 +206,7 @@ struct sm {
     bool l1_fills_back;   /* write-back, allocates on fill: a line may have to be written back when data arrive */
     const struct timed *timed;
     uint32_t register_words;
-    uint32_t wide;     /* cycles that a warp takes to issue */
-    uint32_t l1_after; /* cycles from the last access of an instruction to the data cache to the next one's first */
+    uint32_t wide;                        /* cycles that a warp takes to issue */
     uint8_t width_classes[LANES_MAX + 1]; /* by lanes of a group: eighths of a warp, from issued_1 on */
     bool books_later;                     /* see `empty` */
     struct pending *pending;              /* [warp][word] */
