@@ -16,7 +16,6 @@ enum { PIECES_PER_THREAD = 16 };
 
 struct worker {
     struct memory view;
-    struct footprint footprint;
     struct arena arena;
     struct exec_counts counts;
     struct emulate_stats stats;
@@ -28,6 +27,7 @@ struct parallel {
     struct memory *memory;
     struct team *team; /* NULL: nothing was long enough yet */
     struct worker *workers;
+    struct footprint *footprints; /* by worker */
     unsigned threads;
     uint64_t alone_ns, launches;
     bool refused; /* the host gives no threads or no views */
@@ -56,8 +56,8 @@ void parallel_destroy(struct parallel *parallel) {
     for (unsigned i = 0; parallel->workers && i < parallel->threads; i++) {
         struct worker *worker = &parallel->workers[i];
         memory_release(worker->view.host, bytes);
-        memory_release(worker->footprint.loaded, footprint_bytes(bytes));
-        memory_release(worker->footprint.stored, footprint_bytes(bytes));
+        memory_release(parallel->footprints[i].loaded, footprint_bytes(bytes));
+        memory_release(parallel->footprints[i].stored, footprint_bytes(bytes));
         arena_free(&worker->arena);
     }
 }
@@ -84,12 +84,14 @@ static bool start_workers(struct parallel *parallel) {
         return false;
     parallel->workers =
         arena_alloc_aligned(parallel->arena, parallel->threads * sizeof *parallel->workers, alignof(struct worker));
+    parallel->footprints = ARENA_ARRAY(parallel->arena, struct footprint, parallel->threads);
     bool made = true;
     for (unsigned i = 0; i < parallel->threads && made; i++) {
         struct worker *worker = &parallel->workers[i];
+        struct footprint *footprint = &parallel->footprints[i];
         worker->view.host = memory_view(file, bytes);
-        worker->footprint = (struct footprint){create_sectors(bytes), create_sectors(bytes)};
-        made = worker->view.host && worker->footprint.loaded && worker->footprint.stored;
+        *footprint = (struct footprint){create_sectors(bytes), create_sectors(bytes)};
+        made = worker->view.host && footprint->loaded && footprint->stored;
     }
     close(file);
     parallel->team = made ? team_create(parallel->arena, parallel->threads) : NULL;
@@ -105,7 +107,7 @@ static void prepare(struct parallel *parallel, const struct emulation *emulation
         uint8_t *const host = worker->view.host;
         worker->view = *parallel->memory;
         worker->view.host = host;
-        worker->view.footprint = &worker->footprint;
+        worker->view.footprint = &parallel->footprints[i];
         worker->counts = exec_counts_create(&worker->arena, code_count, emulation->counts->outside != NULL);
         worker->stats = (struct emulate_stats){.divergent = ARENA_ARRAY(&worker->arena, uint64_t, code_count)};
         worker->failed = false;
@@ -137,29 +139,17 @@ static bool is_as_by_one(const struct parallel *parallel, const struct emulation
     }
     if (emulation->options->max_instructions && issued > emulation->options->max_instructions)
         return false;
-    const size_t words = footprint_bytes(parallel->memory->used_bytes) / sizeof(uint64_t);
-    for (size_t word = 0; word < words; word++) {
-        uint64_t stored = 0, conflicts = 0;
-        for (unsigned i = 0; i < parallel->threads; i++) {
-            const uint64_t own = parallel->workers[i].footprint.stored[word];
-            conflicts |= stored & own;
-            stored |= own;
-        }
-        for (unsigned i = 0; stored && i < parallel->threads; i++) {
-            const struct footprint *footprint = &parallel->workers[i].footprint;
-            conflicts |= footprint->loaded[word] & stored & ~footprint->stored[word];
-        }
-        if (conflicts)
-            return false;
-    }
-    return true;
+    return !footprints_conflict(parallel->footprints, parallel->threads,
+                                footprint_bytes(parallel->memory->used_bytes) / sizeof(uint64_t));
 }
 
-static void publish(const struct parallel *parallel, const struct worker *worker) {
+static void publish(const struct parallel *parallel, unsigned number) {
+    const struct worker *worker = &parallel->workers[number];
+    const struct footprint *footprint = &parallel->footprints[number];
     enum { SECTOR_BYTES = 1 << SECTOR_SHIFT };
     const uint64_t used = bits_round_up(parallel->memory->used_bytes, SECTOR_BYTES);
     for (size_t word = 0; word < footprint_bytes(used) / sizeof(uint64_t); word++)
-        for (uint64_t rest = worker->footprint.stored[word]; rest;) {
+        for (uint64_t rest = footprint->stored[word]; rest;) {
             /* sectors side by side go together */
             const unsigned first = bits_first64(rest);
             const uint64_t from_first = ~(rest >> first);
@@ -174,7 +164,7 @@ static void publish_all(void *self, unsigned thread) {
     struct attempt *attempt = self;
     (void)thread;
     for (unsigned i; (i = atomic_fetch_add(&attempt->next_worker, 1)) < attempt->parallel->threads;)
-        publish(attempt->parallel, &attempt->parallel->workers[i]);
+        publish(attempt->parallel, i);
 }
 
 static void add_stats(struct emulate_stats *into, const struct emulate_stats *from, uint32_t code_count) {
@@ -188,8 +178,8 @@ static void forget(struct parallel *parallel) {
     for (unsigned i = 0; i < parallel->threads; i++) {
         struct worker *worker = &parallel->workers[i];
         parallel->refused |= !memory_view_reset(worker->view.host, parallel->memory->used_bytes);
-        memory_clear(worker->footprint.loaded, footprint_bytes(parallel->memory->used_bytes));
-        memory_clear(worker->footprint.stored, footprint_bytes(parallel->memory->used_bytes));
+        memory_clear(parallel->footprints[i].loaded, footprint_bytes(parallel->memory->used_bytes));
+        memory_clear(parallel->footprints[i].stored, footprint_bytes(parallel->memory->used_bytes));
         arena_reset(&worker->arena);
     }
 }

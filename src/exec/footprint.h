@@ -3,6 +3,10 @@
 #ifndef HEDDLE_EXEC_FOOTPRINT_H
 #define HEDDLE_EXEC_FOOTPRINT_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/bits.h"
 #include "isa/address.h"
 
@@ -16,6 +20,22 @@ static inline void footprint_note(uint64_t *sectors, uint64_t address, uint32_t 
                    last = (address + bytes - 1 - GLOBAL_BASE) >> SECTOR_SHIFT;
     for (uint64_t sector = first; sector <= last; sector++)
         sectors[sector / 64] |= UINT64_C(1) << sector % 64;
+}
+
+/* Somebody loaded or stored a sector that another stored, of `words` times 64 sectors. */
+static inline bool footprints_conflict(const struct footprint *footprints, unsigned count, size_t words) {
+    for (size_t word = 0; word < words; word++) {
+        uint64_t stored = 0, conflicts = 0;
+        for (unsigned i = 0; i < count; i++) {
+            conflicts |= stored & footprints[i].stored[word];
+            stored |= footprints[i].stored[word];
+        }
+        for (unsigned i = 0; stored && i < count; i++)
+            conflicts |= footprints[i].loaded[word] & stored & ~footprints[i].stored[word];
+        if (conflicts)
+            return true;
+    }
+    return false;
 }
 
 #endif

@@ -2,6 +2,8 @@
 /* Functional launches on several host threads: the same as on one, side by side where blocks do not depend on each other. */
 #include "device_fixture.h"
 
+#include "exec/footprint.h"
+
 enum { WORDS = 1 << 16 };
 
 #define KERNEL(code)                                                                                                   \
@@ -66,18 +68,43 @@ static void blocks_on_their_own_run_side_by_side(void **state) {
                 1024, STATUS_OK, true);
 }
 
-/* One block alone loads what the first stored: whichever thread runs it, the result is that of one thread. */
+/* Of every two threads: what one stored nobody else may have loaded or stored, in whichever word of sectors. */
+static void a_sector_of_two_threads_is_a_conflict(void **state) {
+    (void)state;
+    enum { THREADS = 4, SECTOR_WORDS = 3 };
+    for (unsigned i = 0; i < THREADS; i++)
+        for (unsigned j = 0; j < THREADS; j++)
+            for (unsigned bit = 0; bit < SECTOR_WORDS * 64; bit += 21) {
+                uint64_t loaded[THREADS][SECTOR_WORDS] = {0}, stored[THREADS][SECTOR_WORDS] = {0};
+                struct footprint footprints[THREADS];
+                for (unsigned k = 0; k < THREADS; k++)
+                    footprints[k] = (struct footprint){loaded[k], stored[k]};
+                const uint64_t sector = UINT64_C(1) << bit % 64;
+                loaded[i][bit / 64] = loaded[j][bit / 64] = sector;
+                assert_false(footprints_conflict(footprints, THREADS, SECTOR_WORDS));
+                stored[j][bit / 64] = sector;
+                assert_int_equal(footprints_conflict(footprints, THREADS, SECTOR_WORDS), i != j);
+                loaded[i][bit / 64] = loaded[j][bit / 64] = 0;
+                assert_false(footprints_conflict(footprints, THREADS, SECTOR_WORDS));
+                stored[i][bit / 64] |= sector;
+                assert_int_equal(footprints_conflict(footprints, THREADS, SECTOR_WORDS), i != j);
+            }
+}
+
+/* One block alone loads what an earlier one stored: whichever threads run the two, the result is that of one thread. Blocks
+ * take a while, so that all threads come to run some of them. */
 static void one_load_of_one_block_is_enough(void **state) {
     (void)state;
-    for (unsigned k = 1; k < 25; k++) {
-        char code[512];
+    for (unsigned k = 0; k < 30; k++) {
+        char code[768];
         struct fixture f;
         snprintf(code, sizeof code,
                  ".visible .entry k(.param .u64 p)\n{\n.reg .pred %%p<2>;\n.reg .b32 %%r<8>;\n.reg .b64 %%rd<4>;\n"
-                 "ld.param.u64 %%rd1, [p];\nmov.u32 %%r2, %%ctaid.x;\nmov.u32 %%r5, 7;\nsetp.ne.u32 %%p1, %%r2, %u;\n"
-                 "@%%p1 bra S;\nld.global.u32 %%r5, [%%rd1];\nS: mul.wide.u32 %%rd2, %%r2, 64;\nadd.s64 %%rd3, %%rd1, "
-                 "%%rd2;\nst.global.u32 [%%rd3], %%r5;\nret;\n}\n",
-                 40 * k);
+                 "ld.param.u64 %%rd1, [p];\nmov.u32 %%r2, %%ctaid.x;\nmov.u32 %%r5, 7;\nmov.u32 %%r6, 0;\n"
+                 "W: add.u32 %%r6, %%r6, 1;\nsetp.lt.u32 %%p1, %%r6, 100;\n@%%p1 bra W;\nsetp.ne.u32 %%p1, %%r2, %u;\n"
+                 "@%%p1 bra S;\nld.global.u32 %%r5, [%%rd1+%u];\nS: mul.wide.u32 %%rd2, %%r2, 64;\n"
+                 "add.s64 %%rd3, %%rd1, %%rd2;\nst.global.u32 [%%rd3], %%r5;\nret;\n}\n",
+                 500 + 16 * k, 64 * (16 * k));
         fixture_open(&f, "host.threads: 4\nhost.alone_ns: 0\n", WORDS);
         load(&f, code);
         assert_int_equal(launch(&f, 1000, 64, false), STATUS_OK);
@@ -161,6 +188,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_on_their_own_run_side_by_side),
         cmocka_unit_test(a_block_that_loads_what_another_stored_makes_all_run_one_by_one),
+        cmocka_unit_test(a_sector_of_two_threads_is_a_conflict),
         cmocka_unit_test(one_load_of_one_block_is_enough),
         cmocka_unit_test(counts_of_all_threads_are_added_up),
         cmocka_unit_test(a_limit_holds_for_all_threads_together),
