@@ -95,7 +95,7 @@ static void a_sector_of_two_threads_is_a_conflict(void **state) {
  * take a while, so that all threads come to run some of them. */
 static void one_load_of_one_block_is_enough(void **state) {
     (void)state;
-    for (unsigned k = 0; k < 30; k++) {
+    for (unsigned k = 0; k < 12; k++) {
         char code[768];
         struct fixture f;
         snprintf(code, sizeof code,
@@ -104,7 +104,7 @@ static void one_load_of_one_block_is_enough(void **state) {
                  "W: add.u32 %%r6, %%r6, 1;\nsetp.lt.u32 %%p1, %%r6, 100;\n@%%p1 bra W;\nsetp.ne.u32 %%p1, %%r2, %u;\n"
                  "@%%p1 bra S;\nld.global.u32 %%r5, [%%rd1+%u];\nS: mul.wide.u32 %%rd2, %%r2, 64;\n"
                  "add.s64 %%rd3, %%rd1, %%rd2;\nst.global.u32 [%%rd3], %%r5;\nret;\n}\n",
-                 500 + 16 * k, 64 * (16 * k));
+                 500 + 40 * k, 64 * (40 * k));
         fixture_open(&f, "host.threads: 4\nhost.alone_ns: 0\n", WORDS);
         load(&f, code);
         assert_int_equal(launch(&f, 1000, 64, false), STATUS_OK);

@@ -230,13 +230,15 @@ static void a_watcher_sees_progress_and_can_stop_it(void **state) {
  * them, else it passes them by. */
 static void loads_that_wait_hold_the_pipeline(void **state) {
     (void)state;
-    static const char *const machine[] = {"base: fung-8800\nsm.count: 1\nl1.perfect: true\nsm.memory_holds: false\n",
-                                          "base: fung-8800\nsm.count: 1\nl1.perfect: true\nsm.memory_holds: true\n",
-                                          "base: fung-8800\nsm.count: 1\nl1.perfect: true\nsm.l1_banks: 0\n"};
-    uint64_t cycles[3];
-    for (unsigned i = 0; i < 3; i++) {
+    static const char *const machine[] = {"sm.l1_conflicts_stall: false\nsm.memory_holds: false\n",
+                                          "sm.l1_conflicts_stall: false\nsm.memory_holds: true\n", "sm.l1_banks: 0\n",
+                                          "sm.l1_conflicts_stall: true\nsm.memory_holds: false\n"};
+    uint64_t cycles[4];
+    for (unsigned i = 0; i < 4; i++) {
+        char settings[256];
         struct fixture f;
-        open_machine(&f, machine[i]);
+        snprintf(settings, sizeof settings, "base: fung-8800\nsm.count: 1\nl1.perfect: true\n%s", machine[i]);
+        open_machine(&f, settings);
         load(&f, ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<4>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<4>;\n"
                  "ld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, 0;\nsetp.ge.u32 %p1, %r1, 224;\n"
                  "@%p1 bra A;\nand.b32 %r3, %r1, 31;\nmul.wide.u32 %rd2, %r3, 1024;\nadd.s64 %rd3, %rd1, %rd2;\n"
@@ -248,10 +250,36 @@ static void loads_that_wait_hold_the_pipeline(void **state) {
     }
     /* 1,400 loads of 32 turns each, in which the eighth warp's 2,700 instructions of 16 cycles have room or have not */
     assert_in_range(cycles[0], 1400 * 32, 1400 * 32 * 11 / 10);
+    /* conflicts that stall: 32 turns and then the 4 cycles of a warp */
+    assert_in_range(cycles[3], 1400 * 36, 1400 * 36 * 103 / 100);
     /* without banks they take no turns: all issue every 32 cycles until the loads are done, then the eighth every 16 */
     assert_in_range(cycles[2], (800 * 32 + 1900 * 16) * 98 / 100, (800 * 32 + 1900 * 16) * 102 / 100);
     if (cycles[1] <= cycles[0] * 5 / 4)
         fail_msg("%llu cycles, %llu when they hold it", (unsigned long long)cycles[0], (unsigned long long)cycles[1]);
+}
+
+/* Constants of different addresses take their turns, all of a warp's cycles each. */
+static void constants_of_different_addresses_take_turns(void **state) {
+    (void)state;
+    uint64_t cycles[2];
+    for (unsigned i = 0; i < 2; i++) {
+        char code[1024];
+        struct fixture f;
+        open_machine(&f, "base: fung-8800\nsm.count: 1\n");
+        snprintf(code, sizeof code,
+                 ".const .align 4 .b32 c[64];\n.visible .entry k(.param .u64 p)\n{\n.reg .pred %%p<4>;\n.reg .b32 "
+                 "%%r<8>;\n.reg .b64 %%rd<4>;\nmov.u32 %%r1, %%tid.x;\nand.b32 %%r1, %%r1, 31;\nmul.wide.u32 %%rd1, "
+                 "%%r1, %u;\nmov.u64 %%rd2, c;\nadd.s64 %%rd3, %%rd1, %%rd2;\nmov.u32 %%r2, 0;\n"
+                 "L: ld.const.u32 %%r5, [%%rd3];\nadd.u32 %%r2, %%r2, 1;\nsetp.lt.u32 %%p2, %%r2, 200;\n"
+                 "@%%p2 bra L;\nret;\n}\n",
+                 i ? 4 : 0);
+        load(&f, code);
+        assert_int_equal(launch(&f, 1, 256, true), STATUS_OK);
+        cycles[i] = f.result.timed->cycles;
+        finish(&f);
+    }
+    assert_in_range(cycles[1], 1600 * 32 * 4, 1600 * 32 * 4 * 103 / 100);
+    assert_true(cycles[0] * 4 < cycles[1]);
 }
 
 int main(void) {
@@ -272,6 +300,7 @@ int main(void) {
         cmocka_unit_test(spinning_for_ever_is_a_livelock_with_the_line),
         cmocka_unit_test(a_watcher_sees_progress_and_can_stop_it),
         cmocka_unit_test(loads_that_wait_hold_the_pipeline),
+        cmocka_unit_test(constants_of_different_addresses_take_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
