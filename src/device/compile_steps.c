@@ -116,6 +116,7 @@ void job_flags_opencl(struct job *job) {
         arguments_add(arena, flags, "-gdwarf-4");
         arguments_add(arena, flags, "-gline-directives-only");
     }
+    arguments_add(arena, flags, "-D__OPENCL_VERSION__=300"); /* of the device, whatever the language is */
     add_defines(job);
     flags_common(job);
 }

@@ -150,8 +150,22 @@ static void fill_image(struct device *device, const struct program *program) {
 
 enum { CONSTANT_BYTES = 16 }; /* of the widest load */
 
-/* Every variable is an allocation of its own: what leaves one is seen. Those of .const end where the widest load that begins
- * in them does, if no other begins there: libclc's table for large arguments of sin(double) is read so. */
+static uint64_t variable_bytes(const struct symbol *symbol) {
+    return bits_round_up(symbol->bytes, symbol->align ? symbol->align : 1);
+}
+
+uint64_t program_global_bytes(const struct program *program) {
+    const struct module *module = program->source ? program->source : program->module;
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < module->variable_count; i++)
+        if (module->variables[i]->space == SPACE_GLOBAL)
+            bytes += variable_bytes(module->variables[i]);
+    return bytes;
+}
+
+/* Every variable is an allocation of its own: what leaves one is seen. It ends at a multiple of its alignment, which compilers
+ * count on: three bytes aligned to four are loaded as a word. Those of .const end where the widest load that begins in them
+ * does, if no other begins there: libclc's table for large arguments of sin(double) is read so. */
 static void split_image(struct device *device, const struct program *program) {
     const struct module *module = program->module;
     struct allocation *parts = ARENA_ARRAY(&device->arena, struct allocation, module->variable_count);
@@ -160,7 +174,8 @@ static void split_image(struct device *device, const struct program *program) {
         const struct symbol *symbol = module->variables[i];
         if (symbol->space != SPACE_GLOBAL && symbol->space != SPACE_CONST)
             continue;
-        const uint64_t start = program->image_address + symbol->offset, end = start + symbol->bytes;
+        const uint64_t start = program->image_address + symbol->offset;
+        const uint64_t end = start + variable_bytes(symbol);
         if (count && parts[count - 1].end > start)
             parts[count - 1].end = start;
         parts[count++] =
@@ -168,6 +183,9 @@ static void split_image(struct device *device, const struct program *program) {
                                 .end = symbol->space == SPACE_CONST ? bits_round_up(end, CONSTANT_BYTES) : end,
                                 .name = arena_printf(&device->arena, "variable %s of %s", symbol->name, module->name)};
     }
+    const uint64_t image_end = program->image_address + bits_round_up(module->image_bytes, CONSTANT_BYTES);
+    if (count && parts[count - 1].end > image_end)
+        parts[count - 1].end = image_end;
     memory_split(&device->memory, program->image_address, parts, count);
 }
 

@@ -31,6 +31,8 @@ enum status device_load(struct device *device, const char *name, const char *tex
 const struct module *program_module(const struct program *program);
 /* Where its variables lie; 0: it has none. */
 uint64_t program_image(const struct program *program);
+/* What its variables in global memory take. */
+uint64_t program_global_bytes(const struct program *program);
 
 /* Device memory; addresses are deterministic and 256-byte aligned. Contents start at zero. */
 enum status device_alloc(struct device *device, const char *name, uint64_t bytes, uint64_t *address,

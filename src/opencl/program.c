@@ -233,7 +233,8 @@ cl_int CL_API_CALL clGetProgramBuildInfo(cl_program program, cl_device_id device
         INFO_TEXT(CL_PROGRAM_BUILD_OPTIONS, build->options)
         INFO_TEXT(CL_PROGRAM_BUILD_LOG, build->log)
         INFO(CL_PROGRAM_BINARY_TYPE, cl_program_binary_type, build->type)
-        INFO(CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE, size_t, 0)
+        INFO(CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE, size_t,
+             build->loaded ? program_global_bytes(build->loaded) : 0)
     default: return CL_INVALID_VALUE;
     }
 }

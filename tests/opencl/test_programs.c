@@ -469,6 +469,33 @@ static void run_64(struct fixture *f, cl_program program, const char *name, cl_i
     OK(clReleaseKernel(kernel));
 }
 
+/* Variables of a program: a vector of three bytes takes four, and is loaded as a word; their bytes are told. */
+static void variables_of_programs(void **state) {
+    struct fixture *f = *state;
+    size_t bytes = 1;
+    cl_int got[64];
+    cl_program program = fixture_build(
+        f,
+        "global uchar3 v = (uchar3)(3, 5, 7);\n"
+        "kernel void k(global int *p, int n) { uchar3 w = v; p[get_global_id(0)] = w.x * 100 + w.y * 10 + w.z + n; }\n"
+        "kernel void version(global int *p, int n) { p[get_global_id(0)] = __OPENCL_VERSION__ + n; }",
+        "-cl-std=CL3.0");
+    OK(clGetProgramBuildInfo(program, f->device, CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE, sizeof bytes, &bytes,
+                             NULL));
+    assert_int_equal(bytes, 4);
+    run_64(f, program, "k", 1000, got);
+    for (unsigned i = 0; i < 64; i++)
+        assert_int_equal(got[i], 1357);
+    run_64(f, program, "version", 1, got);
+    assert_int_equal(got[0], 301);
+    OK(clReleaseProgram(program));
+    program = fixture_build(f, "kernel void k(global int *p) { *p = 1; }", "");
+    OK(clGetProgramBuildInfo(program, f->device, CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE, sizeof bytes, &bytes,
+                             NULL));
+    assert_int_equal(bytes, 0);
+    OK(clReleaseProgram(program));
+}
+
 /* A kernel called as a function, with local memory, a barrier and an attribute of its own and small, vector and struct
  * arguments; and the kernel itself. */
 static void kernels_call_kernels(void **state) {
@@ -633,6 +660,7 @@ int main(void) {
         cmocka_unit_test(sizes),
         cmocka_unit_test(programs_have_no_constants),
         cmocka_unit_test(inline_functions),
+        cmocka_unit_test(variables_of_programs),
         cmocka_unit_test(kernels_call_kernels),
         cmocka_unit_test(options_that_are_more_than_they_say),
         cmocka_unit_test(arguments_that_are_gone),
