@@ -7,7 +7,7 @@
 #include "device/compile_process.h"
 
 /* Raised when the form of what is cached changes. */
-#define CACHE_FORM "heddle compile 4"
+#define CACHE_FORM "heddle compile 5"
 
 /* One compilation on its way. Everything but the result lives in `arena`, which ends with it. */
 struct job {

@@ -174,6 +174,20 @@ static const char *narrowing_split(struct arena *arena, const char *line, size_t
                         number, bits, operand, (int)(from - copy), copy, bits, number, from + used);
 }
 
+/* LLVM 19's NVPTX back end folds "fpext <16 x half> (load)" into a load that converts, and has none: the bits of the halves are
+ * taken for floats. A freeze between the two keeps them apart. The lines that stand for it, or NULL when this is none. */
+static const char *widening_split(struct arena *arena, const char *line, size_t length, unsigned number) {
+    const char *copy = arena_strndup(arena, line, length), *equal = strstr(copy, " = fpext ");
+    const char *from = equal ? strchr(equal, '<') : NULL;
+    char operand[64];
+    unsigned count;
+    int used = 0;
+    if (!from || sscanf(from, "<%u x half> %63s to <%n", &count, operand, &used) != 2 || !used)
+        return NULL;
+    return arena_printf(arena, "  %%heddle.%u = freeze <%u x half> %s\n%.*s<%u x half> %%heddle.%u to <%s\n", number,
+                        count, operand, (int)(from - copy), copy, count, number, from + used);
+}
+
 /* clang takes no predicate register as the operand of inline assembly, LLVM does ("b"). The first source of the search
  * instructions of heddle.h is one: its bit. The lines that stand for such a call, or NULL when this is none. */
 static const char *predicate_give(struct arena *arena, const char *line, size_t length, unsigned number) {
@@ -217,6 +231,8 @@ const char *repair_ir(struct arena *arena, const char *ir) {
         else if (memmem(line, length, " = sitofp ", 10) && (split = sign_rewrite(arena, line, length)))
             number++;
         else if (memmem(line, length, " = trunc ", 9) && (split = narrowing_split(arena, line, length, number)))
+            number++;
+        else if (memmem(line, length, " = fpext ", 9) && (split = widening_split(arena, line, length, number)))
             number++;
         else if (memmem(line, length, " asm sideeffect ", 16) && (split = predicate_give(arena, line, length, number)))
             number++;

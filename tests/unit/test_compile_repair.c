@@ -52,6 +52,23 @@ static void a_narrowed_pair_of_words_is_kept_apart_from_what_it_comes_from(void 
                   "}\n");
 }
 
+static void halves_that_become_floats_are_kept_apart_from_their_load(void **state) {
+    (void)state;
+    expect_repair("define void @k() {\n"
+                  "  %3 = load <16 x half>, ptr addrspace(1) %1, align 32\n"
+                  "  %4 = fpext <16 x half> %3 to <16 x float>, !dbg !7\n"
+                  "  %5 = fpext half %2 to float\n"
+                  "  %6 = fpext <4 x float> %0 to <4 x double>\n"
+                  "}\n",
+                  "define void @k() {\n"
+                  "  %3 = load <16 x half>, ptr addrspace(1) %1, align 32\n"
+                  "  %heddle.0 = freeze <16 x half> %3\n"
+                  "  %4 = fpext <16 x half> %heddle.0 to <16 x float>, !dbg !7\n"
+                  "  %5 = fpext half %2 to float\n"
+                  "  %6 = fpext <4 x float> %0 to <4 x double>\n"
+                  "}\n");
+}
+
 /* heddle.h */
 static void a_predicate_is_given_to_search_instructions(void **state) {
     (void)state;
@@ -251,6 +268,7 @@ int main(void) {
         cmocka_unit_test(a_parameter_of_two_bytes_is_read_behind_the_label),
         cmocka_unit_test(a_comparison_of_short2_is_taken_apart),
         cmocka_unit_test(a_narrowed_pair_of_words_is_kept_apart_from_what_it_comes_from),
+        cmocka_unit_test(halves_that_become_floats_are_kept_apart_from_their_load),
         cmocka_unit_test(a_predicate_is_given_to_search_instructions),
         cmocka_unit_test(a_short_line_is_read_to_its_end),
         cmocka_unit_test(an_element_of_a_private_vector_keeps_its_load),
