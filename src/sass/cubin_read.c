@@ -269,8 +269,9 @@ static void read_variable(struct reader *r, unsigned index, bool initialised) {
     struct native_program *program = r->program;
     const struct elf_symbol *symbol = &r->file.symbols[index];
     const struct elf_section *section = &r->file.sections[symbol->section];
-    if (!range_within(symbol->value, symbol->byte_count, section->byte_count) || !*symbol->name ||
-        strcspn(symbol->name, " \t\r\n") != strlen(symbol->name) || (initialised && !section->bytes)) {
+    if (!symbol->byte_count || !range_within(symbol->value, symbol->byte_count, section->byte_count) ||
+        !*symbol->name || strcspn(symbol->name, " \t\r\n") != strlen(symbol->name) ||
+        (initialised && !section->bytes)) {
         cubin_refuse(r, section, symbol->value, "variable '%.80s' of %llu bytes does not lie in it", symbol->name,
                      (unsigned long long)symbol->byte_count);
         return;

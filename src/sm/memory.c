@@ -45,17 +45,6 @@ static void split_access(struct sm *sm, struct queued *entry, const struct acces
     }
 }
 
-/* Turns of a bank of the data cache: the most transactions that one has. */
-static uint32_t data_passes(const struct sm *sm, const struct queued *entry) {
-    uint8_t turns[32] = {0}, most = 1;
-    const uint32_t atom = cache_atom_bytes(sm->l1), banks = sm->params.l1_banks;
-    for (uint32_t i = 0; banks && i < entry->count; i++) {
-        const uint8_t turn = ++turns[entry->address[i] / atom % banks];
-        most = turn > most ? turn : most;
-    }
-    return most;
-}
-
 /* Distinct lines are looked up, distinct addresses take their turns. */
 static void split_constant(struct sm *sm, struct queued *entry, const struct access *access) {
     entry->passes = coalesce_distinct(access->address, access->lanes);
@@ -148,7 +137,6 @@ void sm_enqueue_access(struct sm *sm, uint32_t flight, const struct access *acce
     else {
         split_access(sm, entry, access);
         count_access(sm, entry);
-        entry->passes = sm->params.l1_conflicts_stall ? data_passes(sm, entry) : 1;
         sm->stats.transactions += entry->count;
         sm->inst_stats[sm->flights[flight].pc].transactions += entry->count;
         if (access->kind == ACCESS_STORE)
@@ -438,15 +426,11 @@ void sm_memory(struct sm *sm) {
         sm->lsu_blocked = true;
         return;
     }
-    if (entry->passes > 1) { /* conflicts stall before the access */
-        sm->lsu_busy = sm->now + entry->passes;
-        entry->passes = 0;
-        return;
-    }
     /* one access a cycle and bank, in order */
-    const uint32_t atom = cache_atom_bytes(sm->l1), banks = sm->params.l1_conflicts_stall ? 0 : sm->params.l1_banks;
+    const uint32_t atom = cache_atom_bytes(sm->l1);
     for (uint32_t taken = 0, bit; entry->next < entry->count; entry->next++, taken |= bit) {
-        bit = banks <= 1 ? banks : UINT32_C(1) << entry->address[entry->next] / atom % banks;
+        bit = sm->params.l1_banks <= 1 ? sm->params.l1_banks
+                                       : UINT32_C(1) << entry->address[entry->next] / atom % sm->params.l1_banks;
         if (taken & bit)
             return;
         if (sm->shape.l1_far && entry->next + EXPECT_SETS < entry->count) {
@@ -459,8 +443,6 @@ void sm_memory(struct sm *sm) {
         }
     }
     flight->sent = true;
-    if (entry->passes == 0) /* it has stalled: the cycles of a warp come on top */
-        sm->lsu_busy = sm->now + sm->wide;
     const uint32_t number = entry->flight;
     uint32_t lanes = 0;
     for (uint32_t i = 0; sm->slips && i < entry->count; i++)

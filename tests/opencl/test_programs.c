@@ -473,6 +473,8 @@ static void run_64(struct fixture *f, cl_program program, const char *name, cl_i
 static void variables_of_programs(void **state) {
     struct fixture *f = *state;
     size_t bytes = 1;
+    if (!f->is_heddle) /* optional in OpenCL 3.0, and PoCL 3.1 has none */
+        return;
     cl_int got[64];
     cl_program program = fixture_build(
         f,
