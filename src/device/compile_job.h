@@ -6,7 +6,7 @@
 #include "device/compile.h"
 #include "device/compile_process.h"
 
-/* Raised when the form of what is cached changes. */
+/* Raised when the form of what is cached changes, or what the same source compiles to (compile_repair.c). */
 #define CACHE_FORM "heddle compile 5"
 
 /* One compilation on its way. Everything but the result lives in `arena`, which ends with it. */

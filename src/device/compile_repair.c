@@ -160,32 +160,42 @@ static const char *bytes_split(struct arena *arena, const char *line, size_t len
                         copy, name, name, mask);
 }
 
-/* LLVM 19 makes of "trunc <2 x i64> (sext <2 x i1> (icmp <2 x i64> a, b))" to <2 x i16> a comparison of <2 x i16>, the node
- * of above. A freeze between the two keeps them apart. The lines that stand for it, or NULL when this is none. */
-static const char *narrowing_split(struct arena *arena, const char *line, size_t length, unsigned number) {
-    const char *copy = arena_strndup(arena, line, length), *equal = strstr(copy, " = trunc ");
-    const char *from = equal ? strchr(equal, '<') : NULL;
-    char operand[64];
-    unsigned bits;
+/* A conversion of a vector, "%4 = fpext <16 x half> %3 to <16 x float>": where its parts are in a copy of its line. */
+struct conversion {
+    const char *copy, *from, *to; /* "<16 x half> ...", "<16 x float>..." */
+    char element[16], operand[64];
+    unsigned count;
+};
+
+static bool conversion_read(struct arena *arena, const char *line, size_t length, struct conversion *out) {
     int used = 0;
-    if (!from || sscanf(from, "<2 x i%u> %63s to <2 x i16>%n", &bits, operand, &used) != 2 || !used)
-        return NULL;
-    return arena_printf(arena, "  %%heddle.%u = freeze <2 x i%u> %s\n%.*s<2 x i%u> %%heddle.%u to <2 x i16>%s\n",
-                        number, bits, operand, (int)(from - copy), copy, bits, number, from + used);
+    out->copy = arena_strndup(arena, line, length);
+    const char *equal = strstr(out->copy, " = ");
+    out->from = equal ? strchr(equal, '<') : NULL;
+    if (!out->from ||
+        sscanf(out->from, "<%u x %15[a-z0-9]> %63s to %n", &out->count, out->element, out->operand, &used) != 3 ||
+        !used)
+        return false;
+    out->to = out->from + used;
+    return true;
 }
 
-/* LLVM 19's NVPTX back end folds "fpext <16 x half> (load)" into a load that converts, and has none: the bits of the halves are
- * taken for floats. A freeze between the two keeps them apart. The lines that stand for it, or NULL when this is none. */
-static const char *widening_split(struct arena *arena, const char *line, size_t length, unsigned number) {
-    const char *copy = arena_strndup(arena, line, length), *equal = strstr(copy, " = fpext ");
-    const char *from = equal ? strchr(equal, '<') : NULL;
-    char operand[64];
-    unsigned count;
-    int used = 0;
-    if (!from || sscanf(from, "<%u x half> %63s to <%n", &count, operand, &used) != 2 || !used)
+/* A freeze keeps a conversion apart from what its operand comes from. Two are made with it:
+ * LLVM 19 makes of "trunc <2 x i64> (sext <2 x i1> (icmp <2 x i64> a, b))" to <2 x i16> a comparison of <2 x i16>, the node of above.
+ * Its NVPTX back end folds "fpext <16 x half> (load)" into a load that converts, and has none: the bits of the halves are taken
+ * for floats. The lines that stand for such a conversion, or NULL when this is none. */
+static const char *conversion_split(struct arena *arena, const char *line, size_t length, unsigned number) {
+    struct conversion c;
+    if (!conversion_read(arena, line, length, &c))
         return NULL;
-    return arena_printf(arena, "  %%heddle.%u = freeze <%u x half> %s\n%.*s<%u x half> %%heddle.%u to <%s\n", number,
-                        count, operand, (int)(from - copy), copy, count, number, from + used);
+    const bool narrows =
+        strstr(c.copy, " = trunc ") && c.count == 2 && c.element[0] == 'i' && strncmp(c.to, "<2 x i16>", 9) == 0;
+    const bool widens = strstr(c.copy, " = fpext ") && strcmp(c.element, "half") == 0;
+    if (!narrows && !widens)
+        return NULL;
+    return arena_printf(arena, "  %%heddle.%u = freeze <%u x %s> %s\n%.*s<%u x %s> %%heddle.%u to %s\n", number,
+                        c.count, c.element, c.operand, (int)(c.from - c.copy), c.copy, c.count, c.element, number,
+                        c.to);
 }
 
 /* clang takes no predicate register as the operand of inline assembly, LLVM does ("b"). The first source of the search
@@ -230,9 +240,8 @@ const char *repair_ir(struct arena *arena, const char *ir) {
             split = choice_split(arena, &c, line, length, number++);
         else if (memmem(line, length, " = sitofp ", 10) && (split = sign_rewrite(arena, line, length)))
             number++;
-        else if (memmem(line, length, " = trunc ", 9) && (split = narrowing_split(arena, line, length, number)))
-            number++;
-        else if (memmem(line, length, " = fpext ", 9) && (split = widening_split(arena, line, length, number)))
+        else if ((memmem(line, length, " = trunc ", 9) || memmem(line, length, " = fpext ", 9)) &&
+                 (split = conversion_split(arena, line, length, number)))
             number++;
         else if (memmem(line, length, " asm sideeffect ", 16) && (split = predicate_give(arena, line, length, number)))
             number++;

@@ -158,7 +158,7 @@ const char *point_text(const struct point *point, const char *machine_text, stru
     for (unsigned i = 0; i < program->files.count; i++)
         files =
             arena_printf(arena, "%sfile %s %s\n", files, program->files.items[i].name, program->files.items[i].hash);
-    const char *what = program->is_launch ? arena_strdup(arena, "launch\n")
+    const char *what = program->is_launch ? "launch\n"
                                           : arena_printf(arena, "workload %s\nsize %s\ncompiler %s\n", program->label,
                                                          point->size, program->compiler);
     return arena_printf(arena, POINT_SCHEMA "\nmodel %s\nmode %s\n%sseed %llu\n%s%s", model_hash(),
