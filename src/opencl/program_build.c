@@ -90,7 +90,8 @@ static cl_int compile_source(cl_program program, const struct build_options *opt
 static cl_int link_objects(cl_program program, const struct build_options *options, const char *const *objects,
                            cl_uint count, struct build *build) {
     struct report report = {0};
-    const enum status status = compile_link(objects, count, NULL, &build->arena,
+    const struct compile_options compile = {.address_bits = options->compile.address_bits}; /* as its objects have */
+    const enum status status = compile_link(objects, count, &compile, &build->arena,
                                             options->creates_library ? &build->code : NULL, &build->compiled, &report);
     const char *log = build->compiled.log;
     const bool linked = status == STATUS_OK && (options->creates_library || load(program, build, &report));

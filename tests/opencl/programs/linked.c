@@ -40,6 +40,9 @@ int main(void) {
         cl_program parts[] = {compile(&gpu, user, inc, options), lib};
         cl_program linked = clLinkProgram(gpu.context, 0, NULL, "", 2, parts, NULL, NULL, &code);
         CHECK(code);
+        char log[4096] = "";
+        CHECK(clGetProgramBuildInfo(linked, gpu.device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL));
+        right &= !strstr(log, "warning"); /* parts of other address widths */
         cl_kernel kernel = gpu_kernel(linked, "go");
         cl_mem buffer = gpu_buffer(&gpu, CL_MEM_WRITE_ONLY, COUNT * sizeof(int), NULL);
         CHECK(clSetKernelArg(kernel, 0, sizeof buffer, &buffer));
