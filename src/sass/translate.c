@@ -287,10 +287,10 @@ static void set_targets(struct translation *t, const uint32_t *targets, const ui
         }
         if (control == CONTROL_INDIRECT)
             set_ways(t, &t->kernel->code[i], inst, pcs);
-        /* what nothing leads to goes on */
+        /* one that no thread reaches leads to itself: behind it the function may end */
         const bool leads = inst_jumps(inst) || inst->op >= OP_SSY;
         if (leads)
-            inst->target = targets[i] != NO_PC ? pcs[targets[i]] : pcs[i + 1];
+            inst->target = targets[i] != NO_PC ? pcs[targets[i]] : pcs[i];
     }
 }
 

@@ -3,6 +3,7 @@
 #include "native_fixture.h"
 
 #include "base/rng.h"
+#include "isa/analysis.h"
 #include "sass/native.h"
 
 /* ---- tables ---- */
@@ -665,6 +666,28 @@ static void broken_listings_are_survived(void **state) {
     }
 }
 
+/* Tokens say nothing of jumps that no thread reaches: they must not lead out of the code, or into another kernel. */
+static void jumps_that_nothing_reaches_stay_inside(void **state) {
+    (void)state;
+    static const char text[] = "code for sm_20\nFunction : a\nEXIT;\nBRK;\nFunction : b\nEXIT;\nCONT;\nNOP.S CC.T;\n";
+    struct report report = {0};
+    struct module *module = NULL;
+    assert_int_equal(native_load("jumps.sass", text, strlen(text), &module, &report), STATUS_OK);
+    unsigned jumps = 0;
+    for (unsigned f = 0; f < module->function_count; f++) {
+        const struct function *function = module->functions[f];
+        for (uint32_t pc = function->first_pc; pc < function->end_pc; pc++)
+            if (inst_jumps(&module->code[pc])) {
+                assert_in_range(module->code[pc].target, function->first_pc, function->end_pc - 1);
+                jumps++;
+            }
+    }
+    assert_int_equal(jumps, 3);
+    assert_int_equal(analyse(module, &report), STATUS_OK);
+    module_free(module);
+    report_free(&report);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_two_rows_collide),
@@ -680,6 +703,7 @@ int main(void) {
         cmocka_unit_test(programs_are_written_and_read),
         cmocka_unit_test(other_spellings_are_read),
         cmocka_unit_test(what_is_wrong_is_refused_by_place_and_name),
+        cmocka_unit_test(jumps_that_nothing_reaches_stay_inside),
         cmocka_unit_test(broken_listings_are_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
