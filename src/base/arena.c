@@ -151,16 +151,16 @@ char *arena_strndup(struct arena *arena, const char *text, size_t length) {
 char *arena_strdup(struct arena *arena, const char *text) { return arena_strndup(arena, text, SIZE_MAX); }
 
 char *arena_printf(struct arena *arena, const char *format, ...) {
-    char most[256]; /* of what is printed is shorter: formatted once */
+    char room[256]; /* most texts fit, and are formatted once */
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
-    const int length = vsnprintf(most, sizeof most, format, args);
+    const int length = vsnprintf(room, sizeof room, format, args);
     va_end(args);
     const size_t bytes = (length > 0 ? (size_t)length : 0) + 1;
     char *text = arena_alloc(arena, bytes);
-    if (length > 0 && bytes <= sizeof most)
-        memcpy(text, most, bytes);
+    if (length > 0 && bytes <= sizeof room)
+        memcpy(text, room, bytes);
     else if (length > 0)
         vsnprintf(text, bytes, format, again);
     va_end(again);

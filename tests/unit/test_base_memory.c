@@ -126,6 +126,21 @@ static void arena_copies_text(void **state) {
     arena_free(&arena);
 }
 
+/* Short texts are formatted in the function's own room, others in the arena: no length may be cut or gain a byte. */
+static void arena_printf_gives_texts_of_every_length(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    char expected[601];
+    for (size_t length = 0; length <= 600; length++) {
+        for (size_t i = 0; i < length; i++)
+            expected[i] = (char)('a' + (i * 7 + length) % 26);
+        expected[length] = '\0';
+        const size_t half = length / 2;
+        assert_string_equal(arena_printf(&arena, "%.*s%s", (int)half, expected, expected + half), expected);
+    }
+    arena_free(&arena);
+}
+
 static void arena_push_grows_and_keeps_items(void **state) {
     (void)state;
     struct arena arena = {0};
@@ -227,6 +242,7 @@ int main(void) {
         cmocka_unit_test(arena_objects_do_not_overlap),
         cmocka_unit_test(arena_reset_gives_zeroed_memory_again),
         cmocka_unit_test(arena_copies_text),
+        cmocka_unit_test(arena_printf_gives_texts_of_every_length),
         cmocka_unit_test(arena_push_grows_and_keeps_items),
         cmocka_unit_test(arena_escapes_when_sizes_overflow),
         cmocka_unit_test(pool_gives_distinct_objects_and_stops_at_its_capacity),
