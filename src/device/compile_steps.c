@@ -195,10 +195,29 @@ static const char *path_replaced(struct arena *arena, const char *text, const ch
     return out;
 }
 
+/* A file that includes itself has every message begin with hundreds of lines. Of a log beyond all reading the first and the last
+ * lines are kept: what went wrong first, and what ended it. */
+static const char *log_shortened(struct arena *arena, const char *log) {
+    enum { KEPT_BYTES = 32 << 10 }; /* at either end */
+    const size_t length = strlen(log);
+    if (length <= 2 * KEPT_BYTES)
+        return log;
+    const char *head = log + KEPT_BYTES, *tail = log + length - KEPT_BYTES;
+    while (head > log && head[-1] != '\n')
+        head--;
+    while (*tail && tail[-1] != '\n')
+        tail++;
+    size_t lines = 0;
+    for (const char *at = head; at < tail; at++)
+        lines += *at == '\n';
+    return arena_printf(arena, "%.*s[%zu lines left out]\n%s", (int)(head - log), log, lines, tail);
+}
+
 /* Messages name files as the user does, not where we put a copy of them; of a crash only the first words are kept,
  * not the compiler's own call stack. */
 static const char *log_clean(struct job *job, const char *log) {
     struct arena *arena = job->arena;
+    log = log_shortened(arena, log);
     const char *stop = strstr(log, "PLEASE submit a bug report");
     if (stop)
         log = arena_strndup(arena, log, (size_t)(stop - log));

@@ -211,6 +211,21 @@ static struct process_end run_in_cage(struct place *place, const struct process_
     return end;
 }
 
+static void messages_beyond_all_reading_are_shortened(void **state) {
+    struct place *place = *state;
+    need_compiler(place);
+    put("k.cl", "#include \"k.cl\"\nkernel void k(global \" *p) { }\n");
+    struct compiled compiled;
+    struct report report = {0};
+    const struct compile_options options = {.no_cache = true};
+    assert_int_equal(compile_file("k.cl", &options, &place->arena, &compiled, &report), STATUS_INVALID);
+    const char *said = report_text(&report);
+    assert_true(strlen(said) > 20000 && strlen(said) < 70000);
+    assert_non_null(strstr(said, " lines left out]\n"));
+    assert_non_null(strstr(said, "nested too deeply")); /* what ended it */
+    report_free(&report);
+}
+
 static void a_cage_has_a_folder_an_environment_and_limits(void **state) {
     struct place *place = *state;
     const struct process_cage cage = {
@@ -361,6 +376,7 @@ int main(void) {
         IN_PLACE(headers_stay_in_a_folder_of_their_own),
         IN_PLACE(the_environment_does_not_instruct_the_compiler),
         IN_PLACE(a_source_that_does_not_end_is_stopped),
+        IN_PLACE(messages_beyond_all_reading_are_shortened),
         IN_PLACE(a_cage_has_a_folder_an_environment_and_limits),
         IN_PLACE(what_reads_from_a_fifo_is_stopped_and_what_waits_for_a_program_is_not),
         IN_PLACE(no_value_reaches_a_shell),
