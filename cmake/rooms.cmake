@@ -71,7 +71,7 @@ target_include_directories(heddle_core PRIVATE ${PROJECT_BINARY_DIR}/generated)
 target_link_libraries(heddle_core
   PUBLIC heddle_flags PkgConfig::YAML PkgConfig::JANSSON PkgConfig::XXHASH Threads::Threads m)
 target_compile_definitions(heddle_core PRIVATE ${version_definition})
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/device/compile_tools.c ${PROJECT_SOURCE_DIR}/src/device/machine.c
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/compile/tools.c ${PROJECT_SOURCE_DIR}/src/machine/machine.c
   PROPERTIES COMPILE_DEFINITIONS "${share_definitions}")
 
 # The program is optimised across its files: an SM's stages call each other for every instruction. Tests link the same

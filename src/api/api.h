@@ -5,9 +5,9 @@
 
 #include <heddle.h>
 
-#include "device/machine.h"
-#include "device/result_parts.h"
-#include "device/session.h"
+#include "machine/machine.h"
+#include "result/parts.h"
+#include "result/session.h"
 
 /* Every handle that is freed on its own has an arena that it lies in itself. */
 struct heddle_text {

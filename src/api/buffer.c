@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Buffers of the library: made, written, read, released. */
 #include <string.h>
 
 #include "api/api.h"

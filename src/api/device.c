@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Devices of the library, and the result of all their launches. */
 #include <string.h>
 
 #include "api/api.h"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels of the library: arguments by place and type, and the launch. */
 #include <string.h>
 
 #include "api/api.h"
 #include "base/bits.h"
 #include "base/team.h"
-#include "device/element.h"
-#include "device/words.h"
+#include "launch/element.h"
+#include "base/words.h"
 
 /* ---- which ---- */
 

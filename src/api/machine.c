@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Machines of the library: a configuration and keys set on top. */
 #include <string.h>
 
 #include "api/api.h"

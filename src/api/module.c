@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Modules of the library: read from a file or from text. */
 #include <string.h>
 
 #include "api/api.h"

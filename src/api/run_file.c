@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A whole launch file run by the library. */
 #include "api/api.h"
 #include "base/team.h"
-#include "device/result.h"
+#include "result/result.h"
 
 /* A run that was opened: all launches, the checks, the document. */
 static enum status carry_out(struct run *run, struct arena *arena, struct heddle_text *out, struct report *report) {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "api/api.h"
-#include "device/result_layout.h"
+#include "result/layout.h"
 
 const char *heddle_version(void) { return HEDDLE_VERSION; }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Command lines read by the tables of commands.h. */
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/commands.h"

@@ -6,8 +6,8 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/status.h"
-#include "device/launch_file.h"
-#include "device/machine.h"
+#include "launch/launch_file.h"
+#include "machine/machine.h"
 #include <stdint.h>
 #include <stdio.h>
 

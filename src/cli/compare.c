@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "device/compare.h"
+/* heddle compare: result files side by side. */
+#include "result/compare.h"
 #include "cli/commands.h"
 #include "cli/table.h"
 #include <math.h>

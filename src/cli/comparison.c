@@ -2,7 +2,7 @@
 #include "cli/comparison.h"
 #include "cli/commands.h"
 #include "cli/summary.h"
-#include "device/result.h"
+#include "result/result.h"
 #include <math.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef HEDDLE_CLI_COMPARISON_H
 #define HEDDLE_CLI_COMPARISON_H
 
-#include "device/run.h"
+#include "launch/run.h"
 #include <stdio.h>
 
 struct variant {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* heddle config: a machine with every key, its unit, help and origin. */
 #include "cli/commands.h"
 #include "cli/table.h"
 #include <stdio.h>

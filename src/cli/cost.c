@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* heddle cost: what hardware a mechanism takes. */
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "cost/cost.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* heddle doctor: what this computer has of what Heddle can use. */
 #include "cli/commands.h"
 #include "cli/table.h"
-#include "device/compile.h"
+#include "compile/compile.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

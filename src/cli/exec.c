@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* heddle exec: an OpenCL program run with the simulated GPU as its only device. */
 #include <errno.h>
 #include <jansson.h>
 #include <limits.h>
@@ -17,8 +18,8 @@
 #include "cli/commands.h"
 #include "cli/exec_keeper.h"
 #include "cli/exec_summary.h"
-#include "device/result_layout.h"
-#include "device/session_log.h"
+#include "result/layout.h"
+#include "result/session_log.h"
 #include "store/child.h"
 
 #define LIBRARY "libheddle_opencl.so"

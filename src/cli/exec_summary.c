@@ -7,7 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/summary.h"
-#include "device/result.h"
+#include "result/result.h"
 
 static uint64_t count_of(const json_t *object, const char *key) {
     return (uint64_t)json_integer_value(json_object_get(object, key));

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "device/session.h"
+#include "result/session.h"
 
 void exec_summary_print(const struct session_sum *sum, const char *program, const struct machine *machine,
                         double seconds, unsigned lines, FILE *to);

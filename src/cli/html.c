@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "cli/commands.h"
-#include "device/compile.h"
+#include "compile/compile.h"
 
 enum { FRAME_LIMIT_BYTES = 1 << 20 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "device/init_file.h"
+/* heddle init: a first launch file for a kernel. */
+#include "launch/init_file.h"
 #include "base/file.h"
 #include "cli/commands.h"
-#include "device/run.h"
+#include "launch/run.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

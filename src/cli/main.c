@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/help.h"
-#include "device/model.h"
+#include "machine/model.h"
 #include <jansson.h>
 #include <malloc.h>
 #include <signal.h>

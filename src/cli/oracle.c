@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* heddle oracle: what reconvergence could gain at most. */
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/table.h"
-#include "device/oracle.h"
+#include "study/oracle.h"
 #include <stdio.h>
 
 static const struct option options[] = {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* heddle plot: result files drawn as SVG. */
 #include "base/file.h"
 #include "cli/commands.h"
-#include "device/compare.h"
-#include "device/plot_results.h"
+#include "result/compare.h"
+#include "result/plot_results.h"
 #include <string.h>
 
 static const struct option options[] = {

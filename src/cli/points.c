@@ -8,7 +8,7 @@
 #include "base/team.h"
 #include "base/text.h"
 #include "cli/watch.h"
-#include "device/words.h"
+#include "base/words.h"
 
 enum { POINTS_MEMORY_MIN = 16 << 20 };
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* How the program prints, and how it ends: no control character of a stranger reaches the terminal. */
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -5,10 +5,10 @@
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/html.h"
-#include "device/compare.h"
-#include "device/result_parts.h"
-#include "device/result_read.h"
-#include "device/why.h"
+#include "result/compare.h"
+#include "result/parts.h"
+#include "result/read.h"
+#include "study/why.h"
 #ifdef HEDDLE_REPORT_PAGE
 #include <heddle_report_page.h>
 #else

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* heddle repro: published experiments run and judged. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

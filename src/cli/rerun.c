@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* heddle rerun: a stored result run again from what it recorded. */
 #include "store/rerun.h"
 
 #include <stdio.h>

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* heddle run: a launch file run, checked and summarised. */
 #include "base/file.h"
 #include "base/team.h"
 #include "cli/commands.h"
 #include "cli/comparison.h"
 #include "cli/summary.h"
 #include "cli/watch.h"
-#include "device/result.h"
-#include "device/timeline.h"
+#include "result/result.h"
+#include "result/timeline.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* heddle show: what a module is, without running it. */
-#include "device/show.h"
+#include "study/show.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include <stdio.h>

@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "cli/commands.h"
-#include "device/launch_file.h"
+#include "launch/launch_file.h"
 
 enum { LIMIT_DEFAULT = 2000, LIMIT_MAX = 1000000 };
 

@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "device/run.h"
-#include "device/steps.h"
+#include "launch/run.h"
+#include "study/steps.h"
 
 struct step_view {
     struct run *run;

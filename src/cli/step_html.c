@@ -6,7 +6,7 @@
 #include "cli/commands.h"
 #include "cli/html.h"
 #include "cli/step.h"
-#include "device/lines.h"
+#include "result/lines.h"
 
 enum { SOURCE_AROUND = 3 };
 

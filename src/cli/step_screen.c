@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/step.h"
-#include "device/lines.h"
+#include "result/lines.h"
 
 enum { SOURCE_AROUND = 3, ROWS_SHOWN = 8, OTHERS_SHOWN = 8, KEY_RIGHT = 1000, KEY_LEFT, KEY_END };
 

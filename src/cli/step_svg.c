@@ -6,8 +6,8 @@
 #include "base/bits.h"
 #include "cli/commands.h"
 #include "cli/step.h"
-#include "device/lines.h"
-#include "device/plot_draw.h"
+#include "result/lines.h"
+#include "result/plot_draw.h"
 
 /* In pixels of the drawing. */
 enum { LANE = 6, ROW = 13, LEFT = 48, MARGIN = 12, MARKS = 26, TOP = 58, LETTER = 6, WARP_NAME = 58, BOTTOM = 56 };

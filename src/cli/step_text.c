@@ -5,7 +5,7 @@
 #include "base/bits.h"
 #include "cli/commands.h"
 #include "cli/step.h"
-#include "device/lines.h"
+#include "result/lines.h"
 
 enum { INSTRUCTION_CHARS = 160 };
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* heddle suite: the workloads listed and run. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/summary.h"
 #include "cli/commands.h"
-#include "device/lines.h"
-#include "device/result.h"
+#include "result/lines.h"
+#include "result/result.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,8 +4,8 @@
 #define HEDDLE_CLI_SUMMARY_H
 
 #include "cli/table.h"
-#include "device/lines.h"
-#include "device/run.h"
+#include "result/lines.h"
+#include "launch/run.h"
 
 /* Launches, the `lines` source lines that count most, checks, what to try next. */
 void summary_print(struct run *run, double seconds, unsigned lines, FILE *to);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The part of a summary that a run in time has: cycles, stalls, memory. */
 #include "cli/commands.h"
 #include "cli/summary.h"
-#include "device/result.h"
+#include "result/result.h"
 #include <stdlib.h>
 
 uint64_t summary_refused(const struct cache_stats *cache) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* heddle sweep: sweeps planned, run, resumed, collected. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "cli/points.h"
 #include "cli/sweep_report.h"
 #include "cli/table.h"
-#include "device/result_read.h"
+#include "result/read.h"
 #include "store/collect.h"
 
 static const struct option options[] = {

@@ -3,7 +3,7 @@
 #ifndef HEDDLE_CLI_WATCH_H
 #define HEDDLE_CLI_WATCH_H
 
-#include "device/run.h"
+#include "launch/run.h"
 #include <signal.h>
 
 struct watch {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* heddle why: what holds a launch back. */
 #include "base/team.h"
 #include "cli/commands.h"
 #include "cli/summary.h"
 #include "cli/watch.h"
-#include "device/lines.h"
-#include "device/why.h"
+#include "result/lines.h"
+#include "study/why.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

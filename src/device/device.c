@@ -9,7 +9,7 @@
 #include "base/bits.h"
 #include "base/team.h"
 #include "device/lowered.h"
-#include "device/machine.h"
+#include "machine/machine.h"
 #include "device/replay.h"
 #include "emulate/parallel.h"
 #include "exec/print.h"

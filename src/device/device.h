@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "isa/module.h"
 
-struct machine; /* device/machine.h: the parameters of a machine */
+struct machine; /* machine/machine.h: the parameters of a machine */
 struct device;
 struct program;         /* a module on a device */
 struct launch_progress; /* gpu/gpu.h */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/lowered.h"
 
-#include "device/machine.h"
+#include "machine/machine.h"
 #include "isa/address.h"
 #include "sass/cubin.h"
 #include "sass/lower.h"

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "isa/executor.h"
+#include "simt/executor.h"
 #include "isa/module.h"
 
 struct recording;

@@ -13,7 +13,7 @@
 #include "base/stat.h"
 #include "base/status.h"
 #include "cost/cost.h"
-#include "isa/executor.h"
+#include "simt/executor.h"
 #include "isa/module.h"
 
 /* What an SM has done with its time so far, for mechanisms that adapt to it. */

@@ -15,8 +15,8 @@
 
 #include "base/heap.h"
 #include "divergence/divergence.h"
-#include "isa/formed.h"
-#include "isa/threads.h"
+#include "simt/formed.h"
+#include "simt/threads.h"
 
 enum policy { POLICY_TIME, POLICY_PC, POLICY_MAJORITY, POLICY_MINORITY, POLICY_PDOM };
 enum register_file { REGISTERS_LANE_AWARE, REGISTERS_CROSSBAR, REGISTERS_IDEAL };

@@ -9,7 +9,7 @@
 #include <assert.h>
 
 #include "divergence/divergence.h"
-#include "isa/threads.h"
+#include "simt/threads.h"
 
 #define FRONTIERS_STATS(STAT, LARGEST)                                                                                 \
     STAT(joins, "joins", "times that lanes came to where others of their warp stood, and went on with them")           \

@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "divergence/divergence.h"
-#include "isa/threads.h"
+#include "simt/threads.h"
 #include "isa/uniform.h"
 
 #define STACK_ROWS 128
-#include "isa/stack.h"
+#include "simt/stack.h"
 _Static_assert(STACK_ROWS >= WARPS_MAX, "a row for every warp");
 
 enum { REFETCH_FIRST, REFETCH_ALL };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "divergence/divergence.h"
-#include "isa/threads.h"
+#include "simt/threads.h"
 
 enum { WORDS = WARPS_MAX * LANES_MAX / 64 };
 

@@ -5,8 +5,8 @@
  * A group is whole: its threads go on when the last of them has come back, from memory as from a barrier or a warp-level
  * operation, and part then if their next PCs differ. Groups that wait at one barrier leave it as those they were. */
 #include "divergence/divergence.h"
-#include "isa/formed.h"
-#include "isa/threads.h"
+#include "simt/formed.h"
+#include "simt/threads.h"
 
 #define NREC_STATS(STAT, LARGEST)                                                                                      \
     STAT(splits, "groups", "groups that began because threads parted")                                                 \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stack per warp, reconvergence at immediate post-dominators [000 §3.2]: isa/stack.h. */
+/* A stack per warp, reconvergence at immediate post-dominators [000 §3.2]: simt/stack.h. */
 #define STACK_ROWS 1
 #include "divergence/divergence.h"
-#include "isa/stack.h"
+#include "simt/stack.h"
 
 struct pdom {
     struct stack_family family;

@@ -17,10 +17,10 @@
 #include <string.h>
 
 #include "divergence/divergence.h"
-#include "isa/threads.h"
+#include "simt/threads.h"
 
 #define STACK_ROWS 64
-#include "isa/stack.h"
+#include "simt/stack.h"
 _Static_assert(STACK_ROWS >= ISSUE_SLOTS_MAX, "a row for every warp");
 
 enum { SYNC_EVERY, SYNC_DIVERGENT };

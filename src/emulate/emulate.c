@@ -5,8 +5,8 @@
 
 #include "base/bits.h"
 #include "base/team.h"
-#include "isa/threads.h"
-#include "isa/waits.h"
+#include "simt/threads.h"
+#include "simt/waits.h"
 #include "exec/step.h"
 
 struct warp {

@@ -7,7 +7,7 @@
 #include "base/bits.h"
 #include "exec/exec.h"
 #include "exec/step.h"
-#include "isa/barrier.h"
+#include "simt/barrier.h"
 
 /* ---- functions that the executor provides ---- */
 

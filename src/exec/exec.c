@@ -160,8 +160,6 @@ void exec_counts_add(struct exec_counts *into, const struct exec_counts *from, u
     }
 }
 
-unsigned exec_warps(const struct exec *exec) { return exec->warps; }
-
 uint32_t exec_warp_lanes(const struct exec *exec, unsigned warp) {
     const uint32_t size = exec->launch->warp_size, left = exec->threads - size * warp;
     return bits_low(left < size ? left : size);

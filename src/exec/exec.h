@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 #include "exec/memory.h"
-#include "isa/executor.h"
+#include "simt/executor.h"
 #include "isa/module.h"
 
 struct linked; /* exec/step.h */
@@ -74,8 +74,7 @@ struct exec *exec_create(struct arena *arena, const struct linked *linked, const
 uint8_t *exec_uniform(struct arena *arena, const struct linked *linked, const struct exec_launch *launch);
 /* The block of that linear index begins: registers, shared and local memory are zero. */
 void exec_start(struct exec *exec, uint64_t block);
-unsigned exec_warps(const struct exec *exec);
-/* Of every block. */
+/* Warps of every block. */
 static inline unsigned exec_warps_of(const struct exec_launch *launch) {
     return (launch->block[0] * launch->block[1] * launch->block[2] + launch->warp_size - 1) / launch->warp_size;
 }

@@ -9,7 +9,7 @@
 #include "exec/approx.h"
 #include "exec/lanes_memory.h"
 #include "exec/softfloat.h"
-#include "isa/threads.h"
+#include "simt/threads.h"
 
 static inline float canonical_f32(float x) { return x == x ? x : __builtin_nanf("0x3fffff"); }
 static inline double canonical_f64(double x) { return x == x ? x : __builtin_nan(""); }

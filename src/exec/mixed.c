@@ -6,7 +6,7 @@
 
 #include "base/bits.h"
 #include "exec/core.h"
-#include "isa/threads.h"
+#include "simt/threads.h"
 
 /* The threads of one warp. */
 struct part {

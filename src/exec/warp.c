@@ -2,7 +2,7 @@
 /* Operations among the threads of a warp. */
 #include "base/bits.h"
 #include "exec/state.h"
-#include "isa/barrier.h"
+#include "simt/barrier.h"
 
 /* The rendezvous of a .sync form: every named lane that has not ended must be here. A stack cannot bring the others
  * while this group waits, so the launch could never go on. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A cache made from its parameters. */
 #include <inttypes.h>
 
 #include "mem/cache_state.h"

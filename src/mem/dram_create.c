@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A DRAM channel made from its parameters: timing in cycles, banks, queues. */
 #include "mem/dram_state.h"
 
 #include "base/bits.h"

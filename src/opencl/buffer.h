@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* OpenCL's buffers and sub-buffers. */
 #ifndef HEDDLE_OPENCL_BUFFER_H
 #define HEDDLE_OPENCL_BUFFER_H
 

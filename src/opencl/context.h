@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* OpenCL's contexts. */
 #ifndef HEDDLE_OPENCL_CONTEXT_H
 #define HEDDLE_OPENCL_CONTEXT_H
 

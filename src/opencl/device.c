@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* OpenCL's device queries. */
 #include "base/bits.h"
 #include "device/lowered.h"
 #include "opencl/info.h"
@@ -9,19 +10,19 @@
 static const cl_name_version extensions[] = {
 #define EXTENSION(name) {CL_MAKE_VERSION(1, 0, 0), #name},
 #define EXTENSION_MACRO EXTENSION
-#include "device/extensions.def"
+#include "compile/extensions.def"
 };
 
 static const cl_name_version features[] = {
 #define FEATURE(name) {CL_MAKE_VERSION(3, 0, 0), #name},
 #define FEATURE_MACRO FEATURE
-#include "device/extensions.def"
+#include "compile/extensions.def"
 };
 
 static const char extension_names[] =
 #define EXTENSION(name) #name " "
 #define EXTENSION_MACRO EXTENSION
-#include "device/extensions.def"
+#include "compile/extensions.def"
     ;
 
 static const cl_name_version c_versions[] = {{CL_MAKE_VERSION(1, 0, 0), "OpenCL C"},

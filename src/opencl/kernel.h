@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* OpenCL's kernels and their arguments. */
 #ifndef HEDDLE_OPENCL_KERNEL_H
 #define HEDDLE_OPENCL_KERNEL_H
 

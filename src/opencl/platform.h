@@ -3,7 +3,7 @@
 #ifndef HEDDLE_OPENCL_PLATFORM_H
 #define HEDDLE_OPENCL_PLATFORM_H
 
-#include "device/machine.h"
+#include "machine/machine.h"
 #include "opencl/object.h"
 
 /* What `heddle exec` hands to the processes it starts; each is an environment variable of platform.c. */

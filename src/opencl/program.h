@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* OpenCL's programs: source, builds, binaries. */
 #ifndef HEDDLE_OPENCL_PROGRAM_H
 #define HEDDLE_OPENCL_PROGRAM_H
 
-#include "device/compile.h"
+#include "compile/compile.h"
 #include "opencl/context.h"
 
 typedef void(CL_CALLBACK *program_notify)(cl_program program, void *user);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* OpenCL's command queues. */
 #ifndef HEDDLE_OPENCL_QUEUE_H
 #define HEDDLE_OPENCL_QUEUE_H
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "device/run.h"
+#include "launch/run.h"
 #include "opencl/context.h"
 #include "opencl/program.h"
 

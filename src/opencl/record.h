@@ -4,7 +4,7 @@
 #ifndef HEDDLE_OPENCL_RECORD_H
 #define HEDDLE_OPENCL_RECORD_H
 
-#include "device/session_log.h"
+#include "result/session_log.h"
 #include "opencl/platform.h"
 
 struct recording; /* of one context */

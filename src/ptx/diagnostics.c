@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Messages of the PTX reader, with the source line and a caret. */
 #include "ptx/parser.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Names of a PTX text, each kept once. */
 #include "ptx/lexer.h"
 
 #include <string.h>

@@ -7,8 +7,8 @@
 
 #include "base/file.h"
 #include "cost/cost.h"
-#include "device/oracle.h"
-#include "device/steps.h"
+#include "study/oracle.h"
+#include "study/steps.h"
 #include "repro/aggregate.h"
 #include "repro/question.h"
 #include "store/collect.h"

@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "device/words.h"
+#include "base/words.h"
 
 struct parser {
     struct experiment *e;

@@ -4,7 +4,7 @@
 #ifndef HEDDLE_REPRO_EXPERIMENT_H
 #define HEDDLE_REPRO_EXPERIMENT_H
 
-#include "device/plot.h"
+#include "result/plot.h"
 #include "repro/interval.h"
 #include "store/plan.h"
 
@@ -52,7 +52,7 @@ struct experiment_machine {
     const struct yaml_node *launch; /* path of the launch file that is watched, from the experiment's folder */
 };
 
-/* A launch file whose reconvergence is compared with the best there could be (device/oracle.h). */
+/* A launch file whose reconvergence is compared with the best there could be (study/oracle.h). */
 struct experiment_study {
     const char *name;
     const struct yaml_node *at; /* its path, from the experiment's folder */

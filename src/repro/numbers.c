@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "device/model.h"
+#include "machine/model.h"
 
 struct lines {
     struct arena *arena;

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "device/compile_process.h"
-#include "device/model.h"
+#include "base/folder.h"
+#include "machine/model.h"
 #include "repro/overview.h"
 
 struct page {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Relocations of a cubin, checked and applied. */
 #include "sass/cubin_reader.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A cubin read: sections, symbols, constants, code. */
 #include "sass/cubin_reader.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A cubin written. */
 #include "sass/cubin.h"
 
 #include <string.h>

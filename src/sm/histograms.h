@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Distributions that an SM counts. */
 #ifndef HEDDLE_SM_HISTOGRAMS_H
 #define HEDDLE_SM_HISTOGRAMS_H
 

@@ -3,7 +3,7 @@
  * instruction is written back, each load's as their data come, and what they form then stands in any slot. */
 #include <string.h>
 
-#include "isa/threads.h"
+#include "simt/threads.h"
 #include "sm/state.h"
 
 struct regroup {

@@ -12,6 +12,7 @@
 #include "isa/module.h"
 #include "mem/cache.h"
 #include "mem/link.h"
+#include "mem/packet.h"
 #include "sm/histograms.h"
 #include "sm/predictor/predictor.h"
 
@@ -72,20 +73,6 @@ static inline void sm_inst_stats_add(struct sm_inst_stats *into, const struct sm
     into->transactions += from->transactions;
     into->misses += from->misses;
 }
-
-/* What goes to the memory system and comes back. */
-enum packet_kind { PACKET_READ, PACKET_WRITE, PACKET_ATOMIC };
-struct packet {
-    uint64_t address;
-    uint64_t tag; /* the SM's: who waits */
-    uint32_t sm;
-    uint32_t bytes;
-    uint32_t ticket, lanes; /* atomics */
-    uint8_t kind;           /* enum packet_kind */
-    uint8_t place;          /* writes: block whose store this is */
-    uint8_t sectors;        /* 32 B parts of the 128 B line at `address` rounded down, bit 0 the first */
-    bool row_hint;          /* reads: another of the same DRAM row follows soon */
-};
 
 struct sm;
 

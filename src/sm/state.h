@@ -4,9 +4,9 @@
 #define HEDDLE_SM_STATE_H
 
 #include "base/bits.h"
-#include "isa/barrier.h"
-#include "isa/group.h"
-#include "isa/waits.h"
+#include "simt/barrier.h"
+#include "simt/group.h"
+#include "simt/waits.h"
 #include "mem/banks.h"
 #include "sm/scheduler/scheduler.h"
 #include "sm/sm.h"

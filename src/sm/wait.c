@@ -4,7 +4,7 @@
  * mechanism offers the others meanwhile; where groups dissolve those who wait have not come back. */
 #include <string.h>
 
-#include "isa/threads.h"
+#include "simt/threads.h"
 #include "sm/state.h"
 
 void sm_look_again(struct sm *sm, slot_set slots) {

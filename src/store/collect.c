@@ -9,8 +9,8 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cost/cost.h"
-#include "device/model.h"
-#include "device/result_read.h"
+#include "machine/model.h"
+#include "result/read.h"
 
 /* ---- reading ---- */
 

@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 
 #include "base/file.h"
-#include "device/model.h"
-#include "device/result_parts.h"
-#include "device/result_read.h"
+#include "machine/model.h"
+#include "result/parts.h"
+#include "result/read.h"
 #include "store/child.h"
 
 #define FAILURE_SCHEMA "heddle-failure-1"

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "device/compile_process.h"
-#include "device/model.h"
-#include "device/result_layout.h"
-#include "device/result_read.h"
+#include "base/folder.h"
+#include "machine/model.h"
+#include "result/layout.h"
+#include "result/read.h"
 #include "store/estimate.h"
 
 #define JOB_SCHEMA "heddle-job-1"

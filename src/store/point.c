@@ -6,9 +6,9 @@
 #include <xxhash.h>
 
 #include "base/file.h"
-#include "device/compile.h"
-#include "device/model.h"
-#include "device/run.h"
+#include "compile/compile.h"
+#include "machine/model.h"
+#include "launch/run.h"
 
 #define POINT_SCHEMA "heddle-point-1"
 enum { FILE_LIMIT_BYTES = 1 << 30 };

@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "device/machine.h"
+#include "machine/machine.h"
 #include "store/store.h"
 
 struct point_file {

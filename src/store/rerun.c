@@ -8,8 +8,8 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "device/compile_process.h"
-#include "device/result_read.h"
+#include "base/folder.h"
+#include "result/read.h"
 #include "store/child.h"
 #include "store/point.h"
 

@@ -11,7 +11,8 @@
 
 #include "base/file.h"
 #include "base/team.h"
-#include "device/compile_process.h"
+#include "base/folder.h"
+#include "base/process.h"
 #include "store/child.h"
 #include "store/estimate.h"
 

@@ -14,8 +14,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "device/compile_process.h"
-#include "device/result_layout.h"
+#include "base/folder.h"
+#include "base/process.h"
+#include "result/layout.h"
 
 /* A process on another computer cannot be asked: it touches its folder every minute. When it was not for so long, others may
  * do the same work; when it was not for a day, the folder goes. */

@@ -56,7 +56,7 @@ enum status store_scratch(const struct store *store, const char *key, char **out
 /* The point takes long: its scratch folder is not a leftover. */
 void store_touch(const char *scratch);
 void store_scratch_remove(const struct store *store, const char *scratch);
-/* Keeps a document for good, sealed (device/result_layout.h), unless there is one that is whole: then that stays, which is
+/* Keeps a document for good, sealed (result/layout.h), unless there is one that is whole: then that stays, which is
  * no error. */
 enum status store_keep(const struct store *store, const char *scratch, const char *key, enum store_state state,
                        json_t *document, struct report *report);

@@ -5,7 +5,7 @@
 #ifndef HEDDLE_STORE_SWEEP_H
 #define HEDDLE_STORE_SWEEP_H
 
-#include "device/yaml.h"
+#include "base/yaml.h"
 #include "store/point.h"
 
 /* Columns that every sweep has; keys of the machine follow. */

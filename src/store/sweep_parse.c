@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "device/words.h"
+#include "base/words.h"
 #include "store/sweep.h"
 
 enum { VALUES_MAX = 100000 };

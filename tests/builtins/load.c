@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* load STANDARD FILE...: compiles OpenCL C and loads the PTX, as a device would, and says for every file on one line
  * "FILE ok", "FILE unresolved NAME...", or "FILE failed" followed by the reasons, each behind a tab. */
-#include "device/compile.h"
+#include "compile/compile.h"
 #include "device/device.h"
-#include "device/machine.h"
+#include "machine/machine.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

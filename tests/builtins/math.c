@@ -4,9 +4,9 @@
  * A line for every function, tabs between: name, type, limit, worst error in ulp, inputs, failures, worst input. */
 #include "math.h"
 
-#include "device/compile.h"
+#include "compile/compile.h"
 #include "device/device.h"
-#include "device/machine.h"
+#include "machine/machine.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

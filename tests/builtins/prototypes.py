@@ -10,8 +10,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def device_options(standard):
-    """What the device has, as src/device/extensions.def says."""
-    with open(os.path.join(HERE, "../../src/device/extensions.def"), encoding="utf-8") as f:
+    """What the device has, as src/compile/extensions.def says."""
+    with open(os.path.join(HERE, "../../src/compile/extensions.def"), encoding="utf-8") as f:
         words = re.findall(r"^(EXTENSION|FEATURE|EXTENSION_MACRO|FEATURE_MACRO|MACRO)\((\w+)\)$", f.read(), re.MULTILINE)
     options = []
     for kind, name in words:

@@ -4,7 +4,7 @@
  *   buffer NAME BYTES zero|random SEED|hex DATA|file PATH     the next argument: device memory
  *   local_bytes BYTES                                         the next argument: local memory
  *   scalar DATA                                               the next argument: these bytes
- *   standard CL3.0                    optimisation -1         how to compile it, where not by default (device/compile.h)
+ *   standard CL3.0                    optimisation -1         how to compile it, where not by default (compile/compile.h)
  * and lines for the comparison (slots, approximate), which are skipped here. After a run all buffers that did not
  * start with random contents are written, one after the other, to NAME.TAG.out. */
 #ifndef HEDDLE_TESTS_DIFFERENTIAL_CASE_H

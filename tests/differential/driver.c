@@ -5,10 +5,10 @@
 #include "case.h"
 
 #include "base/bits.h"
-#include "device/compile.h"
+#include "compile/compile.h"
 #include "device/device.h"
 #include "device/lowered.h"
-#include "device/machine.h"
+#include "machine/machine.h"
 #include "isa/analysis.h"
 #include "ptx/ptx.h"
 

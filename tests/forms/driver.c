@@ -15,7 +15,7 @@
 
 #include "base/file.h"
 #include "device/device.h"
-#include "device/machine.h"
+#include "machine/machine.h"
 
 enum { FILE_LIMIT_BYTES = 1 << 30, BUFFERS_MAX = 8 };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/compile_job.h"
+#include "compile/job.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

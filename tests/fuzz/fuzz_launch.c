@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libFuzzer over launch files and machine files: any bytes are read or refused, never a crash, leak or hang.
  * Nothing is read from the disk: the one file there is is made from the input itself. */
-#include "device/launch_file.h"
-#include "device/machine.h"
+#include "launch/launch_file.h"
+#include "machine/machine.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* libFuzzer over machine files: any bytes describe a machine that passes its checks, or are refused with a message. */
 #include <string.h>
 
-#include "device/machine.h"
+#include "machine/machine.h"
 #include "memory_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

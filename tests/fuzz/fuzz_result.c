@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libFuzzer over result files of others: any bytes are compared and drawn, or refused with a message. */
-#include "device/compare.h"
-#include "device/plot_results.h"
+#include "result/compare.h"
+#include "result/plot_results.h"
 #include "memory_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

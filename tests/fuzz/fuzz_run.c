@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "device/machine.h"
+#include "machine/machine.h"
 #include "exec/exec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

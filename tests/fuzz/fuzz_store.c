@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "device/compile_process.h"
-#include "device/model.h"
-#include "device/result_layout.h"
-#include "device/result_read.h"
+#include "base/folder.h"
+#include "machine/model.h"
+#include "result/layout.h"
+#include "result/read.h"
 #include "memory_file.h"
 #include "store/job.h"
 

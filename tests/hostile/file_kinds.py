@@ -36,7 +36,7 @@ class Hash128(ctypes.Structure):
     _fields_ = [("low", ctypes.c_uint64), ("high", ctypes.c_uint64)]
 
 
-SEAL_BEGIN, SEAL_END = b'  "checksum": "', b'"\n }\n}\n'  # src/device/result_layout.c
+SEAL_BEGIN, SEAL_END = b'  "checksum": "', b'"\n }\n}\n'  # src/result/layout.c
 
 
 def harmed(data, rng, change=mutate_json):

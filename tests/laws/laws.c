@@ -14,10 +14,10 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "device/machine.h"
-#include "device/run.h"
+#include "machine/machine.h"
+#include "launch/run.h"
 #include "emulate/emulate.h"
-#include "isa/threads.h"
+#include "simt/threads.h"
 
 /* What is left of a run. */
 struct outcome {

@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "device/compile_process.h"
-#include "device/model.h"
+#include "base/folder.h"
+#include "machine/model.h"
 #include "store/point.h"
 #include "unit/arena_fixture.h"
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "device/machine.h"
+#include "machine/machine.h"
 
 struct fixture {
     struct machine machine;

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "device/align.h"
+#include "study/align.h"
 
 enum { LENGTH = 7, SYMBOLS = 3 };
 

@@ -4,8 +4,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
-#include "device/show.h"
+#include "study/show.h"
 
 /* A loop with an early way out of its body:
  *   B0: p = ..; r1 = ..          B1: @p bra B3 (skip)      B2: r1 = r1 + r2 (64 bit)
@@ -31,16 +32,20 @@ static void build_loop(struct builder *b) {
     assert_int_equal(build_analyse(b, &report), STATUS_OK);
 }
 
-/* The text of one form; freed by the caller. */
-static char *shown(const struct module *module, struct show_options options) {
+/* The text of one form, with sources from a folder; freed by the caller. */
+static char *shown_with(const struct module *module, const char *folder, struct show_options options) {
     char *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
     struct report report = {0};
-    assert_int_equal(device_show_module(module, NULL, NULL, &options, out, &report), STATUS_OK);
+    assert_int_equal(device_show_module(module, NULL, folder, &options, out, &report), STATUS_OK);
     assert_string_equal(report_text(&report), "");
     fclose(out);
     return text;
+}
+
+static char *shown(const struct module *module, struct show_options options) {
+    return shown_with(module, NULL, options);
 }
 
 static void assert_contains(const char *text, const char *part) {
@@ -72,22 +77,23 @@ static void graph_as_text_names_where_lanes_meet(void **state) {
     build_free(&b);
 }
 
+static const struct machine made_up = {.name = "made-up",
+                                       .warp_size = 32,
+                                       .max_threads = 1024,
+                                       .max_warps = 32,
+                                       .max_blocks = 8,
+                                       .max_block_threads = 512,
+                                       .registers = 4096,
+                                       .register_unit = 64,
+                                       .max_registers_per_thread = 63,
+                                       .shared_bytes = 16384,
+                                       .shared_unit = 128};
+
 static void summary_counts_and_estimates(void **state) {
     (void)state;
     struct builder b = {0};
     build_loop(&b);
-    struct machine machine = {.name = "made-up",
-                              .warp_size = 32,
-                              .max_threads = 1024,
-                              .max_warps = 32,
-                              .max_blocks = 8,
-                              .max_block_threads = 512,
-                              .registers = 4096,
-                              .register_unit = 64,
-                              .max_registers_per_thread = 63,
-                              .shared_bytes = 16384,
-                              .shared_unit = 128};
-    char *text = shown(&b.module, (struct show_options){.machine = &machine, .block_threads = 128});
+    char *text = shown(&b.module, (struct show_options){.machine = &made_up, .block_threads = 128});
     assert_contains(text, "instructions  7 in 5 blocks; 1 loop\n");
     assert_contains(text, "branches      2 where threads may part\n");
     assert_contains(text, "B1    pc 3     -> B3, else B2; reconverges at B3\n");
@@ -96,9 +102,30 @@ static void summary_counts_and_estimates(void **state) {
     assert_contains(
         text, "made-up, blocks of 128 threads: 8 blocks, 32 of 32 warps per SM (100 %), limited by blocks per SM\n");
     free(text);
-    text = shown(&b.module, (struct show_options){.machine = &machine, .block_threads = 513});
+    text = shown(&b.module, (struct show_options){.machine = &made_up, .block_threads = 513});
     assert_contains(text, "does not fit, for threads per block\n");
     free(text);
+    build_free(&b);
+}
+
+static void occupancy_is_of_the_block_that_the_kernel_asks_for(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t required[3], most[3];
+        const char *shown;
+    } cases[] = {{{0}, {0}, "blocks of 256 threads (choose with --block): 4 blocks"},
+                 {{0}, {64, 3, 1}, "blocks of 192 threads (the largest the kernel allows): 5 blocks"},
+                 {{64, 2, 1}, {64, 3, 1}, "blocks of 128 threads (the size the kernel asks for): 8 blocks"}};
+    struct builder b = {0};
+    build_loop(&b);
+    struct function *kernel = b.functions.items[0];
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        memcpy(kernel->required_ntid, cases[i].required, sizeof kernel->required_ntid);
+        memcpy(kernel->max_ntid, cases[i].most, sizeof kernel->max_ntid);
+        char *text = shown(&b.module, (struct show_options){.machine = &made_up});
+        assert_contains(text, cases[i].shown);
+        free(text);
+    }
     build_free(&b);
 }
 
@@ -124,6 +151,41 @@ static void listing_has_every_instruction_under_its_block(void **state) {
     assert_contains(text, "\n      6   ");
     free(text);
     build_free(&b);
+}
+
+static void write_line(const char *folder, const char *name, const char *line) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(line, file);
+    fclose(file);
+}
+
+/* Names in a module are its author's: only what lies in the module's folder is shown. */
+static void sources_outside_the_folder_are_not_read(void **state) {
+    (void)state;
+    static const char *const names[] = {"beside.cl", "./beside.cl", "../outside.cl", "./../outside.cl",
+                                        "../inner/../outside.cl"};
+    char folder[] = "/tmp/heddle-test-XXXXXX", inner[64], command[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(inner, sizeof inner, "%s/inner", folder);
+    assert_int_equal(mkdir(inner, 0700), 0);
+    write_line(inner, "beside.cl", "is shown\n");
+    write_line(folder, "outside.cl", "is a secret\n");
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct builder b = {0};
+        const char *files[] = {"", names[i]};
+        build_loop(&b);
+        b.module.files = files, b.module.file_count = 2;
+        b.code.items[0].file = 1, b.code.items[0].line = 1;
+        char *text = shown_with(&b.module, inner, (struct show_options){.form = SHOW_LISTING});
+        assert_contains(text, i < 2 ? "beside.cl:1  is shown\n" : "outside.cl:1\n");
+        free(text);
+        build_free(&b);
+    }
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
 }
 
 /* Graphviz's own parser is the judge, where it is installed; the shape is looked at in any case. */
@@ -173,8 +235,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(graph_as_text_names_where_lanes_meet),
         cmocka_unit_test(summary_counts_and_estimates),
+        cmocka_unit_test(occupancy_is_of_the_block_that_the_kernel_asks_for),
         cmocka_unit_test(registers_are_listed_by_type_and_block),
         cmocka_unit_test(listing_has_every_instruction_under_its_block),
+        cmocka_unit_test(sources_outside_the_folder_are_not_read),
         cmocka_unit_test(dot_is_valid_graphviz),
         cmocka_unit_test(unknown_kernel_names_the_nearest),
         cmocka_unit_test(a_file_of_another_kind_is_refused),

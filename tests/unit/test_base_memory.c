@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* base/: status, arena, pool, memory. */
+/* base/: status, arena, memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,6 @@
 
 #include "base/arena.h"
 #include "base/memory.h"
-#include "base/pool.h"
 #include "base/status.h"
 
 static void report_keeps_messages_in_order_and_returns_the_code(void **state) {
@@ -178,36 +177,6 @@ static void arena_escapes_when_sizes_overflow(void **state) {
     arena_free(&arena);
 }
 
-static void pool_gives_distinct_objects_and_stops_at_its_capacity(void **state) {
-    (void)state;
-    struct arena arena = {0};
-    struct pool pool;
-    enum { COUNT = 37, BYTES = 20 };
-    pool_create(&pool, &arena, BYTES, COUNT);
-    size_t before = arena.used_bytes;
-    unsigned char *objects[COUNT];
-    for (unsigned round = 0; round < 3; round++) {
-        for (unsigned i = 0; i < COUNT; i++) {
-            objects[i] = pool_take(&pool);
-            assert_non_null(objects[i]);
-            for (unsigned k = 0; k < BYTES; k++)
-                assert_int_equal(objects[i][k], 0);
-            memset(objects[i], (int)i + 1, BYTES);
-        }
-        assert_null(pool_take(&pool));
-        assert_int_equal(pool_taken(&pool), COUNT);
-        for (unsigned i = 0; i < COUNT; i++)
-            for (unsigned k = 0; k < BYTES; k++)
-                assert_int_equal(objects[i][k], i + 1);
-        /* given back in another order than taken */
-        for (unsigned i = 0; i < COUNT; i++)
-            pool_give(&pool, objects[i * 5 % COUNT]);
-        assert_int_equal(pool_taken(&pool), 0);
-    }
-    assert_int_equal(arena.used_bytes, before);
-    arena_free(&arena);
-}
-
 static void memory_is_usable_where_committed_and_zero(void **state) {
     (void)state;
     size_t page = memory_page_bytes(), bytes = (size_t)1 << 36;
@@ -245,7 +214,6 @@ int main(void) {
         cmocka_unit_test(arena_printf_gives_texts_of_every_length),
         cmocka_unit_test(arena_push_grows_and_keeps_items),
         cmocka_unit_test(arena_escapes_when_sizes_overflow),
-        cmocka_unit_test(pool_gives_distinct_objects_and_stops_at_its_capacity),
         cmocka_unit_test(memory_is_usable_where_committed_and_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* base/: param, log, file. */
+/* base/: param, file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/log.h"
 #include "base/param.h"
 
 #define EXAMPLE_PARAMS                                                                                                 \
@@ -157,25 +156,6 @@ static void param_create_refuses_a_default_outside_its_range(void **state) {
     assert_int_equal(param_create(&set, wrong, &value, &f->arena, &f->report), STATUS_INVALID);
 }
 
-static void count_message(void *context, enum log_level level, const char *message) {
-    char *out = context;
-    size_t used = strlen(out);
-    snprintf(out + used, 200 - used, "[%s %s]", log_level_name(level), message);
-}
-
-static void log_writes_up_to_its_level(void **state) {
-    (void)state;
-    char out[200] = "";
-    struct log log = {LOG_INFO, count_message, out};
-    log_add(&log, LOG_WARNING, "a%d", 1);
-    log_add(&log, LOG_INFO, "b");
-    log_add(&log, LOG_DEBUG, "c");
-    log_add(NULL, LOG_WARNING, "d");
-    log.write = NULL;
-    log_add(&log, LOG_WARNING, "e");
-    assert_string_equal(out, "[warning a1][info b]");
-}
-
 static void file_comes_back_as_written(void **state) {
     struct fixture *f = *state;
     char dir[] = "/tmp/heddle-test-XXXXXX";
@@ -297,7 +277,6 @@ int main(void) {
         WITH_FIXTURE(param_messages_say_what_is_accepted),
         WITH_FIXTURE(param_unknown_key_suggests_the_nearest),
         WITH_FIXTURE(param_create_refuses_a_default_outside_its_range),
-        cmocka_unit_test(log_writes_up_to_its_level),
         WITH_FIXTURE(file_comes_back_as_written),
         WITH_FIXTURE(only_ordinary_files_are_read),
         WITH_FIXTURE(a_file_size_limit_is_an_error),

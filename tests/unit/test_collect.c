@@ -2,7 +2,7 @@
 /* Counters of the parts brought together: the same on several host threads, for all channels, at the end of every interval. */
 #include "timed_programs.h"
 
-#include "isa/threads.h"
+#include "simt/threads.h"
 #include "mechanism_keys.h"
 
 static void run(struct fixture *f, const char *settings, const struct program_text *program) {

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "device/compile_job.h"
+#include "compile/job.h"
 
 /* Every test has a folder of its own and works in it. */
 struct place {
@@ -46,7 +46,7 @@ static void need_compiler(struct place *place) {
         skip();
 }
 
-static void put(const char *path, const char *text) { assert_true(process_write(path, text, strlen(text))); }
+static void put(const char *path, const char *text) { assert_true(file_write_private(path, text, strlen(text))); }
 
 /* Compiles only where nobody defined INJECTED. */
 static const char honest[] = "#ifdef INJECTED\n#error INJECTED\n#endif\nkernel void k(global int *p) { p[0] = 1; }\n";
@@ -141,8 +141,11 @@ static void headers_stay_in_a_folder_of_their_own(void **state) {
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         const struct compile_header header = {refused[i], "int x;\n"};
         const struct compile_options options = {.headers = &header, .header_count = 1};
-        assert_int_equal(compile_object(source, strlen(source), &options, &place->arena, &object, &compiled, NULL),
+        struct report report = {0};
+        assert_int_equal(compile_object(source, strlen(source), &options, &place->arena, &object, &compiled, &report),
                          STATUS_INVALID);
+        assert_non_null(strstr(report_text(&report), "the header '")); /* the source does not compile either */
+        report_free(&report);
     }
     /* names of our own files: the log, the IR, and the source itself */
     const struct compile_header headers[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What compile_repair.c makes of the IR that LLVM 19's NVPTX back end gets wrong. */
-#include "device/compile_repair.h"
+#include "compile/repair.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

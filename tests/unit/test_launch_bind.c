@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arguments of a launch against the kernel's signature: laid out where the kernel reads them, or refused by name. */
-#include "device/bind.h"
-#include "device/init_file.h"
-#include "device/machine.h"
+#include "launch/bind.h"
+#include "launch/init_file.h"
+#include "machine/machine.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,9 @@ static const char ptx[] =
     ".visible .entry _ZN2ns4deepEv() { ret; }\n"
     ".visible .entry _Z4samei(.param .u32 p) { ret; }\n"
     ".visible .entry _Z4samef(.param .f32 p) { ret; }\n"
-    ".visible .entry other(.param .u64 .ptr .shared .align 4 s) { ret; }\n";
+    ".visible .entry other(.param .u64 .ptr .shared .align 4 s) { ret; }\n"
+    ".visible .entry square() .maxntid 16, 16 { ret; }\n"
+    ".visible .entry few() .maxntid 48 { ret; }\n";
 
 struct fixture {
     struct machine machine;
@@ -154,6 +156,15 @@ static void the_block_a_kernel_asks_for_is_kept(void **state) {
     refused(f, "{kernel: twice, grid: 1, block: 32, args: [x, {i32: 1}]}", "block: [64, 1, 1]");
 }
 
+/* .maxntid says how many threads, in whatever dimensions. */
+static void a_block_has_at_most_the_threads_its_kernel_was_compiled_for(void **state) {
+    struct fixture *f = *state;
+    struct launch launch;
+    assert_int_equal(bind(f, "{kernel: square, grid: 1, block: [16, 16]}", &launch), STATUS_OK);
+    assert_int_equal(bind(f, "{kernel: square, grid: 1, block: 256}", &launch), STATUS_OK);
+    refused(f, "{kernel: square, grid: 1, block: 257}", "compiled for at most 256 threads a block, not 257");
+}
+
 /* What `heddle init` writes must be a launch file that fits the kernel. */
 static void a_first_launch_file_fits(void **state) {
     struct fixture *f = *state;
@@ -180,6 +191,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(misfits_are_named, start, stop),
         cmocka_unit_test_setup_teardown(kernels_are_found_by_both_names, start, stop),
         cmocka_unit_test_setup_teardown(the_block_a_kernel_asks_for_is_kept, start, stop),
+        cmocka_unit_test_setup_teardown(a_block_has_at_most_the_threads_its_kernel_was_compiled_for, start, stop),
         cmocka_unit_test_setup_teardown(a_first_launch_file_fits, start, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks of buffers: what passes, what does not, and what is said of it. */
-#include "device/check.h"
+#include "launch/check.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Launch files: what is accepted, and that what is not is refused at its place with a way out. */
-#include "device/launch_file.h"
+#include "launch/launch_file.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

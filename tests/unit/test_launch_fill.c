@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fills and element types against values computed elsewhere (NumPy, and the generators' published definitions). */
-#include "device/fill.h"
+#include "launch/fill.h"
 #include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>

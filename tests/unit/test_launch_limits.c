@@ -2,8 +2,8 @@
 /* What a launch may ask of a machine: the last that fits is run, one more is refused and leaves the device as it was. */
 #include "device_fixture.h"
 
-#include "device/result.h"
-#include "device/result_timed.h"
+#include "result/result.h"
+#include "result/timed.h"
 
 static enum status ask(struct fixture *f, bool in_time, uint32_t threads, uint32_t dynamic_shared_bytes) {
     const struct launch launch = {.program = f->program,

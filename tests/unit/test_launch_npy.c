@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* NumPy files: what numpy.save writes is read, what is written numpy.load reads, anything else is refused. */
-#include "device/npy.h"
+#include "launch/npy.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

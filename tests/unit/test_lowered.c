@@ -153,6 +153,28 @@ static void tesla_code_leaves_the_memory_of_ptx(void **state) {
             compare(i, "base: gtx480\nsm.count: 1\nisa: tesla\n");
 }
 
+/* What is said of an instruction of native code is said of the line of PTX that it was made of. */
+static void native_code_is_in_the_lines_of_its_ptx(void **state) {
+    (void)state;
+    static const char *const settings[] = {"base: gtx480\nsm.count: 1\nisa: fermi\n",
+                                           "base: gtx480\nsm.count: 1\nisa: tesla\n"};
+    for (unsigned i = 0; i < 2; i++) {
+        struct fixture f;
+        unsigned stores = 0;
+        fixture_open(&f, settings[i], 64);
+        load(&f, ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %rd<2>;\nld.param.u64 %rd1, [p];\n"
+                 "st.global.u32 [%rd1], 5;\nret;\n}\n");
+        const struct module *module = program_module(f.program);
+        for (uint32_t pc = 0; pc < module->code_count; pc++)
+            if (module->code[pc].op == OP_ST) {
+                assert_int_equal(module->code[pc].text_line, 8); /* three lines are in front of the kernel */
+                stores++;
+            }
+        assert_true(stores > 0);
+        finish(&f);
+    }
+}
+
 /* The kernel in native code. */
 static struct native_program lower(const struct text *text) {
     struct native_program program = {.arena = {0}};
@@ -203,6 +225,7 @@ int main(void) {
         cmocka_unit_test(fermi_code_keeps_its_rules),
         cmocka_unit_test(fermi_code_leaves_the_memory_of_ptx),
         cmocka_unit_test(tesla_code_leaves_the_memory_of_ptx),
+        cmocka_unit_test(native_code_is_in_the_lines_of_its_ptx),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Machines: shipped files load, every value has an origin, and mistakes are named. */
-#include "device/machine.h"
+#include "machine/machine.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -129,6 +129,14 @@ static void mistakes_are_named(void **state) {
     report_free(&report);
 }
 
+/* Reading goes on behind a mistake, so that all of them are named. */
+static void a_right_line_does_not_make_up_for_a_wrong_one(void **state) {
+    (void)state;
+    static const char text[] = "base: gtx480\nsm.count: many\nsm.max_blocks: 16\nsm.lanes: x\nsm.schedulers: 1\n";
+    refused(text, "m.yaml:2:11: 'sm.count' cannot be 'many'");
+    refused(text, "m.yaml:4:11: 'sm.lanes' cannot be 'x'");
+}
+
 /* What OpenCL programs are told that work-groups should be a multiple of. */
 static void blocks_should_fill_the_warps_of_the_mechanism(void **state) {
     static const struct {
@@ -156,6 +164,7 @@ int main(void) {
         cmocka_unit_test(settings_win_and_say_so),
         cmocka_unit_test(a_file_builds_on_another),
         cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(a_right_line_does_not_make_up_for_a_wrong_one),
         cmocka_unit_test(blocks_should_fill_the_warps_of_the_mechanism),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "device/lines.h"
+#include "result/lines.h"
 #include "sass/native.h"
 
 enum { WORDS = 4096 };

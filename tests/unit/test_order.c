@@ -148,6 +148,26 @@ static void a_reduction_counts_every_warp(void **state) {
     }
 }
 
+/* ideal.barriers: the launch does what it does without, and no warp waits at a barrier. */
+static void nobody_waits_at_an_ideal_barrier(void **state) {
+    (void)state;
+    static const char *const settings[] = {"base: gtx480\nsm.count: 2\n" LIMIT,
+                                           "base: gtx480\nsm.count: 2\nideal.barriers: true\n" LIMIT};
+    const struct program_text *program = &programs[2]; /* a sum in shared memory */
+    struct fixture f[2];
+    for (unsigned i = 0; i < 2; i++) {
+        open_machine(&f[i], settings[i]);
+        load(&f[i], program->text);
+        expect_ok(&f[i], program, true);
+    }
+    assert_true(f[0].result.timed->waits[WAIT_BARRIER] > 0);
+    assert_int_equal(f[1].result.timed->waits[WAIT_BARRIER], 0);
+    assert_int_equal(f[1].result.timed->sm.issues, f[0].result.timed->sm.issues);
+    assert_memory_equal(f[1].memory, f[0].memory, WORDS * sizeof *f[0].memory);
+    for (unsigned i = 0; i < 2; i++)
+        finish(&f[i]);
+}
+
 /* ---- calls ---- */
 
 /* Lanes part in a function that has no place where they meet but its end, and what is called ends where the caller's
@@ -277,6 +297,7 @@ int main(void) {
         cmocka_unit_test(a_counted_barrier_waits_for_its_count_not_for_ends),
         cmocka_unit_test(a_counted_barrier_whose_others_have_ended_is_a_deadlock),
         cmocka_unit_test(a_reduction_counts_every_warp),
+        cmocka_unit_test(nobody_waits_at_an_ideal_barrier),
         cmocka_unit_test(lanes_that_return_where_others_wait_go_on_once),
         cmocka_unit_test(every_word_of_the_scoreboard_is_looked_at),
         cmocka_unit_test(a_unit_hands_over_one_result_a_cycle),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* device/result_layout: lists of plain values on one line, everything else indented, the document unchanged. */
+/* result/layout: lists of plain values on one line, everything else indented, the document unchanged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "device/result_layout.h"
+#include "result/layout.h"
 
 static void expect(const char *document, const char *text) {
     struct arena arena = {0};

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "device/lines.h"
-#include "device/session_log.h"
+#include "result/lines.h"
+#include "result/session_log.h"
 #include "device_fixture.h"
 
 static const char kernel[] =
@@ -62,9 +62,12 @@ static void launches_are_read_as_they_were(void **state) {
         const uint64_t cycles = in_time ? l.f.result.timed->cycles : 0;
         launch_logged(&l, 8, in_time);
         session_log_fault(&l.log, "something was wrong\n");
+        session_log_remark(&l.log, "something was let pass\n");
         assert_int_equal(read_log(&l, in_time, &session), STATUS_OK);
         assert_int_equal(session.launches.count, 2);
         assert_string_equal(session.faults, "something was wrong\n");
+        assert_non_null(session.remarks);
+        assert_string_equal(session.remarks, "something was let pass\n");
         assert_int_equal(session.host_threads, 3);
         assert_false(session.is_cut);
         const struct run *run = &session.modules->run;

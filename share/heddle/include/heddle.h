@@ -13,7 +13,7 @@
 #define __HEDDLE_MEETS static inline __attribute__((overloadable, always_inline, nodebug, convergent))
 #define __HEDDLE_ULONG ulong
 #define __HEDDLE_GLOBAL global
-/* The first source is a predicate register: clang knows no constraint for one, and src/device/compile_repair.c gives it. */
+/* The first source is a predicate register: clang knows no constraint for one, and src/compile/repair.c gives it. */
 #define __HEDDLE_WITH(before, after) before "%1" after
 #else
 #define __HEDDLE_INLINE static inline __attribute__((device, always_inline, nodebug))
@@ -98,7 +98,9 @@ __HEDDLE_SNOOP(float, "f32", "f")
 #define __HEDDLE_LOAD_ROW(T, type, constraint)                                                                         \
     __HEDDLE_INLINE T heddle_load_row(const __HEDDLE_GLOBAL T *from) {                                                 \
         T value;                                                                                                       \
-        __asm__ volatile("ld.global.row_hint." type " %0, [%1];" : "=" constraint(value) : __HEDDLE_ADDRESS(from)      \
+        __asm__ volatile("ld.global.row_hint." type " %0, [%1];"                                                       \
+                         : "=" constraint(value)                                                                       \
+                         : __HEDDLE_ADDRESS(from)                                                                      \
                          : "memory");                                                                                  \
         return value;                                                                                                  \
     }

@@ -9,7 +9,7 @@
 #include "base/stat.h"
 #include "base/status.h"
 #include "cost/cost.h"
-#include "isa/executor.h"
+#include "simt/executor.h"
 
 enum predictor_sharing { PREDICTOR_OF_SM, PREDICTOR_OF_WARP, PREDICTOR_OF_THREAD };
 

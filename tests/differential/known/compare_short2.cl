@@ -1,4 +1,4 @@
-/* LLVM 19's NVPTX back end cannot select a comparison of two short2 (src/device/compile_repair.c). in[0] = (1, 2) and
+/* LLVM 19's NVPTX back end cannot select a comparison of two short2 (src/compile/repair.c). in[0] = (1, 2) and
  * in[1] = (1, 3): equal gives (-1, 0), 0000ffff, less (0, -1), ffff0000. */
 kernel void test(global ulong *out, global const short2 *in)
 {

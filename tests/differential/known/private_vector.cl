@@ -1,5 +1,5 @@
 /* LLVM 19's NVPTX back end loads an element of a vector in private memory, with a computed index, from generic memory
- * (src/device/compile_repair.c). in[0] = 1 writes (5, 6, 7, 8) behind (1, 2, 3, 4): element in[1] = 2 of vector 1 is 7,
+ * (src/compile/repair.c). in[0] = 1 writes (5, 6, 7, 8) behind (1, 2, 3, 4): element in[1] = 2 of vector 1 is 7,
  * element in[2] = 3 of vector 0 is 4. */
 kernel void test(global ulong *out, global const uint *in)
 {

@@ -1,5 +1,5 @@
 /* LLVM 19's NVPTX back end converts a bit with a sign, -1, to +1.0 unless it comes straight from a comparison
- * (src/device/compile_repair.c). in[0] = 31: (31, 104, -32768, 1) != 31 is (0, -1, -1, -1); element in[1] = 2 of it is
+ * (src/compile/repair.c). in[0] = 31: (31, 104, -32768, 1) != 31 is (0, -1, -1, -1); element in[1] = 2 of it is
  * -1, as a double bff0000000000000, as a float bf800000. */
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 kernel void test(global ulong *out, global const uint *in)

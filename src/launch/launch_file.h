@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A launch file: a module, buffers, launches in order, and what is expected afterwards. docs/launch-files.md.
+ * Parsing reads no other file and needs no module; what depends on those is checked by launch/bind.h and run.h. */
+#ifndef HEDDLE_LAUNCH_LAUNCH_FILE_H
+#define HEDDLE_LAUNCH_LAUNCH_FILE_H
+
+#include "launch/fill.h"
+
+struct launch_buffer {
+    const char *name;
+    const struct yaml_node *at;
+    enum element element;
+    uint64_t count; /* elements; FILL_COUNT_UNKNOWN: as many as its fill holds */
+    struct fill fill;
+};
+
+enum launch_arg_kind { LAUNCH_ARG_BUFFER, LAUNCH_ARG_VALUES, LAUNCH_ARG_LOCAL, LAUNCH_ARG_BYTES };
+
+struct launch_arg {
+    enum launch_arg_kind kind;
+    const struct yaml_node *at;
+    unsigned buffer;      /* BUFFER: index in the file's buffers */
+    uint64_t offset;      /* BUFFER: first element */
+    enum element element; /* VALUES: one number, or the components of a vector */
+    const void *bytes;    /* VALUES, BYTES: what is passed */
+    uint64_t byte_count;  /* and LOCAL: size of the shared memory */
+};
+
+struct launch_step {
+    const char *kernel;
+    const struct yaml_node *at, *kernel_at, *args_at;
+    uint32_t grid[3], block[3], global_offset[3];
+    uint32_t dimensions; /* the longest of grid and block */
+    uint32_t dynamic_shared_bytes;
+    struct launch_arg *args;
+    unsigned arg_count;
+};
+
+enum launch_check_kind { LAUNCH_CHECK_EQUALS, LAUNCH_CHECK_HASH, LAUNCH_CHECK_SUM };
+
+struct launch_check {
+    enum launch_check_kind kind;
+    const struct yaml_node *at;
+    unsigned buffer;
+    uint64_t first, count; /* elements looked at; count 0: to the end */
+    struct fill equals;
+    uint64_t hash;
+    struct number sum;
+    double tolerance; /* |a - b| <= tolerance * max(1, |b|) */
+};
+
+/* How a source is compiled. */
+struct launch_build {
+    const char **defines, **includes, **options;
+    unsigned define_count, include_count, option_count;
+    const char *standard; /* NULL: the compiler's default */
+};
+
+struct launch_file {
+    struct yaml yaml;
+    const char *name;   /* as given by the user */
+    const char *folder; /* where its paths start, "" for the current one */
+    const char *module;
+    const struct yaml_node *module_at;
+    struct launch_build build;
+    struct launch_buffer *buffers;
+    unsigned buffer_count;
+    struct launch_step *launches;
+    unsigned launch_count;
+    struct launch_check *checks;
+    unsigned check_count;
+};
+
+enum { LAUNCH_FILE_LIMIT_BYTES = 16 << 20, LAUNCH_BUFFERS_MAX = 4096 };
+
+/* Everything lives in the arena; `text` is kept. All errors of the file are reported, not only the first. */
+enum status launch_file_parse(struct arena *arena, const char *name, const char *text, size_t length,
+                              struct launch_file *out, struct report *report);
+/* The same of a file. */
+enum status launch_file_read(struct arena *arena, const char *path, struct launch_file *out, struct report *report);
+/* Index of the buffer of that name, buffer_count when there is none. */
+unsigned launch_file_buffer(const struct launch_file *file, const char *name);
+
+#endif

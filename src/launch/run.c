@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/run.h"
+#include "base/file.h"
+#include "device/load.h"
+#include "device/lowered.h"
+#include "launch/npy.h"
+#include <string.h>
+#include <xxhash.h>
+
+enum { MODULE_LIMIT_BYTES = 512 << 20 };
+
+static enum status at_module(const struct launch_file *file, struct report *inner, struct report *report,
+                             enum status status) {
+    if (status && file->module_at->line)
+        yaml_error(&file->yaml, file->module_at, report, "the module cannot be read: %s", report_text(inner));
+    else if (status) /* named by the user, not in a launch file */
+        report_add(report, status, "%s", report_text(inner));
+    report_free(inner);
+    return status;
+}
+
+enum status run_load_text(const struct launch_file *file, unsigned address_bits, struct arena *arena,
+                          struct compiled *compiled, bool *is_compiled, const char **text, size_t *length,
+                          uint64_t *source_hash, struct report *report) {
+    static const char *const endings[] = {".ptx", ".sass", ".cubin", ".cl", ".cu", NULL};
+    const char *path = file_join(arena, file->folder, file->module);
+    const char *dot = strrchr(file_name(path), '.');
+    unsigned kind = 0;
+    while (endings[kind] && strcmp(dot ? dot : "", endings[kind]) != 0)
+        kind++;
+    if (!endings[kind])
+        return yaml_error(&file->yaml, file->module_at, report,
+                          "a module ends in .cl (OpenCL C), .ptx, .sass, .cubin or .cu (CUDA); '%s' does not",
+                          file->module);
+    char *data = NULL;
+    struct report inner = {0};
+    enum status status = file_read(path, MODULE_LIMIT_BYTES, arena, &data, length, &inner);
+    if (at_module(file, &inner, report, status))
+        return status;
+    *source_hash = XXH64(data, *length, 0);
+    *text = data;
+    *is_compiled = !load_is_text(path);
+    if (!*is_compiled)
+        return STATUS_OK;
+    const char **includes = ARENA_ARRAY(arena, const char *, file->build.include_count);
+    for (unsigned i = 0; i < file->build.include_count; i++)
+        includes[i] = file_join(arena, file->folder, file->build.includes[i]);
+    struct compile_options options = {
+        .defines = file->build.defines,
+        .define_count = file->build.define_count,
+        .includes = includes,
+        .include_count = file->build.include_count,
+        .extra = file->build.options,
+        .extra_count = file->build.option_count,
+        .standard = file->build.standard,
+        .address_bits = strcmp(endings[kind], ".cl") == 0 ? address_bits : 64,
+    };
+    status = compile_file(path, &options, arena, compiled, report);
+    *text = compiled->ptx;
+    *length = compiled->ptx_bytes;
+    return status;
+}
+
+static enum status load_module(struct run *run, struct report *report) {
+    const char *text = NULL;
+    size_t length = 0;
+    enum status status =
+        run_load_text(run->file, lowered_address_bits(run->machine, (enum isa_choice)run->machine->isa), &run->arena,
+                      &run->compiled, &run->is_compiled, &text, &length, &run->source_hash, report);
+    if (status)
+        return status;
+    run->module_hash = XXH64(text, length, 0);
+    const char *name = file_name(run->file->module); /* never a folder of the host */
+    if (run->is_compiled)                            /* positions in the PTX are not positions in the source */
+        name = arena_printf(&run->arena, "%s.ptx", name);
+    status = device_load(run->device, name, text, length, &run->program, report);
+    if (status)
+        return status;
+    run->module = program_module(run->program);
+    const char *folder = file_dir(&run->arena, file_join(&run->arena, run->file->folder, run->file->module));
+    run->sources = sources_of(&run->arena, run->module, folder);
+    return STATUS_OK;
+}
+
+static struct fill_source source_of(const struct run *run, unsigned buffer) {
+    return (struct fill_source){&run->file->yaml, run->file->folder, run->options.files, run->options.seed + buffer,
+                                run->machine->memory_capacity_bytes};
+}
+
+/* Sizes and places first, contents after the launches are known to fit. */
+static enum status place_buffers(struct run *run, struct fill_cursor *cursors, struct report *report) {
+    for (unsigned i = 0; i < run->file->buffer_count; i++) {
+        const struct launch_buffer *buffer = &run->file->buffers[i];
+        struct fill_source source = source_of(run, i);
+        enum status status =
+            fill_start(&cursors[i], &buffer->fill, buffer->element, buffer->count, &source, &run->arena, report);
+        if (status)
+            return status;
+        run->buffers[i].count = cursors[i].count;
+        if (cursors[i].count == 0)
+            return yaml_error(&run->file->yaml, buffer->at, report, "'%s' has no elements", buffer->name);
+        struct report inner = {0};
+        status = device_alloc(run->device, buffer->name, cursors[i].count * element_bytes(buffer->element),
+                              &run->buffers[i].address, &inner);
+        if (status)
+            yaml_error(&run->file->yaml, buffer->at, report, "'%s' cannot be placed: %s", buffer->name,
+                       report_text(&inner));
+        report_free(&inner);
+        if (status)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+static void *buffer_data(const struct run *run, unsigned i) {
+    return device_memory(run->device, run->buffers[i].address,
+                         run->buffers[i].count * element_bytes(run->file->buffers[i].element));
+}
+
+static void fill_buffers(struct run *run, struct fill_cursor *cursors) {
+    for (unsigned i = 0; i < run->file->buffer_count; i++)
+        if (run->file->buffers[i].fill.kind != FILL_ZERO) /* device memory starts at zero, untouched */
+            fill_next(&cursors[i], buffer_data(run, i), run->buffers[i].count);
+}
+
+enum status run_open(struct run *run, const struct launch_file *file, const struct machine *machine,
+                     const struct run_options *options, struct report *report) {
+    *run = (struct run){.file = file, .machine = machine, .options = *options};
+    run->buffers = ARENA_ARRAY(&run->arena, struct bind_buffer, file->buffer_count);
+    run->launches = ARENA_ARRAY(&run->arena, struct launch, file->launch_count);
+    run->results = ARENA_ARRAY(&run->arena, struct launch_result, file->launch_count);
+    run->checks = ARENA_ARRAY(&run->arena, struct check_result, file->check_count);
+    struct fill_cursor *cursors = ARENA_ARRAY(&run->arena, struct fill_cursor, file->buffer_count);
+    enum status status = device_create(&run->device, machine, report);
+    if (!status)
+        status = load_module(run, report);
+    if (!status)
+        status = place_buffers(run, cursors, report);
+    if (status)
+        return status;
+    for (unsigned i = 0; i < file->launch_count; i++) {
+        enum status one = bind_launch(file, i, run->module, run->is_compiled ? &run->compiled : NULL, run->buffers,
+                                      &run->arena, &run->launches[i], report);
+        run->launches[i].program = run->program;
+        run->launches[i].in_time = options->in_time;
+        run->launches[i].watch = options->watch;
+        run->launches[i].watcher = options->watcher;
+        status = status ? status : one;
+    }
+    if (!status)
+        fill_buffers(run, cursors);
+    return status;
+}
+
+enum status run_next(struct run *run, struct report *report) {
+    const struct launch_step *step = &run->file->launches[run->done];
+    struct launch_result *result = &run->results[run->done];
+    struct report inner = {0};
+    enum status status = device_launch(run->device, &run->launches[run->done], result, &inner);
+    if (status == STATUS_INVALID)
+        yaml_error(&run->file->yaml, step->at, report, "%s", report_text(&inner));
+    else if (status)
+        report_add(report, status, "%s", report_text(&inner));
+    report_free(&inner);
+    if (status == STATUS_INVALID) /* refused: nothing ran */
+        return status;
+    /* a launch that stopped keeps its counts and its output, and is shown */
+    run->done++;
+    run_fold(run);
+    return status;
+}
+
+static void describe_failure(const struct run *run, unsigned i, struct report *report) {
+    const struct launch_check *check = &run->file->checks[i];
+    const struct check_result *result = &run->checks[i];
+    const char *name = run->file->buffers[check->buffer].name;
+    if (check->kind != LAUNCH_CHECK_EQUALS) {
+        yaml_error(&run->file->yaml, check->at, report, "the %s of '%s' is %s, expected %s",
+                   check->kind == LAUNCH_CHECK_HASH ? "hash" : "sum", name, result->first[0].got,
+                   result->first[0].expected);
+        return;
+    }
+    struct arena scratch = {0};
+    const char *list = "";
+    for (unsigned k = 0; k < result->shown; k++)
+        list =
+            arena_printf(&scratch, "%s\n  %s[%llu] = %s, expected %s", list, name,
+                         (unsigned long long)result->first[k].index, result->first[k].got, result->first[k].expected);
+    if (result->mismatches > result->shown)
+        list = arena_printf(&scratch, "%s\n  and %llu more", list,
+                            (unsigned long long)(result->mismatches - result->shown));
+    report_add(report, STATUS_WRONG, "%s:%u:%u: %llu of %llu elements of '%s' are not what was expected:%s",
+               run->file->yaml.name, check->at->line, check->at->column, (unsigned long long)result->mismatches,
+               (unsigned long long)result->compared, name, list);
+    arena_free(&scratch);
+}
+
+enum status run_check(struct run *run, struct report *report) {
+    for (unsigned i = 0; i < run->file->check_count; i++) {
+        const struct launch_check *check = &run->file->checks[i];
+        struct fill_source source = source_of(run, check->buffer);
+        enum status status = check_buffer(check, &run->file->buffers[check->buffer], buffer_data(run, check->buffer),
+                                          run->buffers[check->buffer].count, &source, &run->checks[i], report);
+        if (status)
+            return status;
+        if (!run->checks[i].passed) {
+            run->failed = true;
+            describe_failure(run, i, report);
+        }
+    }
+    run->checked = true;
+    return run->failed ? STATUS_WRONG : STATUS_OK;
+}
+
+enum status run_dump(struct run *run, unsigned buffer, const char *path, struct report *report) {
+    enum element element = run->file->buffers[buffer].element;
+    const char *data = buffer_data(run, buffer);
+    size_t bytes = run->buffers[buffer].count * element_bytes(element);
+    if (!file_ends_in(path, ".npy"))
+        return file_write(path, data, bytes, report);
+    struct arena scratch = {0};
+    char *whole = arena_alloc(&scratch, bytes + NPY_HEADER_BYTES);
+    npy_header(element, run->buffers[buffer].count, whole);
+    memcpy(whole + NPY_HEADER_BYTES, data, bytes);
+    enum status status = file_write(path, whole, bytes + NPY_HEADER_BYTES, report);
+    arena_free(&scratch);
+    return status;
+}
+
+void run_close(struct run *run) {
+    for (unsigned i = 0; run->results && i < run->file->launch_count; i++)
+        launch_result_free(&run->results[i]);
+    if (run->device)
+        device_destroy(run->device);
+    arena_free(&run->arena);
+    *run = (struct run){0};
+}

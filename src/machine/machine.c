@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "machine/machine.h"
+#include "base/bits.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "base/words.h"
+#include "base/yaml.h"
+#include "divergence/divergence.h"
+#include "sm/scheduler/scheduler.h"
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FILE_LIMIT_BYTES = 1 << 20, BASE_DEPTH_MAX = 8 };
+
+static const struct param_description fixed_params[] = {
+#define PARAM(field, ...) PARAM_ENTRY(struct machine, field, __VA_ARGS__)
+#include "machine/machine_params.def"
+#undef PARAM
+#define PARAM(field, ...) PARAM_ENTRY(struct machine, sm.field, __VA_ARGS__)
+#include "sm/sm_params.def"
+#undef PARAM
+#define PARAM(field, key, ...) PARAM_ENTRY(struct machine, l1.field, "l1." key, __VA_ARGS__)
+#include "mem/cache_params.def"
+#undef PARAM
+#define PARAM(field, key, ...) PARAM_ENTRY(struct machine, instruction.field, "instruction_cache." key, __VA_ARGS__)
+#include "mem/cache_params.def"
+#undef PARAM
+#define PARAM(field, key, ...) PARAM_ENTRY(struct machine, constant.field, "constant_cache." key, __VA_ARGS__)
+#include "mem/cache_params.def"
+#undef PARAM
+#define PARAM(field, ...) PARAM_ENTRY(struct machine, gpu.field, __VA_ARGS__)
+#include "gpu/gpu_params.def"
+#undef PARAM
+#define PARAM(field, ...) PARAM_ENTRY(struct machine, crossbar.field, __VA_ARGS__)
+#include "mem/crossbar_params.def"
+#undef PARAM
+#define PARAM(field, key, ...) PARAM_ENTRY(struct machine, l2.field, "l2." key, __VA_ARGS__)
+#include "mem/cache_params.def"
+#undef PARAM
+#define PARAM(field, ...) PARAM_ENTRY(struct machine, dram.field, __VA_ARGS__)
+#include "mem/dram_params.def"
+#undef PARAM
+    PARAM_END,
+};
+
+/* The folder with the shipped machines; NULL when there is none. */
+static const char *configs_folder(struct arena *arena) {
+    const char *const candidates[] = {
+        file_beside_program(arena, "/configs"),
+#ifdef HEDDLE_CONFIGS_INSTALLED
+        HEDDLE_CONFIGS_INSTALLED,
+#endif
+    };
+    const char *chosen = getenv("HEDDLE_CONFIGS");
+    if (chosen && *chosen)
+        return chosen;
+    for (unsigned i = 0; i < sizeof candidates / sizeof candidates[0]; i++)
+        if (candidates[i] && access(candidates[i], R_OK | X_OK) == 0)
+            return candidates[i];
+    return NULL;
+}
+
+const char *const *machine_list(struct arena *arena) {
+    const char *folder = configs_folder(arena);
+    unsigned count;
+    return file_list(arena, folder ? folder : "", ".yaml", &count);
+}
+
+static enum status read_machine(struct machine *machine, const char *gpu, unsigned depth, struct report *report);
+
+/* One key of the file: a value, or {value, origin}. */
+static enum status read_key(struct machine *machine, const struct yaml *yaml, const struct yaml_node *key,
+                            const struct yaml_node *node, const char *file_origin, struct report *report) {
+    static const char *const keys[] = {"value", "origin", NULL};
+    const char *origin = file_origin;
+    const struct yaml_node *value = node;
+    if (node->kind == YAML_MAP) {
+        enum status status = yaml_known_keys(yaml, node, "a value with its origin", keys, report);
+        if (status)
+            return status;
+        value = yaml_get(node, "value");
+        const struct yaml_node *own = yaml_get(node, "origin");
+        if (!value || (own && own->kind != YAML_SCALAR))
+            return yaml_error(yaml, node, report, "'%s' needs {value: ..., origin: \"...\"}", key->text);
+        origin = own ? own->text : file_origin;
+    }
+    if (value->kind != YAML_SCALAR)
+        return yaml_error(yaml, value, report, "'%s' takes one value, not a list", key->text);
+    struct report inner = {0};
+    const char *full = arena_printf(&machine->arena, "%s: %s", machine->name, origin);
+    enum status status = param_assign(&machine->params, key->text, value->text, full, "", &inner);
+    if (status)
+        report_add(report, status, "%s:%u:%u: %s", yaml->name, value->line, value->column, report_text(&inner));
+    report_free(&inner);
+    return status;
+}
+
+static enum status read_text(struct machine *machine, const char *name, const char *file, const char *text,
+                             size_t length, unsigned depth, struct report *report) {
+    struct yaml yaml;
+    enum status status = yaml_parse(&machine->arena, file, text, length, &yaml, report);
+    if (status)
+        return status;
+    if (yaml.root->kind != YAML_MAP)
+        return yaml_error(&yaml, yaml.root, report, "a machine is written as lines of 'key: value'");
+    const struct yaml_node *base = yaml_get(yaml.root, "base"), *origin = yaml_get(yaml.root, "origin");
+    const struct yaml_node *about = yaml_get(yaml.root, "about");
+    const struct yaml_node *words[] = {base, origin, about};
+    for (unsigned i = 0; i < 3; i++)
+        if (words[i] && words[i]->kind != YAML_SCALAR)
+            return yaml_error(&yaml, words[i], report, "base, origin and about are plain text");
+    if (base && depth == BASE_DEPTH_MAX)
+        return yaml_error(&yaml, base, report, "the machines build on each other in a circle, or too deeply");
+    if (base)
+        status = read_machine(machine, base->text, depth + 1, report);
+    if (status)
+        return status;
+    machine->name = name;
+    machine->about = about ? about->text : "";
+    for (unsigned i = 0; i < yaml.root->count; i++) {
+        const struct yaml_node *key = yaml.root->keys[i], *node = yaml.root->items[i];
+        if (node == base || node == origin || node == about)
+            continue;
+        enum status one = read_key(machine, &yaml, key, node, origin ? origin->text : "no origin given", report);
+        status = one ? one : status;
+    }
+    return status;
+}
+
+static enum status read_machine(struct machine *machine, const char *gpu, unsigned depth, struct report *report) {
+    const char *path = gpu, *folder = configs_folder(&machine->arena);
+    if (!strchr(gpu, '/') && !file_ends_in(gpu, ".yaml")) {
+        const char *const *known = machine_list(&machine->arena);
+        bool found = false;
+        for (unsigned i = 0; known[i]; i++)
+            found |= strcmp(known[i], gpu) == 0;
+        if (!folder || !known[0])
+            return report_add(
+                report, STATUS_SYSTEM,
+                "machine '%s': the folder with the shipped machines is not found; set HEDDLE_CONFIGS to it", gpu);
+        const char *near = words_suggest(gpu, known);
+        if (!found && near)
+            return report_add(report, STATUS_INVALID, "there is no machine '%s'; did you mean '%s'?", gpu, near);
+        if (!found)
+            return report_add(report, STATUS_INVALID, "there is no machine '%s'; shipped are %s, or give a .yaml file",
+                              gpu, words_join(&machine->arena, known));
+        path = arena_printf(&machine->arena, "%s/%s.yaml", folder, gpu);
+    }
+    char *text = NULL;
+    size_t length = 0;
+    enum status status = file_read(path, FILE_LIMIT_BYTES, &machine->arena, &text, &length, report);
+    if (status)
+        return status;
+    const char *last = file_name(path);
+    size_t name_length = file_ends_in(last, ".yaml") ? strlen(last) - 5 : strlen(last);
+    const char *name = arena_strndup(&machine->arena, last, name_length);
+    if (depth == 0 && path == gpu)
+        machine->file = arena_strdup(&machine->arena, path);
+    return read_text(machine, name, path == gpu ? gpu : last, text, length, depth, report);
+}
+
+/* ---- keys ---- */
+
+/* Where the values of a mechanism's own keys begin in machine->mechanisms. */
+static size_t mechanism_offset(const struct divergence_ops *mechanism) {
+    size_t offset = 0;
+    for (const struct divergence_ops *const *one = divergence_all(); *one != mechanism; one++)
+        offset += bits_round_up((*one)->params_bytes, 8);
+    return offset;
+}
+
+const void *machine_mechanism_params(const struct machine *machine, const struct divergence_ops *mechanism) {
+    return machine->mechanisms + mechanism_offset(mechanism);
+}
+
+static enum status add_predictor_cost(const struct machine *machine, const struct cost_shape *shape, struct cost *out,
+                                      struct report *report) {
+    const struct predictor_ops *ops;
+    const struct predictor_shape keys = sm_predictor_keys(&machine->sm);
+    const unsigned before = out->count;
+    const enum status status = predictor_find(machine->sm.predictor, &ops, report);
+    if (status)
+        return status;
+    predictor_cost(ops, machine->sm.predictor_sharing, &keys, shape, out);
+    for (unsigned i = before; i < out->count; i++)
+        if (!out->items[i].entries)
+            return report_add(report, STATUS_INVALID,
+                              "sm.predictor=%s: tables without limits (predictor.entries, predictor.histories or "
+                              "predictor.cache_entries is 0) have no size",
+                              ops->name);
+    return STATUS_OK;
+}
+
+struct cost_shape machine_cost_shape(const struct machine *machine) {
+    const unsigned block_threads =
+        machine->max_block_threads < machine->max_threads ? machine->max_block_threads : machine->max_threads;
+    return (struct cost_shape){.warps = machine->max_warps,
+                               .block_warps = (block_threads + machine->warp_size - 1) / machine->warp_size,
+                               .warp_size = machine->warp_size,
+                               .threads = machine->max_threads,
+                               .lanes = machine->sm.lanes,
+                               .registers = machine->registers};
+}
+
+enum status machine_cost(const struct machine *machine, struct cost *out, struct report *report) {
+    const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
+    const struct cost_shape shape = machine_cost_shape(machine);
+    const void *params = machine_mechanism_params(machine, mechanism);
+    const enum status status = mechanism->check ? mechanism->check(params, report) : STATUS_OK;
+    if (!status && mechanism->cost)
+        mechanism->cost(params, &shape, out);
+    return status ? status : add_predictor_cost(machine, &shape, out, report);
+}
+
+const char *machine_needs_time(const struct machine *machine) {
+    const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
+    return divergence_needs_time(mechanism, machine_mechanism_params(machine, mechanism));
+}
+
+enum status machine_check_functional(const struct machine *machine, struct report *report) {
+    const char *reason = machine_needs_time(machine);
+    if (!reason)
+        return STATUS_OK;
+    return report_add(report, STATUS_INVALID, "divergence.mechanism=%s needs time: %s; leave out --functional",
+                      machine->divergence_mechanism, reason);
+}
+
+unsigned machine_warp_threads(const struct machine *machine) {
+    const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
+    const unsigned threads = mechanism->warp_threads
+                                 ? mechanism->warp_threads(machine_mechanism_params(machine, mechanism))
+                                 : machine->warp_size;
+    return threads < machine->max_block_threads ? threads : machine->max_block_threads;
+}
+
+/* The machine's own keys and those of the mechanisms. */
+static const struct param_description *all_params(struct arena *arena) {
+    struct {
+        struct param_description *items;
+        unsigned count, capacity;
+    } all = {0};
+    for (const struct param_description *param = fixed_params; param->key; param++)
+        *ARENA_PUSH(arena, &all) = *param;
+    for (const struct divergence_ops *const *one = divergence_all(); *one; one++)
+        for (const struct param_description *param = (*one)->params; param && param->key; param++) {
+            struct param_description *copy = ARENA_PUSH(arena, &all);
+            *copy = *param;
+            copy->offset += offsetof(struct machine, mechanisms) + mechanism_offset(*one);
+        }
+    *ARENA_PUSH(arena, &all) = (struct param_description)PARAM_END;
+    return all.items;
+}
+
+static enum status start(struct machine *machine, struct report *report) {
+    *machine = (struct machine){.name = "default", .about = ""};
+    if (mechanism_offset(NULL) > MACHINE_MECHANISM_BYTES)
+        return report_add(report, STATUS_INVALID, "the mechanisms' own keys need %zu bytes, a machine has %u for them",
+                          mechanism_offset(NULL), (unsigned)MACHINE_MECHANISM_BYTES);
+    return param_create(&machine->params, all_params(&machine->arena), machine, &machine->arena, report);
+}
+
+enum status machine_open(struct machine *machine, const char *gpu, struct report *report) {
+    enum status status = start(machine, report);
+    return status ? status : read_machine(machine, gpu ? gpu : MACHINE_DEFAULT, 0, report);
+}
+
+enum status machine_open_text(struct machine *machine, const char *name, const char *text, size_t length,
+                              struct report *report) {
+    enum status status = start(machine, report);
+    return status ? status : read_text(machine, name, name, text, length, 0, report);
+}
+
+enum status machine_set(struct machine *machine, const char *setting, const char *origin, struct report *report) {
+    const char *equals = strchr(setting, '=');
+    if (!equals || equals == setting)
+        return report_add(report, STATUS_INVALID, "%s: '%s' is not KEY=VALUE; 'heddle config show' lists the keys",
+                          origin, setting);
+    const char *key = arena_strndup(&machine->arena, setting, (size_t)(equals - setting));
+    return param_assign(&machine->params, key, equals + 1, origin, origin, report);
+}
+
+/* ---- the data cache and what it shares its memory with ---- */
+
+/* The next size of l1.carve_out in bytes; false: the list is over or is none. */
+static bool next_carve_out(const char **list, uint64_t *bytes) {
+    const char *at = *list + strspn(*list, " ,");
+    char *end = NULL;
+    if (*at < '0' || *at > '9')
+        return false;
+    *bytes = strtoull(at, &end, 10) * 1024;
+    *list = end;
+    return true;
+}
+
+static enum status check_carve_out(const struct machine *machine, struct report *report) {
+    const char *list = machine->l1_carve_out;
+    const uint64_t way_bytes = machine->l1.size_bytes / machine->l1.ways;
+    uint64_t bytes, before = 0, last = 0;
+    for (unsigned n = 0; next_carve_out(&list, &bytes); before = last = bytes, n++)
+        if ((n && bytes <= before) || bytes >= machine->l1.size_bytes || bytes % way_bytes)
+            return report_add(report, STATUS_INVALID,
+                              "machine '%s': l1.carve_out '%s': %llu KiB must be more than the size before, less than "
+                              "l1.size_bytes (%llu) and whole ways of it (%llu bytes each)",
+                              machine->name, machine->l1_carve_out, (unsigned long long)(bytes / 1024),
+                              (unsigned long long)machine->l1.size_bytes, (unsigned long long)way_bytes);
+    if (list[strspn(list, " ,")])
+        return report_add(report, STATUS_INVALID,
+                          "machine '%s': l1.carve_out '%s' is not a list of sizes in KiB, as '0 16 64'", machine->name,
+                          machine->l1_carve_out);
+    if (machine->l1_carve_out[0] && last < machine->shared_bytes)
+        return report_add(report, STATUS_INVALID,
+                          "machine '%s': sm.shared_bytes is %llu, but the largest of l1.carve_out holds only %llu",
+                          machine->name, (unsigned long long)machine->shared_bytes, (unsigned long long)last);
+    return STATUS_OK;
+}
+
+static enum status check_l1(const struct machine *machine, struct report *report) {
+    if (machine->l1_prefer == MACHINE_PREFER_L1 && !machine->l1_large_bytes)
+        return report_add(report, STATUS_INVALID,
+                          "machine '%s': l1.prefer=l1, but this SM has one split only: set l1.large_bytes, "
+                          "l1.large_ways and l1.small_shared_bytes, or leave l1.prefer at shared",
+                          machine->name);
+    return machine->l1_carve_out[0] ? check_carve_out(machine, report) : STATUS_OK;
+}
+
+uint64_t machine_shared_bytes(const struct machine *machine) {
+    return machine->l1_prefer == MACHINE_PREFER_L1 ? machine->l1_small_shared_bytes : machine->shared_bytes;
+}
+
+struct cache_params machine_l1(const struct machine *machine, uint64_t shared_in_use) {
+    struct cache_params l1 = machine->l1;
+    const char *list = machine->l1_carve_out;
+    if (machine->l1_prefer == MACHINE_PREFER_L1) {
+        l1.size_bytes = machine->l1_large_bytes, l1.ways = machine->l1_large_ways;
+        return l1;
+    }
+    const uint64_t way_bytes = l1.size_bytes / l1.ways;
+    if (machine->ideal_warps && shared_in_use > machine->shared_bytes)
+        shared_in_use = machine->shared_bytes;
+    for (uint64_t bytes; next_carve_out(&list, &bytes);)
+        if (bytes >= shared_in_use) {
+            l1.size_bytes -= bytes;
+            l1.ways -= (uint32_t)(bytes / way_bytes);
+            break;
+        }
+    return l1;
+}
+
+static enum status check_names(const struct machine *machine, struct report *report) {
+    enum status status = STATUS_OK;
+    if (!divergence_find(machine->divergence_mechanism)) {
+        struct text_nearest nearest = {0};
+        for (const struct divergence_ops *const *known = divergence_all(); *known; known++)
+            text_nearest_try(&nearest, machine->divergence_mechanism, (*known)->name);
+        status = report_add(report, STATUS_INVALID, "divergence.mechanism=%s: no such mechanism%s%s%s; there are:",
+                            machine->divergence_mechanism, nearest.best ? " (did you mean '" : "",
+                            nearest.best ? nearest.best : "", nearest.best ? "'?)" : "");
+        for (const struct divergence_ops *const *known = divergence_all(); *known; known++)
+            report_add(report, STATUS_INVALID, "  %s: %s", (*known)->name, (*known)->help);
+    }
+    const struct predictor_ops *predictor;
+    if (predictor_find(machine->sm.predictor, &predictor, report))
+        status = STATUS_INVALID;
+    return scheduler_find(machine->sm.scheduler, report) ? status : STATUS_INVALID;
+}
+
+/* Only warps that stay together and have no scoreboard wait as these two keys say. */
+static enum status check_in_flight(const struct machine *machine, struct report *report) {
+    const struct sm_params *sm = &machine->sm;
+    const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
+    if (!sm->memory_in_flight)
+        return sm->wait_at_use
+                   ? STATUS_OK
+                   : report_add(
+                         report, STATUS_INVALID,
+                         "machine '%s': pipeline.wait_at_use=false: with pipeline.memory_in_flight=0 a warp waits "
+                         "for each of its instructions",
+                         machine->name);
+    if (mechanism->regroups)
+        return report_add(
+            report, STATUS_INVALID,
+            "machine '%s': pipeline.memory_in_flight=%u: divergence.mechanism=%s forms groups anew, which "
+            "have one instruction in flight",
+            machine->name, sm->memory_in_flight, machine->divergence_mechanism);
+    if (sm_pipeline(sm, mechanism) == SM_SCOREBOARD)
+        return report_add(
+            report, STATUS_INVALID,
+            "machine '%s': pipeline.memory_in_flight=%u: with sm.pipeline=scoreboard registers alone say what a "
+            "warp waits for",
+            machine->name, sm->memory_in_flight);
+    return STATUS_OK;
+}
+
+/* Where fetch hears of branches late, warps stay where they are, and only the predictor says where fetch goes. */
+static enum status check_branches(const struct machine *machine, struct report *report) {
+    const struct sm_params *sm = &machine->sm;
+    if (!sm->branch_cycles)
+        return STATUS_OK;
+    if (divergence_find(machine->divergence_mechanism)->regroups)
+        return report_add(report, STATUS_INVALID,
+                          "machine '%s': sm.branch_cycles=%u: divergence.mechanism=%s forms groups where threads have "
+                          "gone, so that nothing is fetched for them before their branch is known; with "
+                          "sm.branch_cycles=0 predictions are counted there too",
+                          machine->name, sm->branch_cycles, machine->divergence_mechanism);
+    if (sm->pipeline == SM_ONE_CYCLE)
+        return report_add(report, STATUS_INVALID,
+                          "machine '%s': sm.branch_cycles=%u: with sm.pipeline=one-cycle a branch is known in the next "
+                          "cycle",
+                          machine->name, sm->branch_cycles);
+    if (sm->fetch_straight)
+        return report_add(report, STATUS_INVALID,
+                          "machine '%s': sm.branch_cycles=%u: sm.fetch_straight=true says itself where fetch goes "
+                          "behind a branch; set it to false",
+                          machine->name, sm->branch_cycles);
+    return STATUS_OK;
+}
+
+/* The one key that mechanisms replace: of threads that have one instruction in flight there is nothing to track. */
+static bool pipeline_is_replaced(const struct machine *machine) {
+    const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
+    return mechanism && sm_pipeline(&machine->sm, mechanism) != (enum sm_pipeline)machine->sm.pipeline;
+}
+
+static bool is_replaced(const struct machine *machine, const struct param_description *param) {
+    return param->offset == offsetof(struct machine, sm.pipeline) && pipeline_is_replaced(machine);
+}
+
+const char *machine_value(const struct machine *machine, const struct param_description *param) {
+    if (!is_replaced(machine, param))
+        return param_text(&machine->params, param);
+    return param_choice(param, sm_pipeline(&machine->sm, divergence_find(machine->divergence_mechanism)),
+                        machine->params.arena);
+}
+
+const char *machine_origin(const struct machine *machine, const struct param_description *param) {
+    return is_replaced(machine, param)
+               ? arena_printf(machine->params.arena, "needed by %s", machine->divergence_mechanism)
+               : param_origin(&machine->params, param);
+}
+
+/* Values that someone asked for are refused where they cannot be had, those of a machine's description are replaced. */
+static enum status check_pipeline(const struct machine *machine, struct report *report) {
+    if (!pipeline_is_replaced(machine))
+        return STATUS_OK;
+    const struct param_description *param = param_find(&machine->params, "sm.pipeline");
+    const char *origin = param_origin(&machine->params, param);
+    if (strncmp(origin, "--", 2) != 0 && strcmp(origin, MACHINE_SET_BY_API) != 0)
+        return STATUS_OK;
+    return report_add(
+        report, STATUS_INVALID,
+        "machine '%s': sm.pipeline=%s: with divergence.mechanism=%s a thread has one instruction in flight; "
+        "leave the key out or set sm.pipeline=%s",
+        machine->name, param_text(&machine->params, param), machine->divergence_mechanism,
+        machine_value(machine, param));
+}
+
+enum status machine_check(const struct machine *machine, struct report *report) {
+    enum status status = check_names(machine, report);
+    if (!status)
+        status = check_branches(machine, report);
+    if (!status)
+        status = check_pipeline(machine, report);
+    if (!status)
+        status = check_in_flight(machine, report);
+    if (!status)
+        status = check_l1(machine, report);
+    if (!bits_is_power_of_two(machine->warp_size))
+        status = report_add(report, STATUS_INVALID, "machine '%s': sm.warp_size=%u: it is a power of two",
+                            machine->name, machine->warp_size);
+    if ((uint64_t)machine->max_warps * machine->warp_size < machine->max_threads)
+        status = report_add(report, STATUS_INVALID,
+                            "machine '%s': sm.max_threads is %u, but sm.max_warps times sm.warp_size holds only %llu",
+                            machine->name, machine->max_threads,
+                            (unsigned long long)machine->max_warps * machine->warp_size);
+    if (machine->max_block_threads > machine->max_threads)
+        status = report_add(report, STATUS_INVALID,
+                            "machine '%s': sm.max_block_threads is %u, but an SM holds only %u (sm.max_threads)",
+                            machine->name, machine->max_block_threads, machine->max_threads);
+    return status;
+}
+
+enum status machine_check_timed(const struct machine *machine, struct report *report) {
+    const struct gpu_config config = machine_gpu_config(machine);
+    const struct cache_params l1 = machine_l1(machine, 0);
+    const struct {
+        const char *key;
+        const struct cache_params *params;
+    } caches[] = {{"l1", &l1}, {"instruction_cache", &machine->instruction}, {"constant_cache", &machine->constant}};
+    struct arena arena = {0};
+    jmp_buf escape;
+    arena.escape = &escape;
+    if (setjmp(escape)) {
+        arena_free(&arena);
+        return report_add(report, STATUS_SYSTEM, "machine '%s': the host is out of memory", machine->name);
+    }
+    enum status status = gpu_create(&arena, &config, report) ? STATUS_OK : STATUS_INVALID;
+    for (unsigned i = 0; i < sizeof caches / sizeof caches[0]; i++) {
+        struct cache *cache;
+        if (cache_create(&cache, &arena, caches[i].params, caches[i].key, 0, report) != STATUS_OK)
+            status = STATUS_INVALID;
+    }
+    arena_free(&arena);
+    return status;
+}
+
+void machine_close(struct machine *machine) { arena_free(&machine->arena); }
+
+bool machine_is_idle_key(const struct machine *machine, const struct param_description *param) {
+    const size_t area = offsetof(struct machine, mechanisms);
+    const bool is_mechanism = param->offset >= area && param->offset < area + MACHINE_MECHANISM_BYTES;
+    const size_t length = strlen(machine->divergence_mechanism);
+    if (!is_mechanism) {
+        const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
+        return strncmp(param->key, "host.", 5) == 0 || (mechanism && sm_ignores(mechanism, param->key));
+    }
+    return strncmp(param->key, machine->divergence_mechanism, length) != 0 || param->key[length] != '.';
+}
+
+struct occupancy_limits machine_occupancy_limits(const struct machine *machine) {
+    enum { IDEAL_THREADS = 2048 };
+    if (machine->ideal_warps)
+        return (struct occupancy_limits){
+            .warp_size = machine->warp_size,
+            .threads = IDEAL_THREADS,
+            .warps = IDEAL_THREADS / machine->warp_size < WARPS_MAX ? IDEAL_THREADS / machine->warp_size : WARPS_MAX,
+            .blocks = IDEAL_THREADS / LANES_MAX,
+            .threads_per_block = machine->max_block_threads,
+            .registers = UINT32_MAX,
+            .registers_per_thread = machine->max_registers_per_thread,
+            .register_unit = 1,
+            .shared_bytes = UINT32_MAX,
+            .shared_unit_bytes = 1,
+        };
+    return (struct occupancy_limits){
+        .warp_size = machine->warp_size,
+        .threads = machine->max_threads,
+        .warps = machine->max_warps,
+        .blocks = machine->max_blocks,
+        .threads_per_block = machine->max_block_threads,
+        .registers = machine->registers,
+        .registers_per_thread = machine->max_registers_per_thread,
+        .register_unit = machine->register_unit,
+        .shared_bytes = (uint32_t)machine_shared_bytes(machine),
+        .shared_unit_bytes = machine->shared_unit,
+    };
+}
+
+struct gpu_config machine_gpu_config(const struct machine *machine) {
+    return (struct gpu_config){.sm_count = machine->sm_count,
+                               .sm = &machine->sm,
+                               .l1 = &machine->l1,
+                               .instruction = &machine->instruction,
+                               .constant = &machine->constant,
+                               .l2 = &machine->l2,
+                               .crossbar = &machine->crossbar,
+                               .dram = &machine->dram,
+                               .gpu = &machine->gpu};
+}

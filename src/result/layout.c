@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "result/layout.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <xxhash.h>
+
+enum { DEPTH_MAX = 32 };
+
+/* Text comes indented throughout. Blank space between the brackets of a list is held back until what follows shows
+ * whether the list holds objects. */
+struct layout {
+    struct arena *arena;
+    char *items;
+    unsigned count, capacity;
+    char open[DEPTH_MAX]; /* brackets that are open */
+    unsigned depth;
+    bool in_string, escaped;
+    unsigned held; /* blanks after a newline, plus 1; 0: nothing is held */
+    char last;     /* character before what is held */
+    bool failed;
+};
+
+static void put(struct layout *layout, char c) {
+    if (layout->count >= UINT32_MAX / 4) {
+        layout->failed = true;
+        return;
+    }
+    if (layout->count == layout->capacity)
+        layout->items = arena_grow(layout->arena, layout->items, layout->count, &layout->capacity, 1);
+    layout->items[layout->count++] = c;
+}
+
+static void put_held(struct layout *layout) {
+    put(layout, '\n');
+    for (; layout->held > 1; layout->held--)
+        put(layout, ' ');
+}
+
+static void release(struct layout *layout, char next) {
+    const bool in_list = layout->depth && layout->open[layout->depth - 1] == '[';
+    if (!in_list || next == '{' || (next == ']' && layout->last == '}'))
+        put_held(layout);
+    else if (layout->last == ',')
+        put(layout, ' ');
+    layout->held = 0;
+}
+
+static void add(struct layout *layout, char c) {
+    if (layout->in_string) {
+        put(layout, c);
+        layout->in_string = layout->escaped || c != '"';
+        layout->escaped = !layout->escaped && c == '\\';
+        layout->last = c;
+        return;
+    }
+    if (c == '\n' || (layout->held && c == ' ')) {
+        layout->held++;
+        return;
+    }
+    if (layout->held)
+        release(layout, c);
+    if ((c == '[' || c == '{') && layout->depth < DEPTH_MAX)
+        layout->open[layout->depth++] = c;
+    if ((c == ']' || c == '}') && layout->depth)
+        layout->depth--;
+    layout->in_string = c == '"';
+    put(layout, c);
+    layout->last = c;
+}
+
+static int add_chunk(const char *bytes, size_t length, void *data) {
+    struct layout *layout = data;
+    for (size_t i = 0; i < length; i++)
+        add(layout, bytes[i]);
+    return layout->failed ? -1 : 0;
+}
+
+char *result_layout(const json_t *root, struct arena *arena, size_t *length) {
+    struct layout layout = {.arena = arena};
+    if (json_dump_callback(root, add_chunk, &layout, JSON_INDENT(1) | JSON_REAL_PRECISION(17)))
+        return NULL;
+    put(&layout, '\n');
+    put(&layout, 0);
+    if (layout.failed)
+        return NULL;
+    *length = layout.count - 1;
+    return layout.items;
+}
+
+/* ---- the seal ---- */
+
+/* A sealed text ends in these, the checksum between them. */
+#define SEAL_BEGIN "  \"checksum\": \""
+#define SEAL_END "\"\n }\n}\n"
+enum { CHECKSUM_DIGITS = 32, SEAL_BYTES = sizeof SEAL_BEGIN - 1 + CHECKSUM_DIGITS + sizeof SEAL_END - 1 };
+
+static void checksum(const char *text, size_t length, char out[CHECKSUM_DIGITS + 1]) {
+    const XXH128_hash_t hash = XXH3_128bits(text, length);
+    snprintf(out, CHECKSUM_DIGITS + 1, "%016llx%016llx", (unsigned long long)hash.high64,
+             (unsigned long long)hash.low64);
+}
+
+char *result_seal(json_t *root, struct arena *arena, size_t *length) {
+    char digits[CHECKSUM_DIGITS + 1];
+    json_t *host = json_object_get(root, "host");
+    host = json_is_object(host) ? json_incref(host) : json_object();
+    json_object_del(root, "host"); /* both come last */
+    json_object_del(host, "checksum");
+    snprintf(digits, sizeof digits, "%0*d", CHECKSUM_DIGITS, 0);
+    json_object_set_new(host, "checksum", json_string(digits));
+    json_object_set_new(root, "host", host);
+    char *text = result_layout(root, arena, length);
+    if (!text)
+        return NULL;
+    checksum(text, *length - SEAL_BYTES, digits);
+    memcpy(text + *length - SEAL_BYTES + sizeof SEAL_BEGIN - 1, digits, CHECKSUM_DIGITS);
+    return text;
+}
+
+enum result_sealed result_check_seal(const char *text, size_t length) {
+    const char *seal = text + length - SEAL_BYTES, *end = text + length - (sizeof SEAL_END - 1);
+    char digits[CHECKSUM_DIGITS + 1];
+    if (length < SEAL_BYTES || memcmp(seal, SEAL_BEGIN, sizeof SEAL_BEGIN - 1) != 0 ||
+        memcmp(end, SEAL_END, sizeof SEAL_END - 1) != 0)
+        return RESULT_UNSEALED;
+    checksum(text, length - SEAL_BYTES, digits);
+    return memcmp(seal + sizeof SEAL_BEGIN - 1, digits, CHECKSUM_DIGITS) == 0 ? RESULT_SEALED : RESULT_ALTERED;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of a result file that only a run in time has. */
+#ifndef HEDDLE_RESULT_TIMED_H
+#define HEDDLE_RESULT_TIMED_H
+
+#include "launch/run.h"
+#include <jansson.h>
+
+/* Adds the counters of one launch, or of several, all but those per instruction and the series. */
+void result_merge_timed(struct gpu_stats *total, const struct gpu_stats *one, struct arena *arena);
+void result_add_timed(json_t *into, const struct gpu_stats *timed, const struct run_stats *stats);
+void result_add_inst_timed(json_t *into, const struct sm_inst_stats *timed);
+void result_add_timed_units(json_t *into, const struct divergence_ops *mechanism, bool predicts);
+/* series.c */
+json_t *result_series(const struct series *series);
+json_t *result_sms(const struct series *sms);
+void result_add_series_units(json_t *into);
+json_t *result_histograms(const struct gpu_stats *timed);
+void result_add_histogram_units(json_t *into);
+/* A number every reader of JSON keeps exact. */
+json_t *result_count(uint64_t value);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What holds a launch back: it is repeated with one part of the machine ideal at a time, and what each would gain, and at
+ * which source lines, is set side by side. */
+#ifndef HEDDLE_STUDY_WHY_H
+#define HEDDLE_STUDY_WHY_H
+
+#include "launch/run.h"
+
+enum ideal_name {
+#define IDEAL(name, title, settings, narrower, act) IDEAL_##name,
+#include "study/ideals.def"
+#undef IDEAL
+    IDEAL_COUNT
+};
+
+struct ideal {
+    const char *name, *title, *settings, *narrower, *act;
+};
+extern const struct ideal ideals[IDEAL_COUNT];
+
+#define WHY_SCHEMA "heddle-why-1"
+/* What gains less of the launch's time is not worth acting on. */
+#define WHY_LEAST_GAIN 0.02
+
+/* A line at which the ideal run spent fewer slots of the schedulers. */
+struct why_line {
+    unsigned file;
+    uint32_t line;
+    double share;     /* of the slots saved at all lines */
+    const char *wait; /* what its warps wait for longest as the machine is; "": they do not */
+};
+
+struct why_part {
+    const struct ideal *ideal;
+    enum status status; /* not STATUS_OK: it could not be run, `message` says why */
+    const char *message;
+    uint64_t cycles;
+    double gain; /* part of the launch's time that it saves; negative: slower */
+    double own;  /* of that, what no narrower ideal part gains already; never negative */
+    bool same_memory;
+    struct why_line *lines; /* most first */
+    unsigned line_count;
+};
+
+struct why_work;
+
+struct why {
+    struct arena arena;
+    struct why_work *work; /* the runs */
+    struct run *base;      /* the launch as the machine is */
+    uint64_t cycles;
+    double issued; /* part of the slots in which something issued */
+    struct why_part parts[IDEAL_COUNT];
+    unsigned order[IDEAL_COUNT]; /* of parts, by their own gain */
+    unsigned worth;              /* how many of them are worth acting on */
+};
+
+struct why_options {
+    uint64_t seed;
+    const struct file_access *files;
+    unsigned threads; /* runs at a time, at least 1 */
+    /* Opens the machine as it is; called once for every run, one after another. */
+    enum status (*open)(void *self, struct machine *machine, struct report *report);
+    void (*done)(void *self, unsigned runs, unsigned of); /* NULL: nobody looks; called by one thread at a time */
+    void *self;
+};
+
+/* Zero-initialise, then why_run. Fails only when the launch does as the machine is; checks of the launch file that fail
+ * give STATUS_WRONG and an analysis none the less. */
+enum status why_run(struct why *why, const struct launch_file *file, const struct why_options *options,
+                    struct report *report);
+/* As JSON with a newline at its end, in the arena. The same launch gives the same bytes. */
+char *why_write(struct why *why, struct arena *arena, size_t *length);
+void why_close(struct why *why);
+
+#endif
