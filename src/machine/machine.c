@@ -299,7 +299,7 @@ static enum status check_carve_out(const struct machine *machine, struct report 
     const uint64_t way_bytes = machine->l1.size_bytes / machine->l1.ways;
     uint64_t bytes, before = 0, last = 0;
     for (unsigned n = 0; next_carve_out(&list, &bytes); before = last = bytes, n++)
-        if ((n && bytes <= before) || bytes >= machine->l1.size_bytes || bytes % way_bytes)
+        if ((n && bytes <= before) || bytes >= machine->l1.size_bytes || !way_bytes || bytes % way_bytes)
             return report_add(report, STATUS_INVALID,
                               "machine '%s': l1.carve_out '%s': %llu KiB must be more than the size before, less than "
                               "l1.size_bytes (%llu) and whole ways of it (%llu bytes each)",

@@ -244,6 +244,7 @@ static void splits_that_cannot_be_are_refused(void **state) {
     static const char *const cases[][2] = {
         {"base: qv100\nl1.prefer: l1\n", "l1.prefer=l1, but this SM has one split only"},
         {"base: qv100\nl1.carve_out: 0 x\n", "not a list of sizes"},
+        {"base: qv100\nl1.carve_out: 0 8\nl1.ways: 4096\nl1.size_bytes: 2048\n", "whole ways of it (0 bytes each)"},
         {"base: qv100\nl1.carve_out: 0 16 8 96\n", "more than the size before"},
         {"base: qv100\nl1.carve_out: 0 96 128\n", "less than l1.size_bytes"},
         {"base: qv100\nl1.carve_out: 0 64\n", "the largest of l1.carve_out holds only 65536"},
