@@ -38,8 +38,8 @@ if(build_type MATCHES "^REL" AND NOT HEDDLE_SANITIZE)
   target_link_options(heddle_flags INTERFACE -Wl,-z,relro,-z,now,-z,noexecstack)
   # Not in what runs for every simulated instruction and sees requests and lanes only, no byte of a stranger: canaries
   # there cost more than the limits of `tools/check speed` leave.
-  file(GLOB engine CONFIGURE_DEPENDS src/sm/*.c src/sm/*/*.c src/mem/*.c src/gpu/*.c src/divergence/*.c
-    src/exec/lanes.c src/exec/timed.c src/exec/core.c src/exec/mixed.c)
+  file(GLOB engine CONFIGURE_DEPENDS src/sm/*.c src/sm/*/*.c src/mem/*.c src/mem/*/*.c src/gpu/*.c src/divergence/*.c
+    src/exec/lanes.c src/exec/timed.c src/exec/mixed.c)
   set_source_files_properties(${engine} PROPERTIES COMPILE_OPTIONS -fno-stack-protector)
   set(CMAKE_POSITION_INDEPENDENT_CODE ON)
   include(CheckPIESupported)

@@ -85,8 +85,9 @@ export function costs(result) {
         'warps waited for a result of their own, for an instruction to be fetched or at a barrier', line => line.cycle_classes.idle);
     with_line(nobody.memory + nobody.idle, 'No warp to run', 'a scheduler had no warp at all: too few blocks, or the last ones still running elsewhere');
     const stage = Object.keys(stages).reduce((most, name) => stages[name] > stages[most] ? name : most);
-    with_line(classes.stall, 'Units taken', `a warp was ready and what it needs was not, mostly ${stage === 'in_flight'
-        ? 'because as many instructions were in flight as an SM holds' : `the ${stage.replace('_', '/')} unit`}`, line => line.cycle_classes.stall);
+    const missing = {in_flight: 'because as many instructions were in flight as an SM holds',
+        scheduler: 'because the scheduler held it back'}[stage] || `the ${stage.replace('_', '/')} unit`;
+    with_line(classes.stall, 'Units taken', `a warp was ready and what it needs was not, mostly ${missing}`, line => line.cycle_classes.stall);
     with_line(issued * (1 - total.simd_efficiency), 'Lanes switched off',
         'groups were issued with some of their lanes off: threads that parted, or warps that are not full',
         line => line.warp_instructions * (1 - line.simd_efficiency));

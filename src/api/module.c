@@ -36,10 +36,11 @@ static enum status load(struct heddle_module *module, const char *path, const ch
     enum status status = STATUS_OK;
     if (is_source(name)) {
         struct compile_options words;
+        const struct compile_source source = {name, text, bytes};
         if ((status = read_options(&device->machine, name, options, arena, &words, report)) != STATUS_OK)
             return status;
         status = path ? compile_file(path, &words, arena, &module->compiled, report)
-                      : compile_text(name, text, bytes, &words, arena, &module->compiled, report);
+                      : compile_text(&source, &words, arena, &module->compiled, report);
         text = module->compiled.ptx;
         bytes = module->compiled.ptx_bytes;
         name = arena_printf(arena, "%s.ptx", name); /* positions in the PTX are not positions in the source */
@@ -47,19 +48,18 @@ static enum status load(struct heddle_module *module, const char *path, const ch
     return status ? status : device_load(device->device, name, text, bytes, &module->program, report);
 }
 
-static enum heddle_status make(struct heddle_device *device, const char *name, const char *path, const char *text,
-                               size_t bytes, const char *const *options, struct heddle_module **out,
-                               struct heddle_text *errors) {
+static enum heddle_status make(struct heddle_device *device, const char *path, const struct compile_source *given,
+                               const char *const *options, struct heddle_module **out, struct heddle_text *errors) {
     struct report report = {0};
     struct arena *arena = &device->arena;
     struct heddle_module *module = ARENA_NEW(arena, struct heddle_module);
     module->device = device;
-    module->name = arena_strdup(arena, file_name(name));
+    module->name = arena_strdup(arena, file_name(given->name));
     module->folder = path ? file_dir(arena, path) : NULL;
-    char *source = arena_alloc(arena, bytes + 1); /* a cubin has bytes of 0 in it */
-    memcpy(source, text, bytes);
+    char *source = arena_alloc(arena, given->bytes + 1); /* a cubin has bytes of 0 in it */
+    memcpy(source, given->text, given->bytes);
     module->source = source;
-    const enum status status = load(module, path, module->source, bytes, options, &report);
+    const enum status status = load(module, path, module->source, given->bytes, options, &report);
     if (!status) {
         module->module = program_module(module->program);
         module->next = device->modules;
@@ -85,8 +85,9 @@ enum heddle_status heddle_module_from_file(struct heddle_device *device, const c
     char *text = NULL;
     size_t bytes = 0;
     const enum status status = file_read(path, MODULE_LIMIT_BYTES, &arena, &text, &bytes, &report);
+    const struct compile_source given = {path, text, bytes};
     const enum heddle_status made =
-        status ? api_end(status, &report, errors) : make(device, path, path, text, bytes, options, out, errors);
+        status ? api_end(status, &report, errors) : make(device, path, &given, options, out, errors);
     arena_free(&arena);
     return made;
 }
@@ -104,7 +105,8 @@ enum heddle_status heddle_module_from_text(struct heddle_device *device, const c
         return refuse_name(name, errors);
     if (file_ends_in(name, ".cubin"))
         return api_refuse(errors, "'%s': a cubin is no text; heddle_module_from_file reads it", name);
-    return make(device, name, NULL, text, strlen(text), options, out, errors);
+    const struct compile_source given = {name, text, strlen(text)};
+    return make(device, NULL, &given, options, out, errors);
 }
 
 enum heddle_status heddle_module_kernels(struct heddle_module *module, struct heddle_text *out,

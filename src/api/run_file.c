@@ -16,12 +16,11 @@ static enum status carry_out(struct run *run, struct arena *arena, struct heddle
         status = run_check(run, report);
     if (!out || (status && status != STATUS_WRONG && status != STATUS_STOPPED))
         return status;
-    char *text = NULL;
     size_t bytes = 0;
-    const enum status written = result_write(run, complete, seconds, arena, &text, &bytes, report);
-    if (!written)
+    const char *text = result_write(run, complete, seconds, arena, &bytes, report);
+    if (text)
         api_text_set(out, text, bytes);
-    return status ? status : written;
+    return status ? status : text ? STATUS_OK : STATUS_SYSTEM;
 }
 
 enum heddle_status heddle_run_file(struct heddle_machine *machine, const char *path, enum heddle_mode mode,

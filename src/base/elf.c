@@ -55,7 +55,7 @@ static void add(struct cursor *cursor, unsigned bytes, uint64_t value) {
 
 /* ---- reading ---- */
 
-struct reader {
+struct elf_reader {
     const char *name;
     const uint8_t *bytes;
     size_t length;
@@ -66,9 +66,9 @@ struct reader {
     unsigned names; /* the section of section names */
 };
 
-static enum status refuse(const struct reader *reader, uint64_t at, const char *format, ...)
+static enum status refuse(const struct elf_reader *reader, uint64_t at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static enum status refuse(const struct reader *reader, uint64_t at, const char *format, ...) {
+static enum status refuse(const struct elf_reader *reader, uint64_t at, const char *format, ...) {
     char message[256];
     va_list arguments;
     va_start(arguments, format);
@@ -78,7 +78,7 @@ static enum status refuse(const struct reader *reader, uint64_t at, const char *
                       (unsigned long long)at, message);
 }
 
-static enum status read_header(struct reader *reader) {
+static enum status read_header(struct elf_reader *reader) {
     const uint8_t *bytes = reader->bytes;
     struct elf_file *file = reader->file;
     if (reader->length < IDENT_BYTES || memcmp(bytes, magic, sizeof magic) != 0)
@@ -120,7 +120,7 @@ static const char *string_at(const struct elf_section *table, uint64_t offset) {
     return (const char *)table->bytes + offset;
 }
 
-static enum status read_sections(struct reader *reader) {
+static enum status read_sections(struct elf_reader *reader) {
     struct elf_file *file = reader->file;
     const unsigned word = file->wide ? 8 : 4, bytes = file->wide ? SECTION_64 : SECTION_32;
     uint32_t *names = ARENA_ARRAY(reader->arena, uint32_t, file->section_count);
@@ -157,7 +157,7 @@ static enum status read_sections(struct reader *reader) {
     return STATUS_OK;
 }
 
-static enum status read_symbols(struct reader *reader, const struct elf_section *section) {
+static enum status read_symbols(struct elf_reader *reader, const struct elf_section *section) {
     struct elf_file *file = reader->file;
     const unsigned bytes = file->wide ? SYMBOL_64 : SYMBOL_32;
     if (file->symbols)
@@ -188,7 +188,7 @@ static enum status read_symbols(struct reader *reader, const struct elf_section 
     return STATUS_OK;
 }
 
-static enum status read_relocations(struct reader *reader, struct elf_section *section) {
+static enum status read_relocations(struct elf_reader *reader, struct elf_section *section) {
     const struct elf_file *file = reader->file;
     const bool has_addend = section->type == ELF_RELA;
     const unsigned word = file->wide ? 8 : 4, bytes = (has_addend ? 3 : 2) * word;
@@ -219,7 +219,7 @@ static enum status read_relocations(struct reader *reader, struct elf_section *s
 enum status elf_read(const char *name, const uint8_t *bytes, size_t length, struct arena *arena, struct elf_file *out,
                      struct report *report) {
     *out = (struct elf_file){0};
-    struct reader reader = {
+    struct elf_reader reader = {
         .name = name, .bytes = bytes, .length = length, .arena = arena, .file = out, .report = report};
     enum status status = read_header(&reader);
     if (!status)
@@ -287,13 +287,13 @@ static uint8_t *write_relocations(const struct elf_file *file, const struct elf_
 }
 
 /* A section as it stands in the file. */
-struct part {
+struct elf_part {
     struct elf_section section;
     uint32_t name;
     unsigned entry_bytes;
 };
 
-static uint64_t place(struct part *parts, unsigned count, uint64_t at) {
+static uint64_t place(struct elf_part *parts, unsigned count, uint64_t at) {
     for (unsigned i = 1; i < count; i++) {
         struct elf_section *section = &parts[i].section;
         at = bits_round_up(at, section->align ? section->align : 1);
@@ -316,7 +316,7 @@ static void write_header(const struct elf_file *file, uint8_t *out, unsigned sec
     add(&cursor, 2, file->wide ? SECTION_64 : SECTION_32), add(&cursor, 2, section_count), add(&cursor, 2, 1);
 }
 
-static void write_section(const struct elf_file *file, uint8_t *out, const struct part *part) {
+static void write_section(const struct elf_file *file, uint8_t *out, const struct elf_part *part) {
     const unsigned word = file->wide ? 8 : 4;
     const struct elf_section *section = &part->section;
     struct cursor cursor = {.out = out, .word = word};
@@ -329,7 +329,7 @@ static void write_section(const struct elf_file *file, uint8_t *out, const struc
 
 uint8_t *elf_write(const struct elf_file *file, struct arena *arena, size_t *length) {
     const unsigned word = file->wide ? 8 : 4, count = file->section_count + ELF_FIRST_SECTION;
-    struct part *parts = ARENA_ARRAY(arena, struct part, count);
+    struct elf_part *parts = ARENA_ARRAY(arena, struct elf_part, count);
     struct strings names = {0}, symbols = {0};
     add_string(arena, &names, ""), add_string(arena, &symbols, "");
     size_t bytes;
@@ -346,7 +346,7 @@ uint8_t *elf_write(const struct elf_file *file, struct arena *arena, size_t *len
                                             .bytes = table};
     parts[3].entry_bytes = file->wide ? SYMBOL_64 : SYMBOL_32;
     for (unsigned i = 0; i < file->section_count; i++) {
-        struct part *part = &parts[i + ELF_FIRST_SECTION];
+        struct elf_part *part = &parts[i + ELF_FIRST_SECTION];
         part->section = file->sections[i];
         if (part->section.type != ELF_REL && part->section.type != ELF_RELA)
             continue;

@@ -34,24 +34,31 @@ static enum status no_memory(struct report *report, const char *path, size_t byt
     return report_add(report, STATUS_SYSTEM, "%s: out of memory: the host has no %zu bytes for it", path, bytes);
 }
 
+struct opened {
+    int fd;
+    const char *path;
+    size_t limit_bytes, guess_bytes; /* guess 0: nothing is known */
+};
+
 /* Reads to the end, also from standard input and files that lie about their size. */
-static enum status read_all(int fd, const char *path, size_t limit_bytes, size_t guess_bytes, struct arena *arena,
-                            char **data, size_t *bytes, struct report *report) {
+static enum status read_all(const struct opened *file, struct arena *arena, char **data, size_t *bytes,
+                            struct report *report) {
+    const char *path = file->path;
     /* One byte more than expected lets the end be seen without growing; another is for the NUL. */
-    size_t capacity = guess_bytes ? guess_bytes + 1 : 4096, length = 0;
+    size_t capacity = file->guess_bytes ? file->guess_bytes + 1 : 4096, length = 0;
     char *buffer = try_alloc(arena, capacity + 1);
     if (!buffer)
         return no_memory(report, path, capacity);
     for (;;) {
-        ssize_t got = read(fd, buffer + length, capacity - length);
+        ssize_t got = read(file->fd, buffer + length, capacity - length);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
             return refuse(report, STATUS_INVALID, path, "cannot read");
         length += (size_t)got;
-        if (length > limit_bytes)
+        if (length > file->limit_bytes)
             return report_add(report, STATUS_INVALID, "%s: larger than the limit of %zu bytes for such a file", path,
-                              limit_bytes);
+                              file->limit_bytes);
         if (got == 0)
             break;
         if (length == capacity) {
@@ -76,7 +83,8 @@ static enum status refuse_kind(struct report *report, const char *path, mode_t m
 
 enum status file_read_input(const char *path, size_t limit_bytes, struct arena *arena, char **data, size_t *bytes,
                             struct report *report) {
-    return strcmp(path, "-") == 0 ? read_all(STDIN_FILENO, "standard input", limit_bytes, 0, arena, data, bytes, report)
+    const struct opened input = {.fd = STDIN_FILENO, .path = "standard input", .limit_bytes = limit_bytes};
+    return strcmp(path, "-") == 0 ? read_all(&input, arena, data, bytes, report)
                                   : file_read(path, limit_bytes, arena, data, bytes, report);
 }
 
@@ -96,7 +104,8 @@ enum status file_read(const char *path, size_t limit_bytes, struct arena *arena,
         return report_add(report, STATUS_INVALID, "%s: %zu bytes, larger than the limit of %zu for such a file", path,
                           guess_bytes, limit_bytes);
     }
-    enum status status = read_all(fd, path, limit_bytes, guess_bytes, arena, data, bytes, report);
+    const struct opened file = {fd, path, limit_bytes, guess_bytes};
+    enum status status = read_all(&file, arena, data, bytes, report);
     close(fd);
     return status;
 }

@@ -20,18 +20,18 @@
 
 extern char **environ;
 
-void arguments_add(struct arena *arena, struct arguments *arguments, const char *text) {
-    *ARENA_PUSH(arena, arguments) = text;
+void command_line_add(struct arena *arena, struct command_line *line, const char *text) {
+    *ARENA_PUSH(arena, line) = text;
 }
 
-void arguments_add_all(struct arena *arena, struct arguments *arguments, const char *const *texts, unsigned count) {
+void command_line_add_all(struct arena *arena, struct command_line *line, const char *const *texts, unsigned count) {
     for (unsigned i = 0; i < count; i++)
-        arguments_add(arena, arguments, texts[i]);
+        command_line_add(arena, line, texts[i]);
 }
 
-void arguments_end(struct arena *arena, struct arguments *arguments) {
-    *ARENA_PUSH(arena, arguments) = NULL;
-    arguments->count--;
+void command_line_end(struct arena *arena, struct command_line *line) {
+    *ARENA_PUSH(arena, line) = NULL;
+    line->count--;
 }
 
 /* ---- child processes ---- */
@@ -51,21 +51,21 @@ static const char *absolute_folders(struct arena *arena, const char *path) {
 
 /* What a compiler needs to start, wherever it is installed; nothing that tells it what to do. */
 static const char *const *bare_environment(struct arena *arena, const struct process_cage *cage) {
-    struct arguments out = {0};
+    struct command_line out = {0};
     const char *path = getenv("PATH"), *libraries = getenv("LD_LIBRARY_PATH");
-    arguments_add(arena, &out,
-                  arena_printf(arena, "PATH=%s",
-                               path ? absolute_folders(arena, path) : "/usr/local/bin:/usr/bin:/bin"));
+    command_line_add(arena, &out,
+                     arena_printf(arena, "PATH=%s",
+                                  path ? absolute_folders(arena, path) : "/usr/local/bin:/usr/bin:/bin"));
     if (libraries)
-        arguments_add(arena, &out, arena_printf(arena, "LD_LIBRARY_PATH=%s", absolute_folders(arena, libraries)));
-    arguments_add(arena, &out, arena_printf(arena, "TMPDIR=%s", cage->folder));
-    arguments_add(arena, &out, arena_printf(arena, "HOME=%s", cage->folder));
-    arguments_add(arena, &out, "LC_ALL=C");
-    arguments_end(arena, &out);
+        command_line_add(arena, &out, arena_printf(arena, "LD_LIBRARY_PATH=%s", absolute_folders(arena, libraries)));
+    command_line_add(arena, &out, arena_printf(arena, "TMPDIR=%s", cage->folder));
+    command_line_add(arena, &out, arena_printf(arena, "HOME=%s", cage->folder));
+    command_line_add(arena, &out, "LC_ALL=C");
+    command_line_end(arena, &out);
     return out.items;
 }
 
-static int process_spawn(const struct arguments *arguments, const char *output_path, const char *folder,
+static int process_spawn(const struct command_line *line, const char *output_path, const char *folder,
                          const char *const *environment, pid_t *pid) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -98,7 +98,7 @@ static int process_spawn(const struct arguments *arguments, const char *output_p
     if (!error && folder)
         error = posix_spawn_file_actions_addchdir_np(&actions, folder);
     if (!error)
-        error = posix_spawn(pid, arguments->items[0], &actions, &attributes, (char *const *)arguments->items,
+        error = posix_spawn(pid, line->items[0], &actions, &attributes, (char *const *)line->items,
                             environment ? (char *const *)environment : environ);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
@@ -216,22 +216,21 @@ static const char *limit_met(struct arena *arena, const struct process_cage *cag
     return NULL;
 }
 
-enum status process_run(struct arena *arena, struct arguments *arguments, const char *output_path,
+enum status process_run(struct arena *arena, struct command_line *line, const char *output_path,
                         const struct process_cage *cage, struct process_end *end, struct report *report) {
-    arguments_end(arena, arguments);
+    command_line_end(arena, line);
     *end = (struct process_end){.exit_code = -1, .output = ""};
     pid_t pid = 0;
-    int error = process_spawn(arguments, output_path, cage ? cage->folder : NULL,
-                              cage ? bare_environment(arena, cage) : NULL, &pid);
+    int error =
+        process_spawn(line, output_path, cage ? cage->folder : NULL, cage ? bare_environment(arena, cage) : NULL, &pid);
     if (error)
-        return report_add(report, STATUS_SYSTEM, "%s: cannot be started: %s", arguments->items[0], strerror(error));
+        return report_add(report, STATUS_SYSTEM, "%s: cannot be started: %s", line->items[0], strerror(error));
     if (cage)
         limits_set(pid, cage);
     int state = 0;
     enum waited waited = WAITED;
     if (wait_for(pid, cage ? cage->seconds : 0, &state, &waited) < 0)
-        return report_add(report, STATUS_SYSTEM, "%s: lost the child process: %s", arguments->items[0],
-                          strerror(errno));
+        return report_add(report, STATUS_SYSTEM, "%s: lost the child process: %s", line->items[0], strerror(errno));
     if (WIFEXITED(state))
         end->exit_code = WEXITSTATUS(state);
     else if (WIFSIGNALED(state))

@@ -7,15 +7,15 @@
 #include "base/status.h"
 #include <stdint.h>
 
-/* A command line being built; items[count] is NULL after arguments_end. */
-struct arguments {
+/* A command line being built; items[count] is NULL after command_line_end. */
+struct command_line {
     const char **items;
     unsigned count, capacity;
 };
 
-void arguments_add(struct arena *arena, struct arguments *arguments, const char *text);
-void arguments_add_all(struct arena *arena, struct arguments *arguments, const char *const *texts, unsigned count);
-void arguments_end(struct arena *arena, struct arguments *arguments);
+void command_line_add(struct arena *arena, struct command_line *line, const char *text);
+void command_line_add_all(struct arena *arena, struct command_line *line, const char *const *texts, unsigned count);
+void command_line_end(struct arena *arena, struct command_line *line);
 
 /* What a child process did. */
 struct process_end {
@@ -33,9 +33,9 @@ struct process_cage {
     uint64_t memory_bytes, file_bytes; /* of its address space; of the largest file it may write */
 };
 
-/* Runs arguments->items[0] with standard input closed, both output streams in one file `output_path`, which is read
+/* Runs line->items[0] with standard input closed, both output streams in one file `output_path`, which is read
  * back and removed. cage NULL: it runs as we do. STATUS_SYSTEM when it cannot be started. */
-enum status process_run(struct arena *arena, struct arguments *arguments, const char *output_path,
+enum status process_run(struct arena *arena, struct command_line *line, const char *output_path,
                         const struct process_cage *cage, struct process_end *end, struct report *report);
 
 /* The program of that name on PATH, or itself when it has a slash; NULL: not found. */

@@ -8,32 +8,32 @@
 
 /* A figure of the table, and how it stands beside the first variant's: a share by its difference in points, the others
  * in percent. */
-enum kind { COUNT, RATE, SHARE };
+enum figure_kind { COUNT, RATE, SHARE };
 
 struct figure {
     const char *heading;
-    enum kind kind;
+    enum figure_kind kind;
     double value; /* NAN: there is none */
 };
 
 /* Figures of one variant, in the order of the columns. */
-struct row {
+struct figure_row {
     struct figure figures[TABLE_COLUMNS_MAX - 1];
     unsigned count;
 };
 
-static void add(struct row *row, const char *heading, enum kind kind, double value) {
+static void add(struct figure_row *row, const char *heading, enum figure_kind kind, double value) {
     row->figures[row->count++] = (struct figure){heading, kind, value};
 }
 
 static double quotient(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : NAN; }
 
-static void add_share(struct row *row, const char *heading, uint64_t part, uint64_t whole) {
+static void add_share(struct figure_row *row, const char *heading, uint64_t part, uint64_t whole) {
     add(row, heading, SHARE, 100 * quotient(part, whole));
 }
 
 /* Where the time went: lanes of the groups issued in quarters of a warp, and the slots in which nothing was. */
-static void time_row(const struct variant *variant, struct row *row) {
+static void time_row(const struct variant *variant, struct figure_row *row) {
     static const char *const quarters[] = {"W1-8", "W9-16", "W17-24", "W25-32"};
     const struct gpu_stats *timed = &variant->timed;
     add(row, "cycles", COUNT, (double)timed->cycles);
@@ -49,7 +49,7 @@ static void time_row(const struct variant *variant, struct row *row) {
 /* Accesses that a cache did not refuse: one refused comes again. */
 static uint64_t served(const struct cache_stats *cache) { return cache->accesses - summary_refused(cache); }
 
-static void memory_row(const struct variant *variant, struct row *row) {
+static void memory_row(const struct variant *variant, struct figure_row *row) {
     const struct gpu_stats *timed = &variant->timed;
     add(row, "accesses", COUNT, (double)timed->sm.global_accesses);
     add(row, "transactions", COUNT, (double)timed->sm.transactions);
@@ -61,7 +61,7 @@ static void memory_row(const struct variant *variant, struct row *row) {
     add_share(row, "bandwidth %", timed->dram.bus_busy_cycles, timed->dram_cycles);
 }
 
-static void functional_row(const struct variant *variant, struct row *row) {
+static void functional_row(const struct variant *variant, struct figure_row *row) {
     const struct run_stats *stats = &variant->stats;
     add(row, "warp instr.", COUNT, (double)stats->warp_instructions);
     add(row, "thread instr.", COUNT, (double)stats->thread_instructions);
@@ -88,12 +88,12 @@ static const char *change_text(struct arena *arena, const struct figure *figure,
 static bool ran(const struct variant *variant) { return strcmp(variant->outcome, "needs time") != 0; }
 
 static void print_rows(const char *what, const struct variant *variants, unsigned count,
-                       void (*fill)(const struct variant *, struct row *), unsigned optional, FILE *to) {
+                       void (*fill)(const struct variant *, struct figure_row *), unsigned optional, FILE *to) {
     struct arena arena = {0};
     unsigned first = 0;
     while (first + 1 < count && !ran(&variants[first]))
         first++;
-    struct row beside = {0};
+    struct figure_row beside = {0};
     fill(&variants[first], &beside);
     struct table table = {.arena = &arena, .columns = beside.count + 1, .left = 1, .elastic = 0, .optional = optional};
     table_add(&table, what);
@@ -101,7 +101,7 @@ static void print_rows(const char *what, const struct variant *variants, unsigne
         table_add(&table, beside.figures[i].heading);
     for (unsigned v = 0; v < count; v++) {
         const struct variant *variant = &variants[v];
-        struct row row = {0};
+        struct figure_row row = {0};
         fill(variant, &row);
         table_add(&table, variant->outcome[0] ? arena_printf(&arena, "%s (%s)", variant->label, variant->outcome)
                                               : variant->label);

@@ -42,7 +42,7 @@ static const struct option options[] = {
     OPTION_END,
 };
 
-struct execution {
+struct exec_command {
     struct arguments *arguments;
     struct machine machine;
     const char *library, *folder, *output;
@@ -82,7 +82,7 @@ static enum status check_regex(const char *text, struct report *report) {
     return STATUS_OK;
 }
 
-static enum status check_machine(struct execution *e, struct report *report) {
+static enum status check_machine(struct exec_command *e, struct report *report) {
     unsigned variants;
     enum status status = arguments_variants(e->arguments, &variants, report);
     if (!status && variants > 1)
@@ -97,7 +97,7 @@ static enum status check_machine(struct execution *e, struct report *report) {
     return e->functional ? machine_check_functional(&e->machine, report) : machine_check_timed(&e->machine, report);
 }
 
-static enum status prepare(struct execution *e, struct report *report) {
+static enum status prepare(struct exec_command *e, struct report *report) {
     struct arguments *arguments = e->arguments;
     struct arena *arena = &arguments->arena;
     e->functional = arguments_has(arguments, "functional");
@@ -140,7 +140,7 @@ static void give(const char *name, const char *value) {
 }
 
 /* Whatever was said on the command line about keys, one on a line. */
-static const char *settings_text(struct execution *e) {
+static const char *settings_text(struct exec_command *e) {
     struct arena *arena = &e->arguments->arena;
     const char *all = "";
     for (const struct param_description *param = e->machine.params.table; param->key; param++)
@@ -151,7 +151,7 @@ static const char *settings_text(struct execution *e) {
 
 static const char *if_there(const char *path) { return path && access(path, R_OK) == 0 ? path : NULL; }
 
-static void set_environment(struct execution *e) {
+static void set_environment(struct exec_command *e) {
     struct arena *arena = &e->arguments->arena;
     const char *gpu = arguments_value(e->arguments, "gpu");
     char path[PATH_MAX];
@@ -175,7 +175,7 @@ static void set_environment(struct execution *e) {
 /* ---- running ---- */
 
 /* What the launch under way last said of itself, once a second, on a terminal. */
-static void show_progress(struct execution *e, bool *shown) {
+static void show_progress(struct exec_command *e, bool *shown) {
     struct arena arena = {0};
     struct report report = {0};
     char *line = NULL;
@@ -193,7 +193,7 @@ static void show_progress(struct execution *e, bool *shown) {
 }
 
 /* Its end; meanwhile progress is shown, if anybody looks on. */
-static int wait_for(struct execution *e, pid_t process) {
+static int wait_for(struct exec_command *e, pid_t process) {
     const bool shows = !arguments_has(e->arguments, "quiet") && isatty(STDERR_FILENO);
     const struct timespec tenth = {.tv_nsec = 100000000};
     int state = 0;
@@ -255,7 +255,7 @@ static void give_signals_back(const struct signals *s) {
 }
 
 /* The exit status a shell would show; -1: the program could not be started. */
-static int run_program(struct execution *e, const struct signals *signals, struct report *report) {
+static int run_program(struct exec_command *e, const struct signals *signals, struct report *report) {
     posix_spawnattr_t attributes;
     sigset_t defaults = signals->handed_on;
     sigaddset(&defaults, SIGXFSZ); /* main turned it off for this program */
@@ -283,7 +283,7 @@ static int run_program(struct execution *e, const struct signals *signals, struc
 
 /* ---- after ---- */
 
-static enum status write_result(struct execution *e, const struct session_sum *sum, struct report *report) {
+static enum status write_result(struct exec_command *e, const struct session_sum *sum, struct report *report) {
     size_t length = 0;
     if (!e->output)
         return STATUS_OK;
@@ -293,13 +293,17 @@ static enum status write_result(struct execution *e, const struct session_sum *s
                              "the result file could not be made: no memory, or it is larger than 1 GiB");
 }
 
-static enum status fold(struct execution *e, struct session_sum *sum, struct report *report) {
+static enum status fold(struct exec_command *e, struct session_sum *sum, struct report *report) {
     e->seconds = team_clock_seconds() - e->start;
-    return session_fold(e->folder, file_name(e->arguments->operands[0]), &e->machine, !e->functional, e->seconds,
-                        &e->arguments->arena, sum, report);
+    const struct session_logs logs = {.folder = e->folder,
+                                      .program = file_name(e->arguments->operands[0]),
+                                      .machine = &e->machine,
+                                      .in_time = !e->functional,
+                                      .wall_seconds = e->seconds};
+    return session_fold(&logs, &e->arguments->arena, sum, report);
 }
 
-static enum status show(struct execution *e, struct report *report) {
+static enum status show(struct exec_command *e, struct report *report) {
     struct session_sum sum;
     const char *program = file_name(e->arguments->operands[0]), *command = program;
     for (unsigned i = 1; i < e->arguments->operand_count; i++)
@@ -325,7 +329,7 @@ static enum status show(struct execution *e, struct report *report) {
 
 /* In the keeper: this program was killed, and its program ended with it. There is nobody to tell. */
 static void save(void *context) {
-    struct execution *e = context;
+    struct exec_command *e = context;
     struct session_sum sum;
     struct report report = {0};
     fold(e, &sum, &report);
@@ -335,7 +339,7 @@ static void save(void *context) {
 }
 
 static int exec_main(struct arguments *arguments) {
-    struct execution e = {.arguments = arguments};
+    struct exec_command e = {.arguments = arguments};
     struct report report = {0};
     struct signals signals;
     enum status status = prepare(&e, &report);

@@ -49,15 +49,11 @@ static enum status write_text(struct arguments *arguments, struct device *device
     struct yaml_node nowhere = {.kind = YAML_SCALAR, .text = kernel_path};
     file.yaml = (struct yaml){.name = kernel_path, .text = "", .root = &nowhere};
     file.module_at = &nowhere;
-    struct compiled compiled = {0};
-    bool is_compiled = false;
-    const char *ptx = NULL;
-    size_t length = 0;
-    uint64_t hash;
-    enum status status = run_load_text(&file, 64, arena, &compiled, &is_compiled, &ptx, &length, &hash, report);
+    struct run_module loaded;
+    enum status status = run_load_text(&file, 64, arena, &loaded, report);
     struct program *program = NULL;
     if (!status)
-        status = device_load(device, kernel_path, ptx, length, &program, report);
+        status = device_load(device, kernel_path, loaded.text, loaded.length, &program, report);
     if (status)
         return status;
     const struct module *module = program_module(program);
@@ -69,7 +65,7 @@ static enum status write_text(struct arguments *arguments, struct device *device
                           kernel_path, wanted, kernel_path);
     const char *module_path = strcmp(output, "-") == 0 ? kernel_path : path_from(arena, output, kernel_path);
     /* the device goes when this returns: the text must not point into the module */
-    *text = init_file_text(module, is_compiled ? &compiled : NULL, kernel, module_path, arena);
+    *text = init_file_text(module, loaded.is_compiled ? &loaded.compiled : NULL, kernel, module_path, arena);
     return STATUS_OK;
 }
 

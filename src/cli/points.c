@@ -201,10 +201,9 @@ void points_as_before(struct arguments *arguments, const struct store *store, co
         give(arguments, "memory", arena_printf(&arguments->arena, "%llu", (unsigned long long)record.memory_bytes));
 }
 
-static enum status execute(const struct backend *backend, const struct store *store, const char *name,
-                           struct plan *plans, unsigned count, struct execute_progress *progress,
-                           struct report *report) {
-    return backend->is_slurm ? slurm_execute(store, name, plans, count, &backend->slurm, progress, report)
+static enum status execute(const struct backend *backend, const struct store *store, struct plan *plans, unsigned count,
+                           struct execute_progress *progress, struct report *report) {
+    return backend->is_slurm ? slurm_execute(store, plans, count, &backend->slurm, progress, report)
                              : execute_plans(store, plans, count, &backend->local, progress, report);
 }
 
@@ -219,12 +218,13 @@ enum status points_run(struct arguments *arguments, const struct store *store, c
     double start = team_clock_seconds();
     backend.local.watch = shows ? show_progress : NULL;
     backend.local.watcher = &start;
+    backend.slurm.name = name;
     backend.slurm.execute = backend.local;
     backend.slurm.say = quiet ? NULL : say;
     plan_mark_repeats(plans, count);
     const uint64_t before = look(plans, count, store).done;
     points_damaged(store, plans, count, "is run again", report);
-    status = execute(&backend, store, name, plans, count, &progress, report);
+    status = execute(&backend, store, plans, count, &progress, report);
     if (shows)
         fputs("\r\033[K", stderr);
     const struct plan all = look(plans, count, store);

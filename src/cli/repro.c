@@ -29,7 +29,7 @@ static const struct option options[] = {
     OPTION_END,
 };
 
-struct session {
+struct repro_command {
     struct arguments *arguments;
     struct arena *arena;
     struct store store;
@@ -74,7 +74,7 @@ static enum status find(struct arena *arena, const char *typed, const char **pat
     return refuse_name("experiment", typed, &nearest, "heddle repro --list", report);
 }
 
-static enum status read_one(struct session *s, const char *typed, const char *size, struct experiment *out,
+static enum status read_one(struct repro_command *s, const char *typed, const char *size, struct experiment *out,
                             struct report *report) {
     const char *path = NULL;
     char *text = NULL;
@@ -82,11 +82,14 @@ static enum status read_one(struct session *s, const char *typed, const char *si
     enum status status = find(s->arena, typed, &path, report);
     if (!status)
         status = file_read(path, EXPERIMENT_FILE_LIMIT_BYTES, s->arena, &text, &length, report);
-    return status ? status : experiment_parse(s->arena, path, text, length, size, out, report);
+    if (status)
+        return status;
+    *out = (struct experiment){.arena = s->arena, .size = size};
+    return experiment_parse(out, path, text, length, report);
 }
 
 /* What was asked for; all where nothing was. Every file is read, so that all that is wrong is said at once. */
-static enum status read_all(struct session *s, struct report *report) {
+static enum status read_all(struct repro_command *s, struct report *report) {
     const char **names = s->arguments->operands;
     s->count = s->arguments->operand_count;
     enum status status = STATUS_OK;
@@ -106,7 +109,7 @@ static enum status read_all(struct session *s, struct report *report) {
 
 /* ---- running ---- */
 
-static enum status make_plans(struct session *s, struct report *report) {
+static enum status make_plans(struct repro_command *s, struct report *report) {
     enum status status = STATUS_OK;
     unsigned at = 0;
     s->plans = ARENA_ARRAY(s->arena, struct plan, s->plan_count);
@@ -126,7 +129,7 @@ static enum status make_plans(struct session *s, struct report *report) {
 
 /* ---- what came out ---- */
 
-static void print_values(struct session *s, const struct experiment *e) {
+static void print_values(struct repro_command *s, const struct experiment *e) {
     static const char *const heading[] = {"", "ours", "published", "deviation", ""};
     struct table table = {.arena = s->arena, .columns = 5, .left = 1 | 16, .elastic = 0};
     for (unsigned i = 0; i < table.columns; i++)
@@ -149,7 +152,7 @@ static void print_values(struct session *s, const struct experiment *e) {
         table_print(&table, stdout);
 }
 
-static void print_experiment(struct session *s, const struct experiment *e) {
+static void print_experiment(struct repro_command *s, const struct experiment *e) {
     print(stdout, "\n%s: %s%s%s%s\n", e->id, e->title, *e->source ? " (" : "", e->source, *e->source ? ")" : "");
     if (e->state == EXPERIMENT_INCOMPLETE) {
         print(stdout, "  incomplete: %s\n", e->reason);
@@ -163,7 +166,7 @@ static void print_experiment(struct session *s, const struct experiment *e) {
 }
 
 /* Plots always, the page where all experiments or a folder were asked for. */
-static enum status write_all(struct session *s, struct report *report) {
+static enum status write_all(struct repro_command *s, struct report *report) {
     const char *given = arguments_value(s->arguments, "output"), *folder = given ? given : ".";
     const bool page = given || arguments_has(s->arguments, "all");
     enum status status = page_write_figures(s->experiments, s->count, folder, s->arena, report);
@@ -179,7 +182,7 @@ static enum status write_all(struct session *s, struct report *report) {
     return status;
 }
 
-static int run(struct session *s, struct report *report) {
+static int run(struct repro_command *s, struct report *report) {
     enum status status = points_size(s->arguments, &s->size, report);
     s->size = s->size ? s->size : "test";
     if (!status)
@@ -203,7 +206,7 @@ static int run(struct session *s, struct report *report) {
     return finish(status, report);
 }
 
-static int list(struct session *s, struct report *report) {
+static int list(struct repro_command *s, struct report *report) {
     static const char *const heading[] = {"id", "source", "experiment"};
     struct table table = {.arena = s->arena, .columns = 3, .left = 7, .elastic = 2};
     s->size = "test";
@@ -223,7 +226,7 @@ static int list(struct session *s, struct report *report) {
 
 static int repro_main(struct arguments *arguments) {
     struct report report = {0};
-    struct session s = {.arguments = arguments, .arena = &arguments->arena};
+    struct repro_command s = {.arguments = arguments, .arena = &arguments->arena};
     if (arguments_has(arguments, "all") && arguments->operand_count)
         return finish(report_add(&report, STATUS_INVALID, "--all are all: name some, or none"), &report);
     if (arguments_has(arguments, "list") || (!arguments_has(arguments, "all") && !arguments->operand_count))

@@ -40,7 +40,7 @@ struct dump {
     const char *path;
 };
 
-struct session {
+struct run_command {
     struct arguments *arguments;
     struct dump *dumps;
     unsigned dump_count, variants;
@@ -56,7 +56,7 @@ struct session {
     bool quiet, verbose, to_stdout;
 };
 
-static enum status read_dump(struct session *s, const char *text, struct report *report) {
+static enum status read_dump(struct run_command *s, const char *text, struct report *report) {
     struct arena *arena = &s->arguments->arena;
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || !equals[1])
@@ -72,7 +72,7 @@ static enum status read_dump(struct session *s, const char *text, struct report 
     return report_add(report, STATUS_INVALID, "--dump: there is no buffer '%s'; buffers are %s", name, list);
 }
 
-static enum status read_outputs(struct session *s, struct report *report) {
+static enum status read_outputs(struct run_command *s, struct report *report) {
     const struct arguments *arguments = s->arguments;
     const char *output = arguments_value(arguments, "output");
     enum status status = output ? check_writable(&s->arguments->arena, "output", output, report) : STATUS_OK;
@@ -84,7 +84,7 @@ static enum status read_outputs(struct session *s, struct report *report) {
 }
 
 /* What --timeline and --pipeline are to hold. */
-static enum status read_window(struct session *s, struct report *report) {
+static enum status read_window(struct run_command *s, struct report *report) {
     const struct arguments *arguments = s->arguments;
     static const char *const files[] = {"timeline", "pipeline"}, *const limits[] = {"from", "to", "sm", "block"};
     uint64_t values[4] = {0};
@@ -118,7 +118,7 @@ static enum status read_window(struct session *s, struct report *report) {
 }
 
 /* Every variant, before the first one runs: a wrong name is not found out after an hour. */
-static enum status check_variants(struct session *s, struct report *report) {
+static enum status check_variants(struct run_command *s, struct report *report) {
     struct arena *arena = &s->arguments->arena;
     unsigned without_time = 0;
     const char *label, *needing = ""; /* a line for each mechanism */
@@ -141,7 +141,7 @@ static enum status check_variants(struct session *s, struct report *report) {
 }
 
 /* What all variants share: the launch file and what to do with it. */
-static enum status prepare(struct session *s, struct report *report) {
+static enum status prepare(struct run_command *s, struct report *report) {
     struct arguments *arguments = s->arguments;
     enum status status = arguments_variants(arguments, &s->variants, report);
     if (status)
@@ -165,7 +165,7 @@ static enum status prepare(struct session *s, struct report *report) {
     return status ? status : read_outputs(s, report);
 }
 
-static enum status launch_all(struct session *s, bool prints, struct report *report) {
+static enum status launch_all(struct run_command *s, bool prints, struct report *report) {
     enum status status = STATUS_OK;
     while (!status && s->run.done < s->file.launch_count) {
         if (s->verbose)
@@ -184,7 +184,7 @@ static enum status launch_all(struct session *s, bool prints, struct report *rep
     return status;
 }
 
-static enum status dump_all(struct session *s, struct report *report) {
+static enum status dump_all(struct run_command *s, struct report *report) {
     enum status status = STATUS_OK;
     for (unsigned i = 0; i < s->dump_count; i++) {
         enum status one = run_dump(&s->run, s->dumps[i].buffer, s->dumps[i].path, report);
@@ -201,22 +201,19 @@ static const char *numbered(struct arena *arena, const char *path, unsigned vari
     return arena_printf(arena, "%.*s-%u%s", (int)(dot - path), path, variant + 1, dot);
 }
 
-static enum status write_result(struct session *s, unsigned variant, bool complete, double seconds,
+static enum status write_result(struct run_command *s, unsigned variant, bool complete, double seconds,
                                 struct report *report) {
     const char *path = arguments_value(s->arguments, "output");
     if (!path)
         return STATUS_OK;
     if (s->variants > 1)
         path = numbered(&s->arguments->arena, path, variant);
-    char *text = NULL;
     size_t length = 0;
-    enum status status = result_write(&s->run, complete, seconds, &s->arguments->arena, &text, &length, report);
-    if (status)
-        return status;
-    return write_output(path, text, length, "the result", report);
+    const char *text = result_write(&s->run, complete, seconds, &s->arguments->arena, &length, report);
+    return text ? write_output(path, text, length, "the result", report) : STATUS_SYSTEM;
 }
 
-static enum status write_timeline(struct session *s, struct report *report) {
+static enum status write_timeline(struct run_command *s, struct report *report) {
     static const struct {
         const char *option;
         char *(*make)(const struct timeline *timeline, const struct run *run, struct arena *arena, size_t *length);
@@ -244,7 +241,7 @@ static enum status worse(enum status a, enum status b) {
 }
 
 /* Launches, checks, writes; `out` is what a comparison needs of it. */
-static enum status run_variant(struct session *s, unsigned number, struct variant *out, struct report *report) {
+static enum status run_variant(struct run_command *s, unsigned number, struct variant *out, struct report *report) {
     enum status status = arguments_variant(s->arguments, number, &s->machine, &out->label, report);
     if (!status && !s->run_options.in_time && machine_needs_time(&s->machine)) {
         out->outcome = "needs time";
@@ -283,7 +280,7 @@ static enum status run_variant(struct session *s, unsigned number, struct varian
 }
 
 static int run_main(struct arguments *arguments) {
-    struct session s = {.arguments = arguments};
+    struct run_command s = {.arguments = arguments};
     struct report report = {0};
     const char *output = arguments_value(arguments, "output");
     s.quiet = arguments_has(arguments, "quiet");

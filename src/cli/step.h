@@ -33,13 +33,13 @@ const char *step_lanes(const struct step_view *view, uint32_t lanes, const uint1
 const char *step_where(const struct step_view *view, uint32_t pc);
 const char *step_instruction(const struct step_view *view, uint32_t pc);
 /* "9 lanes go to 25, 7 to 18", "all 32 go to 25", "4 end"; "" when all go on with the next instruction. */
-const char *step_outcome(const struct step_view *view, const struct step *step);
+const char *step_outcome(const struct step_view *view, const struct recorded_step *step);
 /* "stack: at 25 until 31" */
 const char *step_row(const struct step_view *view, const struct group_row *row);
 /* What another waits for: "a register". */
 const char *step_wait(const struct step_other *other);
 /* "warp 3: 32 lanes at 22 wait for a register", with its block where that is another. */
-const char *step_other(const struct step_view *view, const struct step *step, const struct step_other *other);
+const char *step_other(const struct step_view *view, const struct recorded_step *step, const struct step_other *other);
 /* The mechanism holds something else than at the last step before it of the same warp. */
 bool step_changed(const struct step_view *view, unsigned at);
 

@@ -19,7 +19,7 @@ static json_t *threads_json(uint32_t lanes, const uint16_t *threads) {
 
 static json_t *pc_json(uint32_t pc) { return json_integer(pc == NO_PC ? -1 : (json_int_t)pc); }
 
-static json_t *step_json(const struct step *step) {
+static json_t *step_json(const struct recorded_step *step) {
     json_t *out = json_object(), *next = json_array(), *rows = json_array(), *others = json_array();
     json_object_set_new(out, "cycle", json_integer((json_int_t)step->cycle));
     json_object_set_new(out, "sm", json_integer(step->sm));
@@ -74,7 +74,7 @@ static void add_instruction(struct step_view *view, uint32_t pc, json_t *code, j
 static void add_code(struct step_view *view, json_t *root) {
     json_t *code = json_object(), *files = json_object();
     for (unsigned i = 0; i < view->steps->count; i++) {
-        const struct step *step = &view->steps->items[i];
+        const struct recorded_step *step = &view->steps->items[i];
         add_instruction(view, step->pc, code, files);
         for (BITS_EACH(lane, step->lanes))
             add_instruction(view, step->next[lane], code, files);

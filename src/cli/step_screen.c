@@ -37,7 +37,7 @@ static void line(struct screen *screen, const char *text) {
     fputs("\033[K\r\n", stdout);
 }
 
-static void show_source(struct screen *screen, const struct step *step) {
+static void show_source(struct screen *screen, const struct recorded_step *step) {
     struct step_view *view = screen->view;
     unsigned file;
     uint32_t number;
@@ -47,7 +47,7 @@ static void show_source(struct screen *screen, const struct step *step) {
                                   source_line(&view->sources, file, n)));
 }
 
-static void show_others(struct screen *screen, const struct step *step) {
+static void show_others(struct screen *screen, const struct recorded_step *step) {
     struct step_view *view = screen->view;
     for (unsigned i = 0; i < step->other_count && i < OTHERS_SHOWN; i++)
         line(screen, arena_printf(view->arena, "  %s", step_other(view, step, &step->others[i])));
@@ -57,7 +57,7 @@ static void show_others(struct screen *screen, const struct step *step) {
 
 static void draw(struct screen *screen) {
     struct step_view *view = screen->view;
-    const struct step *step = &view->steps->items[screen->at];
+    const struct recorded_step *step = &view->steps->items[screen->at];
     const char *outcome = step_outcome(view, step);
     fputs("\033[H", stdout);
     line(screen, view->title);
@@ -123,7 +123,7 @@ static bool ask(struct screen *screen, const char *what, uint64_t *out) {
 
 enum seek { SEEK_PARTING, SEEK_WARP, SEEK_PC, SEEK_CYCLE };
 
-static bool is_there(const struct step *step, enum seek seek, uint64_t wanted) {
+static bool is_there(const struct recorded_step *step, enum seek seek, uint64_t wanted) {
     switch (seek) {
     case SEEK_PARTING: return step->parted;
     case SEEK_PC: return step->pc == wanted;

@@ -51,7 +51,7 @@ static const char *short_instruction(const struct picture *picture, uint32_t pc)
                                            : arena_printf(picture->view->arena, "%.*s..", INSTRUCTION_MAX - 2, text);
 }
 
-static void add_warps(struct picture *picture, const struct step *step) {
+static void add_warps(struct picture *picture, const struct recorded_step *step) {
     for (BITS_EACH(lane, step->lanes)) {
         const unsigned warp = step_warp(step, lane);
         if (warp >= WARPS_NAMED)
@@ -62,7 +62,7 @@ static void add_warps(struct picture *picture, const struct step *step) {
 }
 
 /* The lanes of a step whose threads issued in another one. */
-static uint32_t lanes_in(const struct step *step, const struct step *other) {
+static uint32_t lanes_in(const struct recorded_step *step, const struct recorded_step *other) {
     uint32_t found = 0;
     if (other->block != step->block)
         return 0;
@@ -99,7 +99,7 @@ static void measure(struct picture *picture) {
     picture->pc_width = 2, picture->text_width = 11, picture->line_width = 4;
     picture->met = ARENA_ARRAY(picture->view->arena, bool, steps->count);
     for (unsigned i = 0; i < steps->count; i++) {
-        const struct step *step = &steps->items[i];
+        const struct recorded_step *step = &steps->items[i];
         if (picture->block_width)
             grow(&picture->block_width, digits(step->block));
         grow(&picture->pc_width, digits(step->pc));
@@ -111,7 +111,7 @@ static void measure(struct picture *picture) {
 }
 
 /* Runs of neighbouring lanes of one colour, as one line of dashes: a lane is 1 wide. */
-static void draw_lanes(struct picture *picture, const struct step *step, unsigned row) {
+static void draw_lanes(struct picture *picture, const struct recorded_step *step, unsigned row) {
     uint32_t rest = step->lanes;
     while (rest) {
         const unsigned colour = step_warp(step, bits_first(rest)) % PLOT_COLOURS;
@@ -156,7 +156,7 @@ static void draw_cells(struct picture *picture) {
 }
 
 /* A fork that opens or closes downwards, as time goes. */
-static void draw_marks(struct picture *picture, const struct step *step, unsigned at) {
+static void draw_marks(struct picture *picture, const struct recorded_step *step, unsigned at) {
     const double x = across(picture->warp_size), y = down(at + 0.5);
     if (picture->met[at])
         plot_add(&picture->out, "<path class=\"mark\" d=\"M%.0f %.1fl3 4v5m3-9l-3 4\"/>\n", x + 4, y - 4.5);
@@ -177,7 +177,7 @@ static void draw_words(struct picture *picture) {
                   arena_printf(arena, "%s%*s %-*s %*s", block, (int)picture->pc_width, "PC", (int)picture->text_width,
                                "instruction", (int)picture->line_width, "line"));
     for (unsigned i = 0; i < steps->count; i++) {
-        const struct step *step = &steps->items[i];
+        const struct recorded_step *step = &steps->items[i];
         const double y = down(i + 1.0) - 3;
         if (i && step->cycle == steps->items[i - 1].cycle && step->sm == steps->items[i - 1].sm)
             plot_add(out, "<path class=\"axis\" d=\"M%d %.1fv%d\"/>\n", LEFT - 4, y - (double)ROW - 6, ROW + 5);

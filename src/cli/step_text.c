@@ -42,7 +42,7 @@ const char *step_instruction(const struct step_view *view, uint32_t pc) {
     return inst_text(view->run->module, &view->run->module->code[pc], text, INSTRUCTION_CHARS);
 }
 
-const char *step_outcome(const struct step_view *view, const struct step *step) {
+const char *step_outcome(const struct step_view *view, const struct recorded_step *step) {
     const char *text = "";
     bool ordinary = true;
     for (uint32_t rest = step->lanes; rest;) {
@@ -66,7 +66,7 @@ const char *step_wait(const struct step_other *other) {
     return words[other->wait];
 }
 
-const char *step_other(const struct step_view *view, const struct step *step, const struct step_other *other) {
+const char *step_other(const struct step_view *view, const struct recorded_step *step, const struct step_other *other) {
     const char *block =
         other->block == step->block ? "" : arena_printf(view->arena, "block %llu, ", (unsigned long long)other->block);
     return arena_printf(view->arena, "%swarp %u: %u lanes at %u wait for %s", block, other->warp,
@@ -79,7 +79,7 @@ const char *step_row(const struct step_view *view, const struct group_row *row) 
                                : arena_printf(view->arena, "%s: %s until %u", row->what, at, (unsigned)row->until);
 }
 
-static bool same_rows(const struct step *a, const struct step *b) {
+static bool same_rows(const struct recorded_step *a, const struct recorded_step *b) {
     if (a->row_count != b->row_count)
         return false;
     for (unsigned i = 1; i < a->row_count; i++) /* the first row moves with every instruction */
@@ -89,7 +89,7 @@ static bool same_rows(const struct step *a, const struct step *b) {
 }
 
 bool step_changed(const struct step_view *view, unsigned at) {
-    const struct step *steps = view->steps->items, *step = &steps[at];
+    const struct recorded_step *steps = view->steps->items, *step = &steps[at];
     const unsigned warp = step_warp(step, bits_first(step->lanes));
     for (unsigned i = at; i-- > 0;)
         if (steps[i].block == step->block && step_warp(&steps[i], bits_first(steps[i].lanes)) == warp)
@@ -108,7 +108,7 @@ void step_print(struct step_view *view, FILE *to) {
     print(to, "%s\n\n%10s %5s %5s %5s  %-*s  %-*s  %s\n", view->title, "cycle", "block", "warp", "PC", lanes, "lanes",
           where, "line", "instruction");
     for (unsigned i = 0; i < steps->count; i++) {
-        const struct step *step = &steps->items[i];
+        const struct recorded_step *step = &steps->items[i];
         print(to, "%10llu %5llu %5u %5u  %s  %-*s  %s\n", (unsigned long long)step->cycle,
               (unsigned long long)step->block, step_warp(step, bits_first(step->lanes)), (unsigned)step->pc,
               step_lanes(view, step->lanes, step->threads), where, step_where(view, step->pc),

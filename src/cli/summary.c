@@ -7,8 +7,8 @@
 #include <string.h>
 
 /* Launches of one kernel and shape share a row. */
-struct row {
-    const struct launch *launch;
+struct kernel_row {
+    const struct launch *launch; /* NULL: of all */
     unsigned launches;
     struct run_stats stats;
     uint64_t cycles;
@@ -31,14 +31,14 @@ static bool same_shape(const struct launch *a, const struct launch *b) {
            memcmp(a->block, b->block, sizeof a->block) == 0;
 }
 
-static unsigned collect_rows(const struct run *run, struct row *rows) {
+static unsigned collect_rows(const struct run *run, struct kernel_row *rows) {
     unsigned count = 0;
     for (unsigned i = 0; i < run->done; i++) {
         unsigned k = 0;
         while (k < count && !same_shape(rows[k].launch, &run->launches[i]))
             k++;
         if (k == count)
-            rows[count++] = (struct row){.launch = &run->launches[i]};
+            rows[count++] = (struct kernel_row){.launch = &run->launches[i]};
         rows[k].launches++;
         stat_merge(&rows[k].stats, &run->results[i].stats, run_stats_table);
         rows[k].cycles += run->results[i].timed ? run->results[i].timed->cycles : 0;
@@ -47,12 +47,13 @@ static unsigned collect_rows(const struct run *run, struct row *rows) {
 }
 
 /* In time cycles stand first, and branches as such give way to them. */
-static void add_row(struct table *table, const char *name, const char *grid, const char *block,
-                    const struct run_stats *stats, uint64_t cycles, bool in_time) {
+static void add_row(struct table *table, const char *name, const struct kernel_row *row, bool in_time) {
     struct arena *arena = table->arena;
+    const struct run_stats *stats = &row->stats;
+    const uint64_t cycles = row->cycles;
     table_add(table, name);
-    table_add(table, grid);
-    table_add(table, block);
+    table_add(table, row->launch ? sizes_text(arena, row->launch->grid) : "");
+    table_add(table, row->launch ? sizes_text(arena, row->launch->block) : "");
     if (in_time) {
         table_add(table, with_commas(arena, cycles));
         table_add(table,
@@ -72,25 +73,23 @@ static void print_launches(const struct run *run, struct arena *arena, FILE *to)
     static const char *const timed[] = {"kernel",      "grid",          "block",     "cycles",   "IPC",
                                         "warp instr.", "thread instr.", "SIMD eff.", "divergent"};
     const bool in_time = run->options.in_time;
-    struct row *rows = ARENA_ARRAY(arena, struct row, run->done);
+    struct kernel_row *rows = ARENA_ARRAY(arena, struct kernel_row, run->done);
     unsigned count = collect_rows(run, rows);
     struct table table = {.arena = arena, .columns = in_time ? 9 : 8, .left = 1, .elastic = 0};
     table.optional = in_time ? 1u << 6 | 1u << 8 : 1u << 6; /* thread instructions, divergent branches; branches */
     for (unsigned i = 0; i < table.columns; i++)
         table_add(&table, in_time ? timed[i] : functional[i]);
-    uint64_t cycles = 0;
+    struct kernel_row total = {0};
     for (unsigned i = 0; i < count; i++) {
         const char *name = bind_source_name(arena, rows[i].launch->kernel->name);
         if (rows[i].launches > 1)
             name = arena_printf(arena, "%s, %u launches", name, rows[i].launches);
-        add_row(&table, name, sizes_text(arena, rows[i].launch->grid), sizes_text(arena, rows[i].launch->block),
-                &rows[i].stats, rows[i].cycles, in_time);
-        cycles += rows[i].cycles;
+        add_row(&table, name, &rows[i], in_time);
+        total.cycles += rows[i].cycles;
     }
     if (count > 1) {
-        struct run_stats total;
-        result_total(run, NULL, &total);
-        add_row(&table, "total", "", "", &total, cycles, in_time);
+        result_total(run, NULL, &total.stats);
+        add_row(&table, "total", &total, in_time);
     }
     table_print(&table, to);
 }
@@ -140,7 +139,7 @@ static void print_lines(struct run *run, struct arena *arena, unsigned limit, FI
         return;
     unsigned shown = count < limit ? count : limit;
     if (in_time) {
-        summary_time_lines(run, &timed, lines, count, shown, arena, to);
+        summary_time_lines(run, &timed, &(struct summary_lines){lines, count, shown}, arena, to);
     } else {
         qsort(lines, count, sizeof *lines, by_work);
         struct table table = {.arena = arena, .columns = 6, .left = 3, .elastic = 1, .optional = 1u << 2};

@@ -22,8 +22,13 @@ void summary_time_print(const struct run *run, struct arena *arena, FILE *to);
 void summary_time_sum(const struct gpu_stats *sum, struct arena *arena, FILE *to);
 /* A line of source for a table: without its indentation, control characters as blanks. */
 const char *summary_trimmed(struct arena *arena, const char *text);
-/* The `shown` lines that most slots went to, in which way, and what warps waited for there. Sorts the lines. */
-void summary_time_lines(struct run *run, const struct gpu_stats *timed, struct line_stats *lines, unsigned count,
-                        unsigned shown, struct arena *arena, FILE *to);
+/* Lines of a run, and how many of them are shown. */
+struct summary_lines {
+    struct line_stats *items;
+    unsigned count, shown;
+};
+/* Those that most slots went to, in which way, and what warps waited for there. Sorts the lines. */
+void summary_time_lines(struct run *run, const struct gpu_stats *timed, const struct summary_lines *lines,
+                        struct arena *arena, FILE *to);
 
 #endif

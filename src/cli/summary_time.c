@@ -107,19 +107,19 @@ static const char *main_wait(struct arena *arena, const struct sm_inst_stats *st
     return arena_printf(arena, "%s %.0f %%", sm_wait_names[most], 100.0 * (double)stats->waits[most] / (double)sum);
 }
 
-void summary_time_lines(struct run *run, const struct gpu_stats *timed, struct line_stats *lines, unsigned count,
-                        unsigned shown, struct arena *arena, FILE *to) {
+void summary_time_lines(struct run *run, const struct gpu_stats *timed, const struct summary_lines *lines,
+                        struct arena *arena, FILE *to) {
     static const char *const heading[] = {"line", "source", "slots", "issued",   "memory",
                                           "idle", "stall",  "SIMD",  "waits for"};
     const uint64_t all = timed->sm.slots;
     const struct sm_inst_stats *nobody = &timed->nobody;
-    qsort(lines, count, sizeof *lines, by_slots);
+    qsort(lines->items, lines->count, sizeof *lines->items, by_slots);
     struct table table = {
         .arena = arena, .columns = 9, .left = 1u << 8 | 3, .elastic = 1, .optional = 1u << 7 | 1u << 8};
     for (unsigned i = 0; i < table.columns; i++)
         table_add(&table, heading[i]);
-    for (unsigned i = 0; i < shown; i++) {
-        const struct line_stats *line = &lines[i];
+    for (unsigned i = 0; i < lines->shown; i++) {
+        const struct line_stats *line = &lines->items[i];
         summary_add_line(&table, run, line);
         add_slots(&table, &line->timed, all);
         table_add(&table, share(arena, line->sum.lanes, line->sum.issues * run->machine->warp_size));

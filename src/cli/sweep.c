@@ -44,7 +44,7 @@ static const struct verb verbs[VERBS + 1] = {
     [VERBS] = {NULL, NULL, NULL},
 };
 
-struct session {
+struct sweep_command {
     struct arguments *arguments;
     struct arena *arena;
     struct sweep sweep;
@@ -53,7 +53,7 @@ struct session {
     bool quiet;
 };
 
-static enum status read_sweep(struct session *s, struct report *report) {
+static enum status read_sweep(struct sweep_command *s, struct report *report) {
     const char *path = s->arguments->operands[1];
     struct sweep_source source = {.path = path};
     uint64_t part = 0;
@@ -78,7 +78,7 @@ static enum status read_sweep(struct session *s, struct report *report) {
     return status ? status : found;
 }
 
-static enum status make_plan(struct session *s, struct report *report) {
+static enum status make_plan(struct sweep_command *s, struct report *report) {
     const enum status status = read_sweep(s, report);
     return status ? status : plan_make(&s->sweep, &s->store, &s->plan, report);
 }
@@ -86,7 +86,7 @@ static enum status make_plan(struct session *s, struct report *report) {
 /* ---- plan, status ---- */
 
 /* A row for each program: how its points stand. */
-static void print_programs(struct session *s, bool running) {
+static void print_programs(struct sweep_command *s, bool running) {
     static const char *const heading[] = {"program", "points", "stored", "failed", "to run", "running"};
     const unsigned columns = running ? 6 : 5;
     struct table table = {.arena = s->arena, .columns = columns, .left = 1, .elastic = 0};
@@ -114,7 +114,7 @@ static void print_programs(struct session *s, bool running) {
 
 static uint64_t missing(const struct plan *plan) { return plan->distinct - plan->done - plan->failed; }
 
-static void print_sum(struct session *s) {
+static void print_sum(struct sweep_command *s) {
     const struct plan *plan = &s->plan;
     print(stdout, "\n%s: %s points", s->sweep.name, with_commas(s->arena, plan->distinct));
     if (plan->count > plan->distinct)
@@ -130,7 +130,7 @@ static void print_sum(struct session *s) {
     putchar('\n');
 }
 
-static int plan_main(struct session *s, struct report *report) {
+static int plan_main(struct sweep_command *s, struct report *report) {
     const enum status status = make_plan(s, report);
     if (!status) {
         print_programs(s, false);
@@ -149,7 +149,7 @@ static void print_lines(const char *text, unsigned most) {
 }
 
 /* What tasks said that did not end well. */
-static void print_logs(struct session *s, const char *folder) {
+static void print_logs(struct sweep_command *s, const char *folder) {
     enum { LOGS_SHOWN = 3, LINES_SHOWN = 6, LOG_LIMIT_BYTES = 1 << 20 };
     unsigned count = 0, shown = 0;
     const char **names = file_list(s->arena, folder, ".log", &count);
@@ -165,7 +165,7 @@ static void print_logs(struct session *s, const char *folder) {
     }
 }
 
-static void print_failure(struct session *s, const struct plan_point *point) {
+static void print_failure(struct sweep_command *s, const struct plan_point *point) {
     json_t *root = store_document(&s->store, point->key, STORE_FAILED, s->arena);
     const char *cause = json_string_value(json_object_get(root, "cause"));
     const char *message = json_string_value(json_object_get(root, "message"));
@@ -176,7 +176,7 @@ static void print_failure(struct session *s, const struct plan_point *point) {
 }
 
 /* How the newest job stands in Slurm's queue, and when all may be done: at the pace since it was submitted. */
-static void print_job(struct session *s) {
+static void print_job(struct sweep_command *s) {
     struct job job;
     struct job_record record;
     struct slurm_queue queue;
@@ -203,7 +203,7 @@ static void print_job(struct session *s) {
     report_free(&inner);
 }
 
-static int status_main(struct session *s, struct report *report) {
+static int status_main(struct sweep_command *s, struct report *report) {
     const enum status status = make_plan(s, report);
     if (!status) {
         print_programs(s, true);
@@ -219,7 +219,7 @@ static int status_main(struct session *s, struct report *report) {
 
 /* ---- run, point ---- */
 
-static int run_plan(struct session *s, struct report *report) {
+static int run_plan(struct sweep_command *s, struct report *report) {
     enum status status = points_run(s->arguments, &s->store, s->sweep.name, &s->plan, 1, report);
     if (s->plan.failed) {
         report_add(report, STATUS_WRONG, "'heddle sweep status %s' says why points failed; --retry runs them again",
@@ -229,20 +229,20 @@ static int run_plan(struct session *s, struct report *report) {
     return finish(status, report);
 }
 
-static int run_main(struct session *s, struct report *report) {
+static int run_main(struct sweep_command *s, struct report *report) {
     const enum status status = make_plan(s, report);
     return status ? finish(status, report) : run_plan(s, report);
 }
 
 /* As it was run before. */
-static int resume_main(struct session *s, struct report *report) {
+static int resume_main(struct sweep_command *s, struct report *report) {
     const enum status status = make_plan(s, report);
     if (!status)
         points_as_before(s->arguments, &s->store, s->sweep.name, &s->plan, 1);
     return status ? finish(status, report) : run_plan(s, report);
 }
 
-static int point_main(struct session *s, struct report *report) {
+static int point_main(struct sweep_command *s, struct report *report) {
     struct execute_options options_of;
     enum status status = read_sweep(s, report);
     bool failed = false;
@@ -271,7 +271,7 @@ static int point_main(struct session *s, struct report *report) {
 }
 
 /* A task of a cluster's job: FILE is the job's. */
-static int task_main(struct session *s, struct report *report) {
+static int task_main(struct sweep_command *s, struct report *report) {
     uint64_t task = 0;
     s->arena = &s->arguments->arena;
     enum status status = store_open(&s->store, arguments_value(s->arguments, "store"), s->arena, report);
@@ -292,7 +292,7 @@ static enum status write_csv(const struct collection *collection, const char *pa
     return output_end(&table, STATUS_OK, path, "the table", report);
 }
 
-static int collect_main(struct session *s, struct report *report) {
+static int collect_main(struct sweep_command *s, struct report *report) {
     const char *path = arguments_value(s->arguments, "output");
     const bool csv = path && (strcmp(path, "-") == 0 || file_ends_in(path, ".csv"));
     struct collection collection = {0};
@@ -318,7 +318,7 @@ static int collect_main(struct session *s, struct report *report) {
     return finish(status ? status : damaged, report);
 }
 
-static int report_main(struct session *s, struct report *report) {
+static int report_main(struct sweep_command *s, struct report *report) {
     const char *path = arguments_value(s->arguments, "output");
     struct collection collection = {0};
     if (!path || !file_ends_in(path, ".html"))
@@ -341,11 +341,11 @@ static int report_main(struct session *s, struct report *report) {
 static int sweep_main(struct arguments *arguments) {
     static const struct {
         unsigned operands;
-        int (*main)(struct session *s, struct report *report);
+        int (*main)(struct sweep_command *s, struct report *report);
     } does[VERBS] = {[PLAN] = {2, plan_main},          [RUN] = {2, run_main},         [RESUME] = {2, resume_main},
                      [STATUS] = {2, status_main},      [COLLECT] = {2, collect_main}, [REPORT] = {2, report_main},
                      [POINT] = {UINT_MAX, point_main}, [TASK] = {3, task_main}};
-    struct session s = {.arguments = arguments};
+    struct sweep_command s = {.arguments = arguments};
     struct report report = {0};
     for (unsigned i = 0; verbs[i].name; i++)
         if (strcmp(arguments->operands[0], verbs[i].name) == 0 && arguments->operand_count <= does[i].operands)

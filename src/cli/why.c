@@ -22,17 +22,17 @@ static const struct option options[] = {
     OPTION_END,
 };
 
-struct session {
+struct why_command {
     struct arguments *arguments;
     bool shows; /* progress */
 };
 
 static enum status open_machine(void *self, struct machine *machine, struct report *report) {
-    return arguments_machine(((const struct session *)self)->arguments, NULL, machine, report);
+    return arguments_machine(((const struct why_command *)self)->arguments, NULL, machine, report);
 }
 
 static void show_progress(void *self, unsigned runs, unsigned of) {
-    if (((const struct session *)self)->shows)
+    if (((const struct why_command *)self)->shows)
         print(stderr, runs < of ? "\r%u of %u runs" : "\r                \r", runs, of);
 }
 
@@ -122,7 +122,7 @@ static int why_main(struct arguments *arguments) {
     struct why why = {0};
     const char *output = arguments_value(arguments, "output");
     const bool quiet = arguments_has(arguments, "quiet") || (output && strcmp(output, "-") == 0);
-    struct session session = {arguments, !quiet && isatty(STDERR_FILENO)};
+    struct why_command session = {arguments, !quiet && isatty(STDERR_FILENO)};
     uint64_t threads, lines, seed;
     enum status status = arguments_number(arguments, "threads", team_processors(), 4096, &threads, &report);
     if (!status)

@@ -82,7 +82,7 @@ const char *compile_bad_path(const char *text) {
     return has_control_character(text) || strchr(text, '\t') ? "a path has no control characters" : NULL;
 }
 
-static const char *bad_standard(const struct job *job) {
+static const char *bad_standard(const struct compile_job *job) {
     const char *standard = job->options->standard;
     if (!standard)
         return NULL;
@@ -109,12 +109,12 @@ static const char *bad_for_shell(const char *path) {
 
 /* ---- a job ---- */
 
-static enum status refuse(const struct job *job, const char *what, const char *value, const char *why) {
+static enum status refuse(const struct compile_job *job, const char *what, const char *value, const char *why) {
     return report_add(job->report, STATUS_INVALID, "%s: the %s '%s' cannot be given to a compiler: %s", job->name, what,
                       value, why);
 }
 
-enum status job_check(const struct job *job) {
+enum status job_check(const struct compile_job *job) {
     const struct compile_options *options = job->options;
     const char *why = NULL;
     if (options->address_bits != 0 && options->address_bits != 32 && options->address_bits != 64)
@@ -141,7 +141,7 @@ enum status job_check(const struct job *job) {
     return STATUS_OK;
 }
 
-enum status job_check_nvcc(const struct job *job) {
+enum status job_check_nvcc(const struct compile_job *job) {
     const char *why = bad_for_shell(job->path);
     if (why)
         return refuse(job, "path", job->path, why);
@@ -157,35 +157,35 @@ bool compile_knows_option(enum compile_language language, const char *word) {
     return among(word, language == COMPILE_CUDA ? cuda_options : opencl_options);
 }
 
-struct reader {
+struct option_reader {
     struct arena *arena;
     const char *const *words;
     unsigned count, at;
-    struct arguments defines, includes, extra;
+    struct command_line defines, includes, extra;
     struct compile_options *out;
 };
 
 /* -Dx and -D x: what follows; NULL: nothing does. */
-static const char *value_of(struct reader *r, const char *word) {
+static const char *value_of(struct option_reader *r, const char *word) {
     if (word[2])
         return word + 2;
     return ++r->at < r->count ? r->words[r->at] : NULL;
 }
 
-static bool read_word(struct reader *r, const char *word) {
+static bool read_word(struct option_reader *r, const char *word) {
     const bool is_cuda = r->out->language == COMPILE_CUDA;
     const char *standard = is_cuda ? "-std=" : "-cl-std=";
     if (strncmp(word, "-D", 2) == 0) { /* OpenCL has a definition end with its line */
         const char *value = value_of(r, word);
         value = value ? arena_strndup(r->arena, value, strcspn(value, "\r\n")) : NULL;
         if (value)
-            arguments_add(r->arena, &r->defines, value);
+            command_line_add(r->arena, &r->defines, value);
         return value && !compile_bad_define(value);
     }
     if (strncmp(word, "-I", 2) == 0) {
         const char *value = value_of(r, word);
         if (value)
-            arguments_add(r->arena, &r->includes, value);
+            command_line_add(r->arena, &r->includes, value);
         return value && !compile_bad_path(value);
     }
     if (strncmp(word, standard, strlen(standard)) == 0) {
@@ -202,13 +202,13 @@ static bool read_word(struct reader *r, const char *word) {
     }
     if (among(word, idle_options))
         return true;
-    arguments_add(r->arena, &r->extra, word);
+    command_line_add(r->arena, &r->extra, word);
     return compile_knows_option(r->out->language, word);
 }
 
 const char *compile_read_words(struct arena *arena, const char *const *words, unsigned count,
                                struct compile_options *out) {
-    struct reader r = {.arena = arena, .words = words, .count = count, .out = out};
+    struct option_reader r = {.arena = arena, .words = words, .count = count, .out = out};
     const char *wrong = NULL;
     for (; !wrong && r.at < count; r.at++) {
         const char *word = words[r.at];

@@ -30,7 +30,7 @@ static bool has_any(const char *text, const char *const *words, size_t count) {
 }
 
 /* A text that draws in no other file is its own description; only others are preprocessed for the key. */
-static bool is_self_contained(const struct job *job) {
+static bool is_self_contained(const struct compile_job *job) {
     static const char *const words[] = {"include", "import", "embed"};
     if (job->language != COMPILE_OPENCL || strlen(job->text) != job->text_bytes)
         return false;
@@ -40,7 +40,7 @@ static bool is_self_contained(const struct job *job) {
     return !has_any(job->text, words, 3);
 }
 
-static bool is_cacheable(const struct job *job) {
+static bool is_cacheable(const struct compile_job *job) {
     static const char *const clocks[] = {"__DATE__", "__TIME__", "__TIMESTAMP__"};
     return !job->options->no_cache && job->tools.cache && !has_any(job->text, clocks, 3);
 }
@@ -90,7 +90,7 @@ bool entry_unpack(struct arena *arena, const char *entry, size_t bytes, const ch
     return left == 0;
 }
 
-static const char *entry_path(struct job *job, const char *compiler_version, const char *described) {
+static const char *entry_path(struct compile_job *job, const char *compiler_version, const char *described) {
     struct arena *arena = job->arena;
     const char *key = job_key_join(arena, CACHE_FORM, compiler_version);
     key = job_key_join(arena, key, job->name);
@@ -109,7 +109,7 @@ static const char *entry_path(struct job *job, const char *compiler_version, con
 
 /* ---- the two languages ---- */
 
-static void result_fill(struct job *job, struct arena *arena, const char *metadata, const char *ptx,
+static void result_fill(struct compile_job *job, struct arena *arena, const char *metadata, const char *ptx,
                         struct compiled *out) {
     if (job->language == COMPILE_OPENCL) {
         compiled_from_text(metadata, ptx, arena, out);
@@ -121,7 +121,7 @@ static void result_fill(struct job *job, struct arena *arena, const char *metada
 }
 
 /* Looks in the cache; *entry is where a result belongs, NULL when it is not to be kept. */
-static enum status cache_look(struct job *job, struct arena *arena, struct compiled *out, const char **entry) {
+static enum status cache_look(struct compile_job *job, struct arena *arena, struct compiled *out, const char **entry) {
     const char *described = job->text, *parts[3];
     *entry = NULL;
     if (!is_cacheable(job))
@@ -142,7 +142,7 @@ static enum status cache_look(struct job *job, struct arena *arena, struct compi
     return STATUS_OK;
 }
 
-static enum status opencl_compile(struct job *job, struct arena *arena, struct compiled *out) {
+static enum status opencl_compile(struct compile_job *job, struct arena *arena, struct compiled *out) {
     const char *install = "install clang 19 or later and libclc (Debian: apt-get install clang-19 libclc-19)";
     if (!job->tools.clang)
         return report_add(job->report, STATUS_SYSTEM,
@@ -155,7 +155,7 @@ static enum status opencl_compile(struct job *job, struct arena *arena, struct c
     job_flags_opencl(job);
     /* C99 leaves a function that is only `inline` to some other source where it is not inlined, and there is none. Pieces
      * that are linked keep C99's way: each may have the function. */
-    arguments_add(job->arena, &job->flags, "-fgnu89-inline");
+    command_line_add(job->arena, &job->flags, "-fgnu89-inline");
     const char *entry = NULL, *metadata = "", *ptx = "";
     enum status status = cache_look(job, arena, out, &entry);
     if (status != STATUS_OK || out->from_cache)
@@ -173,7 +173,7 @@ static enum status opencl_compile(struct job *job, struct arena *arena, struct c
 
 /* clang with our own header first; nvcc, where it is installed, for sources that need NVIDIA's headers, or when
  * HEDDLE_NVCC asks for it. */
-static enum status cuda_compile(struct job *job, struct arena *arena, struct compiled *out) {
+static enum status cuda_compile(struct compile_job *job, struct arena *arena, struct compiled *out) {
     bool asked = getenv("HEDDLE_NVCC") && job->tools.nvcc;
     const char *entry = NULL, *ptx = NULL;
     enum status status = STATUS_SYSTEM;
@@ -196,7 +196,7 @@ static enum status cuda_compile(struct job *job, struct arena *arena, struct com
     }
     if (status != STATUS_OK && job->tools.nvcc) {
         const char *before = job->log;
-        job->flags = (struct arguments){0};
+        job->flags = (struct command_line){0};
         job->log = NULL;
         if ((status = job_check_nvcc(job)) != STATUS_OK || (status = job_flags_nvcc(job)) != STATUS_OK)
             return status;
@@ -215,7 +215,7 @@ static enum status cuda_compile(struct job *job, struct arena *arena, struct com
     return STATUS_OK;
 }
 
-static enum status job_run(struct job *job, struct arena *arena, struct compiled *out) {
+static enum status job_run(struct compile_job *job, struct arena *arena, struct compiled *out) {
     compile_find_tools(job->arena, &job->tools);
     if (!job->tools.share)
         return report_add(job->report, STATUS_SYSTEM,
@@ -235,7 +235,7 @@ static enum compile_language language_of(const char *name, const struct compile_
 }
 
 /* What the caller gave, looked at before any of it is used. */
-static enum status values_take(struct job *job) {
+static enum status values_take(struct compile_job *job) {
     const struct compile_options *options = job->options;
     const enum status status = job_check(job);
     job->includes = ARENA_ARRAY(job->arena, const char *, options->include_count + 1);
@@ -249,7 +249,7 @@ enum status compile_file(const char *path, const struct compile_options *options
     struct arena scratch = {.escape = arena->escape};
     *out = (struct compiled){.log = ""};
     const char *slash = strrchr(path, '/');
-    struct job job = {.arena = &scratch, .options = options ? options : &default_options, .report = report};
+    struct compile_job job = {.arena = &scratch, .options = options ? options : &default_options, .report = report};
     job.path = path_absolute(&scratch, path);
     job.name = slash ? slash + 1 : path;
     job.given = slash ? arena_strndup(&scratch, path, (size_t)(slash + 1 - path)) : "";
@@ -272,7 +272,7 @@ enum status compile_file(const char *path, const struct compile_options *options
 }
 
 /* Headers that are in no folder are put into one of their own, under the names they are included by. */
-static enum status write_headers(struct job *job) {
+static enum status write_headers(struct compile_job *job) {
     for (unsigned i = 0; i < job->options->header_count; i++) {
         const struct compile_header *header = &job->options->headers[i];
         const char *path = arena_printf(job->arena, "%s%s", job_headers(job), header->name);
@@ -284,7 +284,7 @@ static enum status write_headers(struct job *job) {
 }
 
 /* By its first kernel; a header may have that name. */
-static const char *program_name(struct job *job) {
+static const char *program_name(struct compile_job *job) {
     const char *kernel = job_first_kernel(job->arena, job->text);
     const char *ending = job->language == COMPILE_CUDA ? "cu" : "cl";
     const char *name = arena_printf(job->arena, "%s.%s", kernel ? kernel : "program", ending);
@@ -295,7 +295,7 @@ static const char *program_name(struct job *job) {
 }
 
 /* Prepares a job for a text, in a temporary folder that job_end removes. */
-static enum status job_begin(struct job *job, const char *name, const char *text, size_t length) {
+static enum status job_begin(struct compile_job *job, const char *name, const char *text, size_t length) {
     struct arena *scratch = job->arena;
     job->language = language_of(name, job->options);
     job->name = name ? file_name(name) : NULL;
@@ -317,18 +317,18 @@ static enum status job_begin(struct job *job, const char *name, const char *text
     return write_headers(job);
 }
 
-static void job_end(struct job *job) {
+static void job_end(struct compile_job *job) {
     if (job->temporary)
         folder_remove(job->arena, job->temporary);
     arena_free(job->arena);
 }
 
-enum status compile_text(const char *name, const char *text, size_t length, const struct compile_options *options,
+enum status compile_text(const struct compile_source *source, const struct compile_options *options,
                          struct arena *arena, struct compiled *out, struct report *report) {
     struct arena scratch = {.escape = arena->escape};
     *out = (struct compiled){.log = ""};
-    struct job job = {.arena = &scratch, .options = options ? options : &default_options, .report = report};
-    enum status status = job_begin(&job, name, text, length);
+    struct compile_job job = {.arena = &scratch, .options = options ? options : &default_options, .report = report};
+    enum status status = job_begin(&job, source->name, source->text, source->bytes);
     if (status == STATUS_OK)
         status = job_run(&job, arena, out);
     job_end(&job);
@@ -337,7 +337,7 @@ enum status compile_text(const char *name, const char *text, size_t length, cons
 
 /* ---- in pieces ---- */
 
-static enum status find_opencl_tools(struct job *job) {
+static enum status find_opencl_tools(struct compile_job *job) {
     compile_find_tools(job->arena, &job->tools);
     if (!job->tools.share || !job->tools.clang || !job_libclc(job))
         return report_add(job->report, STATUS_SYSTEM,
@@ -348,10 +348,10 @@ static enum status find_opencl_tools(struct job *job) {
 }
 
 enum status compile_object(const char *text, size_t length, const struct compile_options *options, struct arena *arena,
-                           const char **object, struct compiled *out, struct report *report) {
+                           struct compiled *out, struct report *report) {
     struct arena scratch = {.escape = arena->escape};
     *out = (struct compiled){.log = "", .metadata = ""};
-    struct job job = {.arena = &scratch, .options = options ? options : &default_options, .report = report};
+    struct compile_job job = {.arena = &scratch, .options = options ? options : &default_options, .report = report};
     enum status status = job_begin(&job, NULL, text, length);
     const char *ir = NULL;
     if (status == STATUS_OK)
@@ -359,32 +359,45 @@ enum status compile_object(const char *text, size_t length, const struct compile
     if (status == STATUS_OK)
         status = job_make_ir(&job, &ir);
     if (status == STATUS_OK)
-        *object = arena_strdup(arena, ir);
+        out->object = arena_strdup(arena, ir);
     out->log = arena_strdup(arena, job.log ? job.log : "");
     job_end(&job);
     return status;
 }
 
-enum status compile_link(const char *const *objects, unsigned count, const struct compile_options *options,
-                         struct arena *arena, const char **library, struct compiled *out, struct report *report) {
-    struct arena scratch = {.escape = arena->escape};
+/* `as_library`: the objects become one, and no PTX is made of them. */
+static enum status link_objects(struct compile_job *job, const char *const *objects, unsigned count, bool as_library,
+                                struct arena *arena, struct compiled *out) {
     *out = (struct compiled){.log = "", .metadata = ""};
-    struct job job = {.arena = &scratch, .options = options ? options : &default_options, .report = report};
-    enum status status = job_begin(&job, "linked.cl", "", 0);
+    enum status status = job_begin(job, "linked.cl", "", 0);
     const char *ir = NULL, *ptx = NULL;
     if (status == STATUS_OK)
-        status = find_opencl_tools(&job);
+        status = find_opencl_tools(job);
     if (status == STATUS_OK)
-        status = job_link_ir(&job, objects, count, &ir);
-    if (status == STATUS_OK && library)
-        *library = arena_strdup(arena, ir);
+        status = job_link_ir(job, objects, count, &ir);
+    if (status == STATUS_OK && as_library)
+        out->object = arena_strdup(arena, ir);
     else if (status == STATUS_OK)
-        status = job_make_ptx(&job, ir, &ptx);
+        status = job_make_ptx(job, ir, &ptx);
     if (ptx)
-        compiled_from_text(metadata_extract(&scratch, ir), ptx, arena, out);
-    out->log = arena_strdup(arena, job.log ? job.log : "");
-    job_end(&job);
+        compiled_from_text(metadata_extract(job->arena, ir), ptx, arena, out);
+    out->log = arena_strdup(arena, job->log ? job->log : "");
+    job_end(job);
     return status;
+}
+
+enum status compile_link(const char *const *objects, unsigned count, const struct compile_options *options,
+                         struct arena *arena, struct compiled *out, struct report *report) {
+    struct arena scratch = {.escape = arena->escape};
+    struct compile_job job = {.arena = &scratch, .options = options ? options : &default_options, .report = report};
+    return link_objects(&job, objects, count, false, arena, out);
+}
+
+enum status compile_library(const char *const *objects, unsigned count, const struct compile_options *options,
+                            struct arena *arena, struct compiled *out, struct report *report) {
+    struct arena scratch = {.escape = arena->escape};
+    struct compile_job job = {.arena = &scratch, .options = options ? options : &default_options, .report = report};
+    return link_objects(&job, objects, count, true, arena, out);
 }
 
 void compiled_from_text(const char *metadata, const char *ptx, struct arena *arena, struct compiled *out) {

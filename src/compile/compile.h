@@ -79,6 +79,7 @@ struct compiled {
     size_t ptx_bytes;
     const char *log;      /* what the compiler said, "" when nothing */
     const char *metadata; /* what `kernels` was read from: compiled_from_text makes the same again of it and the PTX */
+    const char *object;   /* of compile_object and compile_library: LLVM IR as text */
     struct compile_kernel *kernels;
     unsigned kernel_count;
     bool from_cache;
@@ -97,16 +98,24 @@ const char *compile_read_words(struct arena *arena, const char *const *words, un
  * out->log and in the report. STATUS_SYSTEM: a part is missing or the host refused. */
 enum status compile_file(const char *path, const struct compile_options *options, struct arena *arena,
                          struct compiled *out, struct report *report);
-/* A program handed over as a string. `name` NULL: named by its first kernel. Includes are searched in options->includes. */
-enum status compile_text(const char *name, const char *text, size_t length, const struct compile_options *options,
+/* A program handed over as a string. */
+struct compile_source {
+    const char *name; /* NULL: that of its first kernel */
+    const char *text;
+    size_t bytes;
+};
+/* Includes are searched in options->includes. */
+enum status compile_text(const struct compile_source *source, const struct compile_options *options,
                          struct arena *arena, struct compiled *out, struct report *report);
-/* OpenCL C in pieces: a source alone gives an object, LLVM IR as text; objects together give what one source would.
- * out->log is set as by compile_text. Nothing of this is cached. */
+/* OpenCL C in pieces: a source alone gives an object; objects together give what one source would. out->log is set as by
+ * compile_text. Nothing of this is cached. */
 enum status compile_object(const char *text, size_t length, const struct compile_options *options, struct arena *arena,
-                           const char **object, struct compiled *out, struct report *report);
-/* library, where given: gets the objects as one, and no PTX is made. */
+                           struct compiled *out, struct report *report);
 enum status compile_link(const char *const *objects, unsigned count, const struct compile_options *options,
-                         struct arena *arena, const char **library, struct compiled *out, struct report *report);
+                         struct arena *arena, struct compiled *out, struct report *report);
+/* The objects as one object. */
+enum status compile_library(const char *const *objects, unsigned count, const struct compile_options *options,
+                            struct arena *arena, struct compiled *out, struct report *report);
 /* What an earlier compilation of OpenCL C gave, kept as text. Copied into the arena. */
 void compiled_from_text(const char *metadata, const char *ptx, struct arena *arena, struct compiled *out);
 const struct compile_kernel *compiled_find(const struct compiled *compiled, const char *kernel);

@@ -62,18 +62,18 @@ static const char *node_find(const char *ir, long number) {
     return NULL;
 }
 
-struct text {
+struct metadata_text {
     char *items;
     unsigned count, capacity;
 };
 
-static void text_add(struct arena *arena, struct text *text, const char *more, size_t length) {
+static void text_add(struct arena *arena, struct metadata_text *text, const char *more, size_t length) {
     for (size_t i = 0; i < length; i++)
         *ARENA_PUSH(arena, text) = more[i];
 }
 
 char *metadata_extract(struct arena *arena, const char *ir) {
-    struct text out = {0};
+    struct metadata_text out = {0};
     for (const char *line = ir; *line; line = next_line(line)) {
         if (!is_kernel_line(line))
             continue;
@@ -105,7 +105,7 @@ static bool item_next(struct arena *arena, const char **at, const char **out) {
         p++;
     if (!*p || *p == '\n' || *p == '}')
         return false;
-    struct text text = {0};
+    struct metadata_text text = {0};
     if (*p == '!' && p[1] == '"') {
         for (p += 2; *p && *p != '\n' && *p != '"'; p++) {
             char c = *p;

@@ -161,13 +161,13 @@ static const char *bytes_split(struct arena *arena, const char *line, size_t len
 }
 
 /* A conversion of a vector, "%4 = fpext <16 x half> %3 to <16 x float>": where its parts are in a copy of its line. */
-struct conversion {
+struct vector_conversion {
     const char *copy, *from, *to; /* "<16 x half> ...", "<16 x float>..." */
     char element[16], operand[64];
     unsigned count;
 };
 
-static bool conversion_read(struct arena *arena, const char *line, size_t length, struct conversion *out) {
+static bool conversion_read(struct arena *arena, const char *line, size_t length, struct vector_conversion *out) {
     int used = 0;
     out->copy = arena_strndup(arena, line, length);
     const char *equal = strstr(out->copy, " = ");
@@ -185,7 +185,7 @@ static bool conversion_read(struct arena *arena, const char *line, size_t length
  * Its NVPTX back end folds "fpext <16 x half> (load)" into a load that converts, and has none: the bits of the halves are taken
  * for floats. The lines that stand for such a conversion, or NULL when this is none. */
 static const char *conversion_split(struct arena *arena, const char *line, size_t length, unsigned number) {
-    struct conversion c;
+    struct vector_conversion c;
     if (!conversion_read(arena, line, length, &c))
         return NULL;
     const bool narrows =

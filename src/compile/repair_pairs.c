@@ -64,8 +64,8 @@ static const char *argument_value(const char *at, const char *end) {
 
 /* The list between `open` and `close`: in a call every pair becomes an i16 made before it, in a definition one that is
  * taken apart at the function's start, in a declaration a type. `before` gets the lines in front. */
-enum list { LIST_CALL, LIST_DEFINITION, LIST_DECLARATION };
-static const char *list_rewrite(struct pairs *p, enum list kind, const char *open, const char *close,
+enum list_kind { LIST_CALL, LIST_DEFINITION, LIST_DECLARATION };
+static const char *list_rewrite(struct pairs *p, enum list_kind kind, const char *open, const char *close,
                                 const char **before) {
     const char *out = "";
     for (const char *at = open + 1; at < close;) {

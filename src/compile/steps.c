@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Command lines for the compilers, and running them. */
+/* Running the compilers, one step after the other, and reading what they leave. */
 #include "compile/job.h"
 #include "compile/metadata.h"
 #include "compile/repair.h"
@@ -18,165 +18,6 @@ const char *job_hash(struct arena *arena, const char *data, size_t bytes) {
 const char *job_key_join(struct arena *arena, const char *key, const char *part) {
     return arena_printf(arena, "%s\n%s", key, part);
 }
-
-static const char *target_cpu(const struct job *job) {
-    return arena_printf(job->arena, "sm_%u", job->options->sm ? job->options->sm : 75);
-}
-
-const char *job_headers(const struct job *job) { return arena_printf(job->arena, "%s/.headers/", job->temporary); }
-
-bool job_is_32_bit(const struct job *job) { return job->options->address_bits == 32; }
-
-const char *job_libclc(const struct job *job) { return job_is_32_bit(job) ? job->tools.libclc32 : job->tools.libclc64; }
-
-static const char *optimisation(const struct job *job) {
-    static const char *const levels[] = {"-O0", "-O2", "-O1", "-O2", "-O3"};
-    int level = job->options->optimisation;
-    return level < -1 || level > 3 ? "-O2" : levels[level + 1];
-}
-
-static const char *opencl_target(const struct job *job) {
-    /* The operating system `nvcl` has pointer parameters carry their address space. */
-    return job_is_32_bit(job) ? "--target=nvptx-nvidia-nvcl" : "--target=nvptx64-nvidia-nvcl";
-}
-
-static void add_defines(struct job *job) {
-    for (unsigned i = 0; i < job->options->define_count; i++)
-        arguments_add(job->arena, &job->flags, arena_printf(job->arena, "-D%s", job->options->defines[i]));
-}
-
-static void flags_common(struct job *job) {
-    struct arguments *flags = &job->flags;
-    for (unsigned i = 0; i < job->options->include_count; i++)
-        arguments_add(job->arena, flags, arena_printf(job->arena, "-I%s", job->includes[i]));
-    arguments_add_all(job->arena, flags, job->options->extra, job->options->extra_count);
-}
-
-/* No file of the host's tells it what to do. */
-static void add_clang(struct job *job, struct arguments *line) {
-    arguments_add(job->arena, line, job->tools.clang);
-    arguments_add(job->arena, line, "--no-default-config");
-}
-
-static void add_flags(struct job *job, struct arguments *line) {
-    arguments_add_all(job->arena, line, job->flags.items, job->flags.count);
-    arguments_add(job->arena, line, arena_printf(job->arena, "-I%s/include", job->tools.share)); /* heddle.h */
-    if (job->options->header_count) /* not part of the key: their text is, preprocessed */
-        arguments_add(job->arena, line, arena_printf(job->arena, "-I%s", job_headers(job)));
-}
-
-/* No folder of the host enters the PTX, not even through __FILE__. */
-static void add_maps(struct job *job, struct arguments *line) {
-    struct arena *arena = job->arena;
-    for (unsigned i = 0; i < job->options->include_count; i++)
-        arguments_add(arena, line, arena_printf(arena, "-ffile-prefix-map=%s/=", job->includes[i]));
-    arguments_add(arena, line, arena_printf(arena, "-ffile-prefix-map=%s/include/=", job->tools.share));
-    arguments_add(arena, line, arena_printf(arena, "-ffile-prefix-map=%s=", job->folder));
-    if (job->options->header_count)
-        arguments_add(arena, line, arena_printf(arena, "-ffile-prefix-map=%s=", job_headers(job)));
-    arguments_add(arena, line, "-fdebug-compilation-dir=.");
-}
-
-/* What the compiler is told of extensions.def; clang knows the rest by its version. */
-static void add_extensions(struct job *job, struct arguments *line, const char *standard) {
-    static const char *const always[] = {
-#define EXTENSION(name) "-Xclang", "-cl-ext=+" #name,
-#define FEATURE EXTENSION
-#define EXTENSION_MACRO(name) "-D" #name "=1",
-#define MACRO EXTENSION_MACRO
-#include "compile/extensions.def"
-    };
-    static const char *const in_3_0[] = {
-#define FEATURE_MACRO(name) "-D" #name "=1",
-#include "compile/extensions.def"
-    };
-    arguments_add_all(job->arena, line, always, COUNT(always));
-    if (strcmp(standard, "CL3.0") == 0)
-        arguments_add_all(job->arena, line, in_3_0, COUNT(in_3_0));
-}
-
-void job_flags_opencl(struct job *job) {
-    static const char *const fixed[] = {"-x",
-                                        "cl",
-                                        "--cuda-feature=+ptx85",
-                                        "-cl-kernel-arg-info",
-                                        "-fno-crash-diagnostics",
-                                        "-Wno-linker-warnings",
-                                        "-fno-ident"};
-    struct arena *arena = job->arena;
-    struct arguments *flags = &job->flags;
-    arguments_add_all(arena, flags, fixed, COUNT(fixed));
-    const char *standard = job->options->standard ? job->options->standard : "CL1.2";
-    add_extensions(job, flags, standard);
-    arguments_add(arena, flags, arena_printf(arena, "-cl-std=%s", standard));
-    arguments_add(arena, flags, opencl_target(job));
-    arguments_add(arena, flags, arena_printf(arena, "-march=%s", target_cpu(job)));
-    arguments_add(arena, flags, optimisation(job));
-    if (!job->options->no_line_info) {
-        arguments_add(arena, flags, "-gdwarf-4");
-        arguments_add(arena, flags, "-gline-directives-only");
-    }
-    arguments_add(arena, flags, "-D__OPENCL_VERSION__=300"); /* of the device, whatever the language is */
-    add_defines(job);
-    flags_common(job);
-}
-
-void job_flags_cuda(struct job *job) {
-    static const char *const fixed[] = {"-x",
-                                        "cuda",
-                                        "--cuda-feature=+ptx85",
-                                        "--cuda-device-only",
-                                        "-nocudainc",
-                                        "-nocudalib",
-                                        "-fno-crash-diagnostics",
-                                        "-fno-ident",
-                                        "-Wno-unknown-cuda-version",
-                                        "-Wno-linker-warnings"};
-    struct arena *arena = job->arena;
-    struct arguments *flags = &job->flags;
-    arguments_add_all(arena, flags, fixed, COUNT(fixed));
-    const char *standard = job->options->standard ? job->options->standard : "c++17";
-    arguments_add(arena, flags, arena_printf(arena, "-std=%s", standard));
-    arguments_add(arena, flags, arena_printf(arena, "--cuda-gpu-arch=%s", target_cpu(job)));
-    arguments_add(arena, flags, optimisation(job));
-    if (!job->options->no_line_info) {
-        arguments_add(arena, flags, "-gdwarf-4");
-        arguments_add(arena, flags, "-gline-directives-only");
-    }
-    add_defines(job);
-    flags_common(job);
-}
-
-/* nvcc hands its words to a shell, so definitions travel in a file. */
-static enum status write_defines(struct job *job, const char *path) {
-    const char *text = "";
-    for (unsigned i = 0; i < job->options->define_count; i++) {
-        const char *define = job->options->defines[i], *value = strchr(define, '=');
-        text = arena_printf(job->arena, "%s#define %.*s %s\n", text,
-                            value ? (int)(value - define) : (int)strlen(define), define, value ? value + 1 : "1");
-    }
-    return file_write_private(path, text, strlen(text))
-               ? STATUS_OK
-               : report_add(job->report, STATUS_SYSTEM, "%s: %s", path, strerror(errno));
-}
-
-enum status job_flags_nvcc(struct job *job) {
-    struct arena *arena = job->arena;
-    struct arguments *flags = &job->flags;
-    arguments_add(arena, flags, "-ptx");
-    arguments_add(arena, flags, arena_printf(arena, "-arch=%s", target_cpu(job)));
-    if (!job->options->no_line_info)
-        arguments_add(arena, flags, "-lineinfo");
-    if (job->options->standard)
-        arguments_add(arena, flags, arena_printf(arena, "-std=%s", job->options->standard));
-    const char *defines = arena_printf(arena, "%s/.heddle.defines.h", job->temporary);
-    arguments_add(arena, flags, "-include");
-    arguments_add(arena, flags, defines);
-    flags_common(job);
-    return write_defines(job, defines);
-}
-
-/* ---- running ---- */
 
 /* A text with every place of one path replaced. */
 static const char *path_replaced(struct arena *arena, const char *text, const char *path, const char *by) {
@@ -215,7 +56,7 @@ static const char *log_shortened(struct arena *arena, const char *log) {
 
 /* Messages name files as the user does, not where we put a copy of them; of a crash only the first words are kept,
  * not the compiler's own call stack. */
-static const char *log_clean(struct job *job, const char *log) {
+static const char *log_clean(struct compile_job *job, const char *log) {
     struct arena *arena = job->arena;
     log = log_shortened(arena, log);
     const char *stop = strstr(log, "PLEASE submit a bug report");
@@ -241,7 +82,7 @@ struct process_cage compile_cage(const char *folder) {
 }
 
 /* Runs one step. Its words are added to the job's log; a failure becomes STATUS_INVALID with them in the report. */
-static enum status step_run(struct job *job, struct arguments *line, bool quiet) {
+static enum status step_run(struct compile_job *job, struct command_line *line, bool quiet) {
     struct process_end end;
     const char *output = arena_printf(job->arena, "%s/.heddle.log", job->temporary);
     const struct process_cage cage = compile_cage(job->temporary);
@@ -263,19 +104,19 @@ static enum status step_run(struct job *job, struct arguments *line, bool quiet)
     return report_add(report, STATUS_INVALID, "%s: does not compile:\n%s", job->name, log);
 }
 
-enum status job_preprocess(struct job *job, const char **out, bool quiet) {
-    struct arguments line = {0};
+enum status job_preprocess(struct compile_job *job, const char **out, bool quiet) {
+    struct command_line line = {0};
     const char *result = arena_printf(job->arena, "%s/.heddle.i", job->temporary);
-    add_clang(job, &line);
-    add_flags(job, &line);
+    job_add_clang(job, &line);
+    job_add_flags(job, &line);
     if (job->language == COMPILE_CUDA) {
-        arguments_add(job->arena, &line, "-include");
-        arguments_add(job->arena, &line, arena_printf(job->arena, "%s/cuda_device.h", job->tools.share));
+        command_line_add(job->arena, &line, "-include");
+        command_line_add(job->arena, &line, arena_printf(job->arena, "%s/cuda_device.h", job->tools.share));
     }
-    arguments_add(job->arena, &line, "-E");
-    arguments_add(job->arena, &line, job->path);
-    arguments_add(job->arena, &line, "-o");
-    arguments_add(job->arena, &line, result);
+    command_line_add(job->arena, &line, "-E");
+    command_line_add(job->arena, &line, job->path);
+    command_line_add(job->arena, &line, "-o");
+    command_line_add(job->arena, &line, result);
     const char *log = job->log;
     enum status status = step_run(job, &line, quiet);
     if (status != STATUS_OK)
@@ -289,7 +130,7 @@ enum status job_preprocess(struct job *job, const char **out, bool quiet) {
 static const char *const library_sources[] = {"half.cl", "groups.cl", "builtins.cl", "math.cl", "collective.c"};
 enum { LIBRARY_COUNT = sizeof library_sources / sizeof *library_sources };
 
-const char *job_library_key(struct job *job) {
+const char *job_library_key(struct compile_job *job) {
     const char *key = "";
     for (unsigned i = 0; i <= LIBRARY_COUNT; i++) {
         const char *name = i < LIBRARY_COUNT ? library_sources[i] : "builtins.h";
@@ -301,8 +142,8 @@ const char *job_library_key(struct job *job) {
 }
 
 /* One of them as bitcode for this target: compiled once per compiler, version of the files, sm and width. */
-static enum status bitcode_get(struct job *job, const char *name, struct arguments *line, const char *library_key,
-                               const char **out) {
+static enum status bitcode_get(struct compile_job *job, const char *name, struct command_line *line,
+                               const char *library_key, const char **out) {
     struct arena *arena = job->arena;
     const char *source = arena_printf(arena, "%s/%s", job->tools.share, name);
     const char *key = job_key_join(arena, CACHE_FORM, job->tools.clang_version);
@@ -316,7 +157,7 @@ static enum status bitcode_get(struct job *job, const char *name, struct argumen
         return STATUS_OK;
     const char *fresh = arena_printf(arena, "%s/.heddle.%s.bc", job->temporary, name);
     const char *const output[] = {"-c", source, "-o", fresh};
-    arguments_add_all(arena, line, output, COUNT(output));
+    command_line_add_all(arena, line, output, COUNT(output));
     const char *log = job->log;
     enum status status = step_run(job, line, false);
     job->log = log;
@@ -327,47 +168,26 @@ static enum status bitcode_get(struct job *job, const char *name, struct argumen
     return STATUS_OK;
 }
 
-static void library_flags(struct job *job, bool is_opencl, struct arguments *line) {
-    struct arena *arena = job->arena;
-    const char *const common[] = {opencl_target(job),
-                                  arena_printf(arena, "-march=%s", target_cpu(job)),
-                                  "-O2",
-                                  "-fno-crash-diagnostics",
-                                  "-fno-ident",
-                                  "-ffp-contract=off",
-                                  "-emit-llvm",
-                                  "-Xclang",
-                                  "-disable-llvm-passes"};
-    const char *const opencl[] = {"-x", "cl", "--cuda-feature=+ptx85", "-cl-std=CL3.0",
-                                  arena_printf(arena, "-DHEDDLE_SM=%u", job->options->sm ? job->options->sm : 75)};
-    add_clang(job, line);
-    arguments_add_all(arena, line, common, COUNT(common));
-    if (!is_opencl)
-        return;
-    arguments_add_all(arena, line, opencl, COUNT(opencl));
-    add_extensions(job, line, "CL3.0");
-}
-
 /* What is ours wins over libclc's, so it is linked first; only what the source uses is taken. */
-static enum status add_libraries(struct job *job, struct arguments *line) {
+static enum status add_libraries(struct compile_job *job, struct command_line *line) {
     const char *files[LIBRARY_COUNT + 1] = {[LIBRARY_COUNT] = job_libclc(job)};
     const char *key = job_library_key(job);
     enum status status = STATUS_OK;
     for (unsigned i = 0; status == STATUS_OK && i < LIBRARY_COUNT; i++) {
-        struct arguments compile = {0};
-        library_flags(job, strstr(library_sources[i], ".cl") != NULL, &compile);
+        struct command_line compile = {0};
+        job_add_library_flags(job, strstr(library_sources[i], ".cl") != NULL, &compile);
         status = bitcode_get(job, library_sources[i], &compile, key, &files[i]);
     }
     for (unsigned i = 0; status == STATUS_OK && i < COUNT(files); i++) {
         const char *const link[] = {"-Xclang", "-mlink-builtin-bitcode", "-Xclang", files[i]};
-        arguments_add_all(job->arena, line, link, COUNT(link));
+        command_line_add_all(job->arena, line, link, COUNT(link));
     }
     return status;
 }
 
 /* ".file 1 "./saxpy.cl"" -> ".file 1 "saxpy.cl"": names start at the source's own folder, and a header from
  * elsewhere keeps only its last name. */
-static char *clean_file_names(struct job *job, const char *ptx) {
+static char *clean_file_names(struct compile_job *job, const char *ptx) {
     char *out = arena_alloc(job->arena, strlen(ptx) + 1), *end = out;
     for (const char *line = ptx; *line;) {
         size_t length = strcspn(line, "\n");
@@ -398,18 +218,18 @@ static char *clean_file_names(struct job *job, const char *ptx) {
     return out;
 }
 
-static void add_output(struct job *job, struct arguments *line, const char *source, const char *result) {
-    arguments_add(job->arena, line, source);
-    arguments_add(job->arena, line, "-o");
-    arguments_add(job->arena, line, result);
+static void add_output(struct compile_job *job, struct command_line *line, const char *source, const char *result) {
+    command_line_add(job->arena, line, source);
+    command_line_add(job->arena, line, "-o");
+    command_line_add(job->arena, line, result);
 }
 
-static enum status result_read(struct job *job, const char *path, const char **out) {
+static enum status result_read(struct compile_job *job, const char *path, const char **out) {
     *out = file_try_read(job->arena, path, NULL);
     return *out ? STATUS_OK : report_add(job->report, STATUS_SYSTEM, "%s: %s", path, strerror(errno));
 }
 
-static enum status ptx_read(struct job *job, const char *path, const char **out) {
+static enum status ptx_read(struct compile_job *job, const char *path, const char **out) {
     enum status status = result_read(job, path, out);
     if (status == STATUS_OK)
         *out = clean_file_names(job, *out);
@@ -417,91 +237,75 @@ static enum status ptx_read(struct job *job, const char *path, const char **out)
 }
 
 /* Source to optimised IR, which has the argument information. */
-enum status job_make_ir(struct job *job, const char **ir) {
+enum status job_make_ir(struct compile_job *job, const char **ir) {
     struct arena *arena = job->arena;
     const char *path = arena_printf(arena, "%s/.heddle.ll", job->temporary);
-    struct arguments line = {0};
-    add_clang(job, &line);
-    add_flags(job, &line);
-    add_maps(job, &line);
+    struct command_line line = {0};
+    job_add_clang(job, &line);
+    job_add_flags(job, &line);
+    job_add_maps(job, &line);
     enum status status = add_libraries(job, &line);
     if (status != STATUS_OK)
         return status;
-    arguments_add(arena, &line, "-S");
-    arguments_add(arena, &line, "-emit-llvm");
+    command_line_add(arena, &line, "-S");
+    command_line_add(arena, &line, "-emit-llvm");
     add_output(job, &line, job->path, path);
     status = step_run(job, &line, false);
     return status == STATUS_OK ? result_read(job, path, ir) : status;
 }
 
-/* IR to something else without optimising again. */
-static void add_ir_flags(struct job *job, struct arguments *line) {
-    const char *const generate[] = {"-x",
-                                    "ir",
-                                    "--cuda-feature=+ptx85",
-                                    opencl_target(job),
-                                    arena_printf(job->arena, "-march=%s", target_cpu(job)),
-                                    optimisation(job),
-                                    "-fno-crash-diagnostics",
-                                    "-Wno-override-module",
-                                    "-Xclang",
-                                    "-disable-llvm-passes"};
-    add_clang(job, line);
-    arguments_add_all(job->arena, line, generate, COUNT(generate));
-}
-
-static enum status ir_write(struct job *job, const char *path, const char *ir) {
+static enum status ir_write(struct compile_job *job, const char *path, const char *ir) {
     return file_write_private(path, ir, strlen(ir))
                ? STATUS_OK
                : report_add(job->report, STATUS_SYSTEM, "%s: %s", path, strerror(errno));
 }
 
-enum status job_make_ptx(struct job *job, const char *ir, const char **ptx) {
+enum status job_make_ptx(struct compile_job *job, const char *ir, const char **ptx) {
     struct arena *arena = job->arena;
     const char *ir_path = arena_printf(arena, "%s/.heddle.ll", job->temporary);
     const char *ptx_path = arena_printf(arena, "%s/.heddle.ptx", job->temporary);
     enum status status = ir_write(job, ir_path, repair_ir(arena, ir));
     if (status != STATUS_OK)
         return status;
-    struct arguments line = {0};
-    add_ir_flags(job, &line);
-    arguments_add(arena, &line, "-S");
+    struct command_line line = {0};
+    job_add_ir_flags(job, &line);
+    command_line_add(arena, &line, "-S");
     add_output(job, &line, ir_path, ptx_path);
     status = step_run(job, &line, false);
     return status == STATUS_OK ? ptx_read(job, ptx_path, ptx) : status;
 }
 
 /* The compiler links bitcode into the module it is given: the first stays text, the others become bitcode. */
-enum status job_link_ir(struct job *job, const char *const *objects, unsigned count, const char **ir) {
+enum status job_link_ir(struct compile_job *job, const char *const *objects, unsigned count, const char **ir) {
     struct arena *arena = job->arena;
     const char *first = arena_printf(arena, "%s/.heddle.0.ll", job->temporary);
     const char *linked = arena_printf(arena, "%s/.heddle.linked.ll", job->temporary);
-    struct arguments line = {0};
-    add_ir_flags(job, &line);
+    struct command_line line = {0};
+    job_add_ir_flags(job, &line);
     enum status status = ir_write(job, first, objects[0]);
     for (unsigned i = 1; status == STATUS_OK && i < count; i++) {
         const char *text = arena_printf(arena, "%s/.heddle.%u.ll", job->temporary, i);
         const char *bitcode = arena_printf(arena, "%s/.heddle.%u.bc", job->temporary, i);
         const char *const use[] = {"-Xclang", "-mlink-bitcode-file", "-Xclang", bitcode};
-        struct arguments convert = {0};
-        add_ir_flags(job, &convert);
-        arguments_add(arena, &convert, "-emit-llvm");
-        arguments_add(arena, &convert, "-c");
+        struct command_line convert = {0};
+        job_add_ir_flags(job, &convert);
+        command_line_add(arena, &convert, "-emit-llvm");
+        command_line_add(arena, &convert, "-c");
         add_output(job, &convert, text, bitcode);
         status = ir_write(job, text, objects[i]);
         if (status == STATUS_OK)
             status = step_run(job, &convert, false);
-        arguments_add_all(arena, &line, use, COUNT(use));
+        command_line_add_all(arena, &line, use, COUNT(use));
     }
-    arguments_add(arena, &line, "-S");
-    arguments_add(arena, &line, "-emit-llvm");
+    command_line_add(arena, &line, "-S");
+    command_line_add(arena, &line, "-emit-llvm");
     add_output(job, &line, first, linked);
     if (status == STATUS_OK)
         status = step_run(job, &line, false);
     return status == STATUS_OK ? result_read(job, linked, ir) : status;
 }
 
-enum status job_run_opencl(struct job *job, const char **metadata, const char **ptx) {
+enum status job_run_opencl(struct compile_job *job, const char **metadata, const char **ptx) {
     const char *ir = NULL;
     const enum status status = job_make_ir(job, &ir);
     if (status != STATUS_OK)
@@ -510,21 +314,21 @@ enum status job_run_opencl(struct job *job, const char **metadata, const char **
     return job_make_ptx(job, ir, ptx);
 }
 
-enum status job_run_cuda(struct job *job, const char *program, bool quiet, const char **ptx) {
+enum status job_run_cuda(struct compile_job *job, const char *program, bool quiet, const char **ptx) {
     struct arena *arena = job->arena;
     const char *ptx_path = arena_printf(arena, "%s/.heddle.ptx", job->temporary);
-    struct arguments line = {0};
+    struct command_line line = {0};
     enum status status = STATUS_OK;
     if (program == job->tools.clang)
-        add_clang(job, &line);
+        job_add_clang(job, &line);
     else
-        arguments_add(arena, &line, program);
-    add_flags(job, &line);
+        command_line_add(arena, &line, program);
+    job_add_flags(job, &line);
     if (program == job->tools.clang) {
-        add_maps(job, &line);
-        arguments_add(arena, &line, "-include");
-        arguments_add(arena, &line, arena_printf(arena, "%s/cuda_device.h", job->tools.share));
-        arguments_add(arena, &line, "-S");
+        job_add_maps(job, &line);
+        command_line_add(arena, &line, "-include");
+        command_line_add(arena, &line, arena_printf(arena, "%s/cuda_device.h", job->tools.share));
+        command_line_add(arena, &line, "-S");
         if (job_libclc(job) && (status = add_libraries(job, &line)) != STATUS_OK) /* math is there only with libclc */
             return status;
     }

@@ -73,10 +73,10 @@ static const char *version_of(struct arena *arena, const char *program, const ch
     char *folder = folder_make_temporary(arena);
     if (!folder)
         return NULL;
-    struct arguments arguments = {0};
+    struct command_line arguments = {0};
     struct process_end end = {0};
-    arguments_add(arena, &arguments, program);
-    arguments_add(arena, &arguments, "--version");
+    command_line_add(arena, &arguments, program);
+    command_line_add(arena, &arguments, "--version");
     const struct process_cage cage = compile_cage(folder);
     enum status status = process_run(arena, &arguments, arena_printf(arena, "%s/version", folder), &cage, &end, NULL);
     folder_remove(arena, folder);

@@ -17,18 +17,18 @@ struct lowered_options lowered_options_of(const struct machine *machine, uint64_
                                     .wide_addresses = machine->memory_capacity_bytes > UINT32_MAX - GLOBAL_BASE};
 }
 
-static enum status lower(const struct module *module, const char *kernel, const struct lowered_options *options,
-                         struct native_program *out, struct report *report) {
+static enum status lower(const struct module *module, const struct lowered_options *options, struct native_program *out,
+                         struct report *report) {
     const struct lowering lowering = {.isa = options->isa == ISA_TESLA ? NATIVE_TESLA : NATIVE_FERMI,
                                       .registers = options->registers,
                                       .wide_addresses = options->wide_addresses};
-    return native_lower(module, kernel, &lowering, out, report);
+    return native_lower(module, options->kernel, &lowering, out, report);
 }
 
-enum status lowered_text(const struct module *module, const char *kernel, const struct lowered_options *options,
-                         struct arena *arena, const char **out, struct report *report) {
+enum status lowered_text(const struct module *module, const struct lowered_options *options, struct arena *arena,
+                         const char **out, struct report *report) {
     struct native_program program = {.arena = {0}};
-    const enum status status = lower(module, kernel, options, &program, report);
+    const enum status status = lower(module, options, &program, report);
     if (status == STATUS_OK)
         *out = native_print(&program, false, arena);
     native_free(&program);
@@ -100,7 +100,7 @@ static enum status through_file(struct native_program *program, struct report *r
 enum status lowered_load(const struct module *module, const struct lowered_options *options, struct module **out,
                          struct report *report) {
     struct native_program program = {.arena = {0}};
-    enum status status = lower(module, NULL, options, &program, report);
+    enum status status = lower(module, options, &program, report);
     if (status == STATUS_OK && program.isa == NATIVE_FERMI && program.kernel_count)
         status = through_file(&program, report);
     if (status == STATUS_OK) {
@@ -115,11 +115,11 @@ enum status lowered_load(const struct module *module, const struct lowered_optio
     return status;
 }
 
-enum status lowered_file(const struct module *module, const char *kernel, const struct lowered_options *options,
-                         struct arena *arena, uint8_t **bytes, size_t *length, struct report *report) {
+enum status lowered_file(const struct module *module, const struct lowered_options *options, struct arena *arena,
+                         uint8_t **bytes, size_t *length, struct report *report) {
     struct native_program program = {.arena = {0}};
     enum status status = module->mnemonics ? native_parse(module->name, module->text, &program, report)
-                                           : lower(module, kernel, options, &program, report);
+                                           : lower(module, options, &program, report);
     if (status == STATUS_OK)
         status = cubin_write(&program, arena, bytes, length, report);
     native_free(&program);

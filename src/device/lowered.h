@@ -15,6 +15,7 @@ struct lowered_options {
     uint32_t registers;     /* of a thread at most */
     uint64_t image_address; /* where the module's variables lie */
     bool wide_addresses;    /* addresses may have more than 32 bits */
+    const char *kernel;     /* the one that is lowered; NULL: all */
 };
 struct machine;
 /* As the machine says. */
@@ -23,14 +24,14 @@ struct lowered_options lowered_options_of(const struct machine *machine, uint64_
 /* Of addresses in what is compiled for the machine: 32 where it runs native code and all its memory can be told by them, else 64. */
 unsigned lowered_address_bits(const struct machine *machine, enum isa_choice isa);
 
-/* The module's kernels, one if `kernel` names it, as a disassembler would write them, and its variables. */
-enum status lowered_text(const struct module *module, const char *kernel, const struct lowered_options *options,
-                         struct arena *arena, const char **out, struct report *report);
+/* The module's kernels as a disassembler would write them, and its variables. */
+enum status lowered_text(const struct module *module, const struct lowered_options *options, struct arena *arena,
+                         const char **out, struct report *report);
 /* The listing of a module that is native code already, with encodings. */
 enum status lowered_listing(const struct module *module, struct arena *arena, const char **out, struct report *report);
 /* The same as the file that a compiler for Fermi leaves (cubin), in the arena; native code as it is. */
-enum status lowered_file(const struct module *module, const char *kernel, const struct lowered_options *options,
-                         struct arena *arena, uint8_t **bytes, size_t *length, struct report *report);
+enum status lowered_file(const struct module *module, const struct lowered_options *options, struct arena *arena,
+                         uint8_t **bytes, size_t *length, struct report *report);
 /* A module of the same kernels, with the same parameters, in native code. `module` must be analysed, and must outlive
  * *out. */
 enum status lowered_load(const struct module *module, const struct lowered_options *options, struct module **out,

@@ -7,7 +7,7 @@
 
 /* What a warp did other than go on to the next instruction. In a warp's bytes the places of FLOW_MULTI, CALL and RETURN
  * follow, 4 bytes for each of them, then addresses, 8 for each lane of the access, of a packed one the first. */
-struct kept {
+struct kept_issue {
     uint32_t number; /* how many instructions the warp had issued before */
     uint32_t flow, taken, target;
     struct {
@@ -25,7 +25,7 @@ struct track {
 };
 
 /* An SM, in the first run or the second. */
-struct side {
+struct recorded_sm {
     struct recording *recording;
     struct executor inner;
     struct track **of; /* by warp of the SM: where its block's is */
@@ -35,8 +35,8 @@ struct side {
 
 struct recording {
     struct arena *arena;
-    struct track *tracks; /* [block][warp] */
-    struct side *sides;   /* by SM */
+    struct track *tracks;      /* [block][warp] */
+    struct recorded_sm *sides; /* by SM */
     unsigned warps;
     uint64_t bytes, *progress;
 };
@@ -65,16 +65,16 @@ static void keep(struct recording *recording, struct track *track, const struct 
     const uint8_t kind = access->kind == ACCESS_SNOOPED_LOAD    ? ACCESS_LOAD /* replayed without what was fetched */
                          : access->kind == ACCESS_SNOOPED_STORE ? ACCESS_STORE
                                                                 : access->kind;
-    const struct kept kept = {.number = number,
-                              .flow = flow,
-                              .taken = executed->taken,
-                              .target = executed->target,
-                              .access = {.kind = accesses ? kind : ACCESS_NONE,
-                                         .space = accesses ? access->space : 0,
-                                         .bytes = accesses ? access->bytes : 0,
-                                         .packed = accesses && access->packed,
-                                         .lanes = accesses ? access->lanes : 0,
-                                         .ticket = accesses ? access->ticket : NO_TICKET}};
+    const struct kept_issue kept = {.number = number,
+                                    .flow = flow,
+                                    .taken = executed->taken,
+                                    .target = executed->target,
+                                    .access = {.kind = accesses ? kind : ACCESS_NONE,
+                                               .space = accesses ? access->space : 0,
+                                               .bytes = accesses ? access->bytes : 0,
+                                               .packed = accesses && access->packed,
+                                               .lanes = accesses ? access->lanes : 0,
+                                               .ticket = accesses ? access->ticket : NO_TICKET}};
     put(recording, track, &kept, sizeof kept);
     if (has_places(flow))
         for (BITS_EACH(lane, flow == FLOW_MULTI ? executed->lanes : executed->taken))
@@ -84,7 +84,7 @@ static void keep(struct recording *recording, struct track *track, const struct 
 }
 
 static void record_start(void *self, unsigned place, uint64_t block) {
-    struct side *side = self;
+    struct recorded_sm *side = self;
     struct recording *recording = side->recording;
     side->inner.start(side->inner.self, place, block);
     for (unsigned i = 0; i < recording->warps; i++) {
@@ -95,13 +95,13 @@ static void record_start(void *self, unsigned place, uint64_t block) {
 }
 
 static uint32_t inner_lanes(const void *self, unsigned warp) {
-    const struct side *side = self;
+    const struct recorded_sm *side = self;
     return side->inner.lanes(side->inner.self, warp);
 }
 
 static void record_step(void *self, unsigned warp, const struct group *group, uint32_t alive, uint64_t cycle,
                         struct executed *out, struct access *access) {
-    struct side *side = self;
+    struct recorded_sm *side = self;
     access->kind = ACCESS_NONE;
     side->inner.step(side->inner.self, warp, group, alive, cycle, out, access);
     if (out->flow != FLOW_FAULT)
@@ -109,38 +109,38 @@ static void record_step(void *self, unsigned warp, const struct group *group, ui
 }
 
 static uint32_t inner_members(const void *self, unsigned thread, uint32_t pc) {
-    const struct side *side = self;
+    const struct recorded_sm *side = self;
     return side->inner.members(side->inner.self, thread, pc);
 }
 
 static uint32_t inner_guard(const void *self, unsigned warp, uint32_t pc) {
-    const struct side *side = self;
+    const struct recorded_sm *side = self;
     return side->inner.guard(side->inner.self, warp, pc);
 }
 
 static void inner_look(void *self, const void *near, bool (*holds)(const void *near, uint64_t address)) {
-    const struct side *side = self;
+    const struct recorded_sm *side = self;
     side->inner.look(side->inner.self, near, holds);
 }
 
-static void inner_barrier_result(void *self, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t arrived_true,
-                                 bool all, bool any) {
-    struct side *side = self;
-    side->inner.barrier_result(side->inner.self, warp, pc, lanes, arrived_true, all, any);
+static void inner_barrier_result(void *self, unsigned warp, uint32_t pc, uint32_t lanes,
+                                 const struct barrier_result *result) {
+    struct recorded_sm *side = self;
+    side->inner.barrier_result(side->inner.self, warp, pc, lanes, result);
 }
 
 static void inner_perform(void *self, uint32_t ticket, uint32_t lanes) {
-    struct side *side = self;
+    struct recorded_sm *side = self;
     side->inner.perform(side->inner.self, ticket, lanes);
 }
 
 static void inner_finish(void *self, uint32_t ticket) {
-    struct side *side = self;
+    struct recorded_sm *side = self;
     side->inner.finish(side->inner.self, ticket);
 }
 
 static void inner_publish(void *self) {
-    struct side *side = self;
+    struct recorded_sm *side = self;
     side->inner.publish(side->inner.self);
 }
 
@@ -149,18 +149,18 @@ struct recording *recording_create(struct arena *arena, const struct executor *e
     struct recording *recording = ARENA_NEW(arena, struct recording);
     *recording = (struct recording){.arena = arena, .warps = warps, .progress = progress};
     recording->tracks = ARENA_ARRAY(arena, struct track, blocks * warps);
-    recording->sides = ARENA_ARRAY(arena, struct side, sms);
+    recording->sides = ARENA_ARRAY(arena, struct recorded_sm, sms);
     for (uint32_t i = 0; i < sms; i++)
-        recording->sides[i] = (struct side){.recording = recording,
-                                            .inner = executors[i],
-                                            .of = ARENA_ARRAY(arena, struct track *, WARPS_MAX),
-                                            .at = ARENA_ARRAY(arena, uint32_t, WARPS_MAX),
-                                            .issued = ARENA_ARRAY(arena, uint32_t, WARPS_MAX)};
+        recording->sides[i] = (struct recorded_sm){.recording = recording,
+                                                   .inner = executors[i],
+                                                   .of = ARENA_ARRAY(arena, struct track *, WARPS_MAX),
+                                                   .at = ARENA_ARRAY(arena, uint32_t, WARPS_MAX),
+                                                   .issued = ARENA_ARRAY(arena, uint32_t, WARPS_MAX)};
     return recording;
 }
 
 struct executor recording_executor(struct recording *recording, uint32_t sm) {
-    struct side *side = &recording->sides[sm];
+    struct recorded_sm *side = &recording->sides[sm];
     return (struct executor){.self = side,
                              .start = record_start,
                              .lanes = inner_lanes,
@@ -186,7 +186,7 @@ enum status recording_check(const struct recording *recording, struct report *re
 /* ---- the second ---- */
 
 static void replay_start(void *self, unsigned place, uint64_t block) {
-    struct side *side = self;
+    struct recorded_sm *side = self;
     const struct recording *recording = side->recording;
     for (unsigned i = 0; i < recording->warps; i++) {
         const unsigned warp = place * recording->warps + i;
@@ -195,17 +195,19 @@ static void replay_start(void *self, unsigned place, uint64_t block) {
     }
 }
 
-static uint32_t replay_lanes(const void *self, unsigned warp) { return ((const struct side *)self)->of[warp]->lanes; }
+static uint32_t replay_lanes(const void *self, unsigned warp) {
+    return ((const struct recorded_sm *)self)->of[warp]->lanes;
+}
 
-static void take(struct side *side, unsigned warp, void *data, unsigned bytes) {
+static void take(struct recorded_sm *side, unsigned warp, void *data, unsigned bytes) {
     memcpy(data, side->of[warp]->items + side->at[warp], bytes);
     side->at[warp] += bytes;
 }
 
 static void replay_step(void *self, unsigned warp, const struct group *group, uint32_t alive, uint64_t cycle,
                         struct executed *out, struct access *access) {
-    struct side *side = self;
-    struct kept kept = {.number = UINT32_MAX};
+    struct recorded_sm *side = self;
+    struct kept_issue kept = {.number = UINT32_MAX};
     (void)alive, (void)cycle;
     if (side->at[warp] < side->of[warp]->count)
         memcpy(&kept, side->of[warp]->items + side->at[warp], sizeof kept);
@@ -233,9 +235,9 @@ static uint32_t replay_all(const void *self, unsigned warp, uint32_t pc) {
 }
 
 /* Function has had its turn. */
-static void replay_barrier_result(void *self, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t arrived_true,
-                                  bool all, bool any) {
-    (void)self, (void)warp, (void)pc, (void)lanes, (void)arrived_true, (void)all, (void)any;
+static void replay_barrier_result(void *self, unsigned warp, uint32_t pc, uint32_t lanes,
+                                  const struct barrier_result *result) {
+    (void)self, (void)warp, (void)pc, (void)lanes, (void)result;
 }
 
 static void replay_perform(void *self, uint32_t ticket, uint32_t lanes) { (void)self, (void)ticket, (void)lanes; }

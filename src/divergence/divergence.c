@@ -25,7 +25,7 @@ const struct divergence_ops *const *divergence_all(void) { return mechanisms; }
 enum status divergence_check(const struct divergence_ops *mechanism, const struct module *module, const void *params,
                              struct report *report) {
     enum status status = mechanism->check ? mechanism->check(params, report) : STATUS_OK;
-    if (!mechanism->regroups)
+    if (!mechanism->forming)
         return status;
     char where[256];
     for (uint32_t pc = 0; pc < module->code_count; pc++) {

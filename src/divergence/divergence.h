@@ -32,24 +32,96 @@ struct divergence_shape {
     unsigned schedulers;                  /* issue slot s belongs to scheduler s mod this */
     const void *params;                   /* values of the mechanism's own keys */
     const uint64_t *now;                  /* the present cycle; always 0 in the functional run */
-    uint64_t *wake;                       /* regroups: a cycle to come in which to call `advance`; UINT64_MAX: none */
+    uint64_t *wake;                       /* forming: a cycle to come in which to call `advance`; UINT64_MAX: none */
     const struct divergence_usage *usage; /* NULL in the functional run */
-    const struct executor *executor;      /* what threads hold; in the functional run only `guard`, where it regroups */
+    const struct executor *executor; /* what threads hold; in the functional run only `guard`, where groups form anew */
 };
 
-struct divergence_ops {
-    const char *name, *help;
-    /* A group dissolves when it issues; its threads come back by `returned`, one by one where their data do. All are
-     * of one block. */
-    bool regroups;
-    /* regroups: why it can say nothing without time, with these values of its keys; NULL: what issues together depends
-     * on what threads do and not on when, and in the functional run they come back at once. NULL function: it groups
-     * threads by when they come back. */
+/* ---- the capabilities, each optional ---- */
+
+/* Lanes that wait on their own, where warps keep their slot. These lanes of the warp, which were just issued, wait for other
+ * threads, at a block barrier or a warp-level operation, until go_on; the slot offers the others meanwhile. Such a mechanism ends
+ * straight runs before operations that wait for the lanes they name (inst_meets). Without it a warp that waits does so as a
+ * whole. */
+struct divergence_waiting {
+    void (*wait)(void *self, unsigned warp, uint32_t lanes);
+    uint64_t (*go_on)(void *self, unsigned warp, uint32_t lanes);
+};
+
+/* Lanes that slip, in time, where warps keep their slot: lanes of a warp go on while others wait for memory. A warp has one
+ * instruction in flight (sm_pipeline). The mechanism's runs end behind every ld and st of other than shared and constant
+ * memory. */
+struct divergence_slipping {
+    /* Of every ld and st issued the mechanism hears once: when all accesses of a load or store of global or local memory have
+     * been looked up, which lanes hit the L1 and which wait for data; of others at once, with no lanes. It answers with the lanes
+     * that wait by themselves: all that wait, or none, and then the warp waits for all. */
+    uint32_t (*looked_up)(void *self, unsigned warp, uint32_t pc, uint32_t hits, uint32_t misses);
+    /* The data of lanes that wait by themselves have come. */
+    uint64_t (*arrived)(void *self, unsigned warp, uint32_t lanes);
+};
+
+/* Groups that form anew: a group dissolves when it issues; its threads come back by `returned`, one by one where their data do,
+ * and what they form then stands in any slot. All threads of a group are of one block. */
+struct divergence_forming {
+    /* The instruction of these threads (of each lane, as in struct group) is written back, or their barrier has opened, and then
+     * they are in the lanes of one warp. */
+    uint64_t (*returned)(void *self, const uint16_t *threads, uint32_t lanes);
+    /* What follows may be left out. */
+    /* Another group of the bundle that the last offer began, on lanes that are still free; false: no more. What was offered and
+     * not issued stays. NULL: a bundle is one group. */
+    bool (*more)(void *self, unsigned slot, struct group *out);
+    /* A slot that offers nothing now keeps its threads, which are still in the pipeline or wait for others: where it goes on when
+     * they come back, so that it is fetched for meanwhile; NO_PC: nowhere yet. Sets *memory when it waits for memory. Threads at a
+     * barrier come back when it is open and their instruction is written back. NULL: slots that offer nothing are empty, every
+     * issue is fetched for anew, and threads come back when it opens. */
+    uint32_t (*ahead)(const void *self, unsigned slot, bool *memory);
+    /* The cycle that the mechanism wrote to shape->wake has come, before anything of it; NULL: it never writes one. */
+    uint64_t (*advance)(void *self);
+    /* Times that the group in slot takes to issue, its threads reading their registers in turns; NULL: 1. */
+    unsigned (*turns)(const void *self, unsigned slot);
+    /* The slot of `ready`, never 0, that issues next, ISSUE_SLOTS_MAX: none now; NULL: sm.scheduler decides. */
+    unsigned (*pick)(void *self, uint64_t ready);
+    /* Issue slots that it needs, where that grows with the number of warps; an SM that would need more than ISSUE_SLOTS_MAX is
+     * refused. NULL: any number will do, and what finds none waits for one. */
+    unsigned (*slots)(const struct divergence_shape *shape);
+    /* Threads that it keeps in one warp, where those are not the machine's; NULL: sm.warp_size. */
+    unsigned (*warp_threads)(const void *params);
+    /* Why it can say nothing without time, with these values of its keys; answers NULL where what issues together depends on what
+     * threads do and not on when: in the functional run they come back at once. NULL function: it groups threads by when they come
+     * back. */
     const char *(*needs_time)(const void *params);
     /* A slot holds threads at different PCs: they have an instruction supply each, and fetch is not modelled. */
     bool fetches_alone;
-    /* regroups: the threads of a load come back together, unless divergence.load_return says otherwise. */
+    /* The threads of a load come back together, unless divergence.load_return says otherwise. */
     bool returns_together;
+};
+
+/* ---- the core, which every mechanism has ---- */
+
+struct divergence_ops {
+    const char *name, *help;
+    void *(*create)(struct arena *arena, const struct divergence_shape *shape);
+    /* Threads `lanes` of warp start at pc; the warp was empty. */
+    uint64_t (*start)(void *self, unsigned warp, uint32_t pc, uint32_t lanes);
+    /* What the slot could issue now; false: nothing. It issues what it offered last, unless it has bundles (`more`). Barrier
+     * waits are the caller's business. */
+    bool (*offer)(void *self, unsigned slot, struct group *out);
+    /* A group offered by slot was issued, with this outcome. Where warps keep their slot straight runs are told once:
+     * while the outcome is FLOW_NEXT and pc + 1 is not the group's stop_pc, the caller may go on with the same lanes at
+     * pc + 1, and tells the outcome that ends the run, whose pc counts; how much of the run executed->issues counts is
+     * the caller's affair. Until then offer, alive and where speak of the run's start. */
+    uint64_t (*issued)(void *self, unsigned slot, const struct group *group, const struct executed *executed);
+    /* Lanes of warp that have not ended. */
+    uint32_t (*alive)(const void *self, unsigned warp);
+    /* Where each thread of the warp stands, for reports: next PC of each lane alive. */
+    void (*where)(const void *self, unsigned warp, uint32_t pcs[LANES_MAX]);
+    /* What it can beyond the core; NULL: it cannot. `forming` excludes the other two. */
+    const struct divergence_waiting *waiting;
+    const struct divergence_slipping *slipping;
+    const struct divergence_forming *forming;
+    /* What it holds for the warp, what runs next first: at most `most` rows, good until it is told anything; how many.
+     * NULL: nothing beyond `where`. */
+    unsigned (*show)(const void *self, unsigned warp, struct group_row *rows, unsigned most);
     /* Its own keys, named "NAME.key", and counters; NULL: none. `params` is the table of a struct of params_bytes, that
      * the shape points to; `stats` of one of stats_bytes, that `statistics` points to. */
     const struct param_description *params;
@@ -60,68 +132,14 @@ struct divergence_ops {
     enum status (*check)(const void *params, struct report *report);
     /* Adds the structures that its hardware needs, by its own keys, for `heddle cost`; NULL: nobody has said. */
     void (*cost)(const void *params, const struct cost_shape *shape, struct cost *out);
-    /* regroups: issue slots that it needs, where that grows with the number of warps; an SM that would need more than
-     * ISSUE_SLOTS_MAX is refused. NULL: any number will do, and what finds none waits for one. */
-    unsigned (*slots)(const struct divergence_shape *shape);
-    /* Threads that it keeps in one warp, where those are not the machine's; NULL: sm.warp_size. */
-    unsigned (*warp_threads)(const void *params);
-    void *(*create)(struct arena *arena, const struct divergence_shape *shape);
-    /* Threads `lanes` of warp start at pc; the warp was empty. */
-    uint64_t (*start)(void *self, unsigned warp, uint32_t pc, uint32_t lanes);
-    /* What the slot could issue now; false: nothing. It issues what it offered last, unless it has bundles (`more`). Barrier
-     * waits are the caller's business. */
-    bool (*offer)(void *self, unsigned slot, struct group *out);
-    /* Another group of the bundle that the last offer began, on lanes that are still free; false: no more. NULL: a
-     * bundle is one group. What was offered and not issued stays. */
-    bool (*more)(void *self, unsigned slot, struct group *out);
-    /* A group offered by slot was issued, with this outcome. Where warps keep their slot straight runs are told once:
-     * while the outcome is FLOW_NEXT and pc + 1 is not the group's stop_pc, the caller may go on with the same lanes at
-     * pc + 1, and tells the outcome that ends the run, whose pc counts; how much of the run executed->issues counts is
-     * the caller's affair. Until then offer, alive and where speak of the run's start. */
-    uint64_t (*issued)(void *self, unsigned slot, const struct group *group, const struct executed *executed);
-    /* Warps keep their slot, in time: lanes of a warp may go on while others wait for memory. NULL: they do not. A warp has
-     * one instruction in flight (sm_pipeline). Of every ld and st issued the mechanism hears once: when all
-     * accesses of a load or store of global or local memory have been looked up, which lanes hit the L1 and which wait
-     * for data; of others at once, with no lanes. It answers with the lanes that wait by themselves: all that wait, or
-     * none, and then the warp waits for all. Its runs end behind every ld and st of other than shared and constant
-     * memory. */
-    uint32_t (*looked_up)(void *self, unsigned warp, uint32_t pc, uint32_t hits, uint32_t misses);
-    /* The data of lanes that wait by themselves have come. */
-    uint64_t (*arrived)(void *self, unsigned warp, uint32_t lanes);
-    /* regroups: a slot that offers nothing now keeps its threads, which are still in the pipeline or wait for others:
-     * where it goes on when they come back, so that it is fetched for meanwhile; NO_PC: nowhere yet. Sets *memory when
-     * it waits for memory. Threads at a barrier come back when it is open and their instruction is written back.
-     * NULL: slots that offer nothing are empty, every issue is fetched for anew, and threads come back when it opens. */
-    uint32_t (*ahead)(const void *self, unsigned slot, bool *memory);
-    /* regroups: the instruction of these threads (of each lane, as in struct group) is written back, or their barrier has
-     * opened, and then they are in the lanes of one warp. */
-    uint64_t (*returned)(void *self, const uint16_t *threads, uint32_t lanes);
-    /* Where warps keep their slot and lanes can wait on their own: these lanes of the warp, which were just issued, wait
-     * for other threads, at a block barrier or a warp-level operation, until go_on; the slot offers the others meanwhile.
-     * Such a mechanism ends straight runs before operations that wait for the lanes they name (inst_meets). NULL, both: a
-     * warp that waits does so as a whole. */
-    void (*wait)(void *self, unsigned warp, uint32_t lanes);
-    uint64_t (*go_on)(void *self, unsigned warp, uint32_t lanes);
-    /* The cycle that the mechanism wrote to shape->wake has come, before anything of it; NULL: it never writes one. */
-    uint64_t (*advance)(void *self);
-    /* regroups: times that the group in slot takes to issue, its threads reading their registers in turns; NULL: 1. */
-    unsigned (*turns)(const void *self, unsigned slot);
-    /* The slot of `ready`, never 0, that issues next, ISSUE_SLOTS_MAX: none now; NULL: sm.scheduler decides. */
-    unsigned (*pick)(void *self, uint64_t ready);
-    /* Lanes of warp that have not ended. */
-    uint32_t (*alive)(const void *self, unsigned warp);
-    /* Where each thread of the warp stands, for reports: next PC of each lane alive. */
-    void (*where)(const void *self, unsigned warp, uint32_t pcs[LANES_MAX]);
-    /* What it holds for the warp, what runs next first: at most `most` rows, good until it is told anything; how many.
-     * NULL: nothing beyond `where`. */
-    unsigned (*show)(const void *self, unsigned warp, struct group_row *rows, unsigned most);
 };
 
 /* Why it can say nothing without time; NULL: it can. */
 static inline const char *divergence_needs_time(const struct divergence_ops *mechanism, const void *params) {
-    if (mechanism->needs_time)
-        return mechanism->needs_time(params);
-    return mechanism->regroups ? "it groups threads by when they come back from the pipeline" : NULL;
+    if (!mechanism->forming)
+        return NULL;
+    return mechanism->forming->needs_time ? mechanism->forming->needs_time(params)
+                                          : "it groups threads by when they come back from the pipeline";
 }
 
 /* Does it access memory beyond the SM, as far as its text tells? */
@@ -135,7 +153,7 @@ static inline bool divergence_waits_for_memory(const struct inst *inst) {
     return divergence_is_global(inst) && inst->op != OP_ST && inst->op != OP_LD_SNOOP && inst->op != OP_ST_SNOOP;
 }
 
-/* regroups: do threads of one issue all come back at once? Else some as their data come, or as others do that they wait
+/* Groups that form anew: do threads of one issue all come back at once? Else some as their data come, or as others do that they wait
  * for. */
 static inline bool divergence_returns_whole(const struct inst *inst) {
     return inst->op != OP_LD && inst->op != OP_ST && inst->op != OP_ATOM && inst->op != OP_RED && inst->op != OP_BAR &&

@@ -16,21 +16,21 @@
     STAT(early_joins, "joins", "of these, at a PC where no stack would join them: behind no branch and no call")       \
     LARGEST(paths_largest, "paths", "most groups of lanes of a warp at different PCs")
 
-struct stats {
+struct frontiers_stats {
 #define STAT(field, unit, help) uint64_t field;
     FRONTIERS_STATS(STAT, STAT)
 #undef STAT
 };
 static const struct stat_description stats_table[] = {
-#define STAT(field, unit, help) STAT_ENTRY(struct stats, field, unit, help)
-#define LARGEST(field, unit, help) LARGEST_ENTRY(struct stats, field, unit, help)
+#define STAT(field, unit, help) STAT_ENTRY(struct frontiers_stats, field, unit, help)
+#define LARGEST(field, unit, help) LARGEST_ENTRY(struct frontiers_stats, field, unit, help)
     FRONTIERS_STATS(STAT, LARGEST)
 #undef STAT
 #undef LARGEST
         STAT_END};
 
 /* Lanes at one PC. */
-struct path {
+struct frontiers_path {
     uint32_t pc, lanes;
     uint32_t depth; /* calls that have not returned */
     bool waits;     /* for other threads */
@@ -38,10 +38,10 @@ struct path {
 
 enum { NOBODY = LANES_MAX };
 
-struct warp {
+struct frontiers_warp {
     uint32_t alive;
     unsigned count, running; /* paths; running: the one offered, which may be in a straight run, or NOBODY */
-    struct path paths[LANES_MAX];
+    struct frontiers_path paths[LANES_MAX];
 };
 
 struct frontiers {
@@ -49,8 +49,8 @@ struct frontiers {
     uint32_t *meets; /* [pc]: the next operation that waits for lanes, before which a straight run ends */
     uint32_t *ends;  /* [pc]: the next PC behind its block */
     bool *joins;     /* [pc]: a branch has its immediate post-dominator here, or a call is before it */
-    struct warp *warps;
-    struct stats stats;
+    struct frontiers_warp *warps;
+    struct frontiers_stats stats;
 };
 
 static void *frontiers_create(struct arena *arena, const struct divergence_shape *shape) {
@@ -60,7 +60,7 @@ static void *frontiers_create(struct arena *arena, const struct divergence_shape
     self->meets = ARENA_ARRAY(arena, uint32_t, count);
     self->ends = ARENA_ARRAY(arena, uint32_t, count);
     self->joins = ARENA_ARRAY(arena, bool, count);
-    self->warps = ARENA_ARRAY(arena, struct warp, shape->warps);
+    self->warps = ARENA_ARRAY(arena, struct frontiers_warp, shape->warps);
     for (uint32_t pc = count, meets = NO_PC, end = count; pc-- > 0;) {
         const struct inst *inst = &shape->code[pc];
         if (pc + 1 < count && inst->place != inst[1].place)
@@ -80,9 +80,9 @@ static uint64_t slot_bit(unsigned warp) { return UINT64_C(1) << warp % ISSUE_SLO
 /* ---- paths ---- */
 
 /* Lanes come to a PC, and join who stands there, unless those are in a straight run; did they? */
-static bool arrive(struct frontiers *self, struct warp *warp, struct path path) {
+static bool arrive(struct frontiers *self, struct frontiers_warp *warp, struct frontiers_path path) {
     for (unsigned i = 0; i < warp->count && !path.waits; i++) {
-        struct path *other = &warp->paths[i];
+        struct frontiers_path *other = &warp->paths[i];
         if (other->waits || i == warp->running || other->pc != path.pc || other->depth != path.depth)
             continue;
         other->lanes |= path.lanes;
@@ -96,7 +96,7 @@ static bool arrive(struct frontiers *self, struct warp *warp, struct path path) 
 }
 
 /* These lanes of a path leave it, which ends when it has no more. The last path takes its place. */
-static void leave(struct warp *warp, unsigned i, uint32_t lanes) {
+static void leave(struct frontiers_warp *warp, unsigned i, uint32_t lanes) {
     warp->paths[i].lanes &= ~lanes;
     if (warp->paths[i].lanes)
         return;
@@ -110,21 +110,21 @@ static void leave(struct warp *warp, unsigned i, uint32_t lanes) {
 
 static uint64_t frontiers_start(void *control, unsigned number, uint32_t pc, uint32_t lanes) {
     struct frontiers *self = control;
-    struct warp *warp = &self->warps[number];
+    struct frontiers_warp *warp = &self->warps[number];
     warp->alive = lanes, warp->count = 0, warp->running = NOBODY;
     if (lanes)
-        arrive(self, warp, (struct path){.pc = pc, .lanes = lanes});
+        arrive(self, warp, (struct frontiers_path){.pc = pc, .lanes = lanes});
     return slot_bit(number);
 }
 
-static bool comes_before(const struct frontiers *self, const struct path *a, const struct path *b) {
+static bool comes_before(const struct frontiers *self, const struct frontiers_path *a, const struct frontiers_path *b) {
     if (a->depth != b->depth)
         return a->depth > b->depth;
     const uint32_t of_a = self->code[a->pc].place, of_b = self->code[b->pc].place;
     return of_a != of_b ? of_a < of_b : a->pc < b->pc;
 }
 
-static unsigned find_first(const struct frontiers *self, const struct warp *warp) {
+static unsigned find_first(const struct frontiers *self, const struct frontiers_warp *warp) {
     unsigned best = NOBODY;
     for (unsigned i = 0; i < warp->count; i++)
         if (!warp->paths[i].waits && (best == NOBODY || comes_before(self, &warp->paths[i], &warp->paths[best])))
@@ -133,7 +133,8 @@ static unsigned find_first(const struct frontiers *self, const struct warp *warp
 }
 
 /* A run of a warp that has parted ends with its block, where another place may come first, and where others stand. */
-static uint32_t find_stop(const struct frontiers *self, const struct warp *warp, const struct path *path) {
+static uint32_t find_stop(const struct frontiers *self, const struct frontiers_warp *warp,
+                          const struct frontiers_path *path) {
     uint32_t stop = self->meets[path->pc];
     if (warp->count == 1)
         return stop;
@@ -147,12 +148,12 @@ static uint32_t find_stop(const struct frontiers *self, const struct warp *warp,
 
 static bool frontiers_offer(void *control, unsigned number, struct group *out) {
     struct frontiers *self = control;
-    struct warp *warp = &self->warps[number];
+    struct frontiers_warp *warp = &self->warps[number];
     if (warp->running == NOBODY)
         warp->running = find_first(self, warp);
     if (warp->running == NOBODY)
         return false;
-    const struct path *path = &warp->paths[warp->running];
+    const struct frontiers_path *path = &warp->paths[warp->running];
     out->pc = path->pc;
     out->lanes = path->lanes;
     out->stop_pc = find_stop(self, warp, path);
@@ -161,9 +162,9 @@ static bool frontiers_offer(void *control, unsigned number, struct group *out) {
 }
 
 /* The lanes of `rest` that go where its first goes, as a path; from the same depth to the same. */
-static struct path next_path(const struct executed *executed, uint32_t rest, uint32_t depth) {
+static struct frontiers_path next_path(const struct executed *executed, uint32_t rest, uint32_t depth) {
     const unsigned first = bits_first(rest);
-    struct path path = {.pc = threads_next(executed, first), .depth = depth};
+    struct frontiers_path path = {.pc = threads_next(executed, first), .depth = depth};
     if (executed->flow == FLOW_CALL || executed->flow == FLOW_RETURN) {
         const bool moves = executed->taken >> first & 1;
         rest &= moves ? executed->taken : ~executed->taken;
@@ -177,8 +178,8 @@ static struct path next_path(const struct executed *executed, uint32_t rest, uin
 static uint64_t frontiers_issued(void *control, unsigned number, const struct group *group,
                                  const struct executed *executed) {
     struct frontiers *self = control;
-    struct warp *warp = &self->warps[number];
-    struct path *path = &warp->paths[warp->running];
+    struct frontiers_warp *warp = &self->warps[number];
+    struct frontiers_path *path = &warp->paths[warp->running];
     const uint32_t depth = path->depth, next = threads_next_of_all(executed);
     uint32_t rest = group->lanes;
     if (executed->flow == FLOW_FAULT)
@@ -192,7 +193,7 @@ static uint64_t frontiers_issued(void *control, unsigned number, const struct gr
     if (executed->flow == FLOW_EXIT)
         warp->alive &= ~executed->taken, rest &= ~executed->taken;
     while (rest) {
-        const struct path side = next_path(executed, rest, depth);
+        const struct frontiers_path side = next_path(executed, rest, depth);
         rest &= ~side.lanes;
         if (!arrive(self, warp, side))
             continue;
@@ -207,12 +208,12 @@ static uint64_t frontiers_issued(void *control, unsigned number, const struct gr
 /* Just issued, they may have joined others behind the instruction. */
 static void frontiers_wait(void *control, unsigned number, uint32_t lanes) {
     struct frontiers *self = control;
-    struct warp *warp = &self->warps[number];
+    struct frontiers_warp *warp = &self->warps[number];
     for (unsigned i = 0; i < warp->count; i++) {
-        struct path *path = &warp->paths[i];
+        struct frontiers_path *path = &warp->paths[i];
         if (path->waits || !(path->lanes & lanes))
             continue;
-        struct path stays = *path;
+        struct frontiers_path stays = *path;
         stays.lanes &= lanes, stays.waits = true;
         if (path->lanes == stays.lanes) {
             path->waits = true;
@@ -225,9 +226,9 @@ static void frontiers_wait(void *control, unsigned number, uint32_t lanes) {
 
 static uint64_t frontiers_go_on(void *control, unsigned number, uint32_t lanes) {
     struct frontiers *self = control;
-    struct warp *warp = &self->warps[number];
+    struct frontiers_warp *warp = &self->warps[number];
     for (unsigned i = 0; i < warp->count;) {
-        struct path path = warp->paths[i];
+        struct frontiers_path path = warp->paths[i];
         if (!path.waits || !(path.lanes & lanes)) {
             i++;
             continue;
@@ -246,7 +247,7 @@ static uint32_t frontiers_alive(const void *self, unsigned warp) {
 }
 
 static void frontiers_where(const void *self, unsigned number, uint32_t pcs[LANES_MAX]) {
-    const struct warp *warp = &((const struct frontiers *)self)->warps[number];
+    const struct frontiers_warp *warp = &((const struct frontiers *)self)->warps[number];
     for (unsigned i = 0; i < warp->count; i++)
         for (BITS_EACH(lane, warp->paths[i].lanes))
             pcs[lane] = warp->paths[i].pc;
@@ -255,14 +256,14 @@ static void frontiers_where(const void *self, unsigned number, uint32_t pcs[LANE
 /* The path that runs next first. */
 static unsigned frontiers_show(const void *control, unsigned number, struct group_row *rows, unsigned most) {
     const struct frontiers *self = control;
-    const struct warp *warp = &self->warps[number];
+    const struct frontiers_warp *warp = &self->warps[number];
     const unsigned first = warp->running == NOBODY ? find_first(self, warp) : warp->running;
     unsigned count = 0;
     for (unsigned k = 0; k <= warp->count && count < most; k++) {
         const unsigned i = k ? k - 1 : first;
         if (i == NOBODY || (k && i == first))
             continue;
-        const struct path *path = &warp->paths[i];
+        const struct frontiers_path *path = &warp->paths[i];
         rows[count++] = (struct group_row){i == first    ? "runs"
                                            : path->waits ? "waits for others"
                                                          : "is further on",
@@ -279,19 +280,23 @@ static void frontiers_cost(const void *values, const struct cost_shape *shape, s
     cost_thread_pcs(shape, 1, out);
 }
 
+static const struct divergence_waiting waiting = {
+    .wait = frontiers_wait,
+    .go_on = frontiers_go_on,
+};
+
 const struct divergence_ops divergence_frontiers = {
     .name = "frontiers",
     .help = "thread frontiers: a PC per thread; the lanes that are least far on run, and join those they come to",
     .stats = stats_table,
-    .stats_bytes = sizeof(struct stats),
+    .stats_bytes = sizeof(struct frontiers_stats),
     .statistics = frontiers_statistics,
     .cost = frontiers_cost,
     .create = frontiers_create,
     .start = frontiers_start,
     .offer = frontiers_offer,
     .issued = frontiers_issued,
-    .wait = frontiers_wait,
-    .go_on = frontiers_go_on,
+    .waiting = &waiting,
     .alive = frontiers_alive,
     .where = frontiers_where,
     .show = frontiers_show,

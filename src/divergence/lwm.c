@@ -7,24 +7,12 @@
  * per thread, the interlock). The outcomes are gathered; with the last sub-warp they go to the stack. The next
  * instruction begins when the first sub-warp has completed; when all have after control flow whose outcome they all
  * decide, after loads and atomics of global memory, and after what waits for other threads. */
+#include "divergence/lwm.h"
+
 #include <assert.h>
 #include <string.h>
 
-#include "divergence/divergence.h"
-#include "simt/threads.h"
 #include "isa/uniform.h"
-
-#define STACK_ROWS 128
-#include "simt/stack.h"
-_Static_assert(STACK_ROWS >= WARPS_MAX, "a row for every warp");
-
-enum { REFETCH_FIRST, REFETCH_ALL };
-enum { REGISTERS_COLUMN, REGISTERS_IDEAL };
-
-struct lwm_params {
-    uint32_t size, refetch, registers;
-    bool jump, memory_rows, guards, scalar;
-};
 
 /* clang-format off */
 static const struct param_description lwm_params_table[] = {
@@ -37,9 +25,6 @@ static const struct param_description lwm_params_table[] = {
     PARAM_ENTRY(struct lwm_params, registers, "lwm.register_file", CHOICE, "column", "column|ideal", "", "", "column: a sub-warp has one thread of each column; ideal: any threads together")
     PARAM_END};
 
-struct lwm_stats {
-    uint64_t instructions, sub_warps, jumps, scalars, scalar_threads, unguarded, depth, in_flight;
-};
 static const struct stat_description lwm_stats_table[] = {
     STAT_ENTRY(struct lwm_stats, instructions, "instructions", "instructions that large warps have issued")
     STAT_ENTRY(struct lwm_stats, sub_warps, "groups", "sub-warps issued for them")
@@ -52,44 +37,6 @@ static const struct stat_description lwm_stats_table[] = {
     LARGEST_ENTRY(struct lwm_stats, in_flight, "groups", "most sub-warps of one large warp in flight")
     STAT_END};
 /* clang-format on */
-
-struct large {
-    struct stack stack;
-    unsigned rows;
-    uint32_t *busy; /* by row, the interlock: threads in the pipeline, or at a barrier or a warp-level operation */
-    unsigned busy_count, in_flight;
-    bool needs_all; /* of the last instruction: its sub-warps must all complete before the next */
-    bool memory;    /* the same because it reads global memory */
-    bool completed; /* one of its sub-warps has */
-    uint32_t serial;
-    /* the present instruction */
-    bool packed, begun, once; /* remaining holds; a sub-warp has been issued; one sub-warp is enough for all */
-    bool scalar, holds;       /* for its operands are the same in all; its guard holds, or there is none */
-    uint64_t *uniform;        /* registers that hold the same in all threads (isa/uniform.h) */
-    uint32_t remaining[STACK_ROWS];
-    struct stack_gathered gathered;
-    uint32_t offered; /* the next sub-warp, as long as nobody has come back or been issued; 0: to be found */
-    uint16_t threads[LANES_MAX];
-};
-
-struct lwm {
-    struct stack_family family;
-    const struct inst *code;
-    const struct executor *executor;
-    struct lwm_params params;
-    unsigned warps_per_block, warp_size, width, rows_max, per_block, count;
-    uint32_t uniform_words; /* of a large warp; 0: lwm.scalar is not asked for */
-    uint32_t *alive, *busy; /* by warp */
-    /* by thread: the first thread of the sub-warp it is in; of such a first thread: how many of the sub-warp are still
-     * out, and which instruction it was. `whole`: its lanes, where they come back all at once; the others need not know
-     * their leader then. 0: they may not. */
-    uint16_t *leader;
-    uint32_t *whole;
-    uint8_t *out;
-    uint32_t *serial;
-    struct large *large;
-    struct lwm_stats stats;
-};
 
 static enum status lwm_check(const void *values, struct report *report) {
     const struct lwm_params *params = values;
@@ -128,10 +75,10 @@ static void *lwm_create(struct arena *arena, const struct divergence_shape *shap
     lwm->whole = ARENA_ARRAY(arena, uint32_t, threads);
     lwm->out = ARENA_ARRAY(arena, uint8_t, threads);
     lwm->serial = ARENA_ARRAY(arena, uint32_t, threads);
-    lwm->large = ARENA_ARRAY(arena, struct large, lwm->count);
+    lwm->large = ARENA_ARRAY(arena, struct lwm_large, lwm->count);
     for (unsigned i = 0; i < lwm->count; i++) {
         const unsigned before = i % lwm->per_block * lwm->rows_max, left = shape->warps_per_block - before;
-        struct large *large = &lwm->large[i];
+        struct lwm_large *large = &lwm->large[i];
         large->rows = left < lwm->rows_max ? left : lwm->rows_max;
         large->busy = &lwm->busy[i / lwm->per_block * lwm->warps_per_block + before];
         stack_create(&large->stack, &lwm->family, large->rows);
@@ -141,21 +88,11 @@ static void *lwm_create(struct arena *arena, const struct divergence_shape *shap
     return lwm;
 }
 
-static unsigned large_of(const struct lwm *lwm, unsigned warp) {
-    return warp / lwm->warps_per_block * lwm->per_block + warp % lwm->warps_per_block / lwm->rows_max;
-}
-
-static unsigned row_of(const struct lwm *lwm, unsigned warp) { return warp % lwm->warps_per_block % lwm->rows_max; }
-
-static unsigned first_warp(const struct lwm *lwm, unsigned number) {
-    return number / lwm->per_block * lwm->warps_per_block + number % lwm->per_block * lwm->rows_max;
-}
-
 /* The rows of a large warp begin one after another, all before it issues. */
 static uint64_t lwm_start(void *self, unsigned warp, uint32_t pc, uint32_t lanes) {
     struct lwm *lwm = self;
-    struct large *large = &lwm->large[large_of(lwm, warp)];
-    const unsigned row = row_of(lwm, warp);
+    struct lwm_large *large = &lwm->large[lwm_large_of(lwm, warp)];
+    const unsigned row = lwm_row_of(lwm, warp);
     lwm->alive[warp] = lanes;
     if (!large->stack.count && lanes) {
         const uint32_t none[STACK_ROWS] = {0};
@@ -168,146 +105,7 @@ static uint64_t lwm_start(void *self, unsigned warp, uint32_t pc, uint32_t lanes
     if (lanes)
         large->stack.entries[0].lanes[row] = lanes;
     large->packed = false;
-    return UINT64_C(1) << large_of(lwm, warp);
-}
-
-/* ---- what instructions ask for ---- */
-
-static bool is_jump(const struct inst *inst) { return inst->op == OP_BRA && inst->guard < 0; }
-
-/* Where threads go is known only when all have executed it; threads that wait for others have not executed it yet when
- * others have completed; a large warp of which a part waits for memory waits as a whole (ours). */
-static bool needs_all(const struct lwm *lwm, const struct inst *inst) {
-    if (lwm->params.refetch == REFETCH_ALL || inst_is_of_warps(inst) || divergence_waits_for_memory(inst))
-        return true;
-    if (inst->op == OP_BAR || inst->op == OP_EXIT)
-        return inst->guard >= 0 || inst->dst_count;
-    return inst_is_control(inst) && !is_jump(inst) && !(inst->op == OP_CALL && inst->guard < 0 && inst->call->callee);
-}
-
-/* ---- sub-warps ---- */
-
-/* Whether its outcome is the same for all threads of the large warp. One register for all can hold it only if all have
- * come. */
-static bool is_scalar(const struct lwm *lwm, unsigned number, const struct inst *inst) {
-    const struct large *large = &lwm->large[number];
-    if (!lwm->params.scalar || !uniform_is_scalar(large->uniform, inst))
-        return false;
-    bool all_came = true;
-    for (unsigned row = 0; row < large->rows; row++)
-        all_came &= stack_top(&large->stack)->lanes[row] == lwm->alive[first_warp(lwm, number) + row];
-    return !inst->dst_count || all_came;
-}
-
-/* Does the guard hold, which is the same in all threads? */
-static bool guard_holds(const struct lwm *lwm, unsigned number, uint32_t pc) {
-    const uint32_t *lanes = stack_top(&lwm->large[number].stack)->lanes;
-    unsigned row = 0;
-    while (!lanes[row])
-        row++;
-    return lanes[row] & lwm->executor->guard(lwm->executor->self, first_warp(lwm, number) + row, pc);
-}
-
-/* What the sub-warps of the instruction at the top will be made of. */
-static void pack(struct lwm *lwm, unsigned number) {
-    struct large *large = &lwm->large[number];
-    const struct stack_entry *top = stack_top(&large->stack);
-    const struct inst *inst = &lwm->code[top->pc];
-    memcpy(large->remaining, top->lanes, large->rows * sizeof *large->remaining);
-    large->offered = 0;
-    stack_gather_begin(&large->stack, &large->gathered);
-    large->packed = true;
-    large->once = lwm->params.jump && is_jump(inst);
-    large->scalar = is_scalar(lwm, number, inst);
-    if (large->scalar) {
-        large->once = true;
-        large->holds = inst->guard < 0 || guard_holds(lwm, number, top->pc);
-        return;
-    }
-    if (inst->guard < 0 || !lwm->params.guards || !lwm->executor || inst_is_control(inst) || inst->op == OP_BAR ||
-        inst_is_of_warps(inst))
-        return;
-    uint32_t held[STACK_ROWS];
-    unsigned without = 0;
-    for (unsigned row = 0; row < large->rows; row++) {
-        const uint32_t guard = lwm->executor->guard(lwm->executor->self, first_warp(lwm, number) + row, top->pc);
-        held[row] = large->remaining[row] & guard;
-        without += bits_count(large->remaining[row] & ~guard);
-    }
-    large->once =
-        !stack_mask_any(&large->stack, held); /* holds for nobody: the instruction is passed once all the same */
-    if (large->once)
-        return;
-    memcpy(large->remaining, held, large->rows * sizeof *large->remaining);
-    lwm->stats.unguarded += without;
-}
-
-/* The first row of which all that remain are free. */
-static uint32_t take_row(const struct large *large, unsigned warp_size, unsigned first_thread, uint16_t *threads) {
-    for (unsigned row = 0; row < large->rows; row++) {
-        const uint32_t lanes = large->remaining[row];
-        if (!lanes || lanes & large->busy[row])
-            continue;
-        threads_put_row(threads, first_thread + row * warp_size, lanes);
-        return lanes;
-    }
-    return 0;
-}
-
-/* The first free thread that remains in each column. */
-static uint32_t take_columns(const struct large *large, unsigned warp_size, unsigned first_thread, uint16_t *threads) {
-    uint32_t lanes = 0;
-    for (unsigned row = 0; row < large->rows && lanes != UINT32_MAX; row++) {
-        const uint32_t here = large->remaining[row] & ~large->busy[row] & ~lanes;
-        if (here)
-            threads_put_row(threads, first_thread + row * warp_size, here);
-        lanes |= here;
-    }
-    return lanes;
-}
-
-/* The first free threads that remain, wherever their columns are. */
-static uint32_t take_any(const struct lwm *lwm, const struct large *large, unsigned first_thread, uint16_t *threads) {
-    unsigned count = 0;
-    for (unsigned row = 0; row < large->rows; row++)
-        for (BITS_EACH(lane, large->remaining[row] & ~large->busy[row])) {
-            if (count == lwm->width)
-                return bits_low(count);
-            threads[count++] = (uint16_t)(first_thread + row * lwm->warp_size + lane);
-        }
-    return bits_low(count);
-}
-
-static bool may_begin(const struct large *large) {
-    return large->begun || (large->needs_all ? !large->busy_count : large->completed || !large->busy_count);
-}
-
-/* Makes the next sub-warp of the instruction; no lanes: none can issue now. */
-static uint32_t find_sub_warp(const struct lwm *lwm, struct large *large, const struct inst *inst, unsigned first) {
-    if (inst_is_of_warps(inst) || (divergence_is_global(inst) && lwm->params.memory_rows))
-        return take_row(large, lwm->warp_size, first, large->threads);
-    if (lwm->params.registers == REGISTERS_IDEAL)
-        return take_any(lwm, large, first, large->threads);
-    return take_columns(large, lwm->warp_size, first, large->threads);
-}
-
-static bool lwm_offer(void *self, unsigned slot, struct group *out) {
-    struct lwm *lwm = self;
-    if (slot >= lwm->count || !lwm->large[slot].stack.count || !may_begin(&lwm->large[slot]))
-        return false;
-    struct large *large = &lwm->large[slot];
-    const uint32_t pc = stack_top(&large->stack)->pc;
-    const struct inst *inst = &lwm->code[pc];
-    if (!large->packed)
-        pack(lwm, slot);
-    if (!large->offered)
-        large->offered = find_sub_warp(lwm, large, inst, first_warp(lwm, slot) * lwm->warp_size);
-    *out = (struct group){.pc = pc, .lanes = large->offered, .stop_pc = NO_PC, .threads = large->threads};
-    if (large->once && is_jump(inst))
-        for (unsigned row = 0; row < large->rows; row++)
-            out->also += bits_count(large->remaining[row]);
-    out->also -= out->also ? bits_count(out->lanes) : 0;
-    return out->lanes != 0;
+    return UINT64_C(1) << lwm_large_of(lwm, warp);
 }
 
 /* Where the large warp goes on; while threads of it may still not. */
@@ -315,7 +113,7 @@ static uint32_t lwm_ahead(const void *self, unsigned slot, bool *memory) {
     const struct lwm *lwm = self;
     if (slot >= lwm->count || !lwm->large[slot].stack.count)
         return NO_PC;
-    const struct large *large = &lwm->large[slot];
+    const struct lwm_large *large = &lwm->large[slot];
     *memory = large->memory && large->busy_count;
     return stack_top(&large->stack)->pc;
 }
@@ -335,7 +133,7 @@ static uint32_t take_part(const struct lwm *lwm, const uint16_t *threads, uint32
     return home;
 }
 
-static void gather(struct lwm *lwm, struct large *large, unsigned first, const struct group *group,
+static void gather(struct lwm *lwm, struct lwm_large *large, unsigned first, const struct group *group,
                    const struct executed *executed) {
     const bool branches = executed->flow == FLOW_BRANCH && lwm->params.registers == REGISTERS_COLUMN;
     if (branches)
@@ -367,7 +165,7 @@ static void gather(struct lwm *lwm, struct large *large, unsigned first, const s
 }
 
 /* The sub-warp is in the pipeline until its last thread is back. */
-static void send(struct lwm *lwm, struct large *large, const struct group *group, uint32_t going) {
+static void send(struct lwm *lwm, struct lwm_large *large, const struct group *group, uint32_t going) {
     if (!going) {
         large->completed = true;
         return;
@@ -385,8 +183,19 @@ static void send(struct lwm *lwm, struct large *large, const struct group *group
         lwm->stats.in_flight = large->in_flight;
 }
 
+/* Where threads go is known only when all have executed it; threads that wait for others have not executed it yet when
+ * others have completed; a large warp of which a part waits for memory waits as a whole (ours). */
+static bool needs_all(const struct lwm *lwm, const struct inst *inst) {
+    if (lwm->params.refetch == REFETCH_ALL || inst_is_of_warps(inst) || divergence_waits_for_memory(inst))
+        return true;
+    if (inst->op == OP_BAR || inst->op == OP_EXIT)
+        return inst->guard >= 0 || inst->dst_count;
+    return inst_is_control(inst) && !lwm_is_jump(inst) &&
+           !(inst->op == OP_CALL && inst->guard < 0 && inst->call->callee);
+}
+
 /* The last sub-warp of the instruction has been issued. */
-static void end_instruction(struct lwm *lwm, struct large *large, uint32_t pc) {
+static void end_instruction(struct lwm *lwm, struct lwm_large *large, uint32_t pc) {
     const struct inst *inst = &lwm->code[pc];
     large->needs_all = large->scalar ? lwm->params.refetch == REFETCH_ALL : needs_all(lwm, inst);
     large->memory = divergence_waits_for_memory(inst);
@@ -402,13 +211,13 @@ static void end_instruction(struct lwm *lwm, struct large *large, uint32_t pc) {
 
 /* All other threads do what one sub-warp has done. */
 static void follow(struct lwm *lwm, unsigned slot, const struct group *group, const struct executed *executed) {
-    struct large *large = &lwm->large[slot];
+    struct lwm_large *large = &lwm->large[slot];
     for (unsigned row = 0; row < large->rows; row++) {
         const uint32_t lanes = large->remaining[row];
         if (!lanes)
             continue;
         const uint32_t taken =
-            lwm->executor->follow(lwm->executor->self, first_warp(lwm, slot) + row, group->pc, lanes);
+            lwm->executor->follow(lwm->executor->self, lwm_first_warp(lwm, slot) + row, group->pc, lanes);
         assert(executed->flow != FLOW_BRANCH || taken == (executed->taken ? lanes : 0));
         (void)taken;
         lwm->stats.scalar_threads += bits_count(lanes);
@@ -420,8 +229,8 @@ static void follow(struct lwm *lwm, unsigned slot, const struct group *group, co
 
 static uint64_t lwm_issued(void *self, unsigned slot, const struct group *group, const struct executed *executed) {
     struct lwm *lwm = self;
-    struct large *large = &lwm->large[slot];
-    const unsigned first = first_warp(lwm, slot) * lwm->warp_size;
+    struct lwm_large *large = &lwm->large[slot];
+    const unsigned first = lwm_first_warp(lwm, slot) * lwm->warp_size;
     if (!large->begun) {
         large->begun = true, large->completed = false;
         large->serial++;
@@ -433,7 +242,7 @@ static uint64_t lwm_issued(void *self, unsigned slot, const struct group *group,
     send(lwm, large, group, executed->flow == FLOW_EXIT ? group->lanes & ~executed->taken : group->lanes);
     if (large->scalar)
         follow(lwm, slot, group, executed);
-    else if (large->once && is_jump(&lwm->code[group->pc])) {
+    else if (large->once && lwm_is_jump(&lwm->code[group->pc])) {
         /* every thread goes where these have gone */
         memcpy(large->gathered.taken, stack_top(&large->stack)->lanes, large->rows * sizeof(uint32_t));
         lwm->stats.jumps += group->also;
@@ -445,8 +254,8 @@ static uint64_t lwm_issued(void *self, unsigned slot, const struct group *group,
 
 /* So many threads of a sub-warp are back; the bit of its large warp. */
 static uint64_t come_back(struct lwm *lwm, unsigned leader, unsigned count) {
-    const unsigned number = large_of(lwm, leader / lwm->warp_size);
-    struct large *large = &lwm->large[number];
+    const unsigned number = lwm_large_of(lwm, leader / lwm->warp_size);
+    struct lwm_large *large = &lwm->large[number];
     large->busy_count -= count;
     large->offered = 0;
     lwm->out[leader] = (uint8_t)(lwm->out[leader] - count);
@@ -484,16 +293,18 @@ static uint64_t lwm_returned(void *self, const uint16_t *threads, uint32_t lanes
     return changed | come_back(lwm, leader, count);
 }
 
+/* ---- looking at it ---- */
+
 static uint32_t lwm_alive(const void *self, unsigned warp) { return ((const struct lwm *)self)->alive[warp]; }
 
 static void lwm_where(const void *self, unsigned warp, uint32_t pcs[LANES_MAX]) {
     const struct lwm *lwm = self;
-    stack_where(&lwm->large[large_of(lwm, warp)].stack, row_of(lwm, warp), pcs);
+    stack_where(&lwm->large[lwm_large_of(lwm, warp)].stack, lwm_row_of(lwm, warp), pcs);
 }
 
 static unsigned lwm_show(const void *self, unsigned warp, struct group_row *rows, unsigned most) {
     const struct lwm *lwm = self;
-    return stack_show(&lwm->large[large_of(lwm, warp)].stack, row_of(lwm, warp), rows, most);
+    return stack_show(&lwm->large[lwm_large_of(lwm, warp)].stack, lwm_row_of(lwm, warp), rows, most);
 }
 
 static const void *lwm_statistics(const void *self) { return &((const struct lwm *)self)->stats; }
@@ -518,12 +329,18 @@ static const char *lwm_needs_time(const void *values) {
            "lwm.refetch=all needs no time";
 }
 
+static const struct divergence_forming forming = {
+    .needs_time = lwm_needs_time,
+    .returns_together = true,
+    .slots = lwm_slots,
+    .warp_threads = lwm_warp_threads,
+    .ahead = lwm_ahead,
+    .returned = lwm_returned,
+};
+
 const struct divergence_ops divergence_lwm = {
     .name = "lwm",
     .help = "large warps: sub-warps of the lanes' width are packed for every instruction out of one stack's threads",
-    .regroups = true,
-    .needs_time = lwm_needs_time,
-    .returns_together = true,
     .params = lwm_params_table,
     .params_bytes = sizeof(struct lwm_params),
     .stats = lwm_stats_table,
@@ -531,14 +348,11 @@ const struct divergence_ops divergence_lwm = {
     .statistics = lwm_statistics,
     .check = lwm_check,
     .cost = lwm_cost,
-    .slots = lwm_slots,
-    .warp_threads = lwm_warp_threads,
     .create = lwm_create,
     .start = lwm_start,
     .offer = lwm_offer,
     .issued = lwm_issued,
-    .ahead = lwm_ahead,
-    .returned = lwm_returned,
+    .forming = &forming,
     .alive = lwm_alive,
     .where = lwm_where,
     .show = lwm_show,

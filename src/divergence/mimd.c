@@ -139,18 +139,21 @@ static void mimd_cost(const void *values, const struct cost_shape *shape, struct
     cost_thread_pcs(shape, 1, out);
 }
 
+static const struct divergence_forming forming = {
+    .fetches_alone = true,
+    .more = mimd_more,
+    .returned = mimd_returned,
+};
+
 const struct divergence_ops divergence_mimd = {
     .name = "mimd",
     .help = "every thread on its own: any ready threads issue together, whatever their PCs; the upper bound",
-    .regroups = true,
-    .fetches_alone = true,
     .cost = mimd_cost,
     .create = mimd_create,
     .start = mimd_start,
     .offer = mimd_offer,
-    .more = mimd_more,
     .issued = mimd_issued,
-    .returned = mimd_returned,
+    .forming = &forming,
     .alive = mimd_alive,
     .where = mimd_where,
     .show = mimd_show,

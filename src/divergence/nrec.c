@@ -164,12 +164,15 @@ static void nrec_cost(const void *values, const struct cost_shape *shape, struct
     cost_split_warps(shape, out);
 }
 
+static const struct divergence_forming forming = {
+    .needs_time = nrec_needs_time,
+    .returns_together = true,
+    .returned = nrec_returned,
+};
+
 const struct divergence_ops divergence_nrec = {
     .name = "nrec",
     .help = "no reconvergence: a warp that parts becomes one group per next PC, for good",
-    .regroups = true,
-    .needs_time = nrec_needs_time,
-    .returns_together = true,
     .stats = nrec_stats_table,
     .stats_bytes = sizeof(struct nrec_stats),
     .statistics = nrec_statistics,
@@ -178,7 +181,7 @@ const struct divergence_ops divergence_nrec = {
     .start = nrec_start,
     .offer = nrec_offer,
     .issued = nrec_issued,
-    .returned = nrec_returned,
+    .forming = &forming,
     .alive = nrec_alive,
     .where = nrec_where,
     .show = nrec_show,

@@ -22,14 +22,14 @@
     LARGEST(tokens_largest, "tokens", "most tokens of a warp at a time")                                               \
     LARGEST(whiles_largest, "loops", "most while masks of a warp at a time")
 
-struct stats {
+struct tokens_stats {
 #define STAT(field, unit, help) uint64_t field;
     TOKENS_STATS(STAT, STAT)
 #undef STAT
 };
 static const struct stat_description stats_table[] = {
-#define STAT(field, unit, help) STAT_ENTRY(struct stats, field, unit, help)
-#define LARGEST(field, unit, help) LARGEST_ENTRY(struct stats, field, unit, help)
+#define STAT(field, unit, help) STAT_ENTRY(struct tokens_stats, field, unit, help)
+#define LARGEST(field, unit, help) LARGEST_ENTRY(struct tokens_stats, field, unit, help)
     TOKENS_STATS(STAT, LARGEST)
 #undef STAT
 #undef LARGEST
@@ -38,13 +38,13 @@ static const struct stat_description stats_table[] = {
 enum token_type { TOKEN_SSY, TOKEN_DIV, TOKEN_CALL, TOKEN_PRET, TOKEN_PBK, TOKEN_PCNT, TOKEN_TYPES };
 static const char *const token_names[] = {"SSY", "DIV", "CALL", "PRET", "PBK", "PCNT"};
 
-struct token {
+struct tokens_token {
     enum token_type type;
     uint32_t mask, pc;
 };
 
 /* Lanes that have failed the test of a loop wait behind its branch. */
-struct loop {
+struct tokens_loop {
     uint32_t pc, mask;
     uint32_t height; /* tokens below: it waits between them and those above */
 };
@@ -52,25 +52,25 @@ struct loop {
 /* Room to begin with: most stacks stay below, and those of an SM's warps lie close together. */
 enum { ROOM = 8 };
 
-struct warp {
+struct tokens_warp {
     uint32_t pc, active, disabled, alive;
     struct {
-        struct token *items;
+        struct tokens_token *items;
         unsigned count, capacity;
     } tokens;
     struct {
-        struct loop *items;
+        struct tokens_loop *items;
         unsigned count, capacity;
     } loops;
 };
 
-struct tokens {
+struct tokens_state {
     struct arena *arena;
     const struct inst *code;
     bool own;             /* the code has tokens of its own */
     const uint32_t *ends; /* then, by PC: behind the next instruction that pushes one */
-    struct warp *warps;
-    struct stats stats;
+    struct tokens_warp *warps;
+    struct tokens_stats stats;
 };
 
 /* ---- code ---- */
@@ -92,17 +92,17 @@ static const uint32_t *find_ends(struct arena *arena, const struct inst *code, u
 }
 
 static void *tokens_create(struct arena *arena, const struct divergence_shape *shape) {
-    struct tokens *self = ARENA_NEW(arena, struct tokens);
+    struct tokens_state *self = ARENA_NEW(arena, struct tokens_state);
     self->arena = arena;
     self->code = shape->code;
     self->own = has_tokens(shape->code, shape->code_count);
     if (self->own)
         self->ends = find_ends(arena, shape->code, shape->code_count);
-    self->warps = ARENA_ARRAY(arena, struct warp, shape->warps);
+    self->warps = ARENA_ARRAY(arena, struct tokens_warp, shape->warps);
     for (unsigned i = 0; i < shape->warps; i++) {
-        struct warp *warp = &self->warps[i];
-        warp->tokens.items = ARENA_ARRAY(arena, struct token, ROOM);
-        warp->loops.items = ARENA_ARRAY(arena, struct loop, ROOM);
+        struct tokens_warp *warp = &self->warps[i];
+        warp->tokens.items = ARENA_ARRAY(arena, struct tokens_token, ROOM);
+        warp->loops.items = ARENA_ARRAY(arena, struct tokens_loop, ROOM);
         warp->tokens.capacity = warp->loops.capacity = ROOM;
     }
     return self;
@@ -111,7 +111,7 @@ static void *tokens_create(struct arena *arena, const struct divergence_shape *s
 static uint64_t slot_bit(unsigned warp) { return UINT64_C(1) << warp % ISSUE_SLOTS_MAX; }
 
 static uint64_t tokens_start(void *self, unsigned number, uint32_t pc, uint32_t lanes) {
-    struct warp *warp = &((struct tokens *)self)->warps[number];
+    struct tokens_warp *warp = &((struct tokens_state *)self)->warps[number];
     warp->pc = pc;
     warp->active = warp->alive = lanes;
     warp->disabled = 0;
@@ -121,8 +121,9 @@ static uint64_t tokens_start(void *self, unsigned number, uint32_t pc, uint32_t 
 
 /* ---- the stack ---- */
 
-static void push(struct tokens *self, struct warp *warp, enum token_type type, uint32_t mask, uint32_t pc) {
-    *ARENA_PUSH(self->arena, &warp->tokens) = (struct token){type, mask, pc};
+static void push(struct tokens_state *self, struct tokens_warp *warp, enum token_type type, uint32_t mask,
+                 uint32_t pc) {
+    *ARENA_PUSH(self->arena, &warp->tokens) = (struct tokens_token){type, mask, pc};
     self->stats.pushed++;
     self->stats.diverged += type == TOKEN_DIV;
     if (warp->tokens.count > self->stats.tokens_largest)
@@ -130,15 +131,15 @@ static void push(struct tokens *self, struct warp *warp, enum token_type type, u
 }
 
 /* Lanes go on only when those of the topmost token of that type do. */
-static void leave(struct warp *warp, uint32_t lanes, enum token_type type) {
+static void leave(struct tokens_warp *warp, uint32_t lanes, enum token_type type) {
     warp->active &= ~lanes;
     for (unsigned i = warp->tokens.count; i-- > 0 && warp->tokens.items[i].type != type;)
         warp->tokens.items[i].mask &= ~lanes;
 }
 
 /* Nobody is active: those go on who wait topmost; false: nobody does. */
-static bool pop(struct tokens *self, struct warp *warp) {
-    const struct loop *loop = warp->loops.count ? &warp->loops.items[warp->loops.count - 1] : NULL;
+static bool pop(struct tokens_state *self, struct tokens_warp *warp) {
+    const struct tokens_loop *loop = warp->loops.count ? &warp->loops.items[warp->loops.count - 1] : NULL;
     if (loop && loop->height == warp->tokens.count) {
         warp->active = loop->mask, warp->pc = loop->pc + 1;
         warp->loops.count--;
@@ -147,7 +148,7 @@ static bool pop(struct tokens *self, struct warp *warp) {
     }
     if (!warp->tokens.count)
         return false;
-    const struct token *token = &warp->tokens.items[--warp->tokens.count];
+    const struct tokens_token *token = &warp->tokens.items[--warp->tokens.count];
     if (token->type == TOKEN_PBK)
         warp->disabled &= ~token->mask;
     warp->active = token->mask & ~warp->disabled, warp->pc = token->pc;
@@ -155,14 +156,14 @@ static bool pop(struct tokens *self, struct warp *warp) {
 }
 
 /* Code without tokens: where the active lanes meet others, NO_PC: where they end or return. */
-static uint32_t meeting(const struct warp *warp) {
+static uint32_t meeting(const struct tokens_warp *warp) {
     unsigned i = warp->tokens.count;
     while (i > 0 && warp->tokens.items[i - 1].type == TOKEN_DIV)
         i--;
     return i > 0 && warp->tokens.items[i - 1].type == TOKEN_SSY ? warp->tokens.items[i - 1].pc : NO_PC;
 }
 
-static void settle(struct tokens *self, struct warp *warp) {
+static void settle(struct tokens_state *self, struct tokens_warp *warp) {
     do {
         if (!self->own && warp->active && warp->pc == meeting(warp))
             warp->active = 0; /* .S */
@@ -170,8 +171,8 @@ static void settle(struct tokens *self, struct warp *warp) {
 }
 
 static bool tokens_offer(void *control, unsigned number, struct group *out) {
-    const struct tokens *self = control;
-    const struct warp *warp = &self->warps[number];
+    const struct tokens_state *self = control;
+    const struct tokens_warp *warp = &self->warps[number];
     if (!warp->active)
         return false;
     out->pc = warp->pc;
@@ -184,22 +185,22 @@ static bool tokens_offer(void *control, unsigned number, struct group *out) {
 /* ---- what instructions do ---- */
 
 /* Active lanes go on there, now or later. */
-static void go(struct warp *warp, uint32_t lanes, uint32_t pc) { warp->active = lanes, warp->pc = pc; }
-static void go_later(struct tokens *self, struct warp *warp, uint32_t lanes, uint32_t pc) {
+static void go(struct tokens_warp *warp, uint32_t lanes, uint32_t pc) { warp->active = lanes, warp->pc = pc; }
+static void go_later(struct tokens_state *self, struct tokens_warp *warp, uint32_t lanes, uint32_t pc) {
     push(self, warp, TOKEN_DIV, lanes, pc);
     warp->active &= ~lanes;
 }
 
 /* A guarded backward branch: who fails the test waits until nobody is left in the loop. */
-static void turn(struct tokens *self, struct warp *warp, uint32_t pc, uint32_t taken, uint32_t target) {
+static void turn(struct tokens_state *self, struct tokens_warp *warp, uint32_t pc, uint32_t taken, uint32_t target) {
     const uint32_t failed = warp->active & ~taken;
-    struct loop *loop = warp->loops.count ? &warp->loops.items[warp->loops.count - 1] : NULL;
+    struct tokens_loop *loop = warp->loops.count ? &warp->loops.items[warp->loops.count - 1] : NULL;
     const bool begun = loop && loop->pc == pc && loop->height == warp->tokens.count;
     if (!taken && !begun)
         return; /* all at once: to the next instruction */
     if (failed && !begun) {
         loop = ARENA_PUSH(self->arena, &warp->loops);
-        *loop = (struct loop){.pc = pc, .height = warp->tokens.count};
+        *loop = (struct tokens_loop){.pc = pc, .height = warp->tokens.count};
         if (warp->loops.count > self->stats.whiles_largest)
             self->stats.whiles_largest = warp->loops.count;
     }
@@ -209,7 +210,7 @@ static void turn(struct tokens *self, struct warp *warp, uint32_t pc, uint32_t t
 }
 
 /* Code without tokens: a meeting for the active lanes at the branch's post-dominator, where they have none. */
-static uint32_t meet(struct tokens *self, struct warp *warp, uint32_t pc) {
+static uint32_t meet(struct tokens_state *self, struct tokens_warp *warp, uint32_t pc) {
     const uint32_t reconverge = self->code[pc].reconverge;
     if (reconverge != NO_PC && reconverge != meeting(warp))
         push(self, warp, TOKEN_SSY, warp->active, reconverge);
@@ -218,7 +219,7 @@ static uint32_t meet(struct tokens *self, struct warp *warp, uint32_t pc) {
 
 /* A branch that parts the lanes. Forward the taken side is pushed, backward the other: lanes stay in their loop. One
  * that begins where they meet is there. */
-static void part(struct tokens *self, struct warp *warp, uint32_t pc, uint32_t taken, uint32_t target) {
+static void part(struct tokens_state *self, struct tokens_warp *warp, uint32_t pc, uint32_t taken, uint32_t target) {
     const uint32_t meets = self->own ? NO_PC : meet(self, warp, pc);
     const bool forward = target > pc;
     const uint32_t now = forward ? warp->active & ~taken : taken, now_pc = forward ? pc + 1 : target;
@@ -228,7 +229,7 @@ static void part(struct tokens *self, struct warp *warp, uint32_t pc, uint32_t t
     go(warp, now, now_pc);
 }
 
-static void branch(struct tokens *self, struct warp *warp, const struct executed *executed) {
+static void branch(struct tokens_state *self, struct tokens_warp *warp, const struct executed *executed) {
     const struct inst *inst = &self->code[executed->pc];
     const uint32_t taken = executed->taken;
     if (inst->flags & FLAG_POP) {
@@ -265,7 +266,7 @@ static uint32_t highest(const uint32_t *next, uint32_t lanes, uint32_t *pc) {
 }
 
 /* The active lanes go to PCs of their own: the lowest runs first. */
-static void spread(struct tokens *self, struct warp *warp, const uint32_t *next, uint32_t meets) {
+static void spread(struct tokens_state *self, struct tokens_warp *warp, const uint32_t *next, uint32_t meets) {
     uint32_t pc;
     for (uint32_t rest = warp->active, there; rest; rest &= ~there) {
         there = highest(next, rest, &pc);
@@ -277,7 +278,7 @@ static void spread(struct tokens *self, struct warp *warp, const uint32_t *next,
 }
 
 /* BRX. Of several targets the lowest is taken; others execute the instruction anew, until two are left. */
-static void branch_indexed(struct tokens *self, struct warp *warp, const struct executed *executed) {
+static void branch_indexed(struct tokens_state *self, struct tokens_warp *warp, const struct executed *executed) {
     uint32_t pc, other, there = highest(executed->next, warp->active, &pc);
     if (there == warp->active) {
         warp->pc = pc;
@@ -301,20 +302,20 @@ static void branch_indexed(struct tokens *self, struct warp *warp, const struct 
 }
 
 /* Lanes that do not call wait with the token of those that do. */
-static void call(struct tokens *self, struct warp *warp, const struct executed *executed) {
+static void call(struct tokens_state *self, struct tokens_warp *warp, const struct executed *executed) {
     push(self, warp, TOKEN_CALL, warp->active, executed->pc + 1);
     warp->active = executed->taken;
     spread(self, warp, executed->next, NO_PC);
 }
 
-static void end_lanes(struct warp *warp, uint32_t lanes) {
+static void end_lanes(struct tokens_warp *warp, uint32_t lanes) {
     warp->alive &= ~lanes;
     warp->active &= ~lanes;
     for (unsigned i = 0; i < warp->tokens.count; i++)
         warp->tokens.items[i].mask &= ~lanes;
 }
 
-static void push_own(struct tokens *self, struct warp *warp, const struct inst *inst) {
+static void push_own(struct tokens_state *self, struct tokens_warp *warp, const struct inst *inst) {
     static const enum token_type types[] = {TOKEN_SSY, TOKEN_PBK, TOKEN_PCNT, TOKEN_PRET}; /* as in isa/ops.def */
     push(self, warp, types[inst->op - OP_SSY], warp->active, inst->target);
 }
@@ -322,8 +323,8 @@ static void push_own(struct tokens *self, struct warp *warp, const struct inst *
 static uint64_t tokens_issued(void *control, unsigned number, const struct group *group,
                               const struct executed *executed) {
     (void)group;
-    struct tokens *self = control;
-    struct warp *warp = &self->warps[number];
+    struct tokens_state *self = control;
+    struct tokens_warp *warp = &self->warps[number];
     if (executed->flow == FLOW_FAULT)
         return slot_bit(number);
     warp->pc = executed->pc + 1;
@@ -347,7 +348,7 @@ static uint64_t tokens_issued(void *control, unsigned number, const struct group
 /* ---- for others ---- */
 
 static uint32_t tokens_alive(const void *self, unsigned warp) {
-    return ((const struct tokens *)self)->warps[warp].alive;
+    return ((const struct tokens_state *)self)->warps[warp].alive;
 }
 
 static void stand(uint32_t lanes, uint32_t pc, uint32_t pcs[LANES_MAX]) {
@@ -356,13 +357,13 @@ static void stand(uint32_t lanes, uint32_t pc, uint32_t pcs[LANES_MAX]) {
 }
 
 static void tokens_where(const void *self, unsigned number, uint32_t pcs[LANES_MAX]) {
-    const struct warp *warp = &((const struct tokens *)self)->warps[number];
+    const struct tokens_warp *warp = &((const struct tokens_state *)self)->warps[number];
     for (unsigned i = 0, loop = 0; i <= warp->tokens.count; i++) {
         for (; loop < warp->loops.count && warp->loops.items[loop].height == i; loop++)
             stand(warp->loops.items[loop].mask, warp->loops.items[loop].pc + 1, pcs);
         if (i == warp->tokens.count)
             break;
-        const struct token *token = &warp->tokens.items[i];
+        const struct tokens_token *token = &warp->tokens.items[i];
         stand(token->type == TOKEN_PBK ? token->mask : token->mask & ~warp->disabled, token->pc, pcs);
     }
     stand(warp->active, warp->pc, pcs);
@@ -370,13 +371,13 @@ static void tokens_where(const void *self, unsigned number, uint32_t pcs[LANES_M
 
 /* The active lanes, those that broke out, and the stack from the top, with the while masks where they wait. */
 static unsigned tokens_show(const void *self, unsigned number, struct group_row *rows, unsigned most) {
-    const struct warp *warp = &((const struct tokens *)self)->warps[number];
+    const struct tokens_warp *warp = &((const struct tokens_state *)self)->warps[number];
     unsigned count = 0, loop = warp->loops.count;
     if (warp->active && count < most)
         rows[count++] = (struct group_row){"active", warp->pc, NO_PC, warp->active, NULL};
     uint32_t disabled = warp->disabled;
     for (unsigned i = warp->tokens.count; i-- > 0 && disabled && count < most;) {
-        const struct token *token = &warp->tokens.items[i];
+        const struct tokens_token *token = &warp->tokens.items[i];
         if (token->type != TOKEN_PBK || !(disabled & token->mask))
             continue;
         rows[count++] = (struct group_row){"disabled", token->pc, NO_PC, disabled & token->mask, NULL};
@@ -386,14 +387,14 @@ static unsigned tokens_show(const void *self, unsigned number, struct group_row 
         for (; loop && warp->loops.items[loop - 1].height == i && count < most; loop--)
             rows[count++] = (struct group_row){"while", warp->loops.items[loop - 1].pc + 1, NO_PC,
                                                warp->loops.items[loop - 1].mask, NULL};
-        const struct token *token = i ? &warp->tokens.items[i - 1] : NULL;
+        const struct tokens_token *token = i ? &warp->tokens.items[i - 1] : NULL;
         if (token && count < most)
             rows[count++] = (struct group_row){token_names[token->type], token->pc, NO_PC, token->mask, NULL};
     }
     return count;
 }
 
-static const void *tokens_statistics(const void *self) { return &((const struct tokens *)self)->stats; }
+static const void *tokens_statistics(const void *self) { return &((const struct tokens_state *)self)->stats; }
 
 static void tokens_cost(const void *params, const struct cost_shape *shape, struct cost *out) {
     (void)params;
@@ -404,7 +405,7 @@ const struct divergence_ops divergence_tokens = {
     .name = "tokens",
     .help = "a stack of tokens per warp that native code pushes and pops, as Fermi has; PTX as if it did",
     .stats = stats_table,
-    .stats_bytes = sizeof(struct stats),
+    .stats_bytes = sizeof(struct tokens_stats),
     .statistics = tokens_statistics,
     .cost = tokens_cost,
     .create = tokens_create,

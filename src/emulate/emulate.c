@@ -1,59 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Blocks take places and turns; groups of their threads are executed one after another until they end or wait. */
 #include "emulate/emulate.h"
 
 #include <string.h>
 
 #include "base/bits.h"
 #include "base/team.h"
+#include "emulate/state.h"
 #include "simt/threads.h"
-#include "simt/waits.h"
 #include "exec/step.h"
-
-struct warp {
-    bool done;
-    bool waits; /* for other threads: nothing of it can issue */
-};
-
-/* A block under way. */
-struct resident {
-    bool busy;
-    struct exec *exec;
-    void *control; /* the mechanism's state */
-    struct warp *warps;
-    struct waits *waits;      /* of each warp */
-    struct executor executor; /* what a mechanism that regroups may ask of threads */
-    unsigned next_slot, warps_left;
-    uint32_t alive;
-    uint64_t block;
-    struct barrier barriers[BARRIERS];
-};
-
-struct run {
-    struct arena *arena;
-    const struct emulation *emulation;
-    const struct linked *linked;
-    const struct exec_launch *launch;
-    struct memory *memory;
-    struct exec_counts *counts;
-    struct exec_output *output;
-    const struct emulate_options *options;
-    struct emulate_stats *stats;
-    struct report *report;
-    unsigned warp_count;
-    uint32_t full_lanes;            /* every lane that a warp can have */
-    uint64_t next_block, end_block; /* that this run has taken and not begun */
-    uint64_t idle_turns;
-    unsigned busy; /* places */
-};
 
 static const uint64_t no_time = 0;
 
 static uint32_t guard_of(const void *self, unsigned warp, uint32_t pc) { return exec_guard(self, warp, pc); }
 
-static void create_resident(struct run *run, struct resident *resident) {
+static void create_resident(struct emulation_run *run, struct resident *resident) {
     resident->exec = exec_create(run->arena, run->linked, run->launch, run->memory, run->counts, run->output);
-    resident->warps = ARENA_ARRAY(run->arena, struct warp, run->warp_count);
-    const bool apart = run->options->mechanism->wait || run->options->mechanism->regroups;
+    resident->warps = ARENA_ARRAY(run->arena, struct emulated_warp, run->warp_count);
+    const bool apart = run->options->mechanism->waiting || run->options->mechanism->forming;
     resident->waits = waits_create(run->arena, run->warp_count, apart ? LANES_MAX : 1);
     resident->executor = (struct executor){.self = resident->exec, .guard = guard_of};
     const struct divergence_shape shape = {.code = run->linked->module->code,
@@ -65,17 +29,17 @@ static void create_resident(struct run *run, struct resident *resident) {
                                            .schedulers = 1,
                                            .params = run->options->mechanism_params,
                                            .now = &no_time,
-                                           .executor = run->options->mechanism->regroups ? &resident->executor : NULL};
+                                           .executor = run->options->mechanism->forming ? &resident->executor : NULL};
     resident->control = run->options->mechanism->create(run->arena, &shape);
 }
 
-static inline void count_issues(struct run *run, const struct executed *executed) {
+static inline void count_issues(struct emulation_run *run, const struct executed *executed) {
     run->stats->issued += executed->issues;
     if (executed->lanes == run->full_lanes)
         run->stats->full_groups += executed->issues;
 }
 
-static void start_block(struct run *run, struct resident *resident, uint64_t block) {
+static void start_block(struct emulation_run *run, struct resident *resident, uint64_t block) {
     exec_start(resident->exec, block);
     resident->busy = true;
     resident->block = block;
@@ -85,7 +49,7 @@ static void start_block(struct run *run, struct resident *resident, uint64_t blo
         resident->barriers[i] = (struct barrier){0};
     for (unsigned w = 0; w < run->warp_count; w++) {
         const uint32_t lanes = exec_warp_lanes(resident->exec, w);
-        resident->warps[w] = (struct warp){.done = lanes == 0};
+        resident->warps[w] = (struct emulated_warp){.done = lanes == 0};
         resident->waits[w].count = 0;
         resident->warps_left += lanes != 0;
         resident->alive += bits_count(lanes);
@@ -95,40 +59,41 @@ static void start_block(struct run *run, struct resident *resident, uint64_t blo
 
 /* ---- waiting for others ---- */
 
-static void hold(struct run *run, struct resident *resident, unsigned w, uint32_t pc, uint32_t at, uint32_t lanes) {
+static void hold(struct emulation_run *run, struct resident *resident, unsigned w, uint32_t pc, uint32_t at,
+                 uint32_t lanes) {
     waits_add(&resident->waits[w], pc, at, lanes);
-    if (run->options->mechanism->wait)
-        run->options->mechanism->wait(resident->control, w, lanes);
+    if (run->options->mechanism->waiting)
+        run->options->mechanism->waiting->wait(resident->control, w, lanes);
     else
-        resident->warps[w].waits = !run->options->mechanism->regroups; /* else those who wait have not come back */
+        resident->warps[w].waits = !run->options->mechanism->forming; /* else those who wait have not come back */
 }
 
-static void go_on(struct run *run, struct resident *resident, unsigned w, uint32_t lanes) {
+static void go_on(struct emulation_run *run, struct resident *resident, unsigned w, uint32_t lanes) {
     resident->warps[w].waits = false;
-    if (run->options->mechanism->go_on)
-        run->options->mechanism->go_on(resident->control, w, lanes);
-    if (run->options->mechanism->regroups) {
+    if (run->options->mechanism->waiting)
+        run->options->mechanism->waiting->go_on(resident->control, w, lanes);
+    if (run->options->mechanism->forming) {
         uint16_t threads[LANES_MAX];
         threads_of_warp(threads, w, LANES_MAX);
-        run->options->mechanism->returned(resident->control, threads, lanes);
+        run->options->mechanism->forming->returned(resident->control, threads, lanes);
     }
 }
 
-static void release_barrier(struct run *run, struct resident *resident, unsigned id) {
+static void release_barrier(struct emulation_run *run, struct resident *resident, unsigned id) {
     const struct barrier_result result = barrier_open(&resident->barriers[id]);
     for (unsigned w = 0; w < run->warp_count; w++)
         for (struct waiting one; waits_take(&resident->waits[w], id, &one);) {
-            exec_barrier_result(resident->exec, w, one.pc, one.lanes, result.true_count, result.all, result.any);
+            exec_barrier_result(resident->exec, w, one.pc, one.lanes, &result);
             go_on(run, resident, w, one.lanes);
         }
 }
 
-static bool stays(const struct run *run, const struct executed *executed) {
+static bool stays(const struct emulation_run *run, const struct executed *executed) {
     return executed->flow == FLOW_BARRIER && run->linked->module->code[executed->pc].mode != MODE_ARRIVE;
 }
 
 /* threads NULL: they are the warp's. */
-static void arrive(struct run *run, struct resident *resident, unsigned w, const uint16_t *threads,
+static void arrive(struct emulation_run *run, struct resident *resident, unsigned w, const uint16_t *threads,
                    const struct executed *executed) {
     const bool met = barrier_arrive(&resident->barriers[executed->barrier], executed, resident->alive);
     for (uint32_t rest = stays(run, executed) ? executed->taken : 0, lanes; rest;) {
@@ -149,8 +114,8 @@ static uint32_t warp_members(const void *self, unsigned lane, uint32_t pc) {
     return exec_members(at->exec, at->warp, pc, lane);
 }
 
-static void tell(const struct run *run, const struct resident *resident, unsigned w, const struct group *group,
-                 const struct executed *executed) {
+static void tell(const struct emulation_run *run, const struct resident *resident, unsigned w,
+                 const struct group *group, const struct executed *executed) {
     const struct issue_run issued = {.block = resident->block,
                                      .warp = w,
                                      .first_thread = w * run->launch->warp_size,
@@ -161,15 +126,9 @@ static void tell(const struct run *run, const struct resident *resident, unsigne
     run->options->listener->hear(run->options->listener->self, &issued);
 }
 
-static enum status report_fault(struct run *run, const struct resident *resident, unsigned w) {
-    uint32_t pcs[LANES_MAX] = {0};
-    run->options->mechanism->where(resident->control, w, pcs);
-    return exec_report_fault(resident->exec, pcs, run->report);
-}
-
 /* Executes warp-level operations for every set of lanes that is complete. This and what follows is kept apart, so that the
  * loop of a warp needs few registers. */
-__attribute__((noinline)) static enum status meet(struct run *run, struct resident *resident, unsigned w) {
+__attribute__((noinline)) static enum status meet(struct emulation_run *run, struct resident *resident, unsigned w) {
     const struct warp_members at = {resident->exec, w};
     const struct waits_members members = {&at, warp_members, 0};
     const uint32_t alive = run->options->mechanism->alive(resident->control, w);
@@ -178,7 +137,7 @@ __attribute__((noinline)) static enum status meet(struct run *run, struct reside
     while ((group.lanes = waits_meet(&resident->waits[w], &members, alive, &group.pc)) != 0) {
         exec_run(resident->exec, at.warp, &group, alive, 1, &executed);
         if (executed.flow == FLOW_FAULT)
-            return report_fault(run, resident, w);
+            return emulate_report_fault(run, resident, w);
         count_issues(run, &executed);
         if (run->options->listener)
             tell(run, resident, w, &group, &executed);
@@ -188,8 +147,8 @@ __attribute__((noinline)) static enum status meet(struct run *run, struct reside
 }
 
 /* Does the group stand at an operation that waits for lanes elsewhere? */
-__attribute__((noinline)) static bool must_meet(const struct run *run, const struct resident *resident, unsigned w,
-                                                const struct group *group) {
+__attribute__((noinline)) static bool must_meet(const struct emulation_run *run, const struct resident *resident,
+                                                unsigned w, const struct group *group) {
     if (!inst_meets(&run->linked->module->code[group->pc]))
         return false;
     const struct warp_members at = {resident->exec, w};
@@ -197,8 +156,8 @@ __attribute__((noinline)) static bool must_meet(const struct run *run, const str
     return !waits_are_whole(&members, group->pc, group->lanes, run->options->mechanism->alive(resident->control, w));
 }
 
-__attribute__((noinline)) static enum status wait_for_members(struct run *run, struct resident *resident, unsigned w,
-                                                              const struct group *group) {
+__attribute__((noinline)) static enum status wait_for_members(struct emulation_run *run, struct resident *resident,
+                                                              unsigned w, const struct group *group) {
     const struct executed passed = {.flow = FLOW_NEXT, .pc = group->pc, .issues = 1, .lanes = group->lanes};
     run->options->mechanism->issued(resident->control, w, group, &passed);
     hold(run, resident, w, passed.pc, AT_MEETING, passed.lanes);
@@ -206,8 +165,8 @@ __attribute__((noinline)) static enum status wait_for_members(struct run *run, s
 }
 
 /* Fewer threads are alive: what waited for them may go on. threads NULL: they are the warp's. */
-static enum status end_threads(struct run *run, struct resident *resident, unsigned w, const uint16_t *threads,
-                               const struct executed *executed) {
+static enum status end_threads(struct emulation_run *run, struct resident *resident, unsigned w,
+                               const uint16_t *threads, const struct executed *executed) {
     const unsigned ended = bits_count(executed->taken);
     enum status status = STATUS_OK;
     run->stats->threads += ended;
@@ -226,84 +185,9 @@ static enum status end_threads(struct run *run, struct resident *resident, unsig
     return status;
 }
 
-/* ---- reports ---- */
-
-static void report_waiting(struct run *run, const struct resident *resident, unsigned w, const struct waiting *one) {
-    const struct module *module = run->linked->module;
-    const unsigned long long block = resident->block;
-    char where[256];
-    module_where(module, one->pc, where, sizeof where);
-    if (one->at == AT_MEETING) {
-        report_add(run->report, STATUS_STOPPED,
-                   "  block %llu, warp %u: lanes 0x%08x wait at %s (%s) for others that it names", block, w,
-                   (unsigned)one->lanes, op_name(module->code[one->pc].op), where);
-        return;
-    }
-    const struct barrier *barrier = &resident->barriers[one->at];
-    report_add(run->report, STATUS_STOPPED,
-               "  block %llu, warp %u: lanes 0x%08x wait at barrier %u (%s): %u of %u threads have come", block, w,
-               (unsigned)one->lanes, (unsigned)one->at, where, (unsigned)barrier->arrived,
-               (unsigned)(barrier->expected ? barrier->expected : resident->alive));
-}
-
-static void report_warp(struct run *run, const struct resident *resident, unsigned w) {
-    const struct divergence_ops *mechanism = run->options->mechanism;
-    const struct waits *waits = &resident->waits[w];
-    const uint32_t others = mechanism->alive(resident->control, w) & ~waits_lanes(waits);
-    uint32_t pcs[LANES_MAX] = {0};
-    char where[256];
-    for (unsigned i = 0; i < waits->count; i++)
-        report_waiting(run, resident, w, &waits->items[i]);
-    if (!others)
-        return;
-    mechanism->where(resident->control, w, pcs);
-    module_where(run->linked->module, pcs[bits_first(others)], where, sizeof where);
-    if (waits->count && !mechanism->wait && !mechanism->regroups)
-        report_add(run->report, STATUS_STOPPED,
-                   "    lanes 0x%08x of the same warp parted from them before and stand at %s; they run only after the "
-                   "others",
-                   (unsigned)others, where);
-    else
-        report_add(run->report, STATUS_STOPPED, "  block %llu, warp %u: %s at %s", (unsigned long long)resident->block,
-                   w, resident->warps[w].waits ? "other lanes wait" : "runs", where);
-}
-
-static void report_warps(struct run *run, const struct resident *resident) {
-    enum { SHOWN = 8 };
-    unsigned shown = 0, more = 0;
-    for (unsigned w = 0; w < run->warp_count; w++) {
-        if (resident->warps[w].done)
-            continue;
-        if (shown++ >= SHOWN) {
-            more++;
-            continue;
-        }
-        report_warp(run, resident, w);
-    }
-    if (more)
-        report_add(run->report, STATUS_STOPPED, "  and %u more warps", more);
-}
-
-static enum status report_deadlock(struct run *run, const struct resident *resident) {
-    report_add(run->report, STATUS_STOPPED, "kernel '%s' makes no progress: every warp of block %llu waits",
-               run->linked->kernel->name, (unsigned long long)resident->block);
-    report_warps(run, resident);
-    return STATUS_STOPPED;
-}
-
-static enum status report_livelock(struct run *run, const struct resident *resident) {
-    report_add(run->report, STATUS_STOPPED,
-               "kernel '%s' makes no progress: %llu turns without a store to global memory, an atomic that changed "
-               "memory or the "
-               "end of a thread (functional.livelock_turns)",
-               run->linked->kernel->name, (unsigned long long)run->options->livelock_turns);
-    report_warps(run, resident);
-    return STATUS_STOPPED;
-}
-
 /* ---- running ---- */
 
-static void count_parting(struct run *run, const struct executed *executed) {
+static void count_parting(struct emulation_run *run, const struct executed *executed) {
     if (!executed_parts(executed))
         return;
     run->stats->branches_parted++;
@@ -311,12 +195,12 @@ static void count_parting(struct run *run, const struct executed *executed) {
 }
 
 /* Runs one warp until it waits, ends, or has had its share. */
-static enum status run_warp(struct run *run, struct resident *resident, unsigned w) {
+static enum status run_warp(struct emulation_run *run, struct resident *resident, unsigned w) {
     const struct divergence_ops *mechanism = run->options->mechanism;
-    const bool lanes_wait = mechanism->wait != NULL;
+    const bool lanes_wait = mechanism->waiting != NULL;
     void *const control = resident->control;
     struct exec *const exec = resident->exec;
-    struct warp *warp = &resident->warps[w];
+    struct emulated_warp *warp = &resident->warps[w];
     struct group group;
     struct executed executed;
     uint32_t left = run->options->warp_issues < UINT32_MAX ? (uint32_t)run->options->warp_issues : UINT32_MAX;
@@ -331,7 +215,7 @@ static enum status run_warp(struct run *run, struct resident *resident, unsigned
         left -= executed.issues;
         count_issues(run, &executed);
         if (executed.flow == FLOW_FAULT)
-            return report_fault(run, resident, w);
+            return emulate_report_fault(run, resident, w);
         if (run->options->listener)
             tell(run, resident, w, &group, &executed);
         mechanism->issued(control, w, &group, &executed);
@@ -353,7 +237,8 @@ static enum status run_warp(struct run *run, struct resident *resident, unsigned
 }
 
 /* The group stands at an operation for which its threads wait on their own. */
-static enum status meet_group(struct run *run, struct resident *resident, unsigned slot, const struct group *group) {
+static enum status meet_group(struct emulation_run *run, struct resident *resident, unsigned slot,
+                              const struct group *group) {
     const struct executed passed = {.flow = FLOW_NEXT, .pc = group->pc, .issues = 1, .lanes = group->lanes};
     enum status status = STATUS_OK;
     run->options->mechanism->issued(resident->control, slot, group, &passed);
@@ -367,7 +252,8 @@ static enum status meet_group(struct run *run, struct resident *resident, unsign
 }
 
 /* Where groups dissolve: one issue; its threads come back at once unless they wait for others. */
-static enum status run_group(struct run *run, struct resident *resident, unsigned slot, const struct group *offered) {
+static enum status run_group(struct emulation_run *run, struct resident *resident, unsigned slot,
+                             const struct group *offered) {
     const struct divergence_ops *mechanism = run->options->mechanism;
     uint16_t threads[LANES_MAX];
     struct group group = *offered;
@@ -378,12 +264,12 @@ static enum status run_group(struct run *run, struct resident *resident, unsigne
         return meet_group(run, resident, slot, &group);
     exec_run_mixed(resident->exec, &group, &executed);
     if (executed.flow == FLOW_FAULT)
-        return report_fault(run, resident, threads[bits_first(group.lanes)] / LANES_MAX);
+        return emulate_report_fault(run, resident, threads[bits_first(group.lanes)] / LANES_MAX);
     count_issues(run, &executed);
     mechanism->issued(resident->control, slot, &group, &executed);
     const uint32_t staying = executed.flow == FLOW_EXIT || stays(run, &executed) ? executed.taken : 0;
     if (group.lanes & ~staying)
-        mechanism->returned(resident->control, threads, group.lanes & ~staying);
+        mechanism->forming->returned(resident->control, threads, group.lanes & ~staying);
     switch (executed.flow) {
     case FLOW_BRANCH:
     case FLOW_MULTI:
@@ -395,38 +281,33 @@ static enum status run_group(struct run *run, struct resident *resident, unsigne
 }
 
 /* One turn of a block; ends early when the block does. */
-static enum status run_turn(struct run *run, struct resident *resident) {
+static enum status run_turn(struct emulation_run *run, struct resident *resident) {
     const uint64_t until = run->stats->issued + run->options->turn_issues;
-    const bool regroups = run->options->mechanism->regroups;
-    const unsigned slots = regroups ? ISSUE_SLOTS_MAX : run->warp_count;
+    const bool forms = run->options->mechanism->forming;
+    const unsigned slots = forms ? ISSUE_SLOTS_MAX : run->warp_count;
     unsigned idle = 0;
     while (resident->warps_left && run->stats->issued < until) {
         const unsigned slot = resident->next_slot;
         struct group group;
         resident->next_slot = slot + 1 == slots ? 0 : slot + 1;
-        if (regroups ? !run->options->mechanism->offer(resident->control, slot, &group)
-                     : resident->warps[slot].done || resident->warps[slot].waits) {
+        if (forms ? !run->options->mechanism->offer(resident->control, slot, &group)
+                  : resident->warps[slot].done || resident->warps[slot].waits) {
             if (++idle > slots)
-                return report_deadlock(run, resident);
+                return emulate_report_deadlock(run, resident);
             continue;
         }
         idle = 0;
-        const enum status status = regroups ? run_group(run, resident, slot, &group) : run_warp(run, resident, slot);
+        const enum status status = forms ? run_group(run, resident, slot, &group) : run_warp(run, resident, slot);
         if (status != STATUS_OK)
             return status;
     }
-    if (run->options->max_instructions && run->stats->issued > run->options->max_instructions) {
-        report_add(run->report, STATUS_STOPPED,
-                   "kernel '%s' was stopped after %llu warp instructions (--max-instructions)",
-                   run->linked->kernel->name, (unsigned long long)run->stats->issued);
-        report_warps(run, resident);
-        return STATUS_STOPPED;
-    }
+    if (run->options->max_instructions && run->stats->issued > run->options->max_instructions)
+        return emulate_report_limit(run, resident);
     return STATUS_OK;
 }
 
 /* The next block to start; false: there is none. */
-static bool take_block(struct run *run, uint64_t *block) {
+static bool take_block(struct emulation_run *run, uint64_t *block) {
     struct block_supply *supply = run->emulation->supply;
     if (run->next_block == run->end_block && supply && !atomic_load(&supply->closed)) {
         const uint64_t from = atomic_fetch_add(&supply->next, supply->piece);
@@ -440,7 +321,7 @@ static bool take_block(struct run *run, uint64_t *block) {
 }
 
 /* Runs what is in the place, and blocks after it as long as each ends within its turn. */
-static enum status run_place(struct run *run, struct resident *resident, uint64_t until_ns) {
+static enum status run_place(struct emulation_run *run, struct resident *resident, uint64_t until_ns) {
     for (uint64_t block;;) {
         if (!resident->busy) {
             if ((run->busy == 0 && until_ns && team_clock_ns() >= until_ns) || !take_block(run, &block))
@@ -456,7 +337,7 @@ static enum status run_place(struct run *run, struct resident *resident, uint64_
             return status;
         run->idle_turns = run->counts->progress == progress ? run->idle_turns + 1 : 0;
         if (run->idle_turns >= run->options->livelock_turns)
-            return report_livelock(run, resident);
+            return emulate_report_livelock(run, resident);
         if (resident->warps_left)
             return STATUS_OK;
         resident->busy = false;
@@ -467,20 +348,20 @@ static enum status run_place(struct run *run, struct resident *resident, uint64_
 
 enum status emulate(struct arena *arena, const struct emulation *emulation, struct report *report) {
     const struct emulate_options *options = emulation->options;
-    struct run run = {.arena = arena,
-                      .emulation = emulation,
-                      .linked = emulation->linked,
-                      .launch = emulation->launch,
-                      .memory = emulation->memory,
-                      .counts = emulation->counts,
-                      .output = emulation->output,
-                      .options = options,
-                      .stats = emulation->stats,
-                      .report = report,
-                      .next_block = emulation->first_block,
-                      .end_block = emulation->supply ? emulation->first_block : emulation->end_block,
-                      .warp_count = exec_warps_of(emulation->launch),
-                      .full_lanes = bits_low(emulation->launch->warp_size)};
+    struct emulation_run run = {.arena = arena,
+                                .emulation = emulation,
+                                .linked = emulation->linked,
+                                .launch = emulation->launch,
+                                .memory = emulation->memory,
+                                .counts = emulation->counts,
+                                .output = emulation->output,
+                                .options = options,
+                                .stats = emulation->stats,
+                                .report = report,
+                                .next_block = emulation->first_block,
+                                .end_block = emulation->supply ? emulation->first_block : emulation->end_block,
+                                .warp_count = exec_warps_of(emulation->launch),
+                                .full_lanes = bits_low(emulation->launch->warp_size)};
     struct resident *residents = ARENA_ARRAY(arena, struct resident, options->resident_blocks);
     const uint64_t until_ns = emulation->alone_ns ? team_clock_ns() + emulation->alone_ns : 0;
     unsigned place = 0;

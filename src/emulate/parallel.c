@@ -29,11 +29,12 @@ struct parallel {
     struct worker *workers;
     struct footprint *footprints; /* by worker */
     unsigned threads;
+    uint64_t *issued; /* instructions of each */
     uint64_t alone_ns, launches;
     bool refused; /* the host gives no threads or no views */
 };
 
-struct attempt {
+struct parallel_attempt {
     struct parallel *parallel;
     const struct emulation *emulation;
     struct block_supply supply;
@@ -85,6 +86,7 @@ static bool start_workers(struct parallel *parallel) {
     parallel->workers =
         arena_alloc_aligned(parallel->arena, parallel->threads * sizeof *parallel->workers, alignof(struct worker));
     parallel->footprints = ARENA_ARRAY(parallel->arena, struct footprint, parallel->threads);
+    parallel->issued = ARENA_ARRAY(parallel->arena, uint64_t, parallel->threads);
     bool made = true;
     for (unsigned i = 0; i < parallel->threads && made; i++) {
         struct worker *worker = &parallel->workers[i];
@@ -116,7 +118,7 @@ static void prepare(struct parallel *parallel, const struct emulation *emulation
 
 /* Faults and limits are of no interest: one thread meets them again and says where. */
 static void run_blocks(void *self, unsigned thread) {
-    struct attempt *attempt = self;
+    struct parallel_attempt *attempt = self;
     struct worker *worker = &attempt->parallel->workers[thread];
     struct emulation own = *attempt->emulation;
     own.supply = &attempt->supply;
@@ -129,39 +131,33 @@ static void run_blocks(void *self, unsigned thread) {
         atomic_store(&attempt->supply.closed, true);
 }
 
+bool parallel_is_within(uint64_t limit, uint64_t issued, const uint64_t *more, unsigned count) {
+    for (unsigned i = 0; i < count; i++)
+        issued += more[i];
+    return !limit || issued <= limit;
+}
+
 /* Nothing stopped, and nobody touched what another stored. */
 static bool is_as_by_one(const struct parallel *parallel, const struct emulation *emulation) {
-    uint64_t issued = emulation->stats->issued;
     for (unsigned i = 0; i < parallel->threads; i++) {
         if (parallel->workers[i].failed)
             return false;
-        issued += parallel->workers[i].stats.issued;
+        parallel->issued[i] = parallel->workers[i].stats.issued;
     }
-    if (emulation->options->max_instructions && issued > emulation->options->max_instructions)
-        return false;
-    return !footprints_conflict(parallel->footprints, parallel->threads,
+    return parallel_is_within(emulation->options->max_instructions, emulation->stats->issued, parallel->issued,
+                              parallel->threads) &&
+           !footprints_conflict(parallel->footprints, parallel->threads,
                                 footprint_bytes(parallel->memory->used_bytes) / sizeof(uint64_t));
 }
 
 static void publish(const struct parallel *parallel, unsigned number) {
-    const struct worker *worker = &parallel->workers[number];
-    const struct footprint *footprint = &parallel->footprints[number];
-    enum { SECTOR_BYTES = 1 << SECTOR_SHIFT };
-    const uint64_t used = bits_round_up(parallel->memory->used_bytes, SECTOR_BYTES);
-    for (size_t word = 0; word < footprint_bytes(used) / sizeof(uint64_t); word++)
-        for (uint64_t rest = footprint->stored[word]; rest;) {
-            /* sectors side by side go together */
-            const unsigned first = bits_first64(rest);
-            const uint64_t from_first = ~(rest >> first);
-            const unsigned count = from_first ? bits_first64(from_first) : 64 - first;
-            const size_t at = (word * 64 + first) * SECTOR_BYTES;
-            memcpy(parallel->memory->host + at, worker->view.host + at, (size_t)count * SECTOR_BYTES);
-            rest = first + count == 64 ? 0 : rest & ~UINT64_C(0) << (first + count);
-        }
+    const uint64_t used = bits_round_up(parallel->memory->used_bytes, UINT64_C(1) << SECTOR_SHIFT);
+    footprint_copy(parallel->footprints[number].stored, footprint_bytes(used) / sizeof(uint64_t),
+                   parallel->memory->host, parallel->workers[number].view.host);
 }
 
 static void publish_all(void *self, unsigned thread) {
-    struct attempt *attempt = self;
+    struct parallel_attempt *attempt = self;
     (void)thread;
     for (unsigned i; (i = atomic_fetch_add(&attempt->next_worker, 1)) < attempt->parallel->threads;)
         publish(attempt->parallel, i);
@@ -189,9 +185,10 @@ static bool try_rest(struct parallel *parallel, const struct emulation *emulatio
     const uint32_t code_count = emulation->linked->module->code_count;
     const uint64_t blocks = emulation->end_block - emulation->first_block;
     const uint64_t pieces = (uint64_t)parallel->threads * PIECES_PER_THREAD;
-    struct attempt attempt = {.parallel = parallel,
-                              .emulation = emulation,
-                              .supply = {.end = emulation->end_block, .piece = (blocks + pieces - 1) / pieces}};
+    struct parallel_attempt attempt = {.parallel = parallel,
+                                       .emulation = emulation,
+                                       .supply = {.end = emulation->end_block,
+                                                  .piece = (blocks + pieces - 1) / pieces}};
     atomic_init(&attempt.supply.next, emulation->first_block);
     prepare(parallel, emulation);
     team_run(parallel->team, run_blocks, &attempt);

@@ -21,5 +21,7 @@ uint64_t parallel_launches(const struct parallel *parallel);
  * not tried again. */
 enum status parallel_emulate(struct parallel *parallel, struct arena *arena, struct linked *linked,
                              const struct emulation *emulation, struct report *report);
+/* Have all threads together, of which each issued so many more, kept within the limit? 0: there is none. */
+bool parallel_is_within(uint64_t limit, uint64_t issued, const uint64_t *more, unsigned count);
 
 #endif

@@ -100,16 +100,16 @@ static void describe_outside(const struct outside *one, const char *name, const 
                  one->address);
 }
 
-/* There is nothing at the address: the launch stops, or goes on with nowhere. */
-static uint8_t *leave(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, enum space space,
-                      uint64_t address, uint32_t bytes, uint64_t limit) {
-    const struct outside one = {.count = 1,
-                                .block = exec->block,
-                                .thread = exec->launch->warp_size * warp + lane,
-                                .address = address,
-                                .limit = limit,
-                                .space = (uint8_t)space,
-                                .bytes = (uint8_t)bytes};
+/* One access of any thread, in a space that has `limit` bytes. */
+static struct outside outside_at(enum space space, uint64_t address, uint32_t bytes, uint64_t limit) {
+    return (struct outside){
+        .count = 1, .address = address, .limit = limit, .space = (uint8_t)space, .bytes = (uint8_t)bytes};
+}
+
+/* There is nothing where the lane's access leads: the launch stops, or goes on with nowhere. */
+static uint8_t *leave(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, struct outside one) {
+    one.block = exec->block;
+    one.thread = exec->launch->warp_size * warp + lane;
     if (exec->counts->outside) {
         exec_outside_add(&exec->counts->outside[step - exec->linked->steps], &one);
         return memset(exec->nowhere, 0, sizeof exec->nowhere);
@@ -155,7 +155,7 @@ static uint8_t *translate_global(struct exec *exec, unsigned warp, unsigned lane
         exec->sites[step - exec->linked->steps] = (struct site){found->start, found->end};
         return memory_host(exec->memory, address);
     }
-    return leave(exec, warp, lane, step, SPACE_GLOBAL, address, bytes, 0);
+    return leave(exec, warp, lane, step, outside_at(SPACE_GLOBAL, address, bytes, 0));
 }
 
 uint8_t *exec_translate(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, uint64_t address,
@@ -175,18 +175,18 @@ uint8_t *exec_translate(struct exec *exec, unsigned warp, unsigned lane, const s
     switch (space) {
     case SPACE_SHARED:
         if (!range_within(address, bytes, exec->shared_bytes))
-            return leave(exec, warp, lane, step, space, address, bytes, exec->shared_bytes);
+            return leave(exec, warp, lane, step, outside_at(space, address, bytes, exec->shared_bytes));
         return exec->shared + address;
     case SPACE_LOCAL:
         if (!range_within(address, bytes, exec->local_bytes))
-            return leave(exec, warp, lane, step, space, address, bytes, exec->local_bytes);
+            return leave(exec, warp, lane, step, outside_at(space, address, bytes, exec->local_bytes));
         if (address + bytes > exec->local_touched)
             exec->local_touched = (uint32_t)(address + bytes);
         return exec->local + (size_t)exec->local_bytes * (32 * warp + lane) + address;
     case SPACE_PARAM: {
         const uint32_t limit = exec->linked->kernel->param_bytes;
         if (!range_within(address, bytes, limit))
-            return leave(exec, warp, lane, step, space, address, bytes, limit);
+            return leave(exec, warp, lane, step, outside_at(space, address, bytes, limit));
         return exec->uniform + exec->linked->uniform_bytes + address;
     }
     default: return translate_global(exec, warp, lane, step, address, bytes);

@@ -6,6 +6,7 @@
 #include "base/bits.h"
 #include "base/memory.h"
 #include "exec/lanes.h"
+#include "simt/barrier.h"
 
 const struct lanes *lanes_find(const char *name) {
     const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
@@ -102,19 +103,24 @@ static void place_warp(struct exec *exec, unsigned warp) {
 
 struct exec *exec_create(struct arena *arena, const struct linked *linked, const struct exec_launch *launch,
                          struct memory *memory, struct exec_counts *counts, struct exec_output *output) {
-    return exec_create_like(arena, linked, launch, memory, counts, output, exec_uniform(arena, linked, launch),
-                            ARENA_ARRAY(arena, struct site, linked->module->code_count));
+    const struct exec like = {.linked = linked,
+                              .launch = launch,
+                              .memory = memory,
+                              .counts = counts,
+                              .output = output,
+                              .uniform = exec_uniform(arena, linked, launch),
+                              .sites = ARENA_ARRAY(arena, struct site, linked->module->code_count)};
+    return exec_create_like(arena, &like);
 }
 
-struct exec *exec_create_like(struct arena *arena, const struct linked *linked, const struct exec_launch *launch,
-                              struct memory *memory, struct exec_counts *counts, struct exec_output *output,
-                              uint8_t *uniform, struct site *sites) {
+struct exec *exec_create_like(struct arena *arena, const struct exec *like) {
+    const struct linked *linked = like->linked;
+    const struct exec_launch *launch = like->launch;
     struct exec *exec = ARENA_NEW(arena, struct exec);
-    exec->linked = linked, exec->launch = launch, exec->memory = memory, exec->counts = counts, exec->output = output;
+    *exec = *like;
     exec->threads = launch->block[0] * launch->block[1] * launch->block[2];
     exec->warps = exec_warps_of(launch);
     const size_t slots = (size_t)exec->warps * LANES_MAX;
-    exec->uniform = uniform;
     exec->frames = arena_alloc_aligned(arena, (size_t)exec->warps * linked->frame_bytes, 64);
     exec->shared_bytes = linked->shared_bytes;
     if (launch->dynamic_shared_bytes)
@@ -124,7 +130,6 @@ struct exec *exec_create_like(struct arena *arena, const struct linked *linked, 
     const uint32_t stack = linked->has_recursion ? launch->stack_bytes : 0;
     exec->local_bytes = (uint32_t)bits_round_up(linked->local_bytes + stack, 16);
     exec->local = arena_alloc_aligned(arena, slots * exec->local_bytes, 64);
-    exec->sites = sites;
     if (linked->prints)
         exec->print_counts = ARENA_ARRAY(arena, uint32_t, slots);
     if (linked->has_calls) {
@@ -212,13 +217,15 @@ void exec_run(struct exec *exec, unsigned warp, const struct group *group, uint3
     exec->linked->lanes->run(exec, warp, group, alive, limit, out);
 }
 
-void exec_barrier_result(struct exec *exec, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t arrived_true, bool all,
-                         bool any) {
+void exec_barrier_result(struct exec *exec, unsigned warp, uint32_t pc, uint32_t lanes,
+                         const struct barrier_result *result) {
     const struct step *step = &exec->linked->steps[pc];
     if (step->dst_count == 0)
         return;
     const enum mode mode = step->inst->mode;
-    const uint64_t value = mode == MODE_RED_POPC ? arrived_true : mode == MODE_RED_AND ? all : any;
+    const uint64_t value = mode == MODE_RED_POPC  ? result->true_count
+                           : mode == MODE_RED_AND ? result->all
+                                                  : result->any;
     for (BITS_EACH(lane, lanes))
         exec_write(exec, warp, &step->rows[0], lane, value);
 }

@@ -90,8 +90,8 @@ void exec_run_mixed(struct exec *exec, const struct group *group, struct execute
 /* Lanes of the warp for which the guard of the instruction at pc holds; all where it has none. */
 uint32_t exec_guard(const struct exec *exec, unsigned warp, uint32_t pc);
 /* The result of a finished bar.red at pc goes to the lanes that waited. */
-void exec_barrier_result(struct exec *exec, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t arrived_true, bool all,
-                         bool any);
+void exec_barrier_result(struct exec *exec, unsigned warp, uint32_t pc, uint32_t lanes,
+                         const struct barrier_result *result);
 
 /* The member mask of the .sync form at pc, as that lane names it; 0: it has none. */
 uint32_t exec_members(const struct exec *exec, unsigned warp, uint32_t pc, unsigned lane);

@@ -189,20 +189,26 @@ static const struct lane_entry entries[] = {
 
 /* ---- the loop ---- */
 
-static bool run_other(struct exec *exec, unsigned warp, uint8_t *const *bases, const struct step *step, uint32_t lanes,
-                      uint32_t active, uint32_t alive, uint64_t clock) {
-    switch ((enum kind)step->kind) {
-    case KIND_LOAD:
+static bool run_access(struct exec *exec, unsigned warp, uint8_t *const *bases, const struct step *step,
+                       uint32_t lanes) {
+    if (step->kind == KIND_LOAD)
         return exec->core ? run_timed_load(exec, warp, bases, step, lanes) : run_load(exec, warp, bases, step, lanes);
-    case KIND_STORE:
-        return exec->core ? run_timed_store(exec, warp, bases, step, lanes) : run_store(exec, warp, bases, step, lanes);
+    return exec->core ? run_timed_store(exec, warp, bases, step, lanes) : run_store(exec, warp, bases, step, lanes);
+}
+
+/* group: where the straight run began. */
+static bool run_other(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes,
+                      const struct group *group, uint32_t alive) {
+    switch ((enum kind)step->kind) {
     case KIND_SCALAR: return exec_scalar_step(exec, warp, step, lanes);
     case KIND_MOVE: return exec_move_step(exec, warp, step, lanes);
     case KIND_ATOMIC:
         return exec->core ? exec_timed_atomic(exec, warp, step, lanes) : exec_atomic_step(exec, warp, step, lanes);
     case KIND_SNOOP: return exec_snoop_step(exec, warp, step, lanes);
-    case KIND_WARP: return exec_warp_step(exec, warp, step, lanes, active, alive);
-    case KIND_CLOCK: return exec_clock_step(exec, warp, step, lanes, clock);
+    case KIND_WARP: return exec_warp_step(exec, warp, step, lanes, group->lanes, alive);
+    case KIND_CLOCK:
+        return exec_clock_step(exec, warp, step, lanes,
+                               exec->clock + (uint64_t)(step - exec->linked->steps) - group->pc);
     case KIND_LOCAL: return exec_local_step(exec, warp, step, lanes);
     default: return true;
     }
@@ -287,9 +293,13 @@ static void run(struct exec *exec, unsigned warp, const struct group *group, uin
         if (step->kind == KIND_LANES) {
             step->run(bases[step->base[0]] + step->offset[0], bases[step->base[1]] + step->offset[1],
                       bases[step->base[2]] + step->offset[2], bases[step->base[3]] + step->offset[3], lanes, step);
+        } else if (step->kind == KIND_LOAD || step->kind == KIND_STORE) {
+            if (lanes && !run_access(exec, warp, bases, step, lanes)) {
+                out->flow = FLOW_FAULT;
+                break;
+            }
         } else if (step->kind < KIND_CONTROL) {
-            const uint64_t clock = exec->clock + (uint64_t)(step - steps) - first;
-            if (lanes && !run_other(exec, warp, bases, step, lanes, active, alive, clock)) {
+            if (lanes && !run_other(exec, warp, step, lanes, group, alive)) {
                 out->flow = FLOW_FAULT;
                 break;
             }

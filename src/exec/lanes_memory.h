@@ -14,14 +14,14 @@
 #include "exec/lanes_rows.h"
 #include "exec/state.h"
 
-/* Addresses of all lanes; those of idle lanes mean nothing. Returns whether the active ones all lie in [low, high) and
- * are aligned to size, a power of two. Addresses stay far below 2^63, so a difference out of range shows as a sign. */
+/* Addresses of all lanes; those of idle lanes mean nothing. Returns whether the active ones all lie in the site and are aligned
+ * to size, a power of two. Addresses stay far below 2^63, so a difference out of range shows as a sign. */
 static inline bool lane_addresses(uint64_t *out, const struct step *step, const uint8_t *row, uint32_t lanes,
-                                  uint64_t low, uint64_t high, uint32_t size) {
-    const uint64_t offset = step->address.offset;
-    if (high - low < size)
+                                  const struct site *site, uint32_t size) {
+    const uint64_t offset = step->address.offset, low = site->low;
+    if (site->high - low < size)
         return false;
-    const uint64_t last = high - size;
+    const uint64_t last = site->high - size;
     uint64_t outside = 0, bits = 0;
     if (!step->address.row.present) {
         for (unsigned i = 0; i < LANES_MAX; i++)
@@ -51,15 +51,14 @@ static inline bool lane_addresses(uint64_t *out, const struct step *step, const 
 }
 
 /* Where the fast path may look: shared memory, or the allocation this instruction used last. NULL: nowhere. */
-static inline uint8_t *fast_window(const struct exec *exec, const struct step *step, uint64_t *low, uint64_t *high) {
+static inline uint8_t *fast_window(const struct exec *exec, const struct step *step, struct site *site) {
     if (step->address.space == SPACE_SHARED) {
-        *low = 0, *high = exec->shared_bytes;
+        *site = (struct site){0, exec->shared_bytes};
         return exec->shared;
     }
     if (step->address.space == SPACE_LOCAL || step->address.space == SPACE_PARAM)
         return NULL;
-    const struct site *site = &exec->sites[step - exec->linked->steps];
-    *low = site->low, *high = site->high;
+    *site = exec->sites[step - exec->linked->steps];
     return exec->memory->host - GLOBAL_BASE;
 }
 
@@ -126,11 +125,12 @@ __attribute__((noinline)) static void note_sectors(uint64_t *sectors, const uint
 /* The general fast path, kept apart so that the common one needs few registers. */
 __attribute__((noinline)) static bool load_any(struct exec *exec, unsigned warp, uint8_t *const *bases,
                                                const struct step *step, uint32_t lanes) {
-    uint64_t low, high, addresses[LANES_MAX] __attribute__((aligned(64)));
-    uint8_t *window = fast_window(exec, step, &low, &high);
+    struct site site;
+    uint64_t addresses[LANES_MAX] __attribute__((aligned(64)));
+    uint8_t *window = fast_window(exec, step, &site);
     const uint8_t *a_row = bases[step->address.row.base] + step->address.row.offset;
     const uint32_t size = step->access_bytes * (uint32_t)step->dst_count;
-    if (!window || !lane_addresses(addresses, step, a_row, lanes, low, high, size))
+    if (!window || !lane_addresses(addresses, step, a_row, lanes, &site, size))
         return exec_load_step(exec, warp, step, lanes);
     if (exec->memory->footprint && step->address.space != SPACE_SHARED)
         note_sectors(exec->memory->footprint->loaded, addresses, lanes, size);
@@ -172,10 +172,11 @@ static bool run_load(struct exec *exec, unsigned warp, uint8_t *const *bases, co
     const struct address *address = &step->address;
     if (lanes == UINT32_MAX && step->access_bytes == 4 && step->dst_count == 1 && address->row.present &&
         address->row.bytes == 8 && !exec->memory->footprint) {
-        uint64_t low, high;
-        const uint8_t *window = fast_window(exec, step, &low, &high);
+        struct site site;
+        const uint8_t *window = fast_window(exec, step, &site);
         const uint8_t *a_row = bases[address->row.base] + address->row.offset;
-        if (window && gather_words(bases[0] + step->rows[0].offset, window, a_row, address->offset, low, high))
+        if (window &&
+            gather_words(bases[0] + step->rows[0].offset, window, a_row, address->offset, site.low, site.high))
             return true;
     }
 #endif
@@ -188,11 +189,12 @@ static bool run_store(struct exec *exec, unsigned warp, uint8_t *const *bases, c
         exec->counts->progress++;
     if (!step->plain)
         return exec_store_step(exec, warp, step, lanes);
-    uint64_t low, high, addresses[LANES_MAX] __attribute__((aligned(64)));
-    uint8_t *window = fast_window(exec, step, &low, &high);
+    struct site site;
+    uint64_t addresses[LANES_MAX] __attribute__((aligned(64)));
+    uint8_t *window = fast_window(exec, step, &site);
     const uint8_t *a_row = bases[step->address.row.base] + step->address.row.offset;
     const unsigned count = step->src_count - 1u;
-    if (!window || !lane_addresses(addresses, step, a_row, lanes, low, high, step->access_bytes * count))
+    if (!window || !lane_addresses(addresses, step, a_row, lanes, &site, step->access_bytes * count))
         return exec_store_step(exec, warp, step, lanes);
     if (exec->memory->footprint && step->address.space != SPACE_SHARED)
         note_sectors(exec->memory->footprint->stored, addresses, lanes, step->access_bytes * count);
@@ -224,11 +226,11 @@ static inline uint8_t *note_access(struct exec *exec, uint8_t *const *bases, con
                                    enum access_kind kind, uint32_t bytes) {
     if (!step->plain)
         return NULL;
-    uint64_t low, high;
+    struct site site;
     struct access *access = exec->core->access;
-    uint8_t *window = fast_window(exec, step, &low, &high);
+    uint8_t *window = fast_window(exec, step, &site);
     const uint8_t *a_row = bases[step->address.row.base] + step->address.row.offset;
-    if (!window || !lane_addresses(access->address, step, a_row, lanes, low, high, bytes))
+    if (!window || !lane_addresses(access->address, step, a_row, lanes, &site, bytes))
         return NULL;
     access->kind = (uint8_t)kind;
     access->bytes = (uint8_t)bytes;

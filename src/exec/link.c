@@ -1,305 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From instructions to steps: who is reachable, where each register lives, what each operand's row is. */
-#include <string.h>
-
+/* From instructions to steps: the rows of each operand, how each instruction is run. */
 #include "base/bits.h"
 #include "exec/lanes.h"
-#include "isa/analysis.h"
-
-enum { ROW_ALIGNMENT = 64 };
-
-struct linker {
-    struct arena *arena;
-    struct linked *linked;
-    uint64_t image_address;
-    uint32_t frame_used;
-    struct {
-        uint8_t *items;
-        unsigned count, capacity;
-    } uniform;
-    struct {
-        struct constant {
-            uint64_t value;
-            uint8_t bytes;
-            uint32_t offset;
-        } * items;
-        unsigned count, capacity;
-    } constants;
-    struct {
-        struct param_row *items;
-        unsigned count, capacity;
-    } params;
-    struct {
-        struct zero_range *items;
-        unsigned count, capacity;
-    } zeros;
-    struct row carry;
-};
-
-static struct row frame_row(struct linker *linker, unsigned bytes) {
-    const struct row row = {.base = BASE_FRAME, .bytes = (uint8_t)bytes, .present = true, .offset = linker->frame_used};
-    linker->frame_used += bytes ? bytes * LANES_MAX : (uint32_t)sizeof(uint32_t);
-    return row;
-}
-
-static struct row uniform_row(struct linker *linker, unsigned bytes) {
-    const struct row row = {
-        .base = BASE_UNIFORM, .bytes = (uint8_t)bytes, .present = true, .offset = linker->uniform.count};
-    const unsigned size = (unsigned)bits_round_up(bytes ? bytes * LANES_MAX : sizeof(uint32_t), ROW_ALIGNMENT);
-    for (unsigned i = 0; i < size; i++)
-        *ARENA_PUSH(linker->arena, &linker->uniform) = 0;
-    return row;
-}
-
-static void spread(uint8_t *row, unsigned bytes, uint64_t value) {
-    for (unsigned lane = 0; lane < LANES_MAX; lane++)
-        memcpy(row + (size_t)lane * bytes, &value, bytes);
-}
-
-static struct row constant_row(struct linker *linker, uint64_t value, unsigned bytes) {
-    for (unsigned i = 0; i < linker->constants.count; i++) {
-        const struct constant *known = &linker->constants.items[i];
-        if (known->value == value && known->bytes == bytes)
-            return (
-                struct row){.base = BASE_UNIFORM, .bytes = (uint8_t)bytes, .present = true, .offset = known->offset};
-    }
-    const struct row row = uniform_row(linker, bytes);
-    if (bytes)
-        spread(linker->uniform.items + row.offset, bytes, value);
-    else
-        memset(linker->uniform.items + row.offset, value ? 0xff : 0, sizeof(uint32_t));
-    struct constant *constant = ARENA_PUSH(linker->arena, &linker->constants);
-    *constant = (struct constant){value, (uint8_t)bytes, row.offset};
-    return row;
-}
-
-/* ---- who can be called ---- */
-
-static bool is_address_taken_candidate(const struct function *function) {
-    return function->is_defined && !function->is_entry;
-}
-
-/* Marks in `reached` what calls of `function` can enter, itself not included. Returns whether it calls at all. */
-static void mark_callees(const struct module *module, const struct function *function, bool *reached, bool *indirect) {
-    for (uint32_t pc = function->first_pc; pc < function->end_pc; pc++) {
-        const struct inst *inst = &module->code[pc];
-        if (inst->op != OP_CALL)
-            continue;
-        if (inst->call->callee) {
-            if (inst->call->callee->is_defined)
-                reached[inst->call->callee->index] = true;
-            continue;
-        }
-        *indirect = true;
-        for (unsigned i = 0; i < module->function_count; i++)
-            if (is_address_taken_candidate(module->functions[i]))
-                reached[i] = true;
-    }
-}
-
-/* Everything that `from` can call, however deep. */
-static bool *reach(struct linker *linker, const struct function *from) {
-    const struct module *module = linker->linked->module;
-    bool *reached = ARENA_ARRAY(linker->arena, bool, module->function_count);
-    bool *done = ARENA_ARRAY(linker->arena, bool, module->function_count);
-    mark_callees(module, from, reached, &linker->linked->has_recursion);
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (unsigned i = 0; i < module->function_count; i++) {
-            if (!reached[i] || done[i])
-                continue;
-            done[i] = changed = true;
-            mark_callees(module, module->functions[i], reached, &linker->linked->has_recursion);
-        }
-    }
-    return reached;
-}
-
-/* Bytes of local memory and depth of calls below every function; only without recursion, so that this ends. */
-static void measure_calls(struct linker *linker, uint64_t *bytes, uint32_t *depth) {
-    const struct module *module = linker->linked->module;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (unsigned i = 0; i < module->function_count; i++) {
-            const struct function *function = module->functions[i];
-            if (!linker->linked->layouts[i].reachable)
-                continue;
-            uint64_t below = 0;
-            uint32_t deeper = 0;
-            for (uint32_t pc = function->first_pc; pc < function->end_pc; pc++) {
-                const struct inst *inst = &module->code[pc];
-                if (inst->op != OP_CALL || !inst->call->callee || !inst->call->callee->is_defined)
-                    continue;
-                const unsigned callee = inst->call->callee->index;
-                if (bytes[callee] > below)
-                    below = bytes[callee];
-                if (depth[callee] + 1 > deeper)
-                    deeper = depth[callee] + 1;
-            }
-            const uint64_t total = below + linked_frame_size(linker->linked, function);
-            changed |= total != bytes[i] || deeper != depth[i];
-            bytes[i] = total, depth[i] = deeper;
-        }
-    }
-}
-
-static void find_functions(struct linker *linker) {
-    struct linked *linked = linker->linked;
-    const struct module *module = linked->module;
-    linked->layouts = ARENA_ARRAY(linker->arena, struct function_layout, module->function_count);
-    const bool *reached = reach(linker, linked->kernel);
-    for (unsigned i = 0; i < module->function_count; i++) {
-        linked->layouts[i].reachable = reached[i] || module->functions[i] == linked->kernel;
-        linked->has_calls |= reached[i];
-        if (!reached[i])
-            continue;
-        linked->layouts[i].is_recursive = reach(linker, module->functions[i])[i] && !module->functions[i]->registers_of;
-        linked->has_recursion |= linked->layouts[i].is_recursive;
-    }
-    linked->local_align = 16;
-    for (unsigned i = 0; i < module->function_count; i++)
-        if (linked->layouts[i].reachable && module->functions[i]->local_align > linked->local_align)
-            linked->local_align = module->functions[i]->local_align;
-    linked->local_bytes = linked_frame_size(linked, linked->kernel);
-    if (!linked->has_calls || linked->has_recursion)
-        return;
-    uint64_t *bytes = ARENA_ARRAY(linker->arena, uint64_t, module->function_count);
-    uint32_t *depth = ARENA_ARRAY(linker->arena, uint32_t, module->function_count);
-    measure_calls(linker, bytes, depth);
-    linked->local_bytes = bytes[linked->kernel->index];
-    linked->call_depth = depth[linked->kernel->index];
-}
-
-/* ---- registers ---- */
-
-static void zero_at_start(struct linker *linker, const struct row *row) {
-    struct zero_range *range = ARENA_PUSH(linker->arena, &linker->zeros);
-    *range = (struct zero_range){row->offset, row->bytes ? row->bytes * LANES_MAX : (uint32_t)sizeof(uint32_t)};
-}
-
-static unsigned register_bytes(enum type type) {
-    if (type == TYPE_PRED)
-        return 0;
-    return type_bytes(type) < 2 ? 2 : type_bytes(type);
-}
-
-/* Rows by width, widest first, so that each is aligned; predicates last. A register that may be read before it is
- * written starts at zero. */
-static void place_registers(struct linker *linker, const struct function *function) {
-    struct row *rows = ARENA_ARRAY(linker->arena, struct row, function->reg_count);
-    static const unsigned widths[] = {8, 4, 2, 0};
-    const uint64_t *live = function->cfg ? function->cfg->unwritten : NULL;
-    linker->frame_used = (uint32_t)bits_round_up(linker->frame_used, ROW_ALIGNMENT);
-    for (unsigned w = 0; w < 4; w++)
-        for (uint32_t r = 0; r < function->reg_count; r++) {
-            if (register_bytes(function->reg_types[r]) != widths[w])
-                continue;
-            rows[r] = frame_row(linker, widths[w]);
-            if (!live || widths[w] == 0 || (live[r / 64] >> (r % 64) & 1))
-                zero_at_start(linker, &rows[r]);
-        }
-    linker->linked->layouts[function->index].registers = rows;
-}
-
-/* ---- operands ---- */
-
-/* What the block or the lane decides is a row of the frame or a constant; what the launch decides is filled in later. */
-static struct row special_row(struct linker *linker, enum special special) {
-    struct row *row = &linker->linked->specials[special];
-    if (row->present)
-        return *row;
-    switch (special) {
-    case SPECIAL_TID_X:
-    case SPECIAL_TID_Y:
-    case SPECIAL_TID_Z:
-    case SPECIAL_CTAID_X:
-    case SPECIAL_CTAID_Y:
-    case SPECIAL_CTAID_Z:
-    case SPECIAL_WARPID:
-    case SPECIAL_SMID:
-        linker->frame_used = (uint32_t)bits_round_up(linker->frame_used, ROW_ALIGNMENT);
-        *row = frame_row(linker, 4);
-        break;
-    case SPECIAL_GRIDID: *row = uniform_row(linker, 8); break;
-    default: *row = uniform_row(linker, 4); break;
-    }
-    if (special >= SPECIAL_LANEMASK_EQ && special <= SPECIAL_LANEMASK_GT)
-        for (unsigned lane = 0; lane < LANES_MAX; lane++) {
-            const uint32_t bit = UINT32_C(1) << lane, below = bit - 1;
-            const uint32_t masks[] = {bit, below | bit, below, ~below, ~(below | bit)};
-            memcpy(linker->uniform.items + row->offset + 4u * lane, &masks[special - SPECIAL_LANEMASK_EQ], 4);
-        }
-    for (uint32_t lane = 0; special == SPECIAL_LANEID && lane < LANES_MAX; lane++)
-        memcpy(linker->uniform.items + row->offset + 4u * lane, &lane, 4);
-    return *row;
-}
-
-/* The address a symbol stands for; frame symbols relative to the thread's frame. */
-static uint64_t symbol_value(const struct linker *linker, const struct symbol *symbol) {
-    if (symbol->kind == SYMBOL_FUNCTION)
-        return CODE_ADDRESS(symbol->function->first_pc);
-    if (symbol->space == SPACE_GLOBAL || symbol->space == SPACE_CONST)
-        return linker->image_address + symbol->offset;
-    if (symbol->space == SPACE_SHARED && symbol->bytes == 0)
-        return bits_round_up(linker->linked->shared_bytes, 16);
-    return symbol->offset;
-}
-
-/* A variable in the thread's frame of local memory. */
-static bool is_frame_symbol(const struct symbol *symbol) {
-    return symbol && symbol->kind == SYMBOL_VARIABLE && (symbol->space == SPACE_LOCAL || symbol->in_frame);
-}
-
-/* A value of the parameter block as a row that the launch fills. */
-static struct row param_row(struct linker *linker, uint64_t offset, unsigned param_bytes, unsigned bytes,
-                            bool is_signed) {
-    const struct row row = uniform_row(linker, bytes);
-    struct param_row *param = ARENA_PUSH(linker->arena, &linker->params);
-    *param = (struct param_row){row.offset, (uint32_t)offset, (uint8_t)param_bytes, (uint8_t)bytes, is_signed};
-    return row;
-}
-
-/* Operands that take the same value take the same row. */
-static struct row param_operand(struct linker *linker, uint64_t offset, unsigned bytes) {
-    for (unsigned i = 0; i < linker->params.count; i++) {
-        const struct param_row *known = &linker->params.items[i];
-        if (known->param_offset == offset && known->param_bytes == bytes && known->row_bytes == bytes)
-            return (struct row){
-                .base = BASE_UNIFORM, .bytes = (uint8_t)bytes, .present = true, .offset = known->row_offset};
-    }
-    return param_row(linker, offset, bytes, bytes, false);
-}
-
-static struct row operand_row(struct linker *linker, const struct function_layout *layout,
-                              const struct operand *operand, unsigned bytes) {
-    struct row row = {.present = false};
-    switch ((enum operand_kind)operand->kind) {
-    case OPERAND_NONE: return row;
-    case OPERAND_REG:
-        row = layout->registers[operand->reg];
-        row.negated = operand->negated;
-        return row;
-    case OPERAND_IMM:
-        return constant_row(linker,
-                            operand->symbol ? (symbol_value(linker, operand->symbol) + operand->imm) >> operand->reg
-                                            : operand->imm,
-                            bytes);
-    case OPERAND_SPECIAL: return special_row(linker, operand->reg);
-    case OPERAND_PARAM: return param_operand(linker, operand->imm, bytes);
-    case OPERAND_ADDRESS:
-        if (operand->has_reg && !operand->symbol)
-            return layout->registers[operand->reg];
-        return constant_row(linker, symbol_value(linker, operand->symbol) + operand->imm, bytes);
-    }
-    return row;
-}
+#include "exec/linker.h"
 
 /* Width of an immediate source: what the operation reads there. */
 static unsigned source_bytes(const struct inst *inst, unsigned index) {
-    const unsigned own = register_bytes(inst->type);
+    const unsigned own = link_register_bytes(inst->type);
     switch ((enum op)inst->op) {
     case OP_CVT:
-    case OP_SET: return index < 2 ? register_bytes(inst->stype) : 0;
+    case OP_SET: return index < 2 ? link_register_bytes(inst->stype) : 0;
     case OP_SETP:
     case OP_SELP: return index < 2 ? own : 0;
     case OP_PSETP: return 0;
@@ -339,8 +49,8 @@ static void link_address(struct linker *linker, const struct function_layout *la
     if (operand->has_reg)
         address->row = layout->registers[operand->reg];
     if (operand->symbol) {
-        address->offset += symbol_value(linker, operand->symbol);
-        address->in_frame = is_frame_symbol(operand->symbol);
+        address->offset += link_symbol_value(linker, operand->symbol);
+        address->in_frame = link_is_in_frame(operand->symbol);
     }
     if (inst->space == SPACE_PARAM && (address->in_frame || step->function != linker->linked->kernel))
         address->space = SPACE_LOCAL;
@@ -356,7 +66,7 @@ static bool link_param_load(struct linker *linker, struct step *step) {
         step->address.offset % step->access_bytes)
         return false;
     const struct row row =
-        param_row(linker, step->address.offset, step->access_bytes, d->bytes, type_is_signed(inst->type));
+        link_param_row(linker, step->address.offset, step->access_bytes, d->bytes, type_is_signed(inst->type));
     const struct inst move = {.op = OP_MOV,
                               .type = d->bytes == 8   ? TYPE_B64
                                       : d->bytes == 4 ? TYPE_B32
@@ -429,9 +139,9 @@ static enum kind link_kind(struct linker *linker, struct step *step) {
             return KIND_MOVE;
         if (inst->src[0].kind == OPERAND_SPECIAL && is_clock(inst->src[0].reg))
             return KIND_CLOCK;
-        if (inst->src[0].kind == OPERAND_ADDRESS && is_frame_symbol(inst->src[0].symbol) &&
+        if (inst->src[0].kind == OPERAND_ADDRESS && link_is_in_frame(inst->src[0].symbol) &&
             step->function != linker->linked->kernel) {
-            step->address.offset = symbol_value(linker, inst->src[0].symbol) + inst->src[0].imm;
+            step->address.offset = link_symbol_value(linker, inst->src[0].symbol) + inst->src[0].imm;
             return KIND_LOCAL;
         }
         break;
@@ -501,12 +211,12 @@ static void link_step(struct linker *linker, const struct function *function, ui
     const unsigned count = inst->dst_count + inst->src_count;
     struct row *rows = ARENA_ARRAY(linker->arena, struct row, count + 4u);
     for (unsigned i = 0; i < inst->dst_count; i++)
-        rows[i] = operand_row(linker, layout, &inst->dst[i], 0);
+        rows[i] = link_operand_row(linker, layout, &inst->dst[i], 0);
     for (unsigned i = 0; i < inst->src_count; i++) {
         const bool clock = inst->src[i].kind == OPERAND_SPECIAL && is_clock(inst->src[i].reg);
         if (clock || (is_memory(inst->op) && i == 0) || inst->op == OP_PREFETCH)
             continue;
-        rows[inst->dst_count + i] = operand_row(linker, layout, &inst->src[i], source_bytes(inst, i));
+        rows[inst->dst_count + i] = link_operand_row(linker, layout, &inst->src[i], source_bytes(inst, i));
     }
     step->rows = rows;
     for (unsigned i = 0; i < 4 && i < count; i++)
@@ -563,12 +273,12 @@ struct linked *exec_link(struct arena *arena, const struct module *module, const
     *linked = (struct linked){.module = module, .kernel = kernel, .lanes = lanes, .shared_bytes = kernel->shared_bytes};
     struct linker linker = {.arena = arena, .linked = linked, .image_address = image_address};
     linked->steps = ARENA_ARRAY(arena, struct step, module->code_count);
-    find_functions(&linker);
-    linker.carry = frame_row(&linker, 0);
-    zero_at_start(&linker, &linker.carry);
+    link_functions(arena, linked);
+    linker.carry = link_frame_row(&linker, 0);
+    link_zero_at_start(&linker, &linker.carry);
     for (unsigned i = 0; i < module->function_count; i++)
         if (linked->layouts[i].reachable && !module->functions[i]->registers_of)
-            place_registers(&linker, module->functions[i]);
+            link_registers(&linker, module->functions[i]);
     for (unsigned i = 0; i < module->function_count; i++)
         if (module->functions[i]->registers_of)
             linked->layouts[i].registers = linked->layouts[module->functions[i]->registers_of->index].registers;

@@ -9,7 +9,7 @@
 #include "simt/threads.h"
 
 /* The threads of one warp. */
-struct part {
+struct warp_part {
     unsigned warp;
     bool in_place;              /* every thread of the group is in the lane that it has in its warp */
     uint32_t lanes, home;       /* of the group; of the warp */
@@ -17,7 +17,7 @@ struct part {
 };
 
 /* The threads of `rest` that belong to the warp of its first. */
-static void next_part(const struct group *group, uint32_t rest, struct part *part) {
+static void next_part(const struct group *group, uint32_t rest, struct warp_part *part) {
     part->warp = group->threads[bits_first(rest)] / LANES_MAX;
     part->lanes = part->home = rest & threads_of(group->threads, part->warp, LANES_MAX);
     if (part->in_place)
@@ -30,14 +30,16 @@ static void next_part(const struct group *group, uint32_t rest, struct part *par
     }
 }
 
-static void first_part(const struct group *group, struct part *part) {
+static void first_part(const struct group *group, struct warp_part *part) {
     part->in_place = !(group->lanes & ~threads_in_place(group->threads, LANES_MAX));
     next_part(group, group->lanes, part);
 }
 
-static unsigned lane_of(const struct part *part, unsigned home) { return part->in_place ? home : part->lane_of[home]; }
+static unsigned lane_of(const struct warp_part *part, unsigned home) {
+    return part->in_place ? home : part->lane_of[home];
+}
 
-static uint32_t to_group(const struct part *part, uint32_t home) {
+static uint32_t to_group(const struct warp_part *part, uint32_t home) {
     uint32_t lanes = 0;
     if (part->in_place)
         return home;
@@ -46,7 +48,7 @@ static uint32_t to_group(const struct part *part, uint32_t home) {
     return lanes;
 }
 
-static void add_executed(const struct part *part, const struct executed *done, struct executed *out) {
+static void add_executed(const struct warp_part *part, const struct executed *done, struct executed *out) {
     if (done->flow == FLOW_NEXT) /* guards that held for nobody here */
         return;
     out->flow = done->flow;
@@ -70,7 +72,7 @@ static void begin_executed(const struct group *group, struct exec_counts *counts
 }
 
 /* The part's instruction; false: it has stopped the launch. */
-static bool run_part(struct exec *exec, unsigned warp, const struct group *group, const struct part *part,
+static bool run_part(struct exec *exec, unsigned warp, const struct group *group, const struct warp_part *part,
                      struct executed *out) {
     const struct group own = {.pc = group->pc, .lanes = part->home, .stop_pc = NO_PC};
     struct executed done;
@@ -96,7 +98,7 @@ static bool run_part(struct exec *exec, unsigned warp, const struct group *group
 }
 
 /* The part's operands become those of the group's ticket. */
-static void add_ticket(struct core *core, const struct part *part, uint32_t number, struct access *access) {
+static void add_ticket(struct core *core, const struct warp_part *part, uint32_t number, struct access *access) {
     if (access->ticket == NO_TICKET) {
         access->ticket = core_take_ticket(core);
         core->tickets.items[access->ticket].lanes = 0;
@@ -113,7 +115,8 @@ static void add_ticket(struct core *core, const struct part *part, uint32_t numb
     core_free_ticket(core, number);
 }
 
-static void add_access(struct core *core, const struct part *part, const struct access *done, struct access *access) {
+static void add_access(struct core *core, const struct warp_part *part, const struct access *done,
+                       struct access *access) {
     if (done->kind == ACCESS_NONE)
         return;
     if (access->kind == ACCESS_NONE) {
@@ -137,7 +140,7 @@ static void add_access(struct core *core, const struct part *part, const struct 
 }
 
 /* All threads are lanes of one warp, in place: it runs as a warp that keeps its lanes. */
-static void run_alone(struct exec *exec, unsigned number, const struct group *group, const struct part *part,
+static void run_alone(struct exec *exec, unsigned number, const struct group *group, const struct warp_part *part,
                       struct executed *out) {
     const struct group own = {.pc = group->pc, .lanes = group->lanes, .stop_pc = NO_PC};
     exec->counts->threads[group->pc] += group->also;
@@ -148,7 +151,7 @@ static void run_alone(struct exec *exec, unsigned number, const struct group *gr
 
 void core_mixed_step(struct core *core, const struct group *group, uint64_t cycle, struct executed *out,
                      struct access *access) {
-    struct part part;
+    struct warp_part part;
     access->kind = ACCESS_NONE;
     first_part(group, &part);
     if (part.in_place && part.lanes == group->lanes) {
@@ -175,7 +178,7 @@ void core_mixed_step(struct core *core, const struct group *group, uint64_t cycl
 }
 
 void exec_run_mixed(struct exec *exec, const struct group *group, struct executed *out) {
-    struct part part;
+    struct warp_part part;
     first_part(group, &part);
     if (part.in_place && part.lanes == group->lanes) {
         run_alone(exec, part.warp, group, &part, out);

@@ -29,7 +29,7 @@ struct printing {
 };
 
 /* Between '%' and the letter. */
-struct conversion {
+struct print_conversion {
     char flags[FLAGS_MAX + 1];
     int width, precision; /* -1: not given */
     unsigned vector;      /* elements; 1: a scalar */
@@ -92,7 +92,7 @@ static void append(struct printing *p, const char *text, size_t length) {
 }
 
 /* The conversion as the host's printf reads it. */
-static const char *host_format(const struct conversion *c, const char *modifier, char letter, char out[64]) {
+static const char *host_format(const struct print_conversion *c, const char *modifier, char letter, char out[64]) {
     char width[16] = "", precision[16] = "";
     if (c->width >= 0)
         snprintf(width, sizeof width, "%d", c->width);
@@ -103,7 +103,8 @@ static const char *host_format(const struct conversion *c, const char *modifier,
 }
 
 /* One value in the wanted form. */
-static void append_value(struct printing *p, const struct conversion *c, char letter, unsigned bytes, uint64_t value) {
+static void append_value(struct printing *p, const struct print_conversion *c, char letter, unsigned bytes,
+                         uint64_t value) {
     char format[64], text[VALUE_MAX];
     int length;
     if (strchr("di", letter)) {
@@ -175,7 +176,7 @@ static bool read_field(struct printing *p, const char **at, int *out, bool *is_n
 }
 
 /* Flags, width, precision, vector and modifier; *at is then at the letter. */
-static bool read_conversion(struct printing *p, const char **at, struct conversion *c) {
+static bool read_conversion(struct printing *p, const char **at, struct print_conversion *c) {
     unsigned flags = 0;
     bool is_negative;
     for (; **at && strchr("-+ #0", **at); ++*at)
@@ -202,7 +203,7 @@ static bool read_conversion(struct printing *p, const char **at, struct conversi
     return true;
 }
 
-static bool print_string(struct printing *p, const struct conversion *c) {
+static bool print_string(struct printing *p, const struct print_conversion *c) {
     uint64_t address;
     char text[PRINT_TEXT_MAX + 1], out[PRINT_TEXT_MAX + 1], format[64];
     bool is_cut = false;
@@ -220,7 +221,7 @@ static bool print_string(struct printing *p, const struct conversion *c) {
 
 /* One conversion after '%'; returns where the format goes on, NULL: it cannot be printed. */
 static const char *print_conversion(struct printing *p, const char *at) {
-    struct conversion c = {.width = -1, .precision = -1, .vector = 1};
+    struct print_conversion c = {.width = -1, .precision = -1, .vector = 1};
     if (!read_conversion(p, &at, &c))
         return NULL;
     const bool is_text = *at == 's' || *at == 'c';

@@ -1,27 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Integers, bits, selection, conversion for one thread; floating point is in scalar_float.c. */
+/* Integers, selection, conversion for one thread; bits are in scalar_bits.c, floating point is in scalar_float.c. */
 #include "exec/scalar.h"
 
 #include "isa/address.h"
+#include "exec/scalar_bits.h"
 #include "exec/scalar_float.h"
-
-static unsigned type_bits(enum type type) { return 8 * type_bytes(type); }
-
-static uint64_t low_bits(uint64_t value, unsigned bits) {
-    return bits >= 64 ? value : value & ((UINT64_C(1) << bits) - 1);
-}
-
-static int64_t sign_extend(uint64_t value, unsigned bits) {
-    if (bits >= 64)
-        return (int64_t)value;
-    const uint64_t sign = UINT64_C(1) << (bits - 1);
-    return (int64_t)((low_bits(value, bits) ^ sign) - sign);
-}
-
-/* value as a number of that type, in 64 bits. */
-static uint64_t extend(uint64_t value, enum type type) {
-    return type_is_signed(type) ? (uint64_t)sign_extend(value, type_bits(type)) : low_bits(value, type_bits(type));
-}
 
 static bool less(uint64_t a, uint64_t b, bool is_signed) { return is_signed ? (int64_t)a < (int64_t)b : a < b; }
 
@@ -119,138 +102,6 @@ static uint64_t dot_product(const struct inst *inst, uint64_t a, uint64_t b, uin
                (type_is_signed(inst->stype) ? sign_extend(y, 8) : (int64_t)low_bits(y, 8));
     }
     return low_bits(c + (uint64_t)sum, 32);
-}
-
-static uint64_t count_leading_zeros(uint64_t value, unsigned bits) {
-    unsigned n = 0;
-    while (n < bits && !(value >> (bits - 1 - n) & 1))
-        n++;
-    return n;
-}
-
-static uint64_t bit_find(const struct inst *inst, uint64_t a) {
-    const unsigned bits = type_bits(inst->type);
-    uint64_t x = extend(a, inst->type);
-    if (type_is_signed(inst->type) && (int64_t)x < 0)
-        x = ~x;
-    const uint64_t zeros = count_leading_zeros(low_bits(x, bits), bits);
-    if (zeros == bits)
-        return UINT32_MAX;
-    return inst->mode == MODE_SHIFTAMT ? zeros : bits - 1 - zeros;
-}
-
-static uint64_t bit_reverse(uint64_t a, unsigned bits) {
-    uint64_t d = 0;
-    for (unsigned i = 0; i < bits; i++)
-        d |= (a >> i & 1) << (bits - 1 - i);
-    return d;
-}
-
-static uint64_t bit_field_extract(enum type type, uint64_t a, uint64_t b, uint64_t c) {
-    const unsigned msb = type_bits(type) - 1, pos = (unsigned)b & 0xff, len = (unsigned)c & 0xff;
-    uint64_t sign = 0, d = 0;
-    if (type_is_signed(type) && len != 0)
-        sign = a >> (pos + len - 1 < msb ? pos + len - 1 : msb) & 1;
-    for (unsigned i = 0; i <= msb; i++)
-        d |= (i < len && pos + i <= msb ? a >> (pos + i) & 1 : sign) << i;
-    return d;
-}
-
-static uint64_t bit_field_insert(enum type type, uint64_t a, uint64_t b, uint64_t c, uint64_t e) {
-    const unsigned msb = type_bits(type) - 1, pos = (unsigned)c & 0xff, len = (unsigned)e & 0xff;
-    uint64_t d = b;
-    for (unsigned i = 0; i < len && pos + i <= msb; i++)
-        d = (d & ~(UINT64_C(1) << (pos + i))) | (a >> i & 1) << (pos + i);
-    return d;
-}
-
-static uint64_t funnel_shift(enum mode mode, uint64_t a, uint64_t b, uint64_t c) {
-    const bool clamp = mode == MODE_LEFT_CLAMP || mode == MODE_RIGHT_CLAMP;
-    const bool left = mode == MODE_LEFT_CLAMP || mode == MODE_LEFT_WRAP;
-    const unsigned n = clamp ? (c > 32 ? 32u : (unsigned)c) : (unsigned)c & 31;
-    const uint64_t both = b << 32 | low_bits(a, 32);
-    return low_bits(left ? (both << n) >> 32 : both >> n, 32);
-}
-
-/* For left shifts by 32 the high word of both << 32 is the low word of a: (both << n) >> 32 keeps it. */
-
-static uint64_t permute(enum mode mode, uint64_t a, uint64_t b, uint64_t c) {
-    /* [mode][c & 3]: the selector nibbles, byte 0 lowest */
-    static const uint16_t selectors[6][4] = {
-        {0x3210, 0x4321, 0x5432, 0x6543}, /* f4e */
-        {0x5670, 0x6701, 0x7012, 0x0123}, /* b4e */
-        {0x0000, 0x1111, 0x2222, 0x3333}, /* rc8 */
-        {0x3210, 0x3211, 0x3222, 0x3333}, /* ecl */
-        {0x0000, 0x1110, 0x2210, 0x3210}, /* ecr */
-        {0x1010, 0x3232, 0x1010, 0x3232}, /* rc16 */
-    };
-    const uint64_t bytes = low_bits(b, 32) << 32 | low_bits(a, 32);
-    const uint64_t selector = mode == MODE_NONE ? c : selectors[mode - MODE_F4E][c & 3];
-    uint64_t d = 0;
-    for (unsigned i = 0; i < 4; i++) {
-        const unsigned pick = (unsigned)(selector >> (4 * i)) & 0xf;
-        uint64_t byte = bytes >> (8 * (pick & 7)) & 0xff;
-        if (pick & 8)
-            byte = byte & 0x80 ? 0xff : 0;
-        d |= byte << (8 * i);
-    }
-    return d;
-}
-
-static uint64_t logic3(uint64_t a, uint64_t b, uint64_t c, uint64_t table) {
-    uint64_t d = 0;
-    for (unsigned i = 0; i < 8; i++)
-        if (table >> i & 1)
-            d |= (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
-    return low_bits(d, 32);
-}
-
-static uint64_t shift(const struct inst *inst, uint64_t a, uint64_t b) {
-    const unsigned bits = type_bits(inst->type);
-    const uint64_t n = low_bits(b, 32);
-    if (inst->op == OP_SHL)
-        return n >= bits ? 0 : low_bits(a << n, bits);
-    const uint64_t x = extend(a, inst->type);
-    if (type_is_signed(inst->type))
-        return low_bits((uint64_t)((int64_t)x >> (n >= bits ? bits - 1 : n)), bits);
-    return n >= bits ? 0 : x >> n;
-}
-
-static uint64_t bit_mask(enum mode mode, uint64_t a, uint64_t b) {
-    const unsigned from = (unsigned)a & 31, width = (unsigned)b & 31, sum = from + width;
-    if (mode == MODE_CLAMP && a >= 32)
-        return 0;
-    uint32_t above = sum >= 32 ? 0 : UINT32_MAX << sum;
-    if (mode == MODE_CLAMP && b >= 32)
-        above = 0;
-    else if (sum < 32 && width == 0)
-        above = UINT32_MAX;
-    return (UINT32_MAX << from) & ~above;
-}
-
-static uint64_t sign_zero_extend(const struct inst *inst, uint64_t a, uint64_t b) {
-    const unsigned width = (unsigned)b & 31;
-    if (inst->mode == MODE_CLAMP && b >= 32)
-        return a;
-    const uint32_t mask = UINT32_MAX << width;
-    const bool sign = type_is_signed(inst->type) && width != 0 && (a >> (width - 1) & 1);
-    return ((uint32_t)a & ~mask) | (sign ? mask : 0);
-}
-
-static uint64_t find_nth_set(uint64_t mask, uint64_t base, uint64_t nth) {
-    const int64_t offset = sign_extend(nth, 32);
-    if (base > 31)
-        return UINT32_MAX;
-    if (offset == 0)
-        return mask >> base & 1 ? base : UINT32_MAX;
-    int64_t count = offset > 0 ? offset - 1 : -offset - 1;
-    for (int64_t pos = (int64_t)base; pos >= 0 && pos<32; pos += offset> 0 ? 1 : -1) {
-        if (!(mask >> pos & 1))
-            continue;
-        if (count-- == 0)
-            return (uint64_t)pos;
-    }
-    return UINT32_MAX;
 }
 
 static bool int_compare(const struct inst *inst, enum type type, uint64_t a, uint64_t b) {
@@ -396,20 +247,20 @@ static struct scalar evaluate_integer(const struct inst *inst, uint64_t a, uint6
     case OP_XOR: VALUE(a ^ b);
     case OP_NOT: VALUE(type == TYPE_PRED ? !a : low_bits(~a, bits));
     case OP_CNOT: VALUE(low_bits(a, bits) == 0);
-    case OP_LOP3: VALUE(logic3(a, b, c, e));
+    case OP_LOP3: VALUE(bit_logic(a, b, c, e));
     case OP_SHL:
-    case OP_SHR: VALUE(shift(inst, a, b));
-    case OP_SHF: VALUE(funnel_shift(inst->mode, a, b, c));
-    case OP_PRMT: VALUE(permute(inst->mode, a, b, c));
+    case OP_SHR: VALUE(bit_shift(inst, a, b));
+    case OP_SHF: VALUE(bit_funnel_shift(inst->mode, a, b, c));
+    case OP_PRMT: VALUE(bit_permute(inst->mode, a, b, c));
     case OP_POPC: VALUE((uint64_t)__builtin_popcountll(low_bits(a, bits)));
-    case OP_CLZ: VALUE(count_leading_zeros(low_bits(a, bits), bits));
+    case OP_CLZ: VALUE(bit_leading_zeros(low_bits(a, bits), bits));
     case OP_BFIND: VALUE(bit_find(inst, a));
     case OP_BREV: VALUE(bit_reverse(a, bits));
     case OP_BFE: VALUE(bit_field_extract(type, a, b, c));
     case OP_BFI: VALUE(bit_field_insert(type, a, b, c, e));
     case OP_BMSK: VALUE(bit_mask(inst->mode, a, b));
-    case OP_SZEXT: VALUE(sign_zero_extend(inst, a, b));
-    case OP_FNS: VALUE(find_nth_set(a, b, c));
+    case OP_SZEXT: VALUE(bit_extend(inst, a, b));
+    case OP_FNS: VALUE(bit_find_nth(a, b, c));
     case OP_SHADD: VALUE(low_bits((c < bits ? a << c : 0) + b, bits));
     case OP_MNMX_ADD: VALUE(low_bits(int_extreme(type, a, b, inst->mode == MODE_MAX) + c, bits));
     case OP_ADD_MNMX: VALUE(int_extreme(type, low_bits(a + b, bits), c, inst->mode == MODE_MAX));

@@ -22,7 +22,7 @@ enum class { CLASS_ZERO, CLASS_FINITE, CLASS_INFINITE, CLASS_NAN };
 
 /* A finite one is significand * 2^exponent, with the top bit of the significand at precision - 1 also where the
  * format's own number is subnormal. */
-struct number {
+struct unpacked {
     enum class class;
     bool negative;
     int exponent;
@@ -65,9 +65,9 @@ static int length_wide(wide value) {
     return high != 0 ? 64 + length64(high) : length64((uint64_t)value);
 }
 
-static struct number unpack(const struct format *format, uint64_t bits) {
+static struct unpacked unpack(const struct format *format, uint64_t bits) {
     uint64_t magnitude = bits & (sign_bit(format) - 1);
-    struct number number = {.class = CLASS_FINITE, .negative = (bits & sign_bit(format)) != 0};
+    struct unpacked number = {.class = CLASS_FINITE, .negative = (bits & sign_bit(format)) != 0};
     if (magnitude == 0) {
         number.class = CLASS_ZERO;
         return number;
@@ -165,47 +165,50 @@ uint64_t soft_saturate(enum float_format format, uint64_t a) {
     return a > one ? one : a;
 }
 
-/* x + y for finite nonzero values x = xs * 2^xe, y = ys * 2^ye. */
-static uint64_t add_finite(const struct format *format, bool x_negative, int xe, wide xs, bool y_negative, int ye,
-                           wide ys, enum direction direction) {
+/* significand * 2^exponent, finite and not zero. */
+struct term {
+    bool negative;
+    int exponent;
+    wide significand;
+};
+
+static struct term term_of(struct unpacked x) {
+    return (struct term){.negative = x.negative, .exponent = x.exponent, .significand = x.significand};
+}
+
+static uint64_t add_finite(const struct format *format, struct term x, struct term y, enum direction direction) {
     /* Both to a top bit of 125, so that the sum of two has room; then the larger exponent is the larger value, up to
      * a tie that the comparison of significands below decides. */
-    int shift = 126 - length_wide(xs);
-    xs <<= shift;
-    xe -= shift;
-    shift = 126 - length_wide(ys);
-    ys <<= shift;
-    ye -= shift;
-    if (xe < ye || (xe == ye && xs < ys)) {
-        wide significand = xs;
-        xs = ys;
-        ys = significand;
-        int exponent = xe;
-        xe = ye;
-        ye = exponent;
-        bool negative = x_negative;
-        x_negative = y_negative;
-        y_negative = negative;
+    int shift = 126 - length_wide(x.significand);
+    x.significand <<= shift;
+    x.exponent -= shift;
+    shift = 126 - length_wide(y.significand);
+    y.significand <<= shift;
+    y.exponent -= shift;
+    if (x.exponent < y.exponent || (x.exponent == y.exponent && x.significand < y.significand)) {
+        struct term larger = y;
+        y = x;
+        x = larger;
     }
     /* Operands have at most 106 bits: one that loses bits here is 21 binary places smaller, so the sum keeps 124
      * bits and a sticky last one is enough. */
-    int distance = xe - ye;
+    int distance = x.exponent - y.exponent;
     if (distance > 0) {
-        wide kept = distance < 128 ? ys >> distance : 0;
-        bool lost = distance < 128 ? kept << distance != ys : true;
-        ys = kept | (lost ? 1 : 0);
+        wide kept = distance < 128 ? y.significand >> distance : 0;
+        bool lost = distance < 128 ? kept << distance != y.significand : true;
+        y.significand = kept | (lost ? 1 : 0);
     }
-    if (x_negative == y_negative)
-        return pack(format, x_negative, xe, xs + ys, direction);
-    if (xs == ys)
+    if (x.negative == y.negative)
+        return pack(format, x.negative, x.exponent, x.significand + y.significand, direction);
+    if (x.significand == y.significand)
         return with_sign(format, 0, direction == TO_NEGATIVE);
-    return pack(format, x_negative, xe, xs - ys, direction);
+    return pack(format, x.negative, x.exponent, x.significand - y.significand, direction);
 }
 
 uint64_t soft_fma(enum float_format format, uint64_t a, uint64_t b, uint64_t c, enum rounding rounding) {
     const struct format *f = &formats[format];
     enum direction direction = direction_of(rounding);
-    struct number x = unpack(f, a), y = unpack(f, b), z = unpack(f, c);
+    struct unpacked x = unpack(f, a), y = unpack(f, b), z = unpack(f, c);
     bool negative = x.negative != y.negative;
     if (x.class == CLASS_NAN || y.class == CLASS_NAN || z.class == CLASS_NAN)
         return f->nan;
@@ -221,17 +224,16 @@ uint64_t soft_fma(enum float_format format, uint64_t a, uint64_t b, uint64_t c, 
             return c;
         return with_sign(f, 0, negative == z.negative ? negative : direction == TO_NEGATIVE);
     }
-    wide product = (wide)x.significand * y.significand;
-    int exponent = x.exponent + y.exponent;
+    struct term product = {negative, x.exponent + y.exponent, (wide)x.significand * y.significand};
     if (z.class == CLASS_ZERO)
-        return pack(f, negative, exponent, product, direction);
-    return add_finite(f, negative, exponent, product, z.negative, z.exponent, z.significand, direction);
+        return pack(f, negative, product.exponent, product.significand, direction);
+    return add_finite(f, product, term_of(z), direction);
 }
 
 uint64_t soft_add(enum float_format format, uint64_t a, uint64_t b, enum rounding rounding) {
     const struct format *f = &formats[format];
     enum direction direction = direction_of(rounding);
-    struct number x = unpack(f, a), y = unpack(f, b);
+    struct unpacked x = unpack(f, a), y = unpack(f, b);
     if (x.class == CLASS_NAN || y.class == CLASS_NAN)
         return f->nan;
     if (x.class == CLASS_INFINITE)
@@ -244,7 +246,7 @@ uint64_t soft_add(enum float_format format, uint64_t a, uint64_t b, enum roundin
         return b;
     if (y.class == CLASS_ZERO)
         return a;
-    return add_finite(f, x.negative, x.exponent, x.significand, y.negative, y.exponent, y.significand, direction);
+    return add_finite(f, term_of(x), term_of(y), direction);
 }
 
 uint64_t soft_sub(enum float_format format, uint64_t a, uint64_t b, enum rounding rounding) {
@@ -253,7 +255,7 @@ uint64_t soft_sub(enum float_format format, uint64_t a, uint64_t b, enum roundin
 
 uint64_t soft_mul(enum float_format format, uint64_t a, uint64_t b, enum rounding rounding) {
     const struct format *f = &formats[format];
-    struct number x = unpack(f, a), y = unpack(f, b);
+    struct unpacked x = unpack(f, a), y = unpack(f, b);
     bool negative = x.negative != y.negative;
     if (x.class == CLASS_NAN || y.class == CLASS_NAN)
         return f->nan;
@@ -266,7 +268,7 @@ uint64_t soft_mul(enum float_format format, uint64_t a, uint64_t b, enum roundin
 
 uint64_t soft_div(enum float_format format, uint64_t a, uint64_t b, enum rounding rounding) {
     const struct format *f = &formats[format];
-    struct number x = unpack(f, a), y = unpack(f, b);
+    struct unpacked x = unpack(f, a), y = unpack(f, b);
     bool negative = x.negative != y.negative;
     if (x.class == CLASS_NAN || y.class == CLASS_NAN || (x.class == y.class && x.class != CLASS_FINITE))
         return f->nan;
@@ -290,7 +292,7 @@ uint64_t soft_rcp(enum float_format format, uint64_t a, enum rounding rounding) 
 
 uint64_t soft_sqrt(enum float_format format, uint64_t a, enum rounding rounding) {
     const struct format *f = &formats[format];
-    struct number x = unpack(f, a);
+    struct unpacked x = unpack(f, a);
     if (x.class == CLASS_ZERO)
         return a;
     if (x.class == CLASS_NAN || x.negative)
@@ -343,7 +345,7 @@ uint64_t soft_max(enum float_format format, uint64_t a, uint64_t b, bool nan_win
 
 uint64_t soft_convert(enum float_format to, enum float_format from, uint64_t a, enum rounding rounding) {
     const struct format *target = &formats[to];
-    struct number x = unpack(&formats[from], a);
+    struct unpacked x = unpack(&formats[from], a);
     if (x.class == CLASS_NAN)
         return target->nan;
     if (x.class == CLASS_INFINITE)
@@ -353,7 +355,7 @@ uint64_t soft_convert(enum float_format to, enum float_format from, uint64_t a, 
 
 uint64_t soft_round_integral(enum float_format format, uint64_t a, enum rounding rounding) {
     const struct format *f = &formats[format];
-    struct number x = unpack(f, a);
+    struct unpacked x = unpack(f, a);
     if (x.class == CLASS_NAN)
         return f->nan;
     if (x.class != CLASS_FINITE || x.exponent >= 0)
@@ -363,7 +365,7 @@ uint64_t soft_round_integral(enum float_format format, uint64_t a, enum rounding
 }
 
 uint64_t soft_to_integer(enum float_format from, uint64_t a, enum rounding rounding, unsigned bits, bool is_signed) {
-    struct number x = unpack(&formats[from], a);
+    struct unpacked x = unpack(&formats[from], a);
     uint64_t all = bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
     uint64_t top = UINT64_C(1) << (bits - 1);
     if (x.class == CLASS_NAN)

@@ -48,10 +48,9 @@ struct exec {
     unsigned place;      /* in time: which of the SM's blocks */
 };
 
-/* As exec_create, with what executors of one SM share: uniform rows and the allocations that instructions used last. */
-struct exec *exec_create_like(struct arena *arena, const struct linked *linked, const struct exec_launch *launch,
-                              struct memory *memory, struct exec_counts *counts, struct exec_output *output,
-                              uint8_t *uniform, struct site *sites);
+/* As exec_create, with what is given in `like` and executors of one SM share: the arguments of exec_create, uniform rows and
+ * the allocations that instructions used last. */
+struct exec *exec_create_like(struct arena *arena, const struct exec *like);
 
 static inline uint8_t *exec_frame(const struct exec *exec, unsigned warp) {
     return exec->frames + (size_t)warp * exec->linked->frame_bytes;

@@ -336,10 +336,16 @@ bool exec_snoop_step(struct exec *exec, unsigned warp, const struct step *step, 
 static struct exec *create_place(struct core *core, unsigned place) {
     if (!core->sites)
         core->sites = ARENA_ARRAY(core->arena, struct site, core->linked->module->code_count);
-    struct exec *exec = exec_create_like(core->arena, core->linked, core->launch, core->memory, core->counts,
-                                         &core->output, core->uniform, core->sites);
-    exec->core = core;
-    exec->place = place;
+    const struct exec like = {.linked = core->linked,
+                              .launch = core->launch,
+                              .memory = core->memory,
+                              .counts = core->counts,
+                              .output = &core->output,
+                              .uniform = core->uniform,
+                              .sites = core->sites,
+                              .core = core,
+                              .place = place};
+    struct exec *exec = exec_create_like(core->arena, &like);
     for (unsigned i = 0; i < core->warps_per_place; i++)
         core->warps[place * core->warps_per_place + i] = (struct core_warp){exec, exec_frame(exec, i), i};
     return exec;
@@ -391,10 +397,10 @@ static uint32_t core_follow(void *self, unsigned warp, uint32_t pc, uint32_t lan
     return done.flow == FLOW_BRANCH ? done.taken : 0;
 }
 
-static void core_barrier_result(void *self, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t arrived_true, bool all,
-                                bool any) {
+static void core_barrier_result(void *self, unsigned warp, uint32_t pc, uint32_t lanes,
+                                const struct barrier_result *result) {
     const struct core_warp *at = &((struct core *)self)->warps[warp];
-    exec_barrier_result(at->exec, at->number, pc, lanes, arrived_true, all, any);
+    exec_barrier_result(at->exec, at->number, pc, lanes, result);
 }
 
 static void core_count_in(void *self, unsigned thread) {
@@ -405,19 +411,17 @@ static void core_count_in(void *self, unsigned thread) {
             core->places[i]->counts = core->counts;
 }
 
-struct core *core_create(struct arena *arena, const struct linked *linked, const struct exec_launch *launch,
-                         struct memory *memory, struct exec_counts *counts, uint8_t *uniform,
-                         const struct core_shape *shape) {
+struct core *core_create(struct arena *arena, const struct core_common *common, uint32_t number) {
     struct core *core = ARENA_NEW(arena, struct core);
-    core->arena = arena, core->linked = linked, core->launch = launch, core->memory = memory;
-    core->threads = core->counts = counts, core->output.arena = arena, core->uniform = uniform;
-    core->output.limit_bytes = launch->print_bytes;
-    core->place_count = shape->places, core->number = shape->number;
-    core->warps_per_place = exec_warps_of(launch);
-    core->places = ARENA_ARRAY(arena, struct exec *, shape->places);
-    core->warps = ARENA_ARRAY(arena, struct core_warp, (size_t)shape->places * core->warps_per_place);
+    core->arena = arena, core->linked = common->linked, core->launch = common->launch, core->memory = common->memory;
+    core->threads = core->counts = common->counts, core->output.arena = arena, core->uniform = common->uniform;
+    core->output.limit_bytes = common->launch->print_bytes;
+    core->place_count = common->places, core->number = number;
+    core->warps_per_place = exec_warps_of(common->launch);
+    core->places = ARENA_ARRAY(arena, struct exec *, common->places);
+    core->warps = ARENA_ARRAY(arena, struct core_warp, (size_t)common->places * core->warps_per_place);
     core->free_ticket = NO_TICKET;
-    core->ticket_limit = shape->tickets;
+    core->ticket_limit = common->tickets;
     return core;
 }
 

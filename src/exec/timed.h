@@ -8,16 +8,19 @@
 
 struct core;
 
-struct core_shape {
-    unsigned places;  /* blocks at a time */
-    uint32_t tickets; /* atomics on their way at a time */
-    uint32_t number;  /* of the SM: its local memory lies apart from that of the others */
+/* What the SMs of a launch have in common. */
+struct core_common {
+    const struct linked *linked;
+    const struct exec_launch *launch;
+    struct memory *memory;
+    struct exec_counts *counts; /* one for each host thread */
+    uint8_t *uniform;           /* exec_uniform of the launch */
+    unsigned places;            /* blocks at a time */
+    uint32_t tickets;           /* atomics on their way at a time */
 };
 
-/* `uniform` is exec_uniform of the launch: the same for all SMs. `counts`: one for each host thread. */
-struct core *core_create(struct arena *arena, const struct linked *linked, const struct exec_launch *launch,
-                         struct memory *memory, struct exec_counts *counts, uint8_t *uniform,
-                         const struct core_shape *shape);
+/* `number`: of the SM, whose local memory lies apart from that of the others. */
+struct core *core_create(struct arena *arena, const struct core_common *common, uint32_t number);
 struct executor core_executor(struct core *core);
 /* After FLOW_FAULT at that warp: its block's executor. */
 const struct exec *core_exec(const struct core *core, unsigned warp);

@@ -6,9 +6,7 @@
 
 /* The rendezvous of a .sync form: every named lane that has not ended must be here. A stack cannot bring the others
  * while this group waits, so the launch could never go on. */
-static bool members_present(struct exec *exec, unsigned warp, const struct step *step, uint32_t members,
-                            uint32_t active, uint32_t alive, unsigned lane) {
-    const uint32_t absent = members & alive & ~active;
+static bool members_present(struct exec *exec, unsigned warp, const struct step *step, unsigned lane, uint32_t absent) {
     if (!absent)
         return true;
     exec->fault.absent = absent;
@@ -31,15 +29,15 @@ uint32_t exec_members(const struct exec *exec, unsigned warp, uint32_t pc, unsig
     return step->inst->flags & FLAG_SYNC && row->present ? (uint32_t)exec_read(exec, warp, row, lane) : 0;
 }
 
-/* The set that the lane names; false: a deadlock. */
-static bool members_of(struct exec *exec, unsigned warp, const struct step *step, uint32_t active, uint32_t alive,
-                       unsigned lane, uint32_t *members) {
+/* The set that the lane names; false: a deadlock. elsewhere: lanes that have not ended and are not in the group. */
+static bool members_of(struct exec *exec, unsigned warp, const struct step *step, unsigned lane, uint32_t elsewhere,
+                       uint32_t *members) {
     const struct row *row = &step->rows[step->dst_count + mask_source(step->inst->op)];
     *members = UINT32_MAX;
     if (!(step->inst->flags & FLAG_SYNC) || !row->present)
         return true;
     *members = exec_members(exec, warp, (uint32_t)(step - exec->linked->steps), lane);
-    return members_present(exec, warp, step, *members, active, alive, lane);
+    return members_present(exec, warp, step, lane, *members & elsewhere);
 }
 
 /* Lanes whose predicate, one of the sources, holds. */
@@ -175,21 +173,21 @@ static bool cond_acc(struct exec *exec, unsigned warp, const struct step *step, 
 
 /* What PTX allows: barriers 0 to 15, a count of whole warps. A count beyond the block's could never be met; one that only
  * rounds a last warp up means every thread. */
-static bool check_barrier(struct exec *exec, unsigned warp, const struct step *step, unsigned lane, uint32_t number,
-                          bool counts, uint32_t *expected) {
+static bool check_barrier(struct exec *exec, unsigned warp, const struct step *step, unsigned lane, bool counts,
+                          struct executed *out) {
+    const unsigned number = out->barrier, expected = out->expected;
     if (number >= BARRIERS)
-        return exec_fail(exec, warp, lane, step, "barrier %u: a block has barriers 0 to %d", (unsigned)number,
-                         BARRIERS - 1);
+        return exec_fail(exec, warp, lane, step, "barrier %u: a block has barriers 0 to %d", number, BARRIERS - 1);
     if (!counts)
         return true;
-    if (!barrier_counts_warps(*expected))
-        return exec_fail(exec, warp, lane, step, "barrier %u waits for %u threads, which is no multiple of %d",
-                         (unsigned)number, (unsigned)*expected, LANES_MAX);
-    if (*expected > bits_round_up(exec->threads, LANES_MAX))
-        return exec_fail(exec, warp, lane, step, "barrier %u waits for %u threads, but the block has %u",
-                         (unsigned)number, (unsigned)*expected, exec->threads);
-    if (*expected > exec->threads)
-        *expected = exec->threads;
+    if (!barrier_counts_warps(expected))
+        return exec_fail(exec, warp, lane, step, "barrier %u waits for %u threads, which is no multiple of %d", number,
+                         expected, LANES_MAX);
+    if (expected > bits_round_up(exec->threads, LANES_MAX))
+        return exec_fail(exec, warp, lane, step, "barrier %u waits for %u threads, but the block has %u", number,
+                         expected, exec->threads);
+    if (expected > exec->threads)
+        out->expected = exec->threads;
     return true;
 }
 
@@ -208,7 +206,7 @@ bool exec_barrier_step(struct exec *exec, unsigned warp, const struct step *step
         if (rows[2].present)
             out->predicate |= (uint32_t)exec_read(exec, warp, &rows[2], lane) << lane;
     }
-    return check_barrier(exec, warp, step, first, out->barrier, counts, &out->expected);
+    return check_barrier(exec, warp, step, first, counts, out);
 }
 
 bool exec_warp_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint32_t active,
@@ -223,7 +221,7 @@ bool exec_warp_step(struct exec *exec, unsigned warp, const struct step *step, u
     for (uint32_t rest = lanes; rest;) {
         const unsigned lane = bits_first(rest);
         uint32_t members;
-        if (!members_of(exec, warp, step, active, alive, lane, &members))
+        if (!members_of(exec, warp, step, lane, alive & ~active, &members))
             return false;
         uint32_t meeting = 0;
         for (BITS_EACH(other, rest)) {

@@ -46,6 +46,7 @@ struct gpu_launch {
     unsigned warp_size;
     const struct cache_params *l1;    /* as much as shared memory leaves; NULL: the machine's */
     const struct executor *executors; /* one per SM */
+    struct arena *arena, *kept;       /* of all of the launch itself; of what its statistics point to */
     struct arena *arenas;             /* of each SM and its executor; NULL: the launch's */
     /* One per host thread: grows with every global store, atomic that changed memory and thread that ended. */
     const uint64_t **progress;
@@ -86,15 +87,14 @@ void gpu_destroy(struct gpu *gpu);
 /* Host threads that launches may be spread over. More than one: executors have counters for each, and SMs their own
  * arenas. */
 unsigned gpu_host_threads(const struct gpu *gpu);
-/* Everything of the launch itself lives in `arena`, what its statistics point to in `kept`. STATUS_STOPPED with a
- * report: fault_sm and fault_warp say who, or nobody made progress. */
 struct gpu_fault {
     bool found;
     unsigned sm, warp;
     uint32_t pcs[LANES_MAX]; /* where its lanes stand */
 };
-enum status gpu_run(struct gpu *gpu, struct arena *arena, struct arena *kept, const struct gpu_launch *launch,
-                    struct gpu_stats *stats, struct gpu_fault *fault, struct report *report);
+/* STATUS_STOPPED with a report: the fault says who, or nobody made progress. */
+enum status gpu_run(struct gpu *gpu, const struct gpu_launch *launch, struct gpu_stats *stats, struct gpu_fault *fault,
+                    struct report *report);
 /* The host copied data to this range. */
 void gpu_host_copied(struct gpu *gpu, uint64_t address, uint64_t bytes);
 

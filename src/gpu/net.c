@@ -3,16 +3,17 @@
 
 #include "base/bits.h"
 #include "gpu/slice_map.h"
+#include "gpu/state.h"
 
-enum status net_create(struct net *net, struct arena *arena, const struct gpu_config *config,
-                       const struct address_map *map, uint32_t slice_total, struct link **in, struct link **out,
-                       bool to_slices, struct report *report) {
-    *net = (struct net){.inputs = to_slices ? config->sm_count : slice_total,
-                        .in = in,
-                        .outputs = to_slices ? slice_total : config->sm_count,
-                        .out = out,
+enum status net_create(struct net *net, struct arena *arena, const struct gpu *gpu, bool to_slices,
+                       struct report *report) {
+    const struct gpu_config *config = &gpu->config;
+    *net = (struct net){.inputs = to_slices ? config->sm_count : gpu->slice_total,
+                        .in = to_slices ? gpu->sm_out : gpu->slice_out,
+                        .outputs = to_slices ? gpu->slice_total : config->sm_count,
+                        .out = to_slices ? gpu->slice_in : gpu->sm_in,
                         .to_slices = to_slices,
-                        .map = map,
+                        .map = &gpu->map,
                         .slices = config->gpu->slices};
     const struct clock_ratio sms = gpu_clock(config->gpu, config->gpu->sm_khz);
     const struct clock_ratio slices = gpu_clock(config->gpu, config->gpu->l2_khz);
@@ -23,9 +24,9 @@ enum status net_create(struct net *net, struct arena *arena, const struct gpu_co
     net->pending = arena_alloc_aligned(arena, net->input_words * sizeof *net->pending, 64);
     net->stuck = ARENA_ARRAY(arena, uint64_t, net->input_words);
     for (uint32_t i = 0; i < net->inputs; i++)
-        link_reset(in[i]);
+        link_reset(net->in[i]);
     for (uint32_t i = 0; i < net->outputs; i++)
-        link_reset(out[i]);
+        link_reset(net->out[i]);
     const struct crossbar_shape shape = {.inputs = net->inputs,
                                          .outputs = net->outputs,
                                          .item_bytes = sizeof(struct packet),

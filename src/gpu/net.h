@@ -22,10 +22,9 @@ struct net {
     uint64_t *stuck;   /* of these, those whose next message found no room in the crossbar */
 };
 
-/* The links are made as new. `to_slices`: from SMs to L2 slices, else the other way. */
-enum status net_create(struct net *net, struct arena *arena, const struct gpu_config *config,
-                       const struct address_map *map, uint32_t slice_total, struct link **in, struct link **out,
-                       bool to_slices, struct report *report);
+/* Of the machine's links, which are made as new. `to_slices`: from SMs to L2 slices, else the other way. */
+enum status net_create(struct net *net, struct arena *arena, const struct gpu *gpu, bool to_slices,
+                       struct report *report);
 void net_run(struct net *net, uint64_t from, uint64_t to);
 /* Between epochs: the first cycle at which there is something to do; any cycle up to `enough` stands for all of them. */
 uint64_t net_next(const struct net *net, uint64_t enough);

@@ -1,86 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gpu/partition.h"
-
-#include <stdalign.h>
-
+/* A partition in time: its slices take requests, ask their channel and reply. What it does between launches is in
+ * partition_setup.c. */
 #include "base/bits.h"
-#include "gpu/channel.h"
-#include "gpu/slice_map.h"
-
-enum { WAITING_MAX = 1024, LINE_BYTES = SLICE_MAP_LINE_BYTES, SECTOR_BYTES = 32, SECTORS = 4 };
-/* So many requests ahead are mapped to lines and their sets expected, and so many their lines. */
-enum { EXPECT_SETS = 2, EXPECT_LINES = 1, EXPECT_RING = 4 };
-#define NOBODY UINT32_MAX
-
-/* A request in the slice. Of a size that is quickly counted in, as more below. */
-struct waiting {
-    alignas(64) struct packet packet;
-    uint32_t next;       /* list of free ones */
-    uint32_t atoms_left; /* asked for below */
-    bool accepted;       /* every atom has been looked up */
-};
-
-struct reply {
-    uint64_t ready;
-    uint32_t waiting;
-};
-
-/* Replies in order of time. */
-struct ring {
-    uint64_t next; /* when the first is ready; NO_CYCLE: there is none */
-    struct reply *items;
-    uint32_t head, count;
-};
-
-struct slice {
-    uint32_t number;
-    uint64_t next; /* no later than the first cycle at which it has something to do, as far as it knows in this epoch */
-    struct cache *l2;
-    struct link *in, *out;
-    struct waiting *waiting;
-    uint32_t free, waiting_used; /* used: the first so many have been, once; behind the free list come the others */
-    uint32_t current;            /* whose atoms are being looked up */
-    uint32_t rest;               /* sectors of it left */
-    bool blocked, early_write;
-    bool one_by_one; /* the current request's sectors are looked up so */
-    bool no_mshr;    /* why look_up_sectors did nothing */
-    bool place_known;
-    bool row_hint;           /* of the current request */
-    struct dram_place place; /* of the current request's line, once known */
-    uint64_t line;           /* of the current request, in the slice */
-    uint64_t device_line;    /* the same in device memory */
-    uint64_t lookup_free;    /* the first cycle at which it may look up again */
-    struct cache_blocked reason;
-    struct ring hits, fills; /* replies by two ways */
-    bool far;                /* cache_is_far: requests to come are expected */
-    /* far: lines in the slice of requests on the link, by number, up to before `mapped`. */
-    uint64_t mapped, coming[EXPECT_RING];
-    /* The last sectors that were looked up in one step, the first of them in cycle `early_cycle`. */
-    uint64_t early_cycle;
-    struct cache_sectors early;
-};
-
-/* An atomic that has been served and changes memory at the round's end. */
-struct served {
-    uint32_t sm, ticket, lanes;
-};
-
-struct partition {
-    uint64_t now; /* the last cycle it was run for */
-    struct channel *channel;
-    struct slice *slices, *slices_end;
-    uint32_t room_blocked; /* slices that wait for room in the channel's queue */
-    bool by_sectors;       /* sectors of a request are looked up in one step, ahead of their cycles */
-    bool l2_enabled;
-    bool ideal_bandwidth; /* slices look up whatever has come at once */
-    uint32_t l2_latency;
-    const struct executor *executors;
-    /* Of this round, in order of service. Room for those that waited when it began and those accepted in it, for each
-     * slice: what is accepted was on its link by then, for no credit comes back within a round. */
-    struct served *served;
-    uint32_t served_count;
-    struct slice_map map;
-};
+#include "gpu/partition_state.h"
 
 static const uint8_t sector_counts[1 << SECTORS] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
 
@@ -130,7 +52,7 @@ static void send_fetches(struct partition *p, struct slice *slice, uint32_t look
 
 /* The reply to a request leaves from cycle `ready` on. */
 static void complete(struct partition *p, struct slice *slice, uint32_t number, uint64_t ready, struct ring *ring) {
-    struct waiting *waiting = &slice->waiting[number];
+    struct slice_request *waiting = &slice->waiting[number];
     if (waiting->packet.kind == PACKET_ATOMIC)
         p->served[p->served_count++] =
             (struct served){waiting->packet.sm, waiting->packet.ticket, waiting->packet.lanes};
@@ -164,7 +86,7 @@ static void accept(struct partition *p, struct slice *slice) {
     if (!packet)
         return;
     const uint32_t number = slice->free;
-    struct waiting *waiting = &slice->waiting[number];
+    struct slice_request *waiting = &slice->waiting[number];
     if (number < slice->waiting_used)
         slice->free = waiting->next;
     else
@@ -184,7 +106,7 @@ static void accept(struct partition *p, struct slice *slice) {
 
 /* A machine without an L2: the current request goes to the channel as it is, an atomic as a read and a write. */
 static __attribute__((noinline)) bool pass_by(struct partition *p, struct slice *slice) {
-    struct waiting *waiting = &slice->waiting[slice->current];
+    struct slice_request *waiting = &slice->waiting[slice->current];
     const bool reads = waiting->packet.kind != PACKET_WRITE, writes = waiting->packet.kind != PACKET_READ;
     struct request request = {.address = slice_map_inside(&p->map, waiting->packet.address),
                               .tag = slice->current,
@@ -207,7 +129,7 @@ static __attribute__((noinline)) bool pass_by(struct partition *p, struct slice 
 
 /* One atom of the current request; false: blocked. Rare where sectors go in one step, and apart from that. */
 static __attribute__((noinline)) bool look_up(struct partition *p, struct slice *slice) {
-    struct waiting *waiting = &slice->waiting[slice->current];
+    struct slice_request *waiting = &slice->waiting[slice->current];
     const uint32_t atom = cache_atom_bytes(slice->l2);
     const struct request request = {.address = atom >= LINE_BYTES
                                                    ? slice->line
@@ -234,7 +156,7 @@ static __attribute__((noinline)) bool look_up(struct partition *p, struct slice 
  * its cycle: only fills come in between, of other sectors, and none of these before the last of the lookups
  * (dram.latency). */
 static uint32_t look_up_sectors(struct partition *p, struct slice *slice) {
-    struct waiting *waiting = &slice->waiting[slice->current];
+    struct slice_request *waiting = &slice->waiting[slice->current];
     const bool write = waiting->packet.kind == PACKET_WRITE;
     struct cache_sectors found;
     const uint32_t done =
@@ -262,7 +184,7 @@ static uint32_t look_up_sectors(struct partition *p, struct slice *slice) {
 static void send_replies(struct slice *slice, struct ring *ring, uint64_t now) {
     while (ring->next <= now && link_open(slice->out, now)) {
         const uint32_t number = ring->items[ring->head].waiting;
-        struct waiting *waiting = &slice->waiting[number];
+        struct slice_request *waiting = &slice->waiting[number];
         if (slice->far) /* one that was sent long ago where there is none */
             __builtin_prefetch(&slice->waiting[ring->items[(ring->head + 1) % WAITING_MAX].waiting]);
         link_send(slice->out, now, &waiting->packet, 1,
@@ -302,7 +224,7 @@ static void step(struct partition *p, struct slice *slice) {
     }
     if (slice->rest)
         return;
-    struct waiting *waiting = &slice->waiting[slice->current];
+    struct slice_request *waiting = &slice->waiting[slice->current];
     waiting->accepted = true;
     if (!waiting->atoms_left)
         complete(p, slice, slice->current, slice->lookup_free - 1 + p->l2_latency, &slice->hits);
@@ -368,7 +290,7 @@ static void channel_fill(struct partition *p, const struct request *done) {
         return;
     for (uint32_t i = 0; i < arrival.count; i++) {
         const uint32_t number = (uint32_t)arrival.tags[i];
-        struct waiting *waiting = &slice->waiting[number];
+        struct slice_request *waiting = &slice->waiting[number];
         if (--waiting->atoms_left == 0 && waiting->accepted)
             complete(p, slice, number, p->now + 1, &slice->fills);
     }
@@ -439,93 +361,4 @@ void partition_perform(struct partition *p) {
         executor->perform(executor->self, p->served[i].ticket, p->served[i].lanes);
     }
     p->served_count = 0;
-}
-
-void partition_begin(struct partition *p) {
-    p->now = 0;
-    channel_begin(p->channel);
-    for (struct slice *slice = p->slices; slice < p->slices_end; slice++)
-        slice->next = slice->lookup_free = slice->mapped = slice->early_cycle = 0,
-        slice->early = (struct cache_sectors){0};
-}
-
-bool partition_is_idle(const struct partition *p) {
-    if (!channel_is_idle(p->channel))
-        return false;
-    for (const struct slice *slice = p->slices; slice < p->slices_end; slice++)
-        if (slice->current != NOBODY || slice->hits.count || slice->fills.count || cache_outstanding(slice->l2))
-            return false;
-    return true;
-}
-
-void partition_connect(struct partition *p, struct link **in, struct link **out, const struct executor *executors) {
-    for (struct slice *slice = p->slices; slice < p->slices_end; slice++)
-        slice->in = in[slice->number], slice->out = out[slice->number];
-    p->executors = executors;
-}
-
-static uint32_t slice_count(const struct partition *p) { return (uint32_t)(p->slices_end - p->slices); }
-
-/* Data that the host put there is read through the cache once, without time. */
-void partition_touch(struct partition *p, uint64_t address) {
-    if (!p->l2_enabled)
-        return;
-    struct slice *slice = &p->slices[slice_map_slice(p->map.map, slice_count(p), address)];
-    cache_load(slice->l2, slice_map_inside(&p->map, address), LINE_BYTES);
-}
-
-void partition_flush(struct partition *p) {
-    for (struct slice *slice = p->slices; slice < p->slices_end; slice++)
-        cache_invalidate(slice->l2);
-}
-
-struct cache_stats partition_l2_statistics(const struct partition *p, unsigned number, uint64_t end) {
-    const struct slice *slice = &p->slices[number];
-    struct cache_stats stats = *cache_stats(slice->l2);
-    uint32_t late = slice->early.hits | slice->early.misses;
-    for (uint64_t cycle = slice->early_cycle; cycle < end && late; cycle++)
-        late &= late - 1;
-    cache_sectors_uncount(&stats, &slice->early, late, slice->early_write);
-    return stats;
-}
-
-struct dram_stats partition_dram_statistics(const struct partition *p) {
-    return channel_statistics(p->channel);
-}
-
-void partition_add_banks(const struct partition *p, uint64_t into[]) { channel_add_banks(p->channel, into); }
-
-const struct dram_histograms *partition_dram_histograms(const struct partition *p) {
-    return channel_histograms(p->channel);
-}
-
-static struct ring ring_create(struct arena *arena) {
-    return (struct ring){.next = NO_CYCLE, .items = ARENA_ARRAY(arena, struct reply, WAITING_MAX)};
-}
-
-struct partition *partition_create(struct arena *arena, const struct gpu_config *config, uint32_t number,
-                                   const struct address_map *map, struct report *report) {
-    struct partition *p = ARENA_NEW(arena, struct partition);
-    const struct gpu_params *gpu = config->gpu;
-    p->ideal_bandwidth = gpu->ideal_bandwidth;
-    p->l2_enabled = gpu->l2_enabled && !gpu->l2_private, p->l2_latency = gpu->l2_latency;
-    if (slice_map_create(&p->map, map, config->dram, number, gpu->slices, report) != STATUS_OK)
-        return NULL;
-    p->slices = ARENA_ARRAY(arena, struct slice, gpu->slices);
-    p->slices_end = p->slices + gpu->slices;
-    p->served = ARENA_ARRAY(arena, struct served, (size_t)gpu->slices * (WAITING_MAX + gpu->link_capacity));
-    p->channel = channel_create(arena, config);
-    for (uint32_t i = 0; i < gpu->slices; i++) {
-        struct slice *slice = &p->slices[i];
-        slice->number = i;
-        slice->far = cache_is_far(config->l2, (uint64_t)gpu->slices * address_map_chips(map));
-        if (cache_create(&slice->l2, arena, config->l2, "l2", number * gpu->slices + i, report) != STATUS_OK)
-            return NULL;
-        slice->hits = ring_create(arena), slice->fills = ring_create(arena);
-        slice->waiting = arena_alloc_aligned(arena, WAITING_MAX * sizeof *slice->waiting, alignof(struct waiting));
-        slice->current = NOBODY;
-    }
-    p->by_sectors = p->l2_enabled && cache_takes_sectors(p->slices[0].l2) && channel_latency(gpu) >= SECTORS &&
-                    !((config->dram->row_mask | config->dram->bank_mask) & (LINE_BYTES - 1));
-    return p;
 }

@@ -41,4 +41,17 @@ struct launch_state {
     struct crew crew;
 };
 
+/* Which of the machine's SMs the i-th of the launch is. */
+static inline uint32_t launch_state_sm(const struct launch_state *state, uint32_t i) {
+    return (state->first_sm + i) % state->gpu->config.sm_count;
+}
+
+/* What threads have done that others can see: moves with every store. */
+static inline uint64_t launch_state_progress(const struct launch_state *state) {
+    uint64_t sum = *state->launch->progress[0];
+    for (unsigned i = 1; i < state->crew.size; i++)
+        sum += *state->launch->progress[i];
+    return sum;
+}
+
 #endif

@@ -81,12 +81,34 @@ static void cut_blocks(const struct function *function, struct cfg *cfg, const u
     block_of[length] = cfg->block_count;
 }
 
+/* The edges of a function while they are found. */
+struct edge_finder {
+    const struct module *module;
+    const struct function *function;
+    const struct cfg *cfg;
+    const uint32_t *block_of; /* by instruction, and of the end: the virtual exit */
+    bool has_return, has_end; /* a ret; in native code an exit without a guard */
+    uint32_t *seen;           /* by block, and of the exit: its stamp marks what was listed */
+};
+
+static struct edge_finder find_ends(const struct module *module, const struct function *function, const struct cfg *cfg,
+                                    const uint32_t *block_of, struct arena *scratch) {
+    struct edge_finder finder = {.module = module, .function = function, .cfg = cfg, .block_of = block_of};
+    finder.seen = ARENA_ARRAY(scratch, uint32_t, cfg->block_count + 1);
+    for (uint32_t pc = function->first_pc; pc < function->end_pc; pc++) {
+        const struct inst *inst = &module->code[pc];
+        finder.has_return = finder.has_return || inst->op == OP_RET;
+        finder.has_end = finder.has_end || (module->mnemonics && inst->op == OP_EXIT && inst->guard < 0);
+    }
+    return finder;
+}
+
 /* Successors of the block without duplicates, written to `to`: the next block first, then targets, then the exit.
- * seen[v] == stamp marks what was written. Falling off the end of the function is the exit too. */
-static uint32_t list_successors(const struct module *module, const struct function *function, const struct cfg *cfg,
-                                uint32_t block, const uint32_t *block_of, bool has_return, bool has_end, uint32_t *seen,
-                                uint32_t *to) {
-    const struct inst *inst = &module->code[cfg->blocks[block].end_pc - 1];
+ * Falling off the end of the function is the exit too. */
+static uint32_t list_successors(const struct edge_finder *finder, uint32_t block, uint32_t *to) {
+    const struct cfg *cfg = finder->cfg;
+    const struct inst *inst = &finder->module->code[cfg->blocks[block].end_pc - 1];
+    uint32_t *seen = finder->seen;
     bool ends = inst_ends_block(inst), goes_on = !ends || inst->guard >= 0;
     uint32_t stamp = block + 1, count = 0, target_count;
     const uint32_t *targets = inst_targets(inst, &target_count);
@@ -95,7 +117,7 @@ static uint32_t list_successors(const struct module *module, const struct functi
         to[count++] = block + 1;
     }
     for (uint32_t i = 0; i < target_count; i++) {
-        uint32_t node = block_of[targets[i] - function->first_pc];
+        uint32_t node = finder->block_of[targets[i] - finder->function->first_pc];
         if (seen[node] != stamp) {
             seen[node] = stamp;
             to[count++] = node;
@@ -104,9 +126,9 @@ static uint32_t list_successors(const struct module *module, const struct functi
     /* Threads that end never meet the others again: where there is a ret, exit and trap are not a way to the virtual
      * exit. LLVM puts an exit at every place it knows cannot be reached (the default of a complete switch), and each
      * would take away the reconvergence points of the branches before it. */
-    bool leaves = inst->op == OP_RET || !has_return;
+    bool leaves = inst->op == OP_RET || !finder->has_return;
     /* Native code has no other way to end: there, an end without a guard is what all others lead to. */
-    if (has_end && inst->op == OP_EXIT && inst->guard >= 0)
+    if (finder->has_end && inst->op == OP_EXIT && inst->guard >= 0)
         leaves = false;
     if (ends && !inst_jumps(inst) && inst->op != OP_BRX && leaves && seen[cfg->block_count] != stamp)
         to[count++] = cfg->block_count;
@@ -115,18 +137,12 @@ static uint32_t list_successors(const struct module *module, const struct functi
 
 static enum status link_blocks(struct module *module, struct function *function, struct cfg *cfg,
                                const uint32_t *block_of, struct arena *scratch, struct report *report) {
-    uint32_t *seen = ARENA_ARRAY(scratch, uint32_t, cfg->block_count + 1);
+    const struct edge_finder finder = find_ends(module, function, cfg, block_of, scratch);
     uint32_t *list = ARENA_ARRAY(scratch, uint32_t, cfg->block_count + 2);
     uint32_t edges = 0;
-    bool has_return = false, has_end = false;
-    for (uint32_t pc = function->first_pc; pc < function->end_pc; pc++) {
-        const struct inst *inst = &module->code[pc];
-        has_return = has_return || inst->op == OP_RET;
-        has_end = has_end || (module->mnemonics && inst->op == OP_EXIT && inst->guard < 0);
-    }
     for (uint32_t b = 0; b < cfg->block_count; b++) {
         struct block *block = &cfg->blocks[b];
-        uint32_t count = list_successors(module, function, cfg, b, block_of, has_return, has_end, seen, list);
+        uint32_t count = list_successors(&finder, b, list);
         edges += count;
         if (edges > CFG_EDGES_MAX)
             return report_add(

@@ -32,7 +32,7 @@ struct strip {
     uint32_t *open_last;                  /* last point of the open segment */
     uint32_t *first_write, *write_stamp;  /* first write in the block being walked; stamp = block + 1 */
     uint32_t *written_at;                 /* PC + 1 of the last write met in the walk */
-    uint32_t *queue;
+    uint32_t *queue, queue_head, queue_tail;
     struct changed {
         bool queued;
         size_t low, high; /* words of the block's row that changed since it was last handed on: [low, high) */
@@ -109,7 +109,7 @@ static void scan_blocks(struct strip *strip) {
 }
 
 /* A queue of blocks, each in it at most once, with the words that are news. */
-static void push(struct strip *strip, uint32_t block, size_t low, size_t high, uint32_t *tail) {
+static void push(struct strip *strip, uint32_t block, size_t low, size_t high) {
     struct changed *changed = &strip->changed[block];
     if (changed->queued) {
         changed->low = low < changed->low ? low : changed->low;
@@ -117,23 +117,35 @@ static void push(struct strip *strip, uint32_t block, size_t low, size_t high, u
         return;
     }
     *changed = (struct changed){.queued = true, .low = low, .high = high};
-    strip->queue[*tail] = block;
-    *tail = (*tail + 1) % (strip->cfg->block_count + 1);
-}
-static uint32_t pop(struct strip *strip, uint32_t *head, struct changed *changed) {
-    uint32_t block = strip->queue[*head];
-    *changed = strip->changed[block];
-    strip->changed[block].queued = false;
-    *head = (*head + 1) % (strip->cfg->block_count + 1);
-    return block;
+    strip->queue[strip->queue_tail] = block;
+    strip->queue_tail = (strip->queue_tail + 1) % (strip->cfg->block_count + 1);
 }
 
-/* into |= (from | also) & ~without, over the words that changed; pushes the block of `into` when it grew. */
-static void flow_into(struct strip *strip, uint32_t block, uint64_t *matrix, const uint64_t *from, const uint64_t *also,
-                      const uint64_t *without, const struct changed *changed, uint32_t *tail) {
+/* A block whose row changed, and the words that did. */
+struct news {
+    uint32_t block;
+    size_t low, high;
+};
+
+/* False: the queue is empty. */
+static bool pop(struct strip *strip, struct news *news) {
+    if (strip->queue_head == strip->queue_tail)
+        return false;
+    uint32_t block = strip->queue[strip->queue_head];
+    *news = (struct news){block, strip->changed[block].low, strip->changed[block].high};
+    strip->changed[block].queued = false;
+    strip->queue_head = (strip->queue_head + 1) % (strip->cfg->block_count + 1);
+    return true;
+}
+
+/* The block's row of the matrix |= (the row of the news | also) & ~without, over the words that changed; pushes the
+ * block when its row grew. */
+static void flow_into(struct strip *strip, uint32_t block, uint64_t *matrix, const struct news *news,
+                      const uint64_t *also, const uint64_t *without) {
     uint64_t *into = row(strip, matrix, block);
+    const uint64_t *from = row(strip, matrix, news->block);
     size_t low = SIZE_MAX, high = 0;
-    for (size_t w = changed->low; w < changed->high; w++) {
+    for (size_t w = news->low; w < news->high; w++) {
         uint64_t add = (from[w] | (also ? also[w] : 0)) & ~(without ? without[w] : 0) & ~into[w];
         if (!add)
             continue;
@@ -142,45 +154,38 @@ static void flow_into(struct strip *strip, uint32_t block, uint64_t *matrix, con
         high = w + 1;
     }
     if (high)
-        push(strip, block, low, high, tail);
+        push(strip, block, low, high);
 }
 
 /* live_in = exposed | (union of the successors' live_in & ~killed). Every block starts with its own exposed and
  * hands what is new to its predecessors. */
 static void solve_backward(struct strip *strip) {
-    uint32_t head = 0, tail = 0;
     for (uint32_t b = strip->cfg->block_count; b-- > 0;)
         if (strip->cfg->blocks[b].reachable) {
             memcpy(row(strip, strip->live_in, b), row(strip, strip->exposed, b), strip->words * sizeof(uint64_t));
-            push(strip, b, 0, strip->words, &tail);
+            push(strip, b, 0, strip->words);
         }
-    while (head != tail) {
-        struct changed changed;
-        uint32_t b = pop(strip, &head, &changed);
-        const struct block *block = &strip->cfg->blocks[b];
+    for (struct news news; pop(strip, &news);) {
+        const struct block *block = &strip->cfg->blocks[news.block];
         for (uint32_t i = 0; i < block->predecessor_count; i++) {
             uint32_t p = block->predecessors[i];
             if (strip->cfg->blocks[p].reachable)
-                flow_into(strip, p, strip->live_in, row(strip, strip->live_in, b), NULL, row(strip, strip->killed, p),
-                          &changed, &tail);
+                flow_into(strip, p, strip->live_in, &news, NULL, row(strip, strip->killed, p));
         }
     }
 }
 
 /* defined_in = union of the predecessors' defined_in | written. */
 static void solve_forward(struct strip *strip) {
-    uint32_t head = 0, tail = 0;
     for (uint32_t b = 0; b < strip->cfg->block_count; b++)
         if (strip->cfg->blocks[b].reachable)
-            push(strip, b, 0, strip->words, &tail);
-    while (head != tail) {
-        struct changed changed;
-        uint32_t b = pop(strip, &head, &changed);
-        const struct block *block = &strip->cfg->blocks[b];
+            push(strip, b, 0, strip->words);
+    for (struct news news; pop(strip, &news);) {
+        const struct block *block = &strip->cfg->blocks[news.block];
         for (uint32_t i = 0; i < block->successor_count; i++)
             if (block->successors[i] < strip->cfg->block_count)
-                flow_into(strip, block->successors[i], strip->defined_in, row(strip, strip->defined_in, b),
-                          row(strip, strip->written, b), NULL, &changed, &tail);
+                flow_into(strip, block->successors[i], strip->defined_in, &news, row(strip, strip->written, news.block),
+                          NULL);
     }
 }
 

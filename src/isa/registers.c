@@ -25,7 +25,7 @@ enum {
     COLOURED_UNITS_MAX = 512,
 };
 
-struct range {
+struct register_range {
     uint32_t reg, first, units;
     uint32_t segment, segment_count; /* in the segments sorted by register */
 };
@@ -39,7 +39,7 @@ struct colouring {
 };
 
 static int compare_ranges(const void *left, const void *right) {
-    const struct range *a = left, *b = right;
+    const struct register_range *a = left, *b = right;
     if (a->first != b->first)
         return a->first < b->first ? -1 : 1;
     if (a->units != b->units)
@@ -49,7 +49,7 @@ static int compare_ranges(const void *left, const void *right) {
 
 /* All wide ones before the narrow ones, which then fill what is left. */
 static int compare_wide_first(const void *left, const void *right) {
-    const struct range *a = left, *b = right;
+    const struct register_range *a = left, *b = right;
     if (a->units != b->units)
         return a->units > b->units ? -1 : 1;
     return compare_ranges(left, right);
@@ -62,7 +62,7 @@ static uint64_t word_mask(uint32_t *at, uint32_t last) {
     return (UINT64_MAX >> (63 - high)) & (UINT64_MAX << low);
 }
 
-static bool is_free(const struct colouring *colouring, uint32_t colour, const struct range *range) {
+static bool is_free(const struct colouring *colouring, uint32_t colour, const struct register_range *range) {
     const uint64_t *taken = colouring->taken[colour];
     for (uint32_t i = 0; taken && i < range->segment_count; i++) {
         const struct live_segment *segment = &colouring->segments[range->segment + i];
@@ -75,7 +75,7 @@ static bool is_free(const struct colouring *colouring, uint32_t colour, const st
     return true;
 }
 
-static void take(struct colouring *colouring, uint32_t colour, const struct range *range) {
+static void take(struct colouring *colouring, uint32_t colour, const struct register_range *range) {
     if (!colouring->taken[colour])
         colouring->taken[colour] = ARENA_ARRAY(colouring->scratch, uint64_t, colouring->words);
     for (uint32_t i = 0; i < range->segment_count; i++) {
@@ -89,7 +89,7 @@ static void take(struct colouring *colouring, uint32_t colour, const struct rang
         colouring->used = colour + 1;
 }
 
-static bool colour_range(struct colouring *colouring, const struct range *range) {
+static bool colour_range(struct colouring *colouring, const struct register_range *range) {
     for (uint32_t colour = 0; colour + range->units <= COLOURS_MAX; colour += range->units) {
         uint32_t part = 0;
         while (part < range->units && is_free(colouring, colour + part, range))
@@ -104,8 +104,8 @@ static bool colour_range(struct colouring *colouring, const struct range *range)
 }
 
 /* Segments in the order of registers, and the range of each register that has any. */
-static struct range *gather_ranges(const struct function *function, const struct liveness *liveness,
-                                   struct live_segment *sorted, uint32_t *count, struct arena *scratch) {
+static struct register_range *gather_ranges(const struct function *function, const struct liveness *liveness,
+                                            struct live_segment *sorted, uint32_t *count, struct arena *scratch) {
     uint32_t *start = ARENA_ARRAY(scratch, uint32_t, (size_t)function->reg_count + 1);
     for (unsigned i = 0; i < liveness->count; i++)
         start[liveness->items[i].reg + 1]++;
@@ -114,15 +114,15 @@ static struct range *gather_ranges(const struct function *function, const struct
         *count += start[reg + 1] != 0;
         start[reg + 1] += start[reg];
     }
-    struct range *ranges = ARENA_ARRAY(scratch, struct range, *count);
+    struct register_range *ranges = ARENA_ARRAY(scratch, struct register_range, *count);
     uint32_t at = 0;
     for (uint32_t reg = 0; reg < function->reg_count; reg++)
         if (start[reg + 1] != start[reg])
-            ranges[at++] = (struct range){.reg = reg,
-                                          .first = UINT32_MAX,
-                                          .segment = start[reg],
-                                          .units = register_units((enum type)function->reg_types[reg]),
-                                          .segment_count = start[reg + 1] - start[reg]};
+            ranges[at++] = (struct register_range){.reg = reg,
+                                                   .first = UINT32_MAX,
+                                                   .segment = start[reg],
+                                                   .units = register_units((enum type)function->reg_types[reg]),
+                                                   .segment_count = start[reg + 1] - start[reg]};
     for (unsigned i = 0; i < liveness->count; i++)
         sorted[start[liveness->items[i].reg]++] = liveness->items[i];
     for (uint32_t i = 0; i < *count; i++)
@@ -133,7 +133,7 @@ static struct range *gather_ranges(const struct function *function, const struct
 }
 
 /* Units used by the ranges coloured in that order; 0: more than COLOURS_MAX. */
-static uint32_t colour_in_order(struct colouring *colouring, const struct range *ranges, uint32_t count) {
+static uint32_t colour_in_order(struct colouring *colouring, const struct register_range *ranges, uint32_t count) {
     memset(colouring->taken, 0, sizeof colouring->taken);
     colouring->taken[STACK_POINTER] = ARENA_ARRAY(colouring->scratch, uint64_t, colouring->words);
     memset(colouring->taken[STACK_POINTER], 0xff, colouring->words * sizeof(uint64_t));
@@ -154,7 +154,7 @@ static uint32_t colour(const struct function *function, const struct liveness *l
     colouring->segments = ARENA_ARRAY(scratch, struct live_segment, liveness->count);
     colouring->scratch = scratch;
     colouring->words = liveness->point_count / 64 + 1;
-    struct range *ranges = gather_ranges(function, liveness, colouring->segments, &count, scratch);
+    struct register_range *ranges = gather_ranges(function, liveness, colouring->segments, &count, scratch);
     if (!count)
         return STACK_POINTER + 1;
     qsort(ranges, count, sizeof *ranges, compare_ranges);

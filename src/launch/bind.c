@@ -236,15 +236,14 @@ static enum status check_block(const struct binder *b) {
     return STATUS_OK;
 }
 
-enum status bind_launch(const struct launch_file *file, unsigned index, const struct module *module,
-                        const struct compiled *compiled, const struct bind_buffer *buffers, struct arena *arena,
-                        struct launch *out, struct report *report) {
+enum status bind_launch(const struct launch_file *file, unsigned index, const struct bind_parts *parts,
+                        struct arena *arena, struct launch *out, struct report *report) {
     const struct launch_step *step = &file->launches[index];
-    struct binder b = {.file = file, .step = step, .buffers = buffers, .arena = arena, .report = report};
-    b.kernel = bind_find_kernel(module, step->kernel);
+    struct binder b = {.file = file, .step = step, .buffers = parts->buffers, .arena = arena, .report = report};
+    b.kernel = bind_find_kernel(parts->module, step->kernel);
     if (!b.kernel)
-        return unknown_kernel(&b, module);
-    b.source = compiled ? compiled_find(compiled, b.kernel->name) : NULL;
+        return unknown_kernel(&b, parts->module);
+    b.source = parts->compiled ? compiled_find(parts->compiled, b.kernel->name) : NULL;
     b.params = arena_alloc(arena, b.kernel->param_bytes);
     uint64_t dynamic_start = bits_round_up(b.kernel->shared_bytes, 16);
     b.shared_end = dynamic_start + step->dynamic_shared_bytes;

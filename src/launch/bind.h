@@ -20,10 +20,15 @@ struct bind_buffer {
     uint64_t address, count; /* elements */
 };
 
-/* Fills everything of *out but the program. `source` is what the compiler said of the kernel, or NULL.
- * All arguments that do not fit are reported. */
-enum status bind_launch(const struct launch_file *file, unsigned index, const struct module *module,
-                        const struct compiled *compiled, const struct bind_buffer *buffers, struct arena *arena,
-                        struct launch *out, struct report *report);
+/* What a launch is joined with. */
+struct bind_parts {
+    const struct module *module;
+    const struct compiled *compiled; /* what the compiler said of it; NULL: nothing */
+    const struct bind_buffer *buffers;
+};
+
+/* Fills everything of *out but the program. All arguments that do not fit are reported. */
+enum status bind_launch(const struct launch_file *file, unsigned index, const struct bind_parts *parts,
+                        struct arena *arena, struct launch *out, struct report *report);
 
 #endif

@@ -17,13 +17,15 @@ static void add_mismatch(struct check_result *out, uint64_t index, const char *g
     snprintf(mismatch->expected, sizeof mismatch->expected, "%s", expected);
 }
 
-static void compare_chunk(const struct launch_check *check, enum element element, const unsigned char *got,
-                          const unsigned char *expected, uint64_t first, uint64_t count, struct check_result *out) {
+/* first: the index of the first of them. */
+static void compare_chunk(const struct launch_check *check, const struct check_contents *got,
+                          const unsigned char *expected, uint64_t first, struct check_result *out) {
+    const enum element element = got->buffer->element;
     unsigned size = element_bytes(element);
-    if (memcmp(got, expected, count * size) == 0)
+    if (memcmp(got->data, expected, got->count * size) == 0)
         return;
-    for (uint64_t i = 0; i < count; i++) {
-        const void *a = got + i * size, *b = expected + i * size;
+    for (uint64_t i = 0; i < got->count; i++) {
+        const void *a = got->data + i * size, *b = expected + i * size;
         if (element_close(element, a, b, check->tolerance))
             continue;
         char text_a[CHECK_TEXT_BYTES], text_b[CHECK_TEXT_BYTES];
@@ -32,18 +34,19 @@ static void compare_chunk(const struct launch_check *check, enum element element
     }
 }
 
-static enum status check_equals(const struct launch_check *check, enum element element, const unsigned char *data,
-                                uint64_t count, const struct fill_source *source, struct check_result *out,
-                                struct report *report) {
+static enum status check_equals(const struct launch_check *check, const struct check_contents *contents,
+                                const struct fill_source *source, struct check_result *out, struct report *report) {
     struct arena arena = {0};
-    struct fill_cursor cursor;
-    unsigned size = element_bytes(element);
-    enum status status = fill_start(&cursor, &check->equals, element, count, source, &arena, report);
+    const uint64_t count = contents->count;
+    struct fill_cursor cursor = {.fill = &check->equals, .element = contents->buffer->element, .count = count};
+    unsigned size = element_bytes(cursor.element);
+    enum status status = fill_start(&cursor, source, &arena, report);
     unsigned char expected[CHUNK_ELEMENTS * 8];
     for (uint64_t i = 0; !status && i < count; i += CHUNK_ELEMENTS) {
         uint64_t n = count - i < CHUNK_ELEMENTS ? count - i : CHUNK_ELEMENTS;
+        const struct check_contents chunk = {contents->buffer, contents->data + i * size, n};
         fill_next(&cursor, expected, n);
-        compare_chunk(check, element, data + i * size, expected, check->first + i, n, out);
+        compare_chunk(check, &chunk, expected, check->first + i, out);
     }
     out->compared = count;
     arena_free(&arena);
@@ -94,15 +97,16 @@ static void check_sum(const struct launch_check *check, enum element element, co
                  number_text(&check->sum, expected, sizeof expected));
 }
 
-enum status check_buffer(const struct launch_check *check, const struct launch_buffer *buffer, const void *data,
-                         uint64_t count, const struct fill_source *source, struct check_result *out,
-                         struct report *report) {
+enum status check_buffer(const struct launch_check *check, const struct check_contents *contents,
+                         const struct fill_source *source, struct check_result *out, struct report *report) {
+    const struct launch_buffer *buffer = contents->buffer;
+    const uint64_t count = contents->count;
     *out = (struct check_result){.passed = true};
     if (check->first >= count || check->count > count - check->first)
         return yaml_error(source->yaml, check->at, report, "'%s' has %llu elements; first and count reach beyond them",
                           buffer->name, (unsigned long long)count);
     unsigned size = element_bytes(buffer->element);
-    const unsigned char *start = (const unsigned char *)data + check->first * size;
+    const unsigned char *start = contents->data + check->first * size;
     uint64_t wanted = check->count ? check->count : count - check->first;
     /* part of a buffer is looked at only when the file says so */
     if (check->kind == LAUNCH_CHECK_EQUALS && check->equals.kind == FILL_VALUES && !check->count &&
@@ -111,8 +115,9 @@ enum status check_buffer(const struct launch_check *check, const struct launch_b
                           "%llu values are given for the %llu elements of '%s'; add count: %llu to look at only those",
                           (unsigned long long)check->equals.value_count, (unsigned long long)wanted, buffer->name,
                           (unsigned long long)check->equals.value_count);
+    const struct check_contents part = {buffer, start, wanted};
     switch (check->kind) {
-    case LAUNCH_CHECK_EQUALS: return check_equals(check, buffer->element, start, wanted, source, out, report);
+    case LAUNCH_CHECK_EQUALS: return check_equals(check, &part, source, out, report);
     case LAUNCH_CHECK_HASH: check_hash(check, start, wanted * size, out); break;
     case LAUNCH_CHECK_SUM: check_sum(check, buffer->element, start, wanted, out); break;
     }

@@ -19,9 +19,15 @@ struct check_result {
     unsigned shown;
 };
 
+/* A buffer after the run, or a part of it. */
+struct check_contents {
+    const struct launch_buffer *buffer;
+    const unsigned char *data;
+    uint64_t count; /* elements */
+};
+
 /* STATUS_OK whether it passed or not; anything else: the check could not be made. */
-enum status check_buffer(const struct launch_check *check, const struct launch_buffer *buffer, const void *data,
-                         uint64_t count, const struct fill_source *source, struct check_result *out,
-                         struct report *report);
+enum status check_buffer(const struct launch_check *check, const struct check_contents *contents,
+                         const struct fill_source *source, struct check_result *out, struct report *report);
 
 #endif

@@ -5,22 +5,22 @@
 #include "base/words.h"
 #include <string.h>
 
-static enum status read_host_file(void *context, const char *path, size_t limit_bytes, struct arena *arena, char **data,
-                                  size_t *bytes, struct report *report) {
+static enum status read_host_file(void *context, const char *path, size_t limit_bytes, struct arena *arena,
+                                  struct file_contents *out, struct report *report) {
     (void)context;
-    return file_read(path, limit_bytes, arena, data, bytes, report);
+    return file_read(path, limit_bytes, arena, &out->data, &out->bytes, report);
 }
 
 const struct file_access file_access_host = {NULL, read_host_file};
 
-struct parser {
+struct fill_parser {
     const struct yaml *yaml;
     enum element element;
     struct arena *arena;
     struct report *report;
 };
 
-static enum status parse_number(const struct parser *p, const struct yaml_node *node, const char *what,
+static enum status parse_number(const struct fill_parser *p, const struct yaml_node *node, const char *what,
                                 struct number *out) {
     if (node->kind != YAML_SCALAR || node->quoted || !number_parse(node->text, out))
         return yaml_error(p->yaml, node, p->report, "%s has to be a number", what);
@@ -28,7 +28,7 @@ static enum status parse_number(const struct parser *p, const struct yaml_node *
 }
 
 /* A number that becomes an element. */
-static enum status parse_element(const struct parser *p, const struct yaml_node *node, struct number *out) {
+static enum status parse_element(const struct fill_parser *p, const struct yaml_node *node, struct number *out) {
     unsigned char scratch[8];
     enum status status = parse_number(p, node, "an element", out);
     if (!status && !element_store(p->element, out, scratch))
@@ -37,18 +37,19 @@ static enum status parse_element(const struct parser *p, const struct yaml_node 
     return status;
 }
 
-static enum status parse_key(const struct parser *p, const struct yaml_node *map, const char *key, struct number *out) {
+static enum status parse_key(const struct fill_parser *p, const struct yaml_node *map, const char *key,
+                             struct number *out) {
     const struct yaml_node *node = yaml_get(map, key);
     return node ? parse_number(p, node, key, out) : STATUS_OK;
 }
 
-static enum status parse_key_u64(const struct parser *p, const struct yaml_node *map, const char *key, uint64_t max,
-                                 uint64_t *out) {
+static enum status parse_key_u64(const struct fill_parser *p, const struct yaml_node *map, const char *key,
+                                 uint64_t max, uint64_t *out) {
     const struct yaml_node *node = yaml_get(map, key);
     return node ? yaml_unsigned(p->yaml, node, key, max, out, p->report) : STATUS_OK;
 }
 
-static enum status parse_index(const struct parser *p, const struct yaml_node *node, struct fill *out) {
+static enum status parse_index(const struct fill_parser *p, const struct yaml_node *node, struct fill *out) {
     static const char *const keys[] = {"scale", "offset", "modulo", NULL};
     out->scale = number_integer(1);
     out->offset = number_integer(0);
@@ -71,7 +72,7 @@ static enum status parse_index(const struct parser *p, const struct yaml_node *n
     return STATUS_OK;
 }
 
-static enum status parse_random(const struct parser *p, const struct yaml_node *node, struct fill *out) {
+static enum status parse_random(const struct fill_parser *p, const struct yaml_node *node, struct fill *out) {
     static const char *const keys[] = {"seed", "min", "max", NULL};
     out->min = number_integer(0);
     out->max = number_integer(1);
@@ -96,7 +97,7 @@ static enum status parse_random(const struct parser *p, const struct yaml_node *
     return STATUS_OK;
 }
 
-static enum status parse_values(const struct parser *p, const struct yaml_node *node, struct fill *out) {
+static enum status parse_values(const struct fill_parser *p, const struct yaml_node *node, struct fill *out) {
     if (node->kind != YAML_LIST || node->count == 0)
         return yaml_error(p->yaml, node, p->report, "values has to be a list of numbers: [1, 2, 3]");
     struct number *values = ARENA_ARRAY(p->arena, struct number, node->count);
@@ -110,7 +111,7 @@ static enum status parse_values(const struct parser *p, const struct yaml_node *
     return STATUS_OK;
 }
 
-static enum status parse_xorshift32(const struct parser *p, const struct yaml_node *node, struct fill *out) {
+static enum status parse_xorshift32(const struct fill_parser *p, const struct yaml_node *node, struct fill *out) {
     static const char *const keys[] = {"state", "skip", "modulo", NULL};
     uint64_t state = 1;
     enum status status = yaml_known_keys(p->yaml, node, "an xorshift32 fill", keys, p->report);
@@ -126,7 +127,7 @@ static enum status parse_xorshift32(const struct parser *p, const struct yaml_no
     return status;
 }
 
-static enum status parse_path(const struct parser *p, const struct yaml_node *node, struct fill *out) {
+static enum status parse_path(const struct fill_parser *p, const struct yaml_node *node, struct fill *out) {
     if (node->kind != YAML_SCALAR || !*node->text)
         return yaml_error(p->yaml, node, p->report, "file has to be a path");
     out->path = node->text;
@@ -136,7 +137,7 @@ static enum status parse_path(const struct parser *p, const struct yaml_node *no
 enum status fill_parse(const struct yaml *yaml, const struct yaml_node *node, enum element element, struct arena *arena,
                        struct fill *out, struct report *report) {
     static const char *const kinds[] = {"value", "index", "random", "file", "values", "xorshift32", NULL};
-    struct parser p = {yaml, element, arena, report};
+    struct fill_parser p = {yaml, element, arena, report};
     *out = (struct fill){.at = node};
     if (node->kind == YAML_SCALAR)
         return yaml_error(yaml, node, report, "a fill is written as {value: %s}, or with another of %s", node->text,
@@ -224,16 +225,15 @@ static size_t limit_of(const struct fill_cursor *cursor, const struct fill_sourc
 static enum status load_file(struct fill_cursor *cursor, const struct fill_source *source, struct arena *arena,
                              struct report *report) {
     const struct fill *fill = cursor->fill;
-    char *data = NULL;
-    size_t bytes = 0;
+    struct file_contents file = {0};
     struct report inner = {0};
     const char *path = file_join(arena, source->folder, fill->path);
     enum status status =
-        source->files->read(source->files->context, path, limit_of(cursor, source), arena, &data, &bytes, &inner);
+        source->files->read(source->files->context, path, limit_of(cursor, source), arena, &file, &inner);
     struct npy npy;
-    bool is_npy = !status && npy_is(data, bytes);
+    bool is_npy = !status && npy_is(file.data, file.bytes);
     if (is_npy)
-        status = npy_parse(fill->path, data, bytes, &npy, &inner);
+        status = npy_parse(fill->path, file.data, file.bytes, &npy, &inner);
     if (status) {
         yaml_error(source->yaml, fill->at, report, "the file cannot be used: %s", report_text(&inner));
         report_free(&inner);
@@ -245,29 +245,31 @@ static enum status load_file(struct fill_cursor *cursor, const struct fill_sourc
     if (is_npy && !npy_matches(&npy, cursor->element))
         return yaml_error(source->yaml, fill->at, report, "%s holds elements of NumPy type '%s', not %s ('%s')",
                           fill->path, npy.descr, type, npy_descr(cursor->element));
-    uint64_t available = (is_npy ? npy.data_bytes : bytes) / size;
+    uint64_t available = (is_npy ? npy.data_bytes : file.bytes) / size;
     if (is_npy && npy.count > available)
         return yaml_error(source->yaml, fill->at, report, "%s is cut off: %llu of its %llu elements are there",
                           fill->path, (unsigned long long)available, (unsigned long long)npy.count);
     if (is_npy && npy.data_bytes > npy.count * size)
         return yaml_error(source->yaml, fill->at, report, "%s holds %llu bytes more than the shape in its header says",
                           fill->path, (unsigned long long)(npy.data_bytes - npy.count * size));
-    if (!is_npy && bytes % size)
+    if (!is_npy && file.bytes % size)
         return yaml_error(source->yaml, fill->at, report, "%s has %zu bytes, which is no whole number of %s elements",
-                          fill->path, bytes, type);
+                          fill->path, file.bytes, type);
     uint64_t held = is_npy ? npy.count : available;
     if (cursor->count == FILL_COUNT_UNKNOWN)
         cursor->count = held;
     if (held != cursor->count)
         return yaml_error(source->yaml, fill->at, report, "%s holds %llu elements, but %llu are wanted", fill->path,
                           (unsigned long long)held, (unsigned long long)cursor->count);
-    cursor->data = is_npy ? npy.data : (const void *)data;
+    cursor->data = is_npy ? npy.data : (const void *)file.data;
     return STATUS_OK;
 }
 
-enum status fill_start(struct fill_cursor *cursor, const struct fill *fill, enum element element, uint64_t count,
-                       const struct fill_source *source, struct arena *arena, struct report *report) {
-    *cursor = (struct fill_cursor){.fill = fill, .element = element, .count = count, .state = fill->state};
+enum status fill_start(struct fill_cursor *cursor, const struct fill_source *source, struct arena *arena,
+                       struct report *report) {
+    const struct fill *fill = cursor->fill;
+    const uint64_t count = cursor->count;
+    *cursor = (struct fill_cursor){.fill = fill, .element = cursor->element, .count = count, .state = fill->state};
     if (fill->kind == FILL_FILE)
         return load_file(cursor, source, arena, report);
     if (fill->kind == FILL_VALUES) {

@@ -8,11 +8,16 @@
 #include "launch/element.h"
 #include "base/yaml.h"
 
+struct file_contents {
+    char *data;
+    size_t bytes;
+};
+
 /* How files named by a launch file are read; a caller that must not touch the disk gives its own. */
 struct file_access {
     void *context;
-    enum status (*read)(void *context, const char *path, size_t limit_bytes, struct arena *arena, char **data,
-                        size_t *bytes, struct report *report);
+    enum status (*read)(void *context, const char *path, size_t limit_bytes, struct arena *arena,
+                        struct file_contents *out, struct report *report);
 };
 /* Reads from the host's disk. */
 extern const struct file_access file_access_host;
@@ -41,9 +46,11 @@ enum status fill_parse(const struct yaml *yaml, const struct yaml_node *node, en
 
 /* Yields the elements of a fill from first to last. */
 struct fill_cursor {
+    /* given to fill_start */
     const struct fill *fill;
     enum element element;
-    uint64_t count; /* of all elements */
+    uint64_t count; /* of all elements; FILL_COUNT_UNKNOWN: as many as the file or list holds, which it then says */
+    /* its own */
     uint64_t next;
     struct rng rng;
     uint32_t state;
@@ -60,9 +67,9 @@ struct fill_source {
 };
 
 enum { FILL_COUNT_UNKNOWN = 0 };
-/* Loads the fill's file into the arena if it has one. `count` FILL_COUNT_UNKNOWN: as many as the file or list holds. */
-enum status fill_start(struct fill_cursor *cursor, const struct fill *fill, enum element element, uint64_t count,
-                       const struct fill_source *source, struct arena *arena, struct report *report);
+/* Loads the fill's file into the arena if it has one. */
+enum status fill_start(struct fill_cursor *cursor, const struct fill_source *source, struct arena *arena,
+                       struct report *report);
 /* Writes the next n elements. */
 void fill_next(struct fill_cursor *cursor, void *out, uint64_t n);
 

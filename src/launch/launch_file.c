@@ -5,7 +5,7 @@
 #include "base/words.h"
 #include <string.h>
 
-struct parser {
+struct launch_parser {
     struct arena *arena;
     struct report *report;
     struct launch_file *file;
@@ -16,20 +16,21 @@ struct parser {
 /* Reading goes on after an error so that a user sees all of them; the first one is what is returned. */
 static void keep(enum status *status, enum status one) { *status = *status ? *status : one; }
 
-static enum status need(const struct parser *p, const struct yaml_node *map, const char *what, const char *key,
+static enum status need(const struct launch_parser *p, const struct yaml_node *map, const char *what, const char *key,
                         const struct yaml_node **out) {
     *out = yaml_get(map, key);
     return *out ? STATUS_OK : yaml_error(p->yaml, map, p->report, "%s needs the key '%s'", what, key);
 }
 
-static enum status read_word(const struct parser *p, const struct yaml_node *node, const char *what, const char **out) {
+static enum status read_word(const struct launch_parser *p, const struct yaml_node *node, const char *what,
+                             const char **out) {
     if (node->kind != YAML_SCALAR || !*node->text || yaml_is_null(node))
         return yaml_error(p->yaml, node, p->report, "%s has to be a word", what);
     *out = node->text;
     return STATUS_OK;
 }
 
-static enum status read_element(const struct parser *p, const struct yaml_node *node, enum element *out) {
+static enum status read_element(const struct launch_parser *p, const struct yaml_node *node, enum element *out) {
     const char *name = "";
     enum status status = read_word(p, node, "a type", &name);
     const enum element found = element_find(name);
@@ -40,7 +41,7 @@ static enum status read_element(const struct parser *p, const struct yaml_node *
     return status;
 }
 
-static enum status read_buffer(const struct parser *p, const struct yaml_node *key, const struct yaml_node *node,
+static enum status read_buffer(const struct launch_parser *p, const struct yaml_node *key, const struct yaml_node *node,
                                struct launch_buffer *out) {
     static const char *const keys[] = {"type", "count", "fill", NULL};
     out->name = key->text;
@@ -65,7 +66,7 @@ static enum status read_buffer(const struct parser *p, const struct yaml_node *k
     return status;
 }
 
-static enum status read_buffers(struct parser *p, const struct yaml_node *node) {
+static enum status read_buffers(struct launch_parser *p, const struct yaml_node *node) {
     if (yaml_is_null(node))
         return STATUS_OK;
     if (node->kind != YAML_MAP)
@@ -98,7 +99,7 @@ unsigned launch_file_buffer(const struct launch_file *file, const char *name) {
     return i;
 }
 
-static enum status find_buffer(const struct parser *p, const struct yaml_node *node, unsigned *out) {
+static enum status find_buffer(const struct launch_parser *p, const struct yaml_node *node, unsigned *out) {
     const char *name = "";
     enum status status = read_word(p, node, "the name of a buffer", &name);
     if (status)
@@ -120,7 +121,7 @@ static enum status find_buffer(const struct parser *p, const struct yaml_node *n
 }
 
 /* {f32: 2.5}, or {f32: [1, 2, 3, 4]} for a vector. */
-static enum status read_values(const struct parser *p, const struct yaml_node *node, struct launch_arg *out) {
+static enum status read_values(const struct launch_parser *p, const struct yaml_node *node, struct launch_arg *out) {
     unsigned count = node->kind == YAML_LIST ? node->count : 1;
     if (node->kind == YAML_MAP || count == 0 || count > 16)
         return yaml_error(p->yaml, node, p->report, "a scalar is one number, a vector a list of 2 to 16");
@@ -147,7 +148,7 @@ static int hex_digit(char c) {
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-static enum status read_bytes(const struct parser *p, const struct yaml_node *node, struct launch_arg *out) {
+static enum status read_bytes(const struct launch_parser *p, const struct yaml_node *node, struct launch_arg *out) {
     const char *text = node->kind == YAML_SCALAR ? node->text : "?";
     unsigned char *bytes = arena_alloc(p->arena, strlen(text) / 2 + 1);
     uint64_t count = 0;
@@ -166,7 +167,7 @@ static enum status read_bytes(const struct parser *p, const struct yaml_node *no
     return STATUS_OK;
 }
 
-static enum status read_arg(const struct parser *p, const struct yaml_node *node, struct launch_arg *out) {
+static enum status read_arg(const struct launch_parser *p, const struct yaml_node *node, struct launch_arg *out) {
     out->at = node;
     if (node->kind == YAML_SCALAR) {
         out->kind = LAUNCH_ARG_BUFFER;
@@ -200,8 +201,8 @@ static enum status read_arg(const struct parser *p, const struct yaml_node *node
 }
 
 /* A list of one to three sizes, or one number. Absent dimensions keep what `out` holds. */
-static enum status read_sizes(const struct parser *p, const struct yaml_node *node, const char *what, uint32_t min,
-                              uint32_t out[3], uint32_t *dimensions) {
+static enum status read_sizes(const struct launch_parser *p, const struct yaml_node *node, const char *what,
+                              uint32_t min, uint32_t out[3], uint32_t *dimensions) {
     unsigned count = node->kind == YAML_LIST ? node->count : 1;
     if (node->kind == YAML_MAP || count == 0 || count > 3)
         return yaml_error(p->yaml, node, p->report, "%s is a list of one to three numbers: [x, y, z]", what);
@@ -220,7 +221,7 @@ static enum status read_sizes(const struct parser *p, const struct yaml_node *no
     return STATUS_OK;
 }
 
-static enum status read_args(const struct parser *p, const struct yaml_node *node, struct launch_step *out) {
+static enum status read_args(const struct launch_parser *p, const struct yaml_node *node, struct launch_step *out) {
     if (node->kind != YAML_LIST)
         return yaml_error(p->yaml, node, p->report, "args is a list, one entry for each argument of the kernel");
     enum status status = STATUS_OK;
@@ -232,7 +233,7 @@ static enum status read_args(const struct parser *p, const struct yaml_node *nod
     return status;
 }
 
-static enum status read_launch(const struct parser *p, const struct yaml_node *node, struct launch_step *out) {
+static enum status read_launch(const struct launch_parser *p, const struct yaml_node *node, struct launch_step *out) {
     static const char *const keys[] = {"kernel", "grid", "block", "args", "dynamic_shared", "global_offset", NULL};
     *out = (struct launch_step){.at = node, .args_at = node, .grid = {1, 1, 1}, .block = {1, 1, 1}};
     enum status status = yaml_known_keys(p->yaml, node, "a launch", keys, p->report);
@@ -260,7 +261,7 @@ static enum status read_launch(const struct parser *p, const struct yaml_node *n
     return status;
 }
 
-static enum status read_launches(const struct parser *p, const struct yaml_node *node) {
+static enum status read_launches(const struct launch_parser *p, const struct yaml_node *node) {
     if (node->kind != YAML_LIST || node->count == 0)
         return yaml_error(p->yaml, node, p->report,
                           "launches is a list: '- {kernel: name, grid: [256], block: [256], args: [...]}'");
@@ -272,7 +273,7 @@ static enum status read_launches(const struct parser *p, const struct yaml_node 
     return status;
 }
 
-static enum status read_tolerance(const struct parser *p, const struct yaml_node *node, double *out) {
+static enum status read_tolerance(const struct launch_parser *p, const struct yaml_node *node, double *out) {
     struct number number;
     if (node->kind != YAML_SCALAR || node->quoted || !number_parse(node->text, &number) || !(number.real >= 0))
         return yaml_error(p->yaml, node, p->report, "tolerance has to be a number of at least 0");
@@ -280,7 +281,7 @@ static enum status read_tolerance(const struct parser *p, const struct yaml_node
     return STATUS_OK;
 }
 
-static enum status read_hash(const struct parser *p, const struct yaml_node *node, uint64_t *out) {
+static enum status read_hash(const struct launch_parser *p, const struct yaml_node *node, uint64_t *out) {
     const char *text = node->kind == YAML_SCALAR ? node->text : "";
     *out = 0;
     bool valid = strlen(text) == 16;
@@ -295,7 +296,8 @@ static enum status read_hash(const struct parser *p, const struct yaml_node *nod
 }
 
 /* What is compared: exactly one of equals, hash, sum. */
-static enum status read_expectation(const struct parser *p, const struct yaml_node *node, struct launch_check *out) {
+static enum status read_expectation(const struct launch_parser *p, const struct yaml_node *node,
+                                    struct launch_check *out) {
     const struct yaml_node *equals = yaml_get(node, "equals"), *hash = yaml_get(node, "hash");
     const struct yaml_node *sum = yaml_get(node, "sum");
     if ((equals != NULL) + (hash != NULL) + (sum != NULL) != 1)
@@ -314,7 +316,7 @@ static enum status read_expectation(const struct parser *p, const struct yaml_no
     return STATUS_OK;
 }
 
-static enum status read_check(const struct parser *p, const struct yaml_node *node, struct launch_check *out) {
+static enum status read_check(const struct launch_parser *p, const struct yaml_node *node, struct launch_check *out) {
     static const char *const keys[] = {"buffer", "equals", "hash", "sum", "tolerance", "first", "count", NULL};
     out->at = node;
     enum status status = yaml_known_keys(p->yaml, node, "a check", keys, p->report);
@@ -339,7 +341,7 @@ static enum status read_check(const struct parser *p, const struct yaml_node *no
     return status;
 }
 
-static enum status read_checks(const struct parser *p, const struct yaml_node *node) {
+static enum status read_checks(const struct launch_parser *p, const struct yaml_node *node) {
     if (yaml_is_null(node))
         return STATUS_OK;
     if (node->kind != YAML_LIST)
@@ -352,8 +354,8 @@ static enum status read_checks(const struct parser *p, const struct yaml_node *n
     return status;
 }
 
-static enum status read_words(const struct parser *p, const struct yaml_node *node, const char *what, const char ***out,
-                              unsigned *count) {
+static enum status read_words(const struct launch_parser *p, const struct yaml_node *node, const char *what,
+                              const char ***out, unsigned *count) {
     if (node->kind != YAML_LIST)
         return yaml_error(p->yaml, node, p->report, "%s is a list of words", what);
     *out = ARENA_ARRAY(p->arena, const char *, node->count);
@@ -365,7 +367,7 @@ static enum status read_words(const struct parser *p, const struct yaml_node *no
 }
 
 /* A launch file from someone else must not be able to load a plug-in into the compiler. */
-static enum status check_build(const struct parser *p, const struct yaml_node *defines,
+static enum status check_build(const struct launch_parser *p, const struct yaml_node *defines,
                                const struct yaml_node *includes, const struct yaml_node *options) {
     const struct launch_build *build = &p->file->build;
     enum status status = STATUS_OK;
@@ -387,7 +389,7 @@ static enum status check_build(const struct parser *p, const struct yaml_node *d
     return status;
 }
 
-static enum status read_build(const struct parser *p, const struct yaml_node *node) {
+static enum status read_build(const struct launch_parser *p, const struct yaml_node *node) {
     static const char *const keys[] = {"defines", "includes", "standard", "options", NULL};
     struct launch_build *build = &p->file->build;
     enum status status = yaml_known_keys(p->yaml, node, "build", keys, p->report);
@@ -414,7 +416,7 @@ enum status launch_file_parse(struct arena *arena, const char *name, const char 
     enum status status = yaml_parse(arena, name, text, length, &out->yaml, report);
     if (status)
         return status;
-    struct parser p = {.arena = arena, .report = report, .file = out, .yaml = &out->yaml};
+    struct launch_parser p = {.arena = arena, .report = report, .file = out, .yaml = &out->yaml};
     p.buffer_names = arena_copy(arena, no_names, sizeof no_names);
     const struct yaml_node *root = out->yaml.root, *launches = NULL;
     status = yaml_known_keys(p.yaml, root, "a launch file", keys, report);

@@ -5,16 +5,16 @@
 
 static const char magic[] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 
-struct reader {
+struct npy_reader {
     const char *at, *end;
 };
 
-static void skip_blanks(struct reader *r) {
+static void skip_blanks(struct npy_reader *r) {
     while (r->at < r->end && (*r->at == ' ' || *r->at == '\n' || *r->at == '\t'))
         r->at++;
 }
 
-static bool take(struct reader *r, const char *word) {
+static bool take(struct npy_reader *r, const char *word) {
     skip_blanks(r);
     size_t length = strlen(word);
     if ((size_t)(r->end - r->at) < length || memcmp(r->at, word, length) != 0)
@@ -23,7 +23,7 @@ static bool take(struct reader *r, const char *word) {
     return true;
 }
 
-static bool take_quoted(struct reader *r, char *out, size_t size) {
+static bool take_quoted(struct npy_reader *r, char *out, size_t size) {
     if (!take(r, "'"))
         return false;
     size_t length = 0;
@@ -36,7 +36,7 @@ static bool take_quoted(struct reader *r, char *out, size_t size) {
     return take(r, "'");
 }
 
-static bool take_number(struct reader *r, uint64_t *out) {
+static bool take_number(struct npy_reader *r, uint64_t *out) {
     skip_blanks(r);
     const char *start = r->at;
     *out = 0;
@@ -47,7 +47,7 @@ static bool take_number(struct reader *r, uint64_t *out) {
     return r->at > start;
 }
 
-static bool take_shape(struct reader *r, struct npy *out) {
+static bool take_shape(struct npy_reader *r, struct npy *out) {
     out->count = 1;
     if (!take(r, "("))
         return false;
@@ -67,7 +67,7 @@ static bool take_shape(struct reader *r, struct npy *out) {
 }
 
 /* The header is a Python dict with exactly these three keys. */
-static bool take_header(struct reader *r, struct npy *out, bool *fortran) {
+static bool take_header(struct npy_reader *r, struct npy *out, bool *fortran) {
     bool have_descr = false, have_order = false, have_shape = false;
     if (!take(r, "{"))
         return false;
@@ -113,7 +113,7 @@ enum status npy_parse(const char *name, const void *bytes, size_t length, struct
         header |= (size_t)data[10] << 16 | (size_t)data[11] << 24;
     if (header > length - start)
         return report_add(report, STATUS_INVALID, "%s: cut off inside its header", name);
-    struct reader r = {(const char *)data + start, (const char *)data + start + header};
+    struct npy_reader r = {(const char *)data + start, (const char *)data + start + header};
     bool fortran = false;
     if (!take_header(&r, out, &fortran))
         return report_add(report, STATUS_INVALID,

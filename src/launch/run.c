@@ -20,12 +20,12 @@ static enum status at_module(const struct launch_file *file, struct report *inne
 }
 
 enum status run_load_text(const struct launch_file *file, unsigned address_bits, struct arena *arena,
-                          struct compiled *compiled, bool *is_compiled, const char **text, size_t *length,
-                          uint64_t *source_hash, struct report *report) {
+                          struct run_module *out, struct report *report) {
     static const char *const endings[] = {".ptx", ".sass", ".cubin", ".cl", ".cu", NULL};
     const char *path = file_join(arena, file->folder, file->module);
     const char *dot = strrchr(file_name(path), '.');
     unsigned kind = 0;
+    *out = (struct run_module){0};
     while (endings[kind] && strcmp(dot ? dot : "", endings[kind]) != 0)
         kind++;
     if (!endings[kind])
@@ -34,13 +34,13 @@ enum status run_load_text(const struct launch_file *file, unsigned address_bits,
                           file->module);
     char *data = NULL;
     struct report inner = {0};
-    enum status status = file_read(path, MODULE_LIMIT_BYTES, arena, &data, length, &inner);
+    enum status status = file_read(path, MODULE_LIMIT_BYTES, arena, &data, &out->length, &inner);
     if (at_module(file, &inner, report, status))
         return status;
-    *source_hash = XXH64(data, *length, 0);
-    *text = data;
-    *is_compiled = !load_is_text(path);
-    if (!*is_compiled)
+    out->source_hash = XXH64(data, out->length, 0);
+    out->text = data;
+    out->is_compiled = !load_is_text(path);
+    if (!out->is_compiled)
         return STATUS_OK;
     const char **includes = ARENA_ARRAY(arena, const char *, file->build.include_count);
     for (unsigned i = 0; i < file->build.include_count; i++)
@@ -55,25 +55,25 @@ enum status run_load_text(const struct launch_file *file, unsigned address_bits,
         .standard = file->build.standard,
         .address_bits = strcmp(endings[kind], ".cl") == 0 ? address_bits : 64,
     };
-    status = compile_file(path, &options, arena, compiled, report);
-    *text = compiled->ptx;
-    *length = compiled->ptx_bytes;
+    status = compile_file(path, &options, arena, &out->compiled, report);
+    out->text = out->compiled.ptx;
+    out->length = out->compiled.ptx_bytes;
     return status;
 }
 
 static enum status load_module(struct run *run, struct report *report) {
-    const char *text = NULL;
-    size_t length = 0;
+    struct run_module loaded;
     enum status status =
         run_load_text(run->file, lowered_address_bits(run->machine, (enum isa_choice)run->machine->isa), &run->arena,
-                      &run->compiled, &run->is_compiled, &text, &length, &run->source_hash, report);
+                      &loaded, report);
+    run->compiled = loaded.compiled, run->is_compiled = loaded.is_compiled, run->source_hash = loaded.source_hash;
     if (status)
         return status;
-    run->module_hash = XXH64(text, length, 0);
+    run->module_hash = XXH64(loaded.text, loaded.length, 0);
     const char *name = file_name(run->file->module); /* never a folder of the host */
     if (run->is_compiled)                            /* positions in the PTX are not positions in the source */
         name = arena_printf(&run->arena, "%s.ptx", name);
-    status = device_load(run->device, name, text, length, &run->program, report);
+    status = device_load(run->device, name, loaded.text, loaded.length, &run->program, report);
     if (status)
         return status;
     run->module = program_module(run->program);
@@ -92,8 +92,8 @@ static enum status place_buffers(struct run *run, struct fill_cursor *cursors, s
     for (unsigned i = 0; i < run->file->buffer_count; i++) {
         const struct launch_buffer *buffer = &run->file->buffers[i];
         struct fill_source source = source_of(run, i);
-        enum status status =
-            fill_start(&cursors[i], &buffer->fill, buffer->element, buffer->count, &source, &run->arena, report);
+        cursors[i] = (struct fill_cursor){.fill = &buffer->fill, .element = buffer->element, .count = buffer->count};
+        enum status status = fill_start(&cursors[i], &source, &run->arena, report);
         if (status)
             return status;
         run->buffers[i].count = cursors[i].count;
@@ -138,9 +138,9 @@ enum status run_open(struct run *run, const struct launch_file *file, const stru
         status = place_buffers(run, cursors, report);
     if (status)
         return status;
+    const struct bind_parts parts = {run->module, run->is_compiled ? &run->compiled : NULL, run->buffers};
     for (unsigned i = 0; i < file->launch_count; i++) {
-        enum status one = bind_launch(file, i, run->module, run->is_compiled ? &run->compiled : NULL, run->buffers,
-                                      &run->arena, &run->launches[i], report);
+        enum status one = bind_launch(file, i, &parts, &run->arena, &run->launches[i], report);
         run->launches[i].program = run->program;
         run->launches[i].in_time = options->in_time;
         run->launches[i].watch = options->watch;
@@ -199,8 +199,9 @@ enum status run_check(struct run *run, struct report *report) {
     for (unsigned i = 0; i < run->file->check_count; i++) {
         const struct launch_check *check = &run->file->checks[i];
         struct fill_source source = source_of(run, check->buffer);
-        enum status status = check_buffer(check, &run->file->buffers[check->buffer], buffer_data(run, check->buffer),
-                                          run->buffers[check->buffer].count, &source, &run->checks[i], report);
+        const struct check_contents contents = {&run->file->buffers[check->buffer], buffer_data(run, check->buffer),
+                                                run->buffers[check->buffer].count};
+        enum status status = check_buffer(check, &contents, &source, &run->checks[i], report);
         if (status)
             return status;
         if (!run->checks[i].passed) {

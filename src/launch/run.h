@@ -52,10 +52,16 @@ enum status run_check(struct run *run, struct report *report);
 enum status run_dump(struct run *run, unsigned buffer, const char *path, struct report *report);
 void run_close(struct run *run);
 
+struct run_module {
+    const char *text; /* what can be loaded */
+    size_t length;
+    bool is_compiled; /* from a source; compiled says what the compiler knew */
+    struct compiled compiled;
+    uint64_t source_hash; /* xxHash64 of the file that `module:` names */
+};
 /* The module of a launch file alone, as run_open would load it: compiled where it is a source, with addresses of so many bits
  * (64, 32: OpenCL C only). */
 enum status run_load_text(const struct launch_file *file, unsigned address_bits, struct arena *arena,
-                          struct compiled *compiled, bool *is_compiled, const char **text, size_t *length,
-                          uint64_t *source_hash, struct report *report);
+                          struct run_module *out, struct report *report);
 
 #endif

@@ -2,12 +2,10 @@
 #include "machine/machine.h"
 #include "base/bits.h"
 #include "base/file.h"
-#include "base/text.h"
 #include "base/words.h"
 #include "base/yaml.h"
 #include "divergence/divergence.h"
-#include "sm/scheduler/scheduler.h"
-#include <setjmp.h>
+#include "machine/check.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -97,33 +95,28 @@ static enum status read_key(struct machine *machine, const struct yaml *yaml, co
     return status;
 }
 
-static enum status read_text(struct machine *machine, const char *name, const char *file, const char *text,
-                             size_t length, unsigned depth, struct report *report) {
-    struct yaml yaml;
-    enum status status = yaml_parse(&machine->arena, file, text, length, &yaml, report);
-    if (status)
-        return status;
-    if (yaml.root->kind != YAML_MAP)
-        return yaml_error(&yaml, yaml.root, report, "a machine is written as lines of 'key: value'");
-    const struct yaml_node *base = yaml_get(yaml.root, "base"), *origin = yaml_get(yaml.root, "origin");
-    const struct yaml_node *about = yaml_get(yaml.root, "about");
+static enum status read_yaml(struct machine *machine, const char *name, const struct yaml *yaml, unsigned depth,
+                             struct report *report) {
+    if (yaml->root->kind != YAML_MAP)
+        return yaml_error(yaml, yaml->root, report, "a machine is written as lines of 'key: value'");
+    const struct yaml_node *base = yaml_get(yaml->root, "base"), *origin = yaml_get(yaml->root, "origin");
+    const struct yaml_node *about = yaml_get(yaml->root, "about");
     const struct yaml_node *words[] = {base, origin, about};
     for (unsigned i = 0; i < 3; i++)
         if (words[i] && words[i]->kind != YAML_SCALAR)
-            return yaml_error(&yaml, words[i], report, "base, origin and about are plain text");
+            return yaml_error(yaml, words[i], report, "base, origin and about are plain text");
     if (base && depth == BASE_DEPTH_MAX)
-        return yaml_error(&yaml, base, report, "the machines build on each other in a circle, or too deeply");
-    if (base)
-        status = read_machine(machine, base->text, depth + 1, report);
+        return yaml_error(yaml, base, report, "the machines build on each other in a circle, or too deeply");
+    enum status status = base ? read_machine(machine, base->text, depth + 1, report) : STATUS_OK;
     if (status)
         return status;
     machine->name = name;
     machine->about = about ? about->text : "";
-    for (unsigned i = 0; i < yaml.root->count; i++) {
-        const struct yaml_node *key = yaml.root->keys[i], *node = yaml.root->items[i];
+    for (unsigned i = 0; i < yaml->root->count; i++) {
+        const struct yaml_node *key = yaml->root->keys[i], *node = yaml->root->items[i];
         if (node == base || node == origin || node == about)
             continue;
-        enum status one = read_key(machine, &yaml, key, node, origin ? origin->text : "no origin given", report);
+        enum status one = read_key(machine, yaml, key, node, origin ? origin->text : "no origin given", report);
         status = one ? one : status;
     }
     return status;
@@ -158,7 +151,9 @@ static enum status read_machine(struct machine *machine, const char *gpu, unsign
     const char *name = arena_strndup(&machine->arena, last, name_length);
     if (depth == 0 && path == gpu)
         machine->file = arena_strdup(&machine->arena, path);
-    return read_text(machine, name, path == gpu ? gpu : last, text, length, depth, report);
+    struct yaml yaml;
+    status = yaml_parse(&machine->arena, path == gpu ? gpu : last, text, length, &yaml, report);
+    return status ? status : read_yaml(machine, name, &yaml, depth, report);
 }
 
 /* ---- keys ---- */
@@ -219,18 +214,10 @@ const char *machine_needs_time(const struct machine *machine) {
     return divergence_needs_time(mechanism, machine_mechanism_params(machine, mechanism));
 }
 
-enum status machine_check_functional(const struct machine *machine, struct report *report) {
-    const char *reason = machine_needs_time(machine);
-    if (!reason)
-        return STATUS_OK;
-    return report_add(report, STATUS_INVALID, "divergence.mechanism=%s needs time: %s; leave out --functional",
-                      machine->divergence_mechanism, reason);
-}
-
 unsigned machine_warp_threads(const struct machine *machine) {
     const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
-    const unsigned threads = mechanism->warp_threads
-                                 ? mechanism->warp_threads(machine_mechanism_params(machine, mechanism))
+    const unsigned threads = mechanism->forming && mechanism->forming->warp_threads
+                                 ? mechanism->forming->warp_threads(machine_mechanism_params(machine, mechanism))
                                  : machine->warp_size;
     return threads < machine->max_block_threads ? threads : machine->max_block_threads;
 }
@@ -268,8 +255,11 @@ enum status machine_open(struct machine *machine, const char *gpu, struct report
 
 enum status machine_open_text(struct machine *machine, const char *name, const char *text, size_t length,
                               struct report *report) {
+    struct yaml yaml;
     enum status status = start(machine, report);
-    return status ? status : read_text(machine, name, name, text, length, 0, report);
+    if (!status)
+        status = yaml_parse(&machine->arena, name, text, length, &yaml, report);
+    return status ? status : read_yaml(machine, name, &yaml, 0, report);
 }
 
 enum status machine_set(struct machine *machine, const char *setting, const char *origin, struct report *report) {
@@ -283,8 +273,7 @@ enum status machine_set(struct machine *machine, const char *setting, const char
 
 /* ---- the data cache and what it shares its memory with ---- */
 
-/* The next size of l1.carve_out in bytes; false: the list is over or is none. */
-static bool next_carve_out(const char **list, uint64_t *bytes) {
+bool machine_next_carve_out(const char **list, uint64_t *bytes) {
     const char *at = *list + strspn(*list, " ,");
     char *end = NULL;
     if (*at < '0' || *at > '9')
@@ -292,37 +281,6 @@ static bool next_carve_out(const char **list, uint64_t *bytes) {
     *bytes = strtoull(at, &end, 10) * 1024;
     *list = end;
     return true;
-}
-
-static enum status check_carve_out(const struct machine *machine, struct report *report) {
-    const char *list = machine->l1_carve_out;
-    const uint64_t way_bytes = machine->l1.size_bytes / machine->l1.ways;
-    uint64_t bytes, before = 0, last = 0;
-    for (unsigned n = 0; next_carve_out(&list, &bytes); before = last = bytes, n++)
-        if ((n && bytes <= before) || bytes >= machine->l1.size_bytes || !way_bytes || bytes % way_bytes)
-            return report_add(report, STATUS_INVALID,
-                              "machine '%s': l1.carve_out '%s': %llu KiB must be more than the size before, less than "
-                              "l1.size_bytes (%llu) and whole ways of it (%llu bytes each)",
-                              machine->name, machine->l1_carve_out, (unsigned long long)(bytes / 1024),
-                              (unsigned long long)machine->l1.size_bytes, (unsigned long long)way_bytes);
-    if (list[strspn(list, " ,")])
-        return report_add(report, STATUS_INVALID,
-                          "machine '%s': l1.carve_out '%s' is not a list of sizes in KiB, as '0 16 64'", machine->name,
-                          machine->l1_carve_out);
-    if (machine->l1_carve_out[0] && last < machine->shared_bytes)
-        return report_add(report, STATUS_INVALID,
-                          "machine '%s': sm.shared_bytes is %llu, but the largest of l1.carve_out holds only %llu",
-                          machine->name, (unsigned long long)machine->shared_bytes, (unsigned long long)last);
-    return STATUS_OK;
-}
-
-static enum status check_l1(const struct machine *machine, struct report *report) {
-    if (machine->l1_prefer == MACHINE_PREFER_L1 && !machine->l1_large_bytes)
-        return report_add(report, STATUS_INVALID,
-                          "machine '%s': l1.prefer=l1, but this SM has one split only: set l1.large_bytes, "
-                          "l1.large_ways and l1.small_shared_bytes, or leave l1.prefer at shared",
-                          machine->name);
-    return machine->l1_carve_out[0] ? check_carve_out(machine, report) : STATUS_OK;
 }
 
 uint64_t machine_shared_bytes(const struct machine *machine) {
@@ -339,7 +297,7 @@ struct cache_params machine_l1(const struct machine *machine, uint64_t shared_in
     const uint64_t way_bytes = l1.size_bytes / l1.ways;
     if (machine->ideal_warps && shared_in_use > machine->shared_bytes)
         shared_in_use = machine->shared_bytes;
-    for (uint64_t bytes; next_carve_out(&list, &bytes);)
+    for (uint64_t bytes; machine_next_carve_out(&list, &bytes);)
         if (bytes >= shared_in_use) {
             l1.size_bytes -= bytes;
             l1.ways -= (uint32_t)(bytes / way_bytes);
@@ -348,83 +306,13 @@ struct cache_params machine_l1(const struct machine *machine, uint64_t shared_in
     return l1;
 }
 
-static enum status check_names(const struct machine *machine, struct report *report) {
-    enum status status = STATUS_OK;
-    if (!divergence_find(machine->divergence_mechanism)) {
-        struct text_nearest nearest = {0};
-        for (const struct divergence_ops *const *known = divergence_all(); *known; known++)
-            text_nearest_try(&nearest, machine->divergence_mechanism, (*known)->name);
-        status = report_add(report, STATUS_INVALID, "divergence.mechanism=%s: no such mechanism%s%s%s; there are:",
-                            machine->divergence_mechanism, nearest.best ? " (did you mean '" : "",
-                            nearest.best ? nearest.best : "", nearest.best ? "'?)" : "");
-        for (const struct divergence_ops *const *known = divergence_all(); *known; known++)
-            report_add(report, STATUS_INVALID, "  %s: %s", (*known)->name, (*known)->help);
-    }
-    const struct predictor_ops *predictor;
-    if (predictor_find(machine->sm.predictor, &predictor, report))
-        status = STATUS_INVALID;
-    return scheduler_find(machine->sm.scheduler, report) ? status : STATUS_INVALID;
-}
-
-/* Only warps that stay together and have no scoreboard wait as these two keys say. */
-static enum status check_in_flight(const struct machine *machine, struct report *report) {
-    const struct sm_params *sm = &machine->sm;
-    const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
-    if (!sm->memory_in_flight)
-        return sm->wait_at_use
-                   ? STATUS_OK
-                   : report_add(
-                         report, STATUS_INVALID,
-                         "machine '%s': pipeline.wait_at_use=false: with pipeline.memory_in_flight=0 a warp waits "
-                         "for each of its instructions",
-                         machine->name);
-    if (mechanism->regroups)
-        return report_add(
-            report, STATUS_INVALID,
-            "machine '%s': pipeline.memory_in_flight=%u: divergence.mechanism=%s forms groups anew, which "
-            "have one instruction in flight",
-            machine->name, sm->memory_in_flight, machine->divergence_mechanism);
-    if (sm_pipeline(sm, mechanism) == SM_SCOREBOARD)
-        return report_add(
-            report, STATUS_INVALID,
-            "machine '%s': pipeline.memory_in_flight=%u: with sm.pipeline=scoreboard registers alone say what a "
-            "warp waits for",
-            machine->name, sm->memory_in_flight);
-    return STATUS_OK;
-}
-
-/* Where fetch hears of branches late, warps stay where they are, and only the predictor says where fetch goes. */
-static enum status check_branches(const struct machine *machine, struct report *report) {
-    const struct sm_params *sm = &machine->sm;
-    if (!sm->branch_cycles)
-        return STATUS_OK;
-    if (divergence_find(machine->divergence_mechanism)->regroups)
-        return report_add(report, STATUS_INVALID,
-                          "machine '%s': sm.branch_cycles=%u: divergence.mechanism=%s forms groups where threads have "
-                          "gone, so that nothing is fetched for them before their branch is known; with "
-                          "sm.branch_cycles=0 predictions are counted there too",
-                          machine->name, sm->branch_cycles, machine->divergence_mechanism);
-    if (sm->pipeline == SM_ONE_CYCLE)
-        return report_add(report, STATUS_INVALID,
-                          "machine '%s': sm.branch_cycles=%u: with sm.pipeline=one-cycle a branch is known in the next "
-                          "cycle",
-                          machine->name, sm->branch_cycles);
-    if (sm->fetch_straight)
-        return report_add(report, STATUS_INVALID,
-                          "machine '%s': sm.branch_cycles=%u: sm.fetch_straight=true says itself where fetch goes "
-                          "behind a branch; set it to false",
-                          machine->name, sm->branch_cycles);
-    return STATUS_OK;
-}
-
-/* The one key that mechanisms replace: of threads that have one instruction in flight there is nothing to track. */
-static bool pipeline_is_replaced(const struct machine *machine) {
+bool machine_pipeline_is_replaced(const struct machine *machine) {
     const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
     return mechanism && sm_pipeline(&machine->sm, mechanism) != (enum sm_pipeline)machine->sm.pipeline;
 }
 
 static bool is_replaced(const struct machine *machine, const struct param_description *param) {
-    return param->offset == offsetof(struct machine, sm.pipeline) && pipeline_is_replaced(machine);
+    return param->offset == offsetof(struct machine, sm.pipeline) && machine_pipeline_is_replaced(machine);
 }
 
 const char *machine_value(const struct machine *machine, const struct param_description *param) {
@@ -438,71 +326,6 @@ const char *machine_origin(const struct machine *machine, const struct param_des
     return is_replaced(machine, param)
                ? arena_printf(machine->params.arena, "needed by %s", machine->divergence_mechanism)
                : param_origin(&machine->params, param);
-}
-
-/* Values that someone asked for are refused where they cannot be had, those of a machine's description are replaced. */
-static enum status check_pipeline(const struct machine *machine, struct report *report) {
-    if (!pipeline_is_replaced(machine))
-        return STATUS_OK;
-    const struct param_description *param = param_find(&machine->params, "sm.pipeline");
-    const char *origin = param_origin(&machine->params, param);
-    if (strncmp(origin, "--", 2) != 0 && strcmp(origin, MACHINE_SET_BY_API) != 0)
-        return STATUS_OK;
-    return report_add(
-        report, STATUS_INVALID,
-        "machine '%s': sm.pipeline=%s: with divergence.mechanism=%s a thread has one instruction in flight; "
-        "leave the key out or set sm.pipeline=%s",
-        machine->name, param_text(&machine->params, param), machine->divergence_mechanism,
-        machine_value(machine, param));
-}
-
-enum status machine_check(const struct machine *machine, struct report *report) {
-    enum status status = check_names(machine, report);
-    if (!status)
-        status = check_branches(machine, report);
-    if (!status)
-        status = check_pipeline(machine, report);
-    if (!status)
-        status = check_in_flight(machine, report);
-    if (!status)
-        status = check_l1(machine, report);
-    if (!bits_is_power_of_two(machine->warp_size))
-        status = report_add(report, STATUS_INVALID, "machine '%s': sm.warp_size=%u: it is a power of two",
-                            machine->name, machine->warp_size);
-    if ((uint64_t)machine->max_warps * machine->warp_size < machine->max_threads)
-        status = report_add(report, STATUS_INVALID,
-                            "machine '%s': sm.max_threads is %u, but sm.max_warps times sm.warp_size holds only %llu",
-                            machine->name, machine->max_threads,
-                            (unsigned long long)machine->max_warps * machine->warp_size);
-    if (machine->max_block_threads > machine->max_threads)
-        status = report_add(report, STATUS_INVALID,
-                            "machine '%s': sm.max_block_threads is %u, but an SM holds only %u (sm.max_threads)",
-                            machine->name, machine->max_block_threads, machine->max_threads);
-    return status;
-}
-
-enum status machine_check_timed(const struct machine *machine, struct report *report) {
-    const struct gpu_config config = machine_gpu_config(machine);
-    const struct cache_params l1 = machine_l1(machine, 0);
-    const struct {
-        const char *key;
-        const struct cache_params *params;
-    } caches[] = {{"l1", &l1}, {"instruction_cache", &machine->instruction}, {"constant_cache", &machine->constant}};
-    struct arena arena = {0};
-    jmp_buf escape;
-    arena.escape = &escape;
-    if (setjmp(escape)) {
-        arena_free(&arena);
-        return report_add(report, STATUS_SYSTEM, "machine '%s': the host is out of memory", machine->name);
-    }
-    enum status status = gpu_create(&arena, &config, report) ? STATUS_OK : STATUS_INVALID;
-    for (unsigned i = 0; i < sizeof caches / sizeof caches[0]; i++) {
-        struct cache *cache;
-        if (cache_create(&cache, &arena, caches[i].params, caches[i].key, 0, report) != STATUS_OK)
-            status = STATUS_INVALID;
-    }
-    arena_free(&arena);
-    return status;
 }
 
 void machine_close(struct machine *machine) { arena_free(&machine->arena); }

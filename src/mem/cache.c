@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mem/cache.h"
 
+#include <string.h>
+
 #include "mem/cache_state.h"
 
 #define STAT(field, unit, help) STAT_ENTRY(struct cache_stats, field, unit, help)
@@ -13,22 +15,27 @@ const struct stat_description cache_stat_table[] = {
 
 /* ---- sets ---- */
 
+/* A full set of lines in use. */
+static __attribute__((noinline)) uint32_t ask_policy(const struct cache *cache, const struct set *set) {
+    const uint32_t count = cache->ways - set->reserved;
+    for (uint32_t index = set->oldest, n = 0; n < count; index = cache->lines[index].newer)
+        if (!cache->lines[index].pending)
+            cache->candidates[n++] = index;
+    return cache->candidates[cache->replacement->victim(cache->policy, cache->candidates, count)];
+}
+
 uint32_t cache_victim(const struct cache *cache, uint32_t set_index) {
     const struct set *set = &cache->sets[set_index];
     if (set->used < cache->ways)
         return set_index * cache->ways + set->used;
     if (set->reserved == cache->ways)
         return NONE;
-    uint64_t skip = 0;
-    if (cache->params.replacement == CACHE_RANDOM && line_live(&cache->lines[set->oldest]))
-        skip = cache->random % (cache->ways - set->reserved);
-    for (uint32_t index = set->oldest;; index = cache->lines[index].newer) {
-        if (cache->lines[index].pending)
-            continue;
-        if (skip == 0)
-            return index;
-        skip--;
-    }
+    if (cache->policy && line_live(&cache->lines[set->oldest]))
+        return ask_policy(cache, set);
+    uint32_t index = set->oldest;
+    while (cache->lines[index].pending)
+        index = cache->lines[index].newer;
+    return index;
 }
 
 void cache_write_back(struct cache *cache, const struct line *line, uint8_t sectors, struct request *out) {
@@ -39,48 +46,15 @@ void cache_write_back(struct cache *cache, const struct line *line, uint8_t sect
     cache->stats.write_backs++;
 }
 
-/* Empties a line that another takes; gives the dirty sectors. */
-static inline uint8_t evict_line(struct cache *cache, uint32_t index, struct request *out) {
-    struct line *line = &cache->lines[index];
-    if (!line_live(line))
-        return 0;
-    uint8_t dirty = line->dirty;
-    cache->stats.evictions++;
-    cache->stats.sectors_evicted += bits_count8(line->valid | line->partial);
-    if (dirty) {
-        cache->stats.dirty_evictions++;
-        cache_write_back(cache, line, dirty, out);
-        line_wash(cache, line, dirty);
-    }
-    lookup_remove(&cache->lookup, cache->lines, sizeof *cache->lines, index);
-    line->valid = line->partial = 0;
-    return dirty;
-}
-
-/* Gives an empty line to a number, as the newest of its set. */
-static inline void place_line(struct cache *cache, uint32_t index, uint32_t set_index, uint64_t number) {
-    struct set *set = &cache->sets[set_index];
-    struct line *line = &cache->lines[index];
-    if (index - set_index * cache->ways == set->used) {
-        if (set->used++ == 0)
-            set->newest = set->oldest = index;
-        else
-            list_add_newest(cache, set, index);
-        line->set = set_index;
-    } else if (set->newest != index) {
-        list_remove(cache, set, index);
-        list_add_newest(cache, set, index);
-    }
-    lookup_insert(&cache->lookup, cache->lines, sizeof *cache->lines, index, number);
-    if (cache->params.replacement == CACHE_RANDOM)
-        cache->random = rng_u64(&cache->rng);
-}
-
-uint8_t cache_replace_line(struct cache *cache, uint32_t index, uint32_t set_index, uint64_t number,
-                           struct request *out) {
-    const uint8_t dirty = evict_line(cache, index, out);
-    place_line(cache, index, set_index, number);
-    return dirty;
+/* Another address takes the line: policy and watcher hear of it. */
+__attribute__((noinline, cold)) void cache_tell_replaced(struct cache *cache, uint32_t index) {
+    const struct line *line = &cache->lines[index];
+    const bool replaces = line_live(line);
+    if (cache->policy)
+        cache->replacement->filled(cache->policy, index, replaces);
+    if (cache->watcher.evicted && replaces)
+        cache->watcher.evicted(cache->watcher.self, line->node.key << cache->line_shift, cache->owners[index]);
+    cache->owners[index] = cache->watcher.owner;
 }
 
 void cache_drop_empty(struct cache *cache, uint32_t index) {
@@ -117,8 +91,9 @@ static inline uint32_t entry_find(const struct cache *cache, uint32_t line, uint
 }
 
 static __attribute__((noinline)) enum cache_outcome merge(struct cache *cache, const struct request *request,
-                                                          const struct place *place, uint32_t entry, bool through,
+                                                          const struct cache_place *place, uint32_t entry,
                                                           uint32_t room, struct cache_result *result) {
+    const bool through = cache_goes_through(cache, request);
     if (!mshr_can_merge(&cache->mshr, entry))
         return cache_block(cache, request, CACHE_MERGE_LIMIT, 0, result);
     if (room < through)
@@ -138,16 +113,17 @@ static __attribute__((noinline)) enum cache_outcome merge(struct cache *cache, c
 
 static inline __attribute__((always_inline)) enum cache_outcome fetch_atom(struct cache *cache,
                                                                            const struct request *request,
-                                                                           struct place *place, bool through,
-                                                                           uint32_t room, struct cache_result *result) {
+                                                                           struct cache_place *place, uint32_t room,
+                                                                           struct cache_result *result) {
+    const bool through = cache_goes_through(cache, request);
     uint64_t atom = request->address >> cache->atom_shift;
     uint32_t entry = entry_find(cache, place->index, place->bit, atom);
     if (entry != NONE)
-        return merge(cache, request, place, entry, through, room, result);
+        return merge(cache, request, place, entry, room, result);
     if (mshr_full(&cache->mshr))
         return cache_block(cache, request, CACHE_NO_MSHR, 0, result);
-    struct claim claim;
-    if (!cache_claim(cache, request, place, cache->reserves, 1 + through, room, &claim, result))
+    const struct claim claim = cache_claim(cache, request, place, true, room, result);
+    if (claim.blocked)
         return CACHE_BLOCKED;
     count_miss(cache, request, place);
     cache->stats.fetches++;
@@ -174,9 +150,9 @@ static inline __attribute__((always_inline)) enum cache_outcome fetch_atom(struc
     return CACHE_MISS;
 }
 
-enum cache_outcome cache_fetch(struct cache *cache, const struct request *request, struct place *place, bool through,
+enum cache_outcome cache_fetch(struct cache *cache, const struct request *request, struct cache_place *place,
                                uint32_t room, struct cache_result *result) {
-    return fetch_atom(cache, request, place, through, room, result);
+    return fetch_atom(cache, request, place, room, result);
 }
 
 /* All but read hits. Apart from cache_access, which then needs no stack. */
@@ -185,11 +161,11 @@ static __attribute__((noinline)) enum cache_outcome access_rest(struct cache *ca
                                                                 uint32_t index) {
     if (cache->perfect)
         return count_hit(cache, request);
-    struct place place = {.number = request->address >> cache->line_shift, .index = index};
+    struct cache_place place = {.number = request->address >> cache->line_shift, .index = index};
     place.bit = sector_bit(cache, request->address);
     if (request->kind == REQUEST_READ)
-        return fetch_atom(cache, request, &place, false, room, result);
-    struct place written = place; /* so that a read's place needs no memory */
+        return fetch_atom(cache, request, &place, room, result);
+    struct cache_place written = place; /* so that a read's place needs no memory */
     return cache_write(cache, request, &written, room, result);
 }
 
@@ -242,6 +218,8 @@ static __attribute__((noinline)) bool fill_unreserved(struct cache *cache, uint6
     const uint32_t entry = cache->perfect ? NONE : mshr_find(&cache->mshr, address >> cache->atom_shift);
     if (entry == NONE)
         return false;
+    if (cache->watcher.evicted) /* it is whoever asked first */
+        cache->watcher.owner = cache->watcher.owner_of(cache->watcher.self, cache->mshr.entries[entry].tag);
     const uint32_t index = fill_line(cache, address >> cache->line_shift, arrival);
     mshr_forget(&cache->mshr, entry);
     fill_finish(cache, &cache->lines[index], sector_bit(cache, address), entry, arrival);
@@ -328,6 +306,20 @@ void cache_invalidate(struct cache *cache) {
     }
 }
 
+void cache_watch(struct cache *cache, const struct cache_watcher *watcher) {
+    cache->watcher = watcher ? *watcher : (struct cache_watcher){0};
+    cache->asked = cache->policy || watcher;
+    if (watcher && !cache->perfect)
+        memset(cache->owners, CACHE_NOBODY, (size_t)cache->set_count * cache->ways);
+}
+
+void cache_own(struct cache *cache, uint8_t owner) { cache->watcher.owner = owner; }
+
+uint8_t cache_owner(const struct cache *cache, uint64_t address) {
+    const uint32_t index = cache->watcher.evicted ? line_find(cache, address >> cache->line_shift) : NONE;
+    return index == NONE ? CACHE_NOBODY : cache->owners[index];
+}
+
 uint32_t cache_sets(const struct cache *cache) { return cache->set_count; }
 
 uint32_t cache_set_of(const struct cache *cache, uint64_t address) {
@@ -337,6 +329,8 @@ uint32_t cache_set_of(const struct cache *cache, uint64_t address) {
 uint32_t cache_atom_bytes(const struct cache *cache) { return UINT32_C(1) << cache->atom_shift; }
 
 uint32_t cache_outstanding(const struct cache *cache) { return mshr_used(&cache->mshr); }
+
+uint32_t cache_free_mshrs(const struct cache *cache) { return cache->params.mshr_entries - mshr_used(&cache->mshr); }
 
 void cache_count(const struct cache *cache, uint32_t *valid, uint32_t *dirty) {
     *valid = *dirty = 0;

@@ -25,7 +25,6 @@
 #include "mem/request.h"
 #include "mem/set_index.h"
 
-enum cache_replacement { CACHE_LRU, CACHE_FIFO, CACHE_RANDOM };
 enum cache_write_policy { CACHE_BACK, CACHE_THROUGH, CACHE_EVICT, CACHE_LOCAL_BACK };
 enum cache_write_allocate { CACHE_WRITE_NONE, CACHE_WRITE_FETCH, CACHE_WRITE_LAZY };
 enum cache_allocate { CACHE_ON_MISS, CACHE_ON_FILL };
@@ -130,6 +129,19 @@ void cache_expect_set(const struct cache *cache, uint64_t address);
 void cache_expect_line(const struct cache *cache, uint64_t address);
 /* Whether a read would hit now; changes nothing. */
 bool cache_holds(const struct cache *cache, uint64_t address);
+/* For whoever wants to know whose lines leave. A line belongs to the owner that cache_own said before the access that took it, or,
+ * allocated on fill, to owner_of the tag that asked for it first. */
+enum { CACHE_NOBODY = 255 };
+struct cache_watcher {
+    void *self;
+    void (*evicted)(void *self, uint64_t address, uint8_t owner);
+    uint8_t (*owner_of)(void *self, uint64_t tag);
+    uint8_t owner; /* of the lines taken next */
+};
+/* From now on; every line there is belongs to nobody. NULL: nobody wants to know. */
+void cache_watch(struct cache *cache, const struct cache_watcher *watcher);
+void cache_own(struct cache *cache, uint8_t owner);
+uint8_t cache_owner(const struct cache *cache, uint64_t address);
 /* Start with *cursor = 0; each call cleans one dirty line and gives its write-back, false: none is left. */
 bool cache_clean(struct cache *cache, uint32_t *cursor, struct request *write_back, uint8_t *sectors);
 /* Drops every line, dirty or not, but what is on its way: clean first. Counters stay. */
@@ -142,6 +154,8 @@ uint32_t cache_set_of(const struct cache *cache, uint64_t address);
 uint32_t cache_atom_bytes(const struct cache *cache);
 /* Fetches under way. */
 uint32_t cache_outstanding(const struct cache *cache);
+/* Entries of its MSHRs that are free. */
+uint32_t cache_free_mshrs(const struct cache *cache);
 /* Lines that hold something, and those of them to be written back. */
 void cache_count(const struct cache *cache, uint32_t *valid, uint32_t *dirty);
 const struct cache_stats *cache_stats(const struct cache *cache);

@@ -56,7 +56,12 @@ enum status cache_create(struct cache **out, struct arena *arena, const struct c
         status = check_policy(params, name, report);
     if (status != STATUS_OK)
         return status;
+    const struct replacement_ops *replacement = replacement_find(params->replacement, name, report);
+    if (!replacement)
+        return STATUS_INVALID;
     struct cache *cache = arena_alloc_aligned(arena, sizeof *cache, 64);
+    cache->replacement = replacement;
+    cache->touch = replacement->hit ? TOUCH_POLICY : replacement->by_use ? TOUCH_ORDER : TOUCH_NONE;
     cache->params = *params;
     cache->ways = params->ways;
     cache->set_count = (uint32_t)(params->size_bytes / ((uint64_t)params->ways * params->line_bytes));
@@ -69,9 +74,6 @@ enum status cache_create(struct cache **out, struct arena *arena, const struct c
     cache->sector_mask = (UINT32_C(1) << (cache->line_shift - cache->atom_shift)) - 1;
     cache->perfect = params->perfect;
     cache->reserves = params->allocate == CACHE_ON_MISS;
-    cache->order_by_use = params->replacement == CACHE_LRU;
-    rng_seed(&cache->rng, seed);
-    cache->random = rng_u64(&cache->rng);
     *out = cache;
     /* A perfect cache keeps nothing: its empty lookup sends every access past the tags. */
     uint32_t lines = cache->perfect ? 1 : cache->set_count * cache->ways;
@@ -84,6 +86,13 @@ enum status cache_create(struct cache **out, struct arena *arena, const struct c
         cache->written = ARENA_ARRAY(arena, uint32_t, (size_t)lines * (cache->sector_mask + 1));
     if (cache->reserves)
         cache->fetches = ARENA_ARRAY(arena, uint32_t, (size_t)lines * (cache->sector_mask + 1));
+    cache->owners = ARENA_ARRAY(arena, uint8_t, lines);
+    if (replacement->create) {
+        cache->policy = replacement->create(
+            arena, &(struct replacement_shape){.sets = cache->set_count, .ways = cache->ways, .seed = seed});
+        cache->candidates = ARENA_ARRAY(arena, uint32_t, cache->ways);
+        cache->asked = true;
+    }
     mshr_create(&cache->mshr, arena, params->mshr_entries, params->mshr_merges);
     return STATUS_OK;
 }

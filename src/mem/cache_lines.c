@@ -27,6 +27,12 @@ static inline uint32_t sectors_line(struct cache *cache, uint64_t number, uint32
     return victim;
 }
 
+/* One by one, all sectors but the first of a line taken anew would find it there: policies that keep more than an order hear so. */
+static inline void touch_taken(struct cache *cache, uint32_t found, uint32_t index, uint32_t sectors) {
+    if (cache->asked && found == NONE && counts[sectors] > 1)
+        line_touch(cache, index);
+}
+
 /* As many of the missing sectors as there are MSHRs for, and what comes before the next. */
 static uint32_t sectors_with_mshr(const struct cache *cache, uint32_t sectors, uint32_t missing) {
     uint32_t unfree = missing;
@@ -65,6 +71,7 @@ uint32_t cache_read_sectors(struct cache *cache, uint64_t address, uint32_t sect
     const uint32_t index = sectors_line(cache, number, found, fetches, room, out);
     if (index == NONE)
         return 0;
+    touch_taken(cache, found, index, sectors);
     out->line_was_there = found != NONE;
     out->hits = (uint8_t)(sectors & ~missing);
     out->misses = (uint8_t)missing;
@@ -101,6 +108,7 @@ __attribute__((noinline)) uint32_t cache_write_sectors(struct cache *cache, uint
     const uint32_t index = sectors_line(cache, number, found, 0, room, out);
     if (index == NONE)
         return 0;
+    touch_taken(cache, found, index, sectors);
     out->line_was_there = found != NONE;
     out->hits = (uint8_t)hits;
     out->misses = (uint8_t)(sectors & ~hits);

@@ -5,10 +5,10 @@
 #define HEDDLE_MEM_CACHE_STATE_H
 
 #include "base/bits.h"
-#include "base/rng.h"
 #include "mem/cache.h"
 #include "mem/lookup.h"
 #include "mem/mshr.h"
+#include "mem/replacement/replacement.h"
 #include "mem/set_index.h"
 
 #define NONE LOOKUP_NONE
@@ -41,7 +41,9 @@ struct cache {
     struct set *sets;
     unsigned line_shift, atom_shift;
     uint32_t sector_mask; /* sectors of a line - 1 */
-    bool perfect, order_by_use;
+    bool perfect;
+    bool asked;    /* policy or watcher hear of lines that are taken */
+    uint8_t touch; /* enum cache_touch */
     bool reserves; /* allocates on a miss: what is on its way has a line, whose `pending` says so */
     struct cache_stats stats;
     /* the rest */
@@ -51,12 +53,18 @@ struct cache {
     uint32_t *fetches; /* reserves: [line][sector], the MSHR of a pending sector */
     uint32_t *written; /* lazy stores: [line][sector], a bit per byte; of partial sectors */
     struct mshr mshr;
-    struct rng rng;
-    uint64_t random; /* drawn for the next random victim, so that a blocked access does not draw */
+    const struct replacement_ops *replacement;
+    void *policy;                 /* its state; NULL: it has none, and the oldest line of a set leaves */
+    uint32_t *candidates;         /* policy: lines of a set that may leave */
+    uint8_t *owners;              /* [line]: who brought it, for `watcher` */
+    struct cache_watcher watcher; /* without functions: nobody asks */
 };
 
+/* What a hit does to the order in which lines leave. */
+enum cache_touch { TOUCH_NONE, TOUCH_ORDER /* the newest of its set */, TOUCH_POLICY /* the policy hears */ };
+
 /* Where an access falls. */
-struct place {
+struct cache_place {
     uint64_t number; /* of the line */
     uint32_t index;  /* in lines, or NONE */
     uint8_t bit;     /* its sector */
@@ -92,7 +100,12 @@ static inline void list_add_oldest(struct cache *cache, struct set *set, uint32_
 
 static inline void line_touch(struct cache *cache, uint32_t index) {
     struct set *set = &cache->sets[cache->lines[index].set];
-    if (!cache->order_by_use || set->newest == index)
+    if (cache->touch != TOUCH_ORDER) {
+        if (cache->touch == TOUCH_POLICY)
+            cache->replacement->hit(cache->policy, index);
+        return;
+    }
+    if (set->newest == index)
         return;
     list_remove(cache, set, index);
     list_add_newest(cache, set, index);
@@ -121,7 +134,7 @@ static inline enum cache_outcome count_hit(struct cache *cache, const struct req
 }
 
 static inline enum cache_outcome count_miss(struct cache *cache, const struct request *request,
-                                            const struct place *place) {
+                                            const struct cache_place *place) {
     cache->stats.misses++;
     cache->stats.write_misses += request->kind != REQUEST_READ;
     cache->stats.sector_misses += place->index != NONE;
@@ -144,43 +157,98 @@ static inline size_t sector_index(const struct cache *cache, uint32_t line, uint
 /* The line that leaves next: one never used, an empty one, then as the policy says; NONE: all ways are reserved. */
 uint32_t cache_victim(const struct cache *cache, uint32_t set_index);
 void cache_write_back(struct cache *cache, const struct line *line, uint8_t sectors, struct request *out);
+/* Another address takes the line: policy and watcher hear of it. */
+void cache_tell_replaced(struct cache *cache, uint32_t index);
+
+/* Empties a line that another takes; gives the dirty sectors. */
+static inline uint8_t evict_line(struct cache *cache, uint32_t index, struct request *out) {
+    struct line *line = &cache->lines[index];
+    if (!line_live(line))
+        return 0;
+    uint8_t dirty = line->dirty;
+    cache->stats.evictions++;
+    cache->stats.sectors_evicted += bits_count8(line->valid | line->partial);
+    if (dirty) {
+        cache->stats.dirty_evictions++;
+        cache_write_back(cache, line, dirty, out);
+        line_wash(cache, line, dirty);
+    }
+    lookup_remove(&cache->lookup, cache->lines, sizeof *cache->lines, index);
+    line->valid = line->partial = 0;
+    return dirty;
+}
+
+/* Gives an empty line to a number, as the newest of its set. */
+static inline void place_line(struct cache *cache, uint32_t index, uint32_t set_index, uint64_t number) {
+    struct set *set = &cache->sets[set_index];
+    struct line *line = &cache->lines[index];
+    if (index - set_index * cache->ways == set->used) {
+        if (set->used++ == 0)
+            set->newest = set->oldest = index;
+        else
+            list_add_newest(cache, set, index);
+        line->set = set_index;
+    } else if (set->newest != index) {
+        list_remove(cache, set, index);
+        list_add_newest(cache, set, index);
+    }
+    lookup_insert(&cache->lookup, cache->lines, sizeof *cache->lines, index, number);
+}
+
 /* Gives the line to a number, empty and as the newest of its set. The answer is the dirty sectors of what was there,
  * whose write-back is then in `out`. */
-uint8_t cache_replace_line(struct cache *cache, uint32_t index, uint32_t set_index, uint64_t number,
-                           struct request *out);
+static inline uint8_t cache_replace_line(struct cache *cache, uint32_t index, uint32_t set_index, uint64_t number,
+                                         struct request *out) {
+    if (cache->asked)
+        cache_tell_replaced(cache, index);
+    const uint8_t dirty = evict_line(cache, index, out);
+    place_line(cache, index, set_index, number);
+    return dirty;
+}
+
 /* Takes a line out of use if nothing is left in it. */
 void cache_drop_empty(struct cache *cache, uint32_t index);
 
 enum cache_outcome cache_block(struct cache *cache, const struct request *request, enum cache_cause cause,
                                uint32_t room, struct cache_result *result);
+
+/* A store that goes down besides. Atomics of such a cache only go down, and never come here (write_evict). */
+static inline bool cache_goes_through(const struct cache *cache, const struct request *request) {
+    return request->kind == REQUEST_WRITE && cache->params.write == CACHE_THROUGH;
+}
+
 /* The line that an access will take; victim NONE: it takes none, since it has one or needs none. */
 struct claim {
     uint32_t set, victim;
+    bool blocked; /* it cannot go on, and nothing is changed */
 };
 
-/* Whether the access can go on, with `needed` requests and the write-back of what must leave going down; else it is
- * blocked, and nothing is changed. `allocates`: it takes a line if it has none. */
-static inline bool cache_claim(struct cache *cache, const struct request *request, const struct place *place,
-                               bool allocates, uint32_t needed, uint32_t room, struct claim *claim,
-                               struct cache_result *result) {
-    *claim = (struct claim){0, NONE};
-    if (allocates && place->index == NONE) {
-        claim->set = set_index_of(&cache->set_index, place->number);
-        claim->victim = cache_victim(cache, claim->set);
-        if (claim->victim == NONE) {
+/* Whether the access can go on, with its requests and the write-back of what must leave going down. `fetches`: its data are
+ * asked for; else it always takes a line if it has none. */
+static inline struct claim cache_claim(struct cache *cache, const struct request *request,
+                                       const struct cache_place *place, bool fetches, uint32_t room,
+                                       struct cache_result *result) {
+    struct claim claim = {.victim = NONE};
+    uint32_t needed = (uint32_t)fetches + cache_goes_through(cache, request);
+    if ((!fetches || cache->reserves) && place->index == NONE) {
+        claim.set = set_index_of(&cache->set_index, place->number);
+        claim.victim = cache_victim(cache, claim.set);
+        if (claim.victim == NONE) {
             cache_block(cache, request, CACHE_WAYS_RESERVED, 0, result);
-            return false;
+            claim.blocked = true;
+            return claim;
         }
-        needed += cache->lines[claim->victim].dirty != 0;
+        needed += cache->lines[claim.victim].dirty != 0;
     }
     if (room >= needed)
-        return true;
+        return claim;
     cache_block(cache, request, CACHE_NO_ROOM, needed, result);
-    return false;
+    claim.blocked = true;
+    return claim;
 }
 
 /* The access goes on: its line is there and the newest, if it needs one. */
-static inline void cache_take_line(struct cache *cache, struct place *place, const struct claim *claim,
+static inline void cache_take_line(struct cache *cache, struct cache_place *place, const struct claim *claim,
                                    struct cache_result *result) {
     if (claim->victim == NONE) {
         if (place->index != NONE)
@@ -193,11 +261,11 @@ static inline void cache_take_line(struct cache *cache, struct place *place, con
     place->index = claim->victim;
 }
 
-/* The atom is not here and its data are needed. `through`: a store that goes down as well. */
-enum cache_outcome cache_fetch(struct cache *cache, const struct request *request, struct place *place, bool through,
+/* The atom is not here and its data are needed. */
+enum cache_outcome cache_fetch(struct cache *cache, const struct request *request, struct cache_place *place,
                                uint32_t room, struct cache_result *result);
 /* cache_write.c: stores and atomics. */
-enum cache_outcome cache_write(struct cache *cache, const struct request *request, struct place *place, uint32_t room,
-                               struct cache_result *result);
+enum cache_outcome cache_write(struct cache *cache, const struct request *request, struct cache_place *place,
+                               uint32_t room, struct cache_result *result);
 
 #endif

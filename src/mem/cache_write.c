@@ -9,7 +9,7 @@ static uint32_t written_bytes(const struct request *request) {
 }
 
 /* Lazy stores: a sector all of whose bytes were written can be read. */
-static void absorb(struct cache *cache, const struct place *place, const struct request *request) {
+static void absorb(struct cache *cache, const struct cache_place *place, const struct request *request) {
     struct line *line = &cache->lines[place->index];
     if (line->valid & place->bit)
         return;
@@ -23,10 +23,11 @@ static void absorb(struct cache *cache, const struct place *place, const struct 
     }
 }
 
-static enum cache_outcome write_lazy(struct cache *cache, const struct request *request, struct place *place,
-                                     bool through, uint32_t room, struct cache_result *result) {
-    struct claim claim;
-    if (!cache_claim(cache, request, place, true, through, room, &claim, result))
+static enum cache_outcome write_lazy(struct cache *cache, const struct request *request, struct cache_place *place,
+                                     uint32_t room, struct cache_result *result) {
+    const bool through = cache_goes_through(cache, request);
+    const struct claim claim = cache_claim(cache, request, place, false, room, result);
+    if (claim.blocked)
         return CACHE_BLOCKED;
     count_miss(cache, request, place);
     if (through)
@@ -39,7 +40,7 @@ static enum cache_outcome write_lazy(struct cache *cache, const struct request *
 }
 
 /* The store goes down and the atom, if it is here, leaves. */
-static enum cache_outcome write_evict(struct cache *cache, const struct request *request, struct place *place,
+static enum cache_outcome write_evict(struct cache *cache, const struct request *request, struct cache_place *place,
                                       uint32_t room, struct cache_result *result) {
     struct line *line = place->index != NONE ? &cache->lines[place->index] : NULL;
     uint8_t dirty = line ? line->dirty & place->bit : 0;
@@ -69,8 +70,8 @@ static enum cache_write_policy write_mode(const struct cache *cache, const struc
     return mode;
 }
 
-enum cache_outcome cache_write(struct cache *cache, const struct request *request, struct place *place, uint32_t room,
-                               struct cache_result *result) {
+enum cache_outcome cache_write(struct cache *cache, const struct request *request, struct cache_place *place,
+                               uint32_t room, struct cache_result *result) {
     enum cache_write_policy mode = write_mode(cache, request);
     if (mode == CACHE_EVICT)
         return write_evict(cache, request, place, room, result);
@@ -95,9 +96,9 @@ enum cache_outcome cache_write(struct cache *cache, const struct request *reques
         return count_hit(cache, request);
     }
     if (allocate == CACHE_WRITE_FETCH)
-        return cache_fetch(cache, request, place, through, room, result);
+        return cache_fetch(cache, request, place, room, result);
     if (allocate == CACHE_WRITE_LAZY)
-        return write_lazy(cache, request, place, through, room, result);
+        return write_lazy(cache, request, place, room, result);
     if (room < 1)
         return cache_block(cache, request, CACHE_NO_ROOM, 1, result);
     hand_down(cache, request, result);

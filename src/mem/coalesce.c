@@ -30,9 +30,15 @@ static unsigned run_lanes(uint32_t mask) {
 }
 
 /* `lanes` lanes from `first` on, `stride` bytes apart, the first at `start`: aligned, at most a sector apart. */
-static inline void put_run(uint64_t start, uint64_t stride, unsigned first, unsigned lanes, uint32_t bytes,
-                           unsigned line_shift, struct coalesced *out) {
-    const uint64_t line_bytes = UINT64_C(1) << line_shift, last = start + (lanes - 1) * stride;
+struct lane_run {
+    uint64_t start, stride;
+    unsigned first, lanes;
+};
+
+static inline void put_run(struct lane_run run, uint32_t bytes, unsigned line_shift, struct coalesced *out) {
+    const uint64_t stride = run.stride, line_bytes = UINT64_C(1) << line_shift;
+    const unsigned lanes = run.lanes;
+    uint64_t start = run.start, last = start + (lanes - 1) * stride;
     unsigned count = 0;
     for (unsigned lane = 0; lane < lanes; count++) {
         uint64_t line = start & ~(line_bytes - 1);
@@ -44,7 +50,7 @@ static inline void put_run(uint64_t start, uint64_t stride, unsigned first, unsi
         unsigned high = (unsigned)((start + (here - 1) * stride + bytes - 1 - line) >> SECTOR_SHIFT);
         out->line[count] = line;
         out->sectors[count] = (uint8_t)((2u << high) - (1u << low));
-        out->lanes[count] = bits_low(here) << (first + lane);
+        out->lanes[count] = bits_low(here) << (run.first + lane);
         lane += here;
         start += here * stride;
     }
@@ -52,7 +58,7 @@ static inline void put_run(uint64_t start, uint64_t stride, unsigned first, unsi
 }
 
 void coalesce_packed(uint64_t start, uint32_t bytes, unsigned line_shift, struct coalesced *out) {
-    put_run(start, bytes, 0, COALESCE_LANES, bytes, line_shift, out);
+    put_run((struct lane_run){start, bytes, 0, COALESCE_LANES}, bytes, line_shift, out);
 }
 
 /* Neighbouring lanes with neighbouring, or equal, aligned addresses: what most instructions do. False: not so. */
@@ -67,7 +73,7 @@ static bool coalesce_run(const uint64_t address[COALESCE_LANES], uint32_t bytes,
         return false;
     if (!strided(run, lanes, stride))
         return false;
-    put_run(run[0], stride, first, lanes, bytes, line_shift, out);
+    put_run((struct lane_run){run[0], stride, first, lanes}, bytes, line_shift, out);
     return true;
 }
 

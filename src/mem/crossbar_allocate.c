@@ -31,18 +31,23 @@ static inline uint32_t mask_select(const uint64_t *mask, uint32_t words, uint32_
     return w * 64 + bits_first64(rest);
 }
 
+/* A pass of the allocator, of so many, over so many ports of an input and words of outputs. */
+struct pass {
+    uint32_t number, count, ports, words;
+};
+
 /* What the port may pick from, and how many; 0 when no pick of it could matter: with one pass, a pick of a full output
  * at which nobody can continue changes nothing for anyone. If no port has one that matters nothing can cross, since
  * whoever has begun a message can continue it. */
 static inline ALWAYS_INLINE uint32_t port_choices(const struct crossbar *x, uint32_t input, uint32_t port,
-                                                  uint32_t pass, uint32_t passes, uint32_t words, uint64_t *choice,
-                                                  bool *movable) {
+                                                  struct pass pass, uint64_t *choice, bool *movable) {
+    const uint32_t words = pass.words;
     const uint64_t *requests = x->requests + (size_t)input * words, *started = x->started + (size_t)input * words;
     uint64_t matters = 0;
     uint32_t count = 0;
     for (uint32_t w = 0; w < words; w++) {
         uint64_t mask = requests[w] & x->port_masks[port] & (~(x->partial[w] & x->hold_mask) | started[w]);
-        if (pass > 0)
+        if (pass.number > 0)
             mask &= ~x->matched_outputs[w];
         matters |= mask & (x->room[w] | x->partial[w]);
         choice[w] = mask;
@@ -50,12 +55,13 @@ static inline ALWAYS_INLINE uint32_t port_choices(const struct crossbar *x, uint
         count += (mask & (mask - 1)) ? bits_count64(mask) : mask != 0;
     }
     *movable |= matters != 0;
-    return matters || passes > 1 ? count : 0;
+    return matters || pass.count > 1 ? count : 0;
 }
 
 /* Ports pick; the best pick of every output is in x->best, the outputs are in x->contested. */
-static inline ALWAYS_INLINE uint32_t ports_pick(const struct crossbar *x, uint64_t numbers, uint32_t pass,
-                                                uint32_t passes, uint32_t ports, uint32_t words, bool *movable) {
+static inline ALWAYS_INLINE uint32_t ports_pick(const struct crossbar *x, uint64_t numbers, struct pass pass,
+                                                bool *movable) {
+    const uint32_t ports = pass.ports, words = pass.words;
     uint32_t contested = 0;
     uint64_t one_word, *choice = words == 1 ? &one_word : x->choice;
     uint64_t *restrict best = x->best;
@@ -64,9 +70,9 @@ static inline ALWAYS_INLINE uint32_t ports_pick(const struct crossbar *x, uint64
         for (uint64_t rest = x->active[active_word]; rest; rest &= rest - 1) {
             uint32_t input = active_word * 64 + bits_first64(rest);
             for (uint32_t port = 0; port < ports; port++) {
-                if (pass > 0 && mask_test(x->matched_inputs + (size_t)port * x->input_words, input))
+                if (pass.number > 0 && mask_test(x->matched_inputs + (size_t)port * x->input_words, input))
                     continue;
-                uint32_t count = port_choices(x, input, port, pass, passes, words, choice, movable);
+                uint32_t count = port_choices(x, input, port, pass, choice, movable);
                 if (count == 0)
                     continue;
                 uint64_t id = (uint64_t)input * ports + port;
@@ -90,7 +96,7 @@ static inline ALWAYS_INLINE bool allocate_random_as(struct crossbar *x, uint64_t
     bool movable = false;
     uint64_t numbers = mix(x->number_base + cycle * MIX_STEP);
     for (uint32_t pass = 0; pass < passes; pass++) {
-        uint32_t contested = ports_pick(x, numbers, pass, passes, ports, words, &movable);
+        uint32_t contested = ports_pick(x, numbers, (struct pass){pass, passes, ports, words}, &movable);
         if (contested == 0)
             break;
         for (uint32_t i = 0; i < contested; i++) {

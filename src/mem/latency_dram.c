@@ -16,7 +16,7 @@ struct entry {
     bool hit;
 };
 
-struct list {
+struct entry_list {
     uint32_t head, tail;
 };
 
@@ -26,7 +26,7 @@ struct bank {
     uint64_t busy_until, candidate_cycle;
     uint64_t hold_until; /* no request to another row starts before this */
     uint64_t hold_end;   /* no hold of the open row lasts beyond it; 0: no load has announced another of it */
-    struct list waiting;
+    struct entry_list waiting;
     uint32_t row, candidate;
     bool open;
 };
@@ -42,19 +42,19 @@ struct latency_dram {
     uint32_t capacity, unused, free, held;
     bool flat, fifo, hits_first;
     struct entry *entries;
-    struct list queue, in_order, completed;
-    struct list in_flight[2]; /* conflicts, hits: each in the order their data is ready */
+    struct entry_list queue, in_order, completed;
+    struct entry_list in_flight[2]; /* conflicts, hits: each in the order their data is ready */
     struct dram_stats stats;
     struct dram_histograms histograms;
     struct address_map map;
     struct bank bank[];
 };
 
-static const struct list empty = {NONE, NONE};
+static const struct entry_list empty = {NONE, NONE};
 
 static inline uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-static void list_append(struct latency_dram *dram, struct list *list, uint32_t index) {
+static void list_append(struct latency_dram *dram, struct entry_list *list, uint32_t index) {
     dram->entries[index].next = NONE;
     if (list->head == NONE)
         list->head = index;
@@ -63,13 +63,13 @@ static void list_append(struct latency_dram *dram, struct list *list, uint32_t i
     list->tail = index;
 }
 
-static uint32_t list_take(struct latency_dram *dram, struct list *list) {
+static uint32_t list_take(struct latency_dram *dram, struct entry_list *list) {
     uint32_t index = list->head;
     list->head = dram->entries[index].next;
     return index;
 }
 
-static void list_remove(struct latency_dram *dram, struct list *list, uint32_t index) {
+static void list_remove(struct latency_dram *dram, struct entry_list *list, uint32_t index) {
     uint32_t before = NONE;
     for (uint32_t i = list->head; i != index; i = dram->entries[i].next)
         before = i;

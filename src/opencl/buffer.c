@@ -203,7 +203,7 @@ cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memory, cl_mem_info name, size_t si
 
 /* ---- mappings ---- */
 
-struct mapping *buffer_map(cl_mem buffer, size_t offset, size_t bytes, cl_map_flags flags) {
+bool buffer_map(cl_mem buffer, size_t offset, size_t bytes, cl_map_flags flags, struct mapping *out) {
     struct engine *engine = &buffer->context->engine;
     pthread_mutex_lock(&engine->lock);
     struct mapping *mapping = buffer->unused;
@@ -214,11 +214,12 @@ struct mapping *buffer_map(cl_mem buffer, size_t offset, size_t bytes, cl_map_fl
     if (mapping) {
         *mapping = (struct mapping){(buffer->host ? buffer->host : buffer->data) + offset, offset, bytes, flags,
                                     buffer->mappings};
+        *out = *mapping;
         buffer->mappings = mapping;
         buffer->mapping_count++;
     }
     pthread_mutex_unlock(&engine->lock);
-    return mapping;
+    return mapping != NULL;
 }
 
 bool buffer_unmap(cl_mem buffer, const void *pointer, struct mapping *out) {

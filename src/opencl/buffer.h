@@ -40,8 +40,8 @@ struct _cl_mem {
 
 /* Lets go of one reference. */
 void memory_object_release(cl_mem memory);
-/* A new mapping of a part; NULL: the host has no memory. */
-struct mapping *buffer_map(cl_mem buffer, size_t offset, size_t bytes, cl_map_flags flags);
+/* A new mapping of a part, copied to `out`: another thread may take it away at once. False: the host has no memory. */
+bool buffer_map(cl_mem buffer, size_t offset, size_t bytes, cl_map_flags flags, struct mapping *out);
 /* Takes the mapping at this pointer away and says what it was. False: there is none. */
 bool buffer_unmap(cl_mem buffer, const void *pointer, struct mapping *out);
 static inline bool buffer_has(const struct _cl_mem *buffer, size_t offset, size_t bytes) {

@@ -24,8 +24,8 @@ struct _cl_context {
     context_notify notify;
     void *notify_user;
     struct destructor *destructors;
-    struct recording *recording; /* NULL: nobody asked for results */
-    atomic_uint buffers;         /* made so far: their names */
+    struct session_recording *recording; /* NULL: nobody asked for results */
+    atomic_uint buffers;                 /* made so far: their names */
 };
 
 void context_retain(cl_context context);

@@ -48,6 +48,16 @@ struct _cl_event {
     cl_event next;
 };
 
+/* What every enqueue function is given of its command. */
+struct command_order {
+    cl_command_queue queue;
+    cl_command_type type;
+    cl_uint wait_count;
+    const cl_event *waits;
+    cl_bool blocking;
+    cl_event *out; /* NULL: nobody asked for the event */
+};
+
 /* A command for this queue with one reference, its events checked; NULL with the error in *code. A reference to each
  * event is kept. */
 cl_event event_create(cl_command_queue queue, cl_command_type type, cl_uint wait_count, const cl_event *waits,

@@ -100,7 +100,8 @@ cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_uint room, cl
     return CL_SUCCESS;
 }
 
-static bool copy_argument(cl_kernel kernel, struct argument *to, const struct argument *from, size_t bytes) {
+static bool copy_argument(cl_kernel kernel, struct kernel_argument *to, const struct kernel_argument *from,
+                          size_t bytes) {
     void *value = from->value ? object_alloc(&kernel->object, bytes) : NULL;
     if (from->value && !value)
         return false;
@@ -143,7 +144,7 @@ cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel) {
 
 /* ---- arguments ---- */
 
-static cl_int set_buffer(cl_kernel kernel, struct argument *argument, size_t size, const void *value) {
+static cl_int set_buffer(cl_kernel kernel, struct kernel_argument *argument, size_t size, const void *value) {
     if (size != sizeof(cl_mem))
         return CL_INVALID_ARG_SIZE;
     cl_mem buffer = value ? *(const cl_mem *)value : NULL;
@@ -153,11 +154,12 @@ static cl_int set_buffer(cl_kernel kernel, struct argument *argument, size_t siz
         object_watch(&buffer->object);
     if (argument->buffer)
         object_unwatch(&argument->buffer->object);
-    *argument = (struct argument){.is_set = true, .buffer = buffer};
+    *argument = (struct kernel_argument){.is_set = true, .buffer = buffer};
     return CL_SUCCESS;
 }
 
-static cl_int set_value(cl_kernel kernel, struct argument *argument, uint64_t bytes, size_t size, const void *value) {
+static cl_int set_value(cl_kernel kernel, struct kernel_argument *argument, uint64_t bytes, size_t size,
+                        const void *value) {
     if (!value)
         return CL_INVALID_ARG_VALUE;
     if (size != bytes)
@@ -168,14 +170,14 @@ static cl_int set_value(cl_kernel kernel, struct argument *argument, uint64_t by
     if (!kept)
         return CL_OUT_OF_HOST_MEMORY;
     memcpy(kept, value, size);
-    *argument = (struct argument){.is_set = true, .value = kept};
+    *argument = (struct kernel_argument){.is_set = true, .value = kept};
     return CL_SUCCESS;
 }
 
 /* The engine's lock is held. */
 static cl_int set_argument(cl_kernel kernel, cl_uint index, size_t size, const void *value) {
     const struct symbol *param = kernel->function->params[index];
-    struct argument *argument = &kernel->arguments[index];
+    struct kernel_argument *argument = &kernel->arguments[index];
     if (!param->is_pointer)
         return set_value(kernel, argument, param->bytes, size, value);
     if (param->pointer_space != SPACE_SHARED)
@@ -186,7 +188,7 @@ static cl_int set_argument(cl_kernel kernel, cl_uint index, size_t size, const v
         return CL_INVALID_ARG_SIZE;
     if (size > machine_shared_bytes(&kernel->program->context->device->machine))
         return CL_OUT_OF_RESOURCES;
-    *argument = (struct argument){.is_set = true, .local_bytes = size};
+    *argument = (struct kernel_argument){.is_set = true, .local_bytes = size};
     return CL_SUCCESS;
 }
 

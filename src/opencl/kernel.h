@@ -6,7 +6,7 @@
 #include "opencl/buffer.h"
 #include "opencl/program.h"
 
-struct argument {
+struct kernel_argument {
     bool is_set;
     /* A pointer to global or constant memory. The specification forbids a kernel to keep it alive: it is watched, and a launch
      * finds out whether it still lives. */
@@ -21,7 +21,7 @@ struct _cl_kernel {
     struct build *build; /* the program's when it was created */
     const struct function *function;
     const struct compile_kernel *source; /* what the source says of it */
-    struct argument *arguments;          /* function->param_count of them, under the engine's lock */
+    struct kernel_argument *arguments;   /* function->param_count of them, under the engine's lock */
     const char *attributes;              /* as CL_KERNEL_ATTRIBUTES has them */
 };
 

@@ -93,8 +93,16 @@ static cl_int read_block(const struct _cl_kernel *kernel, cl_uint dimensions, co
     return CL_SUCCESS;
 }
 
-static cl_int read_sizes(const struct _cl_kernel *kernel, cl_uint dimensions, const size_t *offset,
-                         const size_t *global, const size_t *local, struct launch *launch, bool *is_empty) {
+/* Work-items as the program gives them; offset and local may be NULL. */
+struct work_range {
+    cl_uint dimensions;
+    const size_t *offset, *global, *local;
+};
+
+static cl_int read_sizes(const struct _cl_kernel *kernel, const struct work_range *range, struct launch *launch,
+                         bool *is_empty) {
+    const cl_uint dimensions = range->dimensions;
+    const size_t *global = range->global;
     *is_empty = false;
     if (dimensions < 1 || dimensions > 3)
         return CL_INVALID_WORK_DIMENSION;
@@ -104,11 +112,11 @@ static cl_int read_sizes(const struct _cl_kernel *kernel, cl_uint dimensions, co
         *is_empty |= !global || !global[i];
     if (*is_empty)
         return CL_SUCCESS;
-    const cl_int wrong = read_block(kernel, dimensions, global, local, launch->block);
+    const cl_int wrong = read_block(kernel, dimensions, global, range->local, launch->block);
     if (wrong)
         return wrong;
     for (cl_uint i = 0; i < dimensions; i++) {
-        const size_t blocks = global[i] / launch->block[i], from = offset ? offset[i] : 0;
+        const size_t blocks = global[i] / launch->block[i], from = range->offset ? range->offset[i] : 0;
         if (blocks > INT32_MAX || global[i] > UINT32_MAX)
             return CL_INVALID_GLOBAL_WORK_SIZE;
         if (from > UINT32_MAX || from + global[i] > UINT32_MAX) /* ids are of 32 bits in the launch's registers */
@@ -137,7 +145,7 @@ static cl_int read_arguments(cl_event event, cl_kernel kernel, struct launch *la
     uint64_t end = start;
     for (unsigned i = 0; i < kernel->function->param_count; i++) {
         const struct symbol *param = kernel->function->params[i];
-        const struct argument *argument = &kernel->arguments[i];
+        const struct kernel_argument *argument = &kernel->arguments[i];
         cl_mem buffer = argument->buffer;
         if (!argument->is_set || (buffer && !object_try_retain(&buffer->object)))
             return CL_INVALID_KERNEL_ARGS; /* nobody set it, or it was released since */
@@ -180,21 +188,20 @@ static cl_int fill_launch(cl_event event, cl_kernel kernel, const struct launch 
     return wrong;
 }
 
-static cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_command_type type, cl_uint dimensions,
-                      const size_t *offset, const size_t *global, const size_t *local, cl_uint wait_count,
-                      const cl_event *waits, cl_event *out) {
-    if (!object_is(queue, KIND_QUEUE))
+static cl_int enqueue(const struct command_order *order, cl_kernel kernel, const struct work_range *range) {
+    if (!object_is(order->queue, KIND_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
     if (!object_is(kernel, KIND_KERNEL))
         return CL_INVALID_KERNEL;
-    if (kernel->program->context != queue->context)
+    if (kernel->program->context != order->queue->context)
         return CL_INVALID_CONTEXT;
     struct launch sizes = {0};
     bool is_empty;
-    cl_int wrong = read_sizes(kernel, dimensions, offset, global, local, &sizes, &is_empty);
+    cl_int wrong = read_sizes(kernel, range, &sizes, &is_empty);
     if (wrong)
         return wrong;
-    cl_event event = event_create(queue, type, wait_count, waits, sizeof(struct launch_work), &wrong);
+    cl_event event =
+        event_create(order->queue, order->type, order->wait_count, order->waits, sizeof(struct launch_work), &wrong);
     if (!event)
         return wrong;
     wrong = fill_launch(event, kernel, &sizes);
@@ -203,17 +210,19 @@ static cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_command_type 
         return wrong;
     }
     event->run = is_empty ? NULL : run_launch;
-    return event_submit(event, CL_FALSE, out);
+    return event_submit(event, order->blocking, order->out);
 }
 
 cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
                                           const size_t *offset, const size_t *global, const size_t *local,
                                           cl_uint wait_count, const cl_event *waits, cl_event *out) {
-    return enqueue(queue, kernel, CL_COMMAND_NDRANGE_KERNEL, dimensions, offset, global, local, wait_count, waits, out);
+    const struct command_order order = {queue, CL_COMMAND_NDRANGE_KERNEL, wait_count, waits, CL_FALSE, out};
+    return enqueue(&order, kernel, &(struct work_range){dimensions, offset, global, local});
 }
 
 cl_int CL_API_CALL clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint wait_count, const cl_event *waits,
                                  cl_event *out) {
     const size_t one = 1;
-    return enqueue(queue, kernel, CL_COMMAND_TASK, 1, NULL, &one, &one, wait_count, waits, out);
+    const struct command_order order = {queue, CL_COMMAND_TASK, wait_count, waits, CL_FALSE, out};
+    return enqueue(&order, kernel, &(struct work_range){1, NULL, &one, &one});
 }

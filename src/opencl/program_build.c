@@ -46,8 +46,8 @@ static void keep_log(struct build *build, const char *log, const struct report *
 
 static cl_int build_source(cl_program program, const struct build_options *options, struct build *build) {
     struct report report = {0};
-    enum status status = compile_text(NULL, program->source, program->source_bytes, &options->compile, &build->arena,
-                                      &build->compiled, &report);
+    const struct compile_source source = {.text = program->source, .bytes = program->source_bytes};
+    enum status status = compile_text(&source, &options->compile, &build->arena, &build->compiled, &report);
     const char *log = build->compiled.log;
     const bool built = status == STATUS_OK && load(program, build, &report);
     keep_log(build, status == STATUS_OK && !built ? "" : log, &report);
@@ -79,7 +79,8 @@ static cl_int build_binary(cl_program program, struct build *build) {
 static cl_int compile_source(cl_program program, const struct build_options *options, struct build *build) {
     struct report report = {0};
     const enum status status = compile_object(program->source, program->source_bytes, &options->compile, &build->arena,
-                                              &build->code, &build->compiled, &report);
+                                              &build->compiled, &report);
+    build->code = build->compiled.object;
     keep_log(build, build->compiled.log, &report);
     report_free(&report);
     build->type = status == STATUS_OK ? CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT : CL_PROGRAM_BINARY_TYPE_NONE;
@@ -91,8 +92,10 @@ static cl_int link_objects(cl_program program, const struct build_options *optio
                            cl_uint count, struct build *build) {
     struct report report = {0};
     const struct compile_options compile = {.address_bits = options->compile.address_bits}; /* as its objects have */
-    const enum status status = compile_link(objects, count, &compile, &build->arena,
-                                            options->creates_library ? &build->code : NULL, &build->compiled, &report);
+    const enum status status =
+        (options->creates_library ? compile_library : compile_link)(objects, count, &compile, &build->arena,
+                                                                    &build->compiled, &report);
+    build->code = build->compiled.object;
     const char *log = build->compiled.log;
     const bool linked = status == STATUS_OK && (options->creates_library || load(program, build, &report));
     keep_log(build, status == STATUS_OK && !linked ? "" : log, &report);

@@ -21,10 +21,10 @@ struct recorder {
     atomic_ullong matched; /* launches of kernels that are to be timed, so far */
     pthread_mutex_t lock;  /* guards what follows */
     unsigned logs;
-    struct recording *first;
+    struct session_recording *first;
 };
 
-struct recording {
+struct session_recording {
     struct session_log log;
     struct arena arena; /* holds this and the entries of programs */
     struct recorder *recorder;
@@ -32,7 +32,7 @@ struct recording {
     pid_t process;      /* a fork takes the records along, but they are its parent's */
     const char *kernel; /* of the launch under way */
     time_t told;        /* when its progress was last written down */
-    struct recording *next;
+    struct session_recording *next;
 };
 
 struct recorder *record_create(cl_platform_id platform) {
@@ -54,12 +54,12 @@ bool record_chooses_time(struct recorder *recorder, const char *kernel) {
     return number >= settings->skip && number - settings->skip < settings->launches;
 }
 
-struct recording *record_context(cl_context context) {
+struct session_recording *record_context(cl_context context) {
     struct recorder *recorder = context->device->platform->recorder;
     if (!recorder->settings->results)
         return NULL;
     struct arena arena = {0};
-    struct recording *recording = ARENA_NEW(&arena, struct recording);
+    struct session_recording *recording = ARENA_NEW(&arena, struct session_recording);
     recording->recorder = recorder;
     recording->context = context;
     recording->process = getpid();
@@ -76,13 +76,13 @@ struct recording *record_context(cl_context context) {
     return recording;
 }
 
-static bool is_own(const struct recording *recording) { return recording && recording->process == getpid(); }
+static bool is_own(const struct session_recording *recording) { return recording && recording->process == getpid(); }
 
 void record_context_end(cl_context context) {
     struct recorder *recorder = context->device->platform->recorder;
-    struct recording *recording = context->recording;
+    struct session_recording *recording = context->recording;
     pthread_mutex_lock(&recorder->lock);
-    struct recording **at = &recorder->first;
+    struct session_recording **at = &recorder->first;
     while (*at && *at != recording)
         at = &(*at)->next;
     if (*at)
@@ -97,14 +97,14 @@ void record_context_end(cl_context context) {
 
 void record_end(struct recorder *recorder) {
     pthread_mutex_lock(&recorder->lock);
-    for (struct recording *recording = recorder->first; recording; recording = recording->next)
+    for (struct session_recording *recording = recorder->first; recording; recording = recording->next)
         if (is_own(recording))
             engine_acquire(&recording->context->engine); /* for good: the process is ending */
     pthread_mutex_unlock(&recorder->lock);
 }
 
 struct session_entry *record_program(cl_program program, struct program *loaded) {
-    struct recording *recording = program->context->recording;
+    struct session_recording *recording = program->context->recording;
     if (!recording)
         return NULL;
     struct session_entry *entry = ARENA_NEW(&recording->arena, struct session_entry);
@@ -115,7 +115,7 @@ struct session_entry *record_program(cl_program program, struct program *loaded)
 
 /* A line in a file of its own, once a second, for who waits for the program. */
 static bool write_progress(void *watcher, const struct launch_progress *progress) {
-    struct recording *recording = watcher;
+    struct session_recording *recording = watcher;
     const time_t now = time(NULL);
     if (now == recording->told)
         return true;
@@ -133,7 +133,7 @@ static bool write_progress(void *watcher, const struct launch_progress *progress
 }
 
 void record_watch(cl_context context, struct launch *launch) {
-    struct recording *recording = context->recording;
+    struct session_recording *recording = context->recording;
     if (!is_own(recording) || !launch->in_time)
         return;
     recording->kernel = launch->kernel->name;
@@ -144,7 +144,7 @@ void record_watch(cl_context context, struct launch *launch) {
 
 void record_launch(cl_context context, struct session_entry *record, const struct launch *launch,
                    const struct launch_result *result) {
-    struct recording *recording = context->recording;
+    struct session_recording *recording = context->recording;
     if (is_own(recording))
         session_log_launch(&recording->log, record, launch, result, device_host_threads(context->engine.device));
 }

@@ -7,14 +7,14 @@
 #include "result/session_log.h"
 #include "opencl/platform.h"
 
-struct recording; /* of one context */
+struct session_recording; /* of one context */
 
 struct recorder *record_create(cl_platform_id platform);
 /* The process ends: waits for launches that are under way. */
 void record_end(struct recorder *recorder);
 
 /* Of a new context; NULL: nobody asked for results. */
-struct recording *record_context(cl_context context);
+struct session_recording *record_context(cl_context context);
 void record_context_end(cl_context context);
 /* Of a program that has been loaded; NULL: nothing is kept. The caller has the device. */
 struct session_entry *record_program(cl_program program, struct program *loaded);

@@ -42,17 +42,10 @@ static cl_int check_buffer(cl_command_queue queue, cl_mem buffer) {
     return buffer->context == queue->context ? CL_SUCCESS : CL_INVALID_CONTEXT;
 }
 
-/* The event list as every enqueue function has it. */
-struct waits {
-    cl_uint count;
-    const cl_event *events;
-};
-
-static cl_int submit(cl_command_queue queue, cl_command_type type, struct waits waits,
-                     struct command_end (*run)(cl_event, struct device *), const void *work, size_t work_bytes,
-                     cl_mem a, cl_mem b, cl_bool blocking, cl_event *out) {
+static cl_int submit(const struct command_order *order, struct command_end (*run)(cl_event, struct device *),
+                     const void *work, size_t work_bytes, cl_mem a, cl_mem b) {
     cl_int code;
-    cl_event event = event_create(queue, type, waits.count, waits.events, work_bytes, &code);
+    cl_event event = event_create(order->queue, order->type, order->wait_count, order->waits, work_bytes, &code);
     if (!event)
         return code;
     void *const held[] = {a, b};
@@ -62,16 +55,16 @@ static cl_int submit(cl_command_queue queue, cl_command_type type, struct waits 
     }
     memcpy(event->work, work, work_bytes);
     event->run = run;
-    return event_submit(event, blocking, out);
+    return event_submit(event, order->blocking, order->out);
 }
 
 /* ---- ranges ---- */
 
-static cl_int read_or_write(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
-                            void *host, bool writes, struct waits waits, cl_event *out) {
-    if (!object_is(queue, KIND_QUEUE))
+static cl_int read_or_write(const struct command_order *order, cl_mem buffer, size_t offset, size_t size, void *host) {
+    if (!object_is(order->queue, KIND_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
-    const cl_int wrong = check_buffer(queue, buffer);
+    const bool writes = order->type == CL_COMMAND_WRITE_BUFFER;
+    const cl_int wrong = check_buffer(order->queue, buffer);
     if (wrong)
         return wrong;
     if (!host || !buffer_has(buffer, offset, size))
@@ -86,21 +79,21 @@ static cl_int read_or_write(cl_command_queue queue, cl_mem buffer, cl_bool block
                             .rows = 1,
                             .slices = 1,
                             .written = writes ? buffer->address + offset : 0};
-    return submit(queue, writes ? CL_COMMAND_WRITE_BUFFER : CL_COMMAND_READ_BUFFER, waits, run_box, &box, sizeof box,
-                  buffer, NULL, blocking, out);
+    return submit(order, run_box, &box, sizeof box, buffer, NULL);
 }
 
 cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
                                        size_t size, void *host, cl_uint wait_count, const cl_event *waits,
                                        cl_event *out) {
-    return read_or_write(queue, buffer, blocking, offset, size, host, false, (struct waits){wait_count, waits}, out);
+    const struct command_order order = {queue, CL_COMMAND_READ_BUFFER, wait_count, waits, blocking, out};
+    return read_or_write(&order, buffer, offset, size, host);
 }
 
 cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
                                         size_t size, const void *host, cl_uint wait_count, const cl_event *waits,
                                         cl_event *out) {
-    return read_or_write(queue, buffer, blocking, offset, size, (void *)(uintptr_t)host, true,
-                         (struct waits){wait_count, waits}, out);
+    const struct command_order order = {queue, CL_COMMAND_WRITE_BUFFER, wait_count, waits, blocking, out};
+    return read_or_write(&order, buffer, offset, size, (void *)(uintptr_t)host);
 }
 
 static bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {
@@ -124,69 +117,77 @@ cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_m
                             .bytes = size,
                             .rows = 1,
                             .slices = 1};
-    return submit(queue, CL_COMMAND_COPY_BUFFER, (struct waits){wait_count, waits}, run_box, &box, sizeof box, from, to,
-                  CL_FALSE, out);
+    const struct command_order order = {queue, CL_COMMAND_COPY_BUFFER, wait_count, waits, CL_FALSE, out};
+    return submit(&order, run_box, &box, sizeof box, from, to);
 }
 
 /* ---- boxes ---- */
 
-/* The place of a box in memory: *span bytes from *offset on hold all of it. False: the pitches do not fit the region. */
-static bool place_box(const size_t origin[3], const size_t region[3], size_t *row, size_t *slice, size_t *offset,
-                      size_t *span) {
-    *row = *row ? *row : region[0];
-    if (*row < region[0])
+/* Where a box lies in a memory: as the program says it, a pitch of 0 left to us, and what place_box makes of it. */
+struct box_place {
+    const size_t *origin;
+    size_t row, slice;   /* pitches: bytes from a row to the next, from a slice to the next */
+    size_t offset, span; /* span bytes from offset on hold all of it */
+};
+
+/* False: the pitches do not fit the region. */
+static bool place_box(struct box_place *place, const size_t region[3]) {
+    const size_t *origin = place->origin;
+    place->row = place->row ? place->row : region[0];
+    if (place->row < region[0])
         return false;
     size_t smallest;
-    if (__builtin_mul_overflow(region[1], *row, &smallest))
+    if (__builtin_mul_overflow(region[1], place->row, &smallest))
         return false;
-    *slice = *slice ? *slice : smallest;
-    if (*slice < smallest || *slice % *row)
+    place->slice = place->slice ? place->slice : smallest;
+    if (place->slice < smallest || place->slice % place->row)
         return false;
     size_t z, y, last_z, last_y;
-    if (__builtin_mul_overflow(origin[2], *slice, &z) || __builtin_mul_overflow(origin[1], *row, &y) ||
-        __builtin_mul_overflow(region[2] - 1, *slice, &last_z) || __builtin_mul_overflow(region[1] - 1, *row, &last_y))
+    if (__builtin_mul_overflow(origin[2], place->slice, &z) || __builtin_mul_overflow(origin[1], place->row, &y) ||
+        __builtin_mul_overflow(region[2] - 1, place->slice, &last_z) ||
+        __builtin_mul_overflow(region[1] - 1, place->row, &last_y))
         return false;
-    return !__builtin_add_overflow(z, y, offset) && !__builtin_add_overflow(*offset, origin[0], offset) &&
-           !__builtin_add_overflow(last_z, last_y, span) && !__builtin_add_overflow(*span, region[0], span);
+    return !__builtin_add_overflow(z, y, &place->offset) &&
+           !__builtin_add_overflow(place->offset, origin[0], &place->offset) &&
+           !__builtin_add_overflow(last_z, last_y, &place->span) &&
+           !__builtin_add_overflow(place->span, region[0], &place->span);
 }
 
 static bool is_region(const size_t region[3]) { return region && region[0] && region[1] && region[2]; }
 
-static cl_int box_read_or_write(cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t *buffer_origin,
-                                const size_t *host_origin, const size_t *region, size_t row, size_t slice,
-                                size_t host_row, size_t host_slice, void *host, bool writes, struct waits waits,
-                                cl_event *out) {
-    if (!object_is(queue, KIND_QUEUE))
+static cl_int box_read_or_write(const struct command_order *order, cl_mem buffer, struct box_place at, void *host,
+                                struct box_place host_at, const size_t *region) {
+    if (!object_is(order->queue, KIND_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
-    const cl_int wrong = check_buffer(queue, buffer);
+    const bool writes = order->type == CL_COMMAND_WRITE_BUFFER_RECT;
+    const cl_int wrong = check_buffer(order->queue, buffer);
     if (wrong)
         return wrong;
-    size_t offset, span, host_offset, host_span;
-    if (!host || !buffer_origin || !host_origin || !is_region(region) ||
-        !place_box(buffer_origin, region, &row, &slice, &offset, &span) || !buffer_has(buffer, offset, span) ||
-        !place_box(host_origin, region, &host_row, &host_slice, &host_offset, &host_span))
+    if (!host || !at.origin || !host_at.origin || !is_region(region) || !place_box(&at, region) ||
+        !buffer_has(buffer, at.offset, at.span) || !place_box(&host_at, region))
         return CL_INVALID_VALUE;
     const cl_mem_flags closed = CL_MEM_HOST_NO_ACCESS | (writes ? CL_MEM_HOST_READ_ONLY : CL_MEM_HOST_WRITE_ONLY);
     if (buffer->flags & closed)
         return CL_INVALID_OPERATION;
-    struct side device = {buffer->data + offset, row, slice};
-    struct side program = {(uint8_t *)host + host_offset, host_row, host_slice};
+    struct side device = {buffer->data + at.offset, at.row, at.slice};
+    struct side program = {(uint8_t *)host + host_at.offset, host_at.row, host_at.slice};
     const struct box box = {.to = writes ? device : program,
                             .from = writes ? program : device,
                             .bytes = region[0],
                             .rows = region[1],
                             .slices = region[2],
-                            .written = writes ? buffer->address + offset : 0};
-    return submit(queue, writes ? CL_COMMAND_WRITE_BUFFER_RECT : CL_COMMAND_READ_BUFFER_RECT, waits, run_box, &box,
-                  sizeof box, buffer, NULL, blocking, out);
+                            .written = writes ? buffer->address + at.offset : 0};
+    return submit(order, run_box, &box, sizeof box, buffer, NULL);
 }
 
 cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
                                            const size_t *buffer_origin, const size_t *host_origin, const size_t *region,
                                            size_t row, size_t slice, size_t host_row, size_t host_slice, void *host,
                                            cl_uint wait_count, const cl_event *waits, cl_event *out) {
-    return box_read_or_write(queue, buffer, blocking, buffer_origin, host_origin, region, row, slice, host_row,
-                             host_slice, host, false, (struct waits){wait_count, waits}, out);
+    const struct command_order order = {queue, CL_COMMAND_READ_BUFFER_RECT, wait_count, waits, blocking, out};
+    const struct box_place at = {.origin = buffer_origin, .row = row, .slice = slice};
+    const struct box_place host_at = {.origin = host_origin, .row = host_row, .slice = host_slice};
+    return box_read_or_write(&order, buffer, at, host, host_at, region);
 }
 
 cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
@@ -194,8 +195,10 @@ cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem buffe
                                             const size_t *region, size_t row, size_t slice, size_t host_row,
                                             size_t host_slice, const void *host, cl_uint wait_count,
                                             const cl_event *waits, cl_event *out) {
-    return box_read_or_write(queue, buffer, blocking, buffer_origin, host_origin, region, row, slice, host_row,
-                             host_slice, (void *)(uintptr_t)host, true, (struct waits){wait_count, waits}, out);
+    const struct command_order order = {queue, CL_COMMAND_WRITE_BUFFER_RECT, wait_count, waits, blocking, out};
+    const struct box_place at = {.origin = buffer_origin, .row = row, .slice = slice};
+    const struct box_place host_at = {.origin = host_origin, .row = host_row, .slice = host_slice};
+    return box_read_or_write(&order, buffer, at, (void *)(uintptr_t)host, host_at, region);
 }
 
 /* `part` bytes from a on and from b on, in every stretch of `pitch`: one lies in the gap of the other. */
@@ -218,31 +221,31 @@ cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem from, 
     const cl_int wrong = check_buffer(queue, from), wrong_to = check_buffer(queue, to);
     if (wrong || wrong_to)
         return wrong ? wrong : wrong_to;
-    size_t from_offset, from_span, to_offset, to_span;
-    if (!from_origin || !to_origin || !is_region(region) ||
-        !place_box(from_origin, region, &from_row, &from_slice, &from_offset, &from_span) ||
-        !buffer_has(from, from_offset, from_span) ||
-        !place_box(to_origin, region, &to_row, &to_slice, &to_offset, &to_span) || !buffer_has(to, to_offset, to_span))
+    struct box_place from_at = {.origin = from_origin, .row = from_row, .slice = from_slice};
+    struct box_place to_at = {.origin = to_origin, .row = to_row, .slice = to_slice};
+    if (!from_origin || !to_origin || !is_region(region) || !place_box(&from_at, region) ||
+        !buffer_has(from, from_at.offset, from_at.span) || !place_box(&to_at, region) ||
+        !buffer_has(to, to_at.offset, to_at.span))
         return CL_INVALID_VALUE;
-    if (from == to && (from_row != to_row || from_slice != to_slice))
+    if (from == to && (from_at.row != to_at.row || from_at.slice != to_at.slice))
         return CL_INVALID_VALUE;
-    if (overlap(from->address + from_offset, from_span, to->address + to_offset, to_span) &&
-        (from != to || boxes_overlap(from_offset, to_offset, region, from_row, from_slice)))
+    if (overlap(from->address + from_at.offset, from_at.span, to->address + to_at.offset, to_at.span) &&
+        (from != to || boxes_overlap(from_at.offset, to_at.offset, region, from_at.row, from_at.slice)))
         return CL_MEM_COPY_OVERLAP;
-    const struct box box = {.to = {to->data + to_offset, to_row, to_slice},
-                            .from = {from->data + from_offset, from_row, from_slice},
+    const struct box box = {.to = {to->data + to_at.offset, to_at.row, to_at.slice},
+                            .from = {from->data + from_at.offset, from_at.row, from_at.slice},
                             .bytes = region[0],
                             .rows = region[1],
                             .slices = region[2]};
-    return submit(queue, CL_COMMAND_COPY_BUFFER_RECT, (struct waits){wait_count, waits}, run_box, &box, sizeof box,
-                  from, to, CL_FALSE, out);
+    const struct command_order order = {queue, CL_COMMAND_COPY_BUFFER_RECT, wait_count, waits, CL_FALSE, out};
+    return submit(&order, run_box, &box, sizeof box, from, to);
 }
 
 /* ---- fill ---- */
 
 enum { PATTERN_MAX_BYTES = 128 };
 
-struct fill {
+struct pattern_fill {
     uint8_t pattern[PATTERN_MAX_BYTES];
     size_t pattern_bytes, bytes;
     uint8_t *data;
@@ -250,7 +253,7 @@ struct fill {
 
 static struct command_end run_fill(cl_event event, struct device *device) {
     (void)device;
-    const struct fill *fill = event->work;
+    const struct pattern_fill *fill = event->work;
     size_t done = fill->pattern_bytes < fill->bytes ? fill->pattern_bytes : fill->bytes;
     memcpy(fill->data, fill->pattern, done);
     while (done < fill->bytes) { /* what is there, once more */
@@ -272,10 +275,10 @@ cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, co
     if (!pattern || !pattern_bytes || pattern_bytes > PATTERN_MAX_BYTES || (pattern_bytes & (pattern_bytes - 1)) ||
         offset % pattern_bytes || size % pattern_bytes || !buffer_has(buffer, offset, size))
         return CL_INVALID_VALUE;
-    struct fill fill = {.pattern_bytes = pattern_bytes, .bytes = size, .data = buffer->data + offset};
+    struct pattern_fill fill = {.pattern_bytes = pattern_bytes, .bytes = size, .data = buffer->data + offset};
     memcpy(fill.pattern, pattern, pattern_bytes);
-    return submit(queue, CL_COMMAND_FILL_BUFFER, (struct waits){wait_count, waits}, run_fill, &fill, sizeof fill,
-                  buffer, NULL, CL_FALSE, out);
+    const struct command_order order = {queue, CL_COMMAND_FILL_BUFFER, wait_count, waits, CL_FALSE, out};
+    return submit(&order, run_fill, &fill, sizeof fill, buffer, NULL);
 }
 
 /* ---- map ---- */
@@ -320,12 +323,11 @@ void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_b
     if ((flags & CL_MAP_READ && buffer->flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS)) ||
         (flags & writes && buffer->flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)))
         return object_refuse(code, CL_INVALID_OPERATION);
-    struct mapping *mapping = buffer_map(buffer, offset, size, flags);
-    if (!mapping)
+    struct map_work work = {.buffer = buffer};
+    if (!buffer_map(buffer, offset, size, flags, &work.mapping))
         return object_refuse(code, CL_OUT_OF_HOST_MEMORY);
-    const struct map_work work = {buffer, *mapping};
-    const cl_int failed = submit(queue, CL_COMMAND_MAP_BUFFER, (struct waits){wait_count, waits}, run_map, &work,
-                                 sizeof work, buffer, NULL, blocking, out);
+    const struct command_order order = {queue, CL_COMMAND_MAP_BUFFER, wait_count, waits, blocking, out};
+    const cl_int failed = submit(&order, run_map, &work, sizeof work, buffer, NULL);
     struct mapping gone;
     if (failed)
         buffer_unmap(buffer, work.mapping.pointer, &gone);
@@ -343,10 +345,11 @@ cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem buffer
     struct map_work work = {.buffer = buffer};
     if (!buffer_unmap(buffer, pointer, &work.mapping))
         return CL_INVALID_VALUE;
-    const cl_int failed = submit(queue, CL_COMMAND_UNMAP_MEM_OBJECT, (struct waits){wait_count, waits}, run_unmap,
-                                 &work, sizeof work, buffer, NULL, CL_FALSE, out);
+    const struct command_order order = {queue, CL_COMMAND_UNMAP_MEM_OBJECT, wait_count, waits, CL_FALSE, out};
+    const cl_int failed = submit(&order, run_unmap, &work, sizeof work, buffer, NULL);
+    struct mapping again;
     if (failed)
-        buffer_map(buffer, work.mapping.offset, work.mapping.bytes, work.mapping.flags);
+        buffer_map(buffer, work.mapping.offset, work.mapping.bytes, work.mapping.flags, &again);
     return failed;
 }
 
@@ -363,6 +366,6 @@ cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint co
         if (wrong)
             return wrong;
     }
-    return submit(queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, (struct waits){wait_count, waits}, NULL, "", 0, NULL, NULL,
-                  CL_FALSE, out);
+    const struct command_order order = {queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, wait_count, waits, CL_FALSE, out};
+    return submit(&order, NULL, "", 0, NULL, NULL);
 }

@@ -147,7 +147,7 @@ static bool check_refused(struct parser *parser, const struct statement *stateme
 /* The later, the closer the form came. */
 enum failure { FITS, OTHER_MNEMONIC, WORD_NOT_ALLOWED, WORD_REPEATED, TYPE_NOT_ALLOWED, TYPE_MISSING, SLOT_MISSING };
 
-struct attempt {
+struct form_attempt {
     enum failure failure;
     unsigned word; /* where it failed */
     struct match match;
@@ -188,9 +188,9 @@ static enum failure take_word(const struct parser *parser, struct match *match, 
 }
 
 static void attempt_form(const struct parser *parser, const struct statement *statement, const struct form *form,
-                         struct attempt *attempt) {
+                         struct form_attempt *attempt) {
     int skip = words_of_mnemonic(statement, form->mnemonic);
-    *attempt = (struct attempt){.failure = OTHER_MNEMONIC, .match = {.form = form}};
+    *attempt = (struct form_attempt){.failure = OTHER_MNEMONIC, .match = {.form = form}};
     if (skip < 0)
         return;
     struct match *match = &attempt->match;
@@ -207,7 +207,7 @@ static void attempt_form(const struct parser *parser, const struct statement *st
                                                                        : FITS;
 }
 
-static bool explain(struct parser *parser, const struct statement *statement, const struct attempt *best) {
+static bool explain(struct parser *parser, const struct statement *statement, const struct form_attempt *best) {
     static const char *const slots[SLOT_COUNT] = {"modifier",     "modifier",
                                                   "rounding",     ".approx or .full",
                                                   "comparison",   "boolean operation",
@@ -243,7 +243,7 @@ bool forms_match(struct parser *parser, struct statement *statement) {
     if (statement->mnemonic->name->mnemonic == 0)
         return parser_error(parser, statement->mnemonic, "unknown instruction '%s'",
                             forms_opcode_text(parser, statement));
-    struct attempt attempt, best = {.failure = OTHER_MNEMONIC};
+    struct form_attempt attempt, best = {.failure = OTHER_MNEMONIC};
     unsigned best_rank = 0;
     for (unsigned i = statement->mnemonic->name->mnemonic; i > 0; i = parser->next_form[i]) {
         attempt_form(parser, statement, &forms[i - 1], &attempt);

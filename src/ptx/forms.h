@@ -5,7 +5,7 @@
 
 #include "ptx/parser.h"
 
-enum group {
+enum modifier_group {
     GROUP_RN,
     GROUP_RZ,
     GROUP_RMRP,
@@ -74,7 +74,7 @@ enum group {
 };
 _Static_assert(GROUP_COUNT <= 64, "groups are bits of a uint64_t");
 
-enum slot {
+enum modifier_slot {
     SLOT_FLAG,
     SLOT_HINT,
     SLOT_ROUNDING,
@@ -96,14 +96,14 @@ enum slot {
 enum { WORDS_MAX = 16, OPERANDS_MAX = 8, PARTS_MAX = 32, TYPES_MAX = 3 };
 
 struct statement;
-struct build;
-typedef bool lower_function(struct parser *parser, struct statement *statement, struct build *build);
+struct inst_build;
+typedef bool lower_function(struct parser *parser, struct statement *statement, struct inst_build *build);
 
 struct form {
     const char *mnemonic; /* the first word, and words that must follow it, joined by dots */
     uint16_t op, flags;
     uint32_t types, second_types; /* sets of enum type */
-    uint32_t needed;              /* set of enum slot */
+    uint32_t needed;              /* set of enum modifier_slot */
     uint64_t groups;
     const char *operands;
     lower_function *lower;
@@ -159,7 +159,7 @@ struct statement {
 };
 
 /* The instruction under construction. */
-struct build {
+struct inst_build {
     struct inst inst;
     struct operand dst[PARTS_MAX], src[PARTS_MAX];
 };
@@ -176,13 +176,14 @@ bool operand_parse_all(struct parser *parser, struct statement *statement);
 bool operand_is_register_of(const struct raw *raw, enum type type, bool wider);
 
 /* lower.c: one operand by the letters of forms.def */
-bool lower_plain(struct parser *parser, struct statement *statement, struct build *build);
+bool lower_plain(struct parser *parser, struct statement *statement, struct inst_build *build);
 bool lower_count(struct parser *parser, struct statement *statement, unsigned least, unsigned most);
-bool lower_destination(struct parser *parser, struct statement *statement, struct build *build, const struct raw *raw,
-                       enum type type, bool wider);
-bool lower_source(struct parser *parser, struct statement *statement, struct build *build, const struct raw *raw,
+bool lower_destination(struct parser *parser, struct statement *statement, struct inst_build *build,
+                       const struct raw *raw, enum type type, bool wider);
+bool lower_source(struct parser *parser, struct statement *statement, struct inst_build *build, const struct raw *raw,
                   enum type type, bool wider);
-bool lower_predicate(struct parser *parser, struct statement *statement, struct build *build, const struct raw *raw);
+bool lower_predicate(struct parser *parser, struct statement *statement, struct inst_build *build,
+                     const struct raw *raw);
 bool lower_mismatch(struct parser *parser, struct statement *statement, const struct raw *raw, enum type type);
 /* "'opcode'" and the problem, at the opcode. */
 bool lower_error(struct parser *parser, const struct statement *statement, const char *problem);

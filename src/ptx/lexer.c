@@ -245,11 +245,11 @@ static void lex_token(struct lexer *lexer, struct token *token) {
         token->length = lexer->at - token->offset;
 }
 
-void lexer_run(struct tokens *tokens, struct names *names, struct arena *arena, const char *text, uint32_t length,
-               lexer_complain *complain, void *context) {
+void lexer_run(struct tokens *tokens, struct names *names, const char *text, uint32_t length, lexer_complain *complain,
+               void *context) {
     struct lexer lexer = {.tokens = tokens,
                           .names = names,
-                          .arena = arena,
+                          .arena = names->arena,
                           .text = text,
                           .length = length,
                           .line = 1,
@@ -264,11 +264,11 @@ void lexer_run(struct tokens *tokens, struct names *names, struct arena *arena, 
         if (lexer.at >= length) {
             token.offset = length;
             token.length = 0;
-            *ARENA_PUSH(arena, tokens) = token;
+            *ARENA_PUSH(lexer.arena, tokens) = token;
             break;
         }
         lex_token(&lexer, &token);
-        *ARENA_PUSH(arena, tokens) = token;
+        *ARENA_PUSH(lexer.arena, tokens) = token;
     }
     add_line(&lexer, length + 1);
     if (lexer.c_locale)

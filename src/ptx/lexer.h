@@ -71,8 +71,8 @@ struct tokens {
 /* Called for each malformed token; the token becomes TOKEN_BAD. */
 typedef void lexer_complain(void *context, const struct token *token, const char *message);
 
-/* The last token is TOKEN_END. `text` has a NUL at text[length]. */
-void lexer_run(struct tokens *tokens, struct names *names, struct arena *arena, const char *text, uint32_t length,
-               lexer_complain *complain, void *context);
+/* The last token is TOKEN_END. `text` has a NUL at text[length]. Tokens are put into the arena of the names. */
+void lexer_run(struct tokens *tokens, struct names *names, const char *text, uint32_t length, lexer_complain *complain,
+               void *context);
 
 #endif

@@ -41,8 +41,8 @@ static struct operand reg_operand(const struct raw *raw) {
     return (struct operand){.kind = OPERAND_REG, .negated = raw->negated, .reg = raw->reg};
 }
 
-bool lower_destination(struct parser *parser, struct statement *statement, struct build *build, const struct raw *raw,
-                       enum type type, bool wider) {
+bool lower_destination(struct parser *parser, struct statement *statement, struct inst_build *build,
+                       const struct raw *raw, enum type type, bool wider) {
     if (raw->kind == RAW_CONSTANT || raw->negated)
         return parser_error(parser, raw->token, "the destination of '%s' must be a register",
                             forms_opcode_text(parser, statement));
@@ -52,7 +52,7 @@ bool lower_destination(struct parser *parser, struct statement *statement, struc
     return true;
 }
 
-bool lower_source(struct parser *parser, struct statement *statement, struct build *build, const struct raw *raw,
+bool lower_source(struct parser *parser, struct statement *statement, struct inst_build *build, const struct raw *raw,
                   enum type type, bool wider) {
     struct operand *operand = &build->src[build->inst.src_count];
     if (raw->kind == RAW_CONSTANT) {
@@ -68,7 +68,8 @@ bool lower_source(struct parser *parser, struct statement *statement, struct bui
     return true;
 }
 
-bool lower_predicate(struct parser *parser, struct statement *statement, struct build *build, const struct raw *raw) {
+bool lower_predicate(struct parser *parser, struct statement *statement, struct inst_build *build,
+                     const struct raw *raw) {
     struct raw plain = *raw;
     plain.negated = false;
     if (!lower_source(parser, statement, build, &plain, TYPE_PRED, false))
@@ -87,8 +88,8 @@ static enum type twice(enum type type) {
 }
 
 /* d|p, where '_' stands for a result nobody wants. A lone d is a pair with a sink. */
-static bool lower_pair(struct parser *parser, struct statement *statement, struct build *build, const struct raw *raw,
-                       enum type type, bool must) {
+static bool lower_pair(struct parser *parser, struct statement *statement, struct inst_build *build,
+                       const struct raw *raw, enum type type, bool must) {
     const struct raw *parts[2] = {raw, NULL};
     if (raw->kind == RAW_PAIR) {
         parts[0] = &statement->parts[raw->first];
@@ -107,7 +108,7 @@ static bool lower_pair(struct parser *parser, struct statement *statement, struc
     return true;
 }
 
-static bool lower_small_constant(struct parser *parser, struct statement *statement, struct build *build,
+static bool lower_small_constant(struct parser *parser, struct statement *statement, struct inst_build *build,
                                  const struct raw *raw) {
     if (raw->kind != RAW_CONSTANT || raw->constant.is_float || raw->constant.bits > 255)
         return parser_error(parser, raw->token, "this operand of '%s' must be a constant from 0 to 255",
@@ -116,7 +117,7 @@ static bool lower_small_constant(struct parser *parser, struct statement *statem
     return true;
 }
 
-static bool lower_letter(struct parser *parser, struct statement *statement, struct build *build, char letter,
+static bool lower_letter(struct parser *parser, struct statement *statement, struct inst_build *build, char letter,
                          const struct raw *raw) {
     enum type type = (enum type)build->inst.type, second = (enum type)build->inst.stype;
     switch (letter) {
@@ -138,7 +139,7 @@ static bool lower_letter(struct parser *parser, struct statement *statement, str
 }
 
 /* Words whose value is not yet what the instruction form holds. */
-static bool finish_modes(struct parser *parser, struct statement *statement, struct build *build) {
+static bool finish_modes(struct parser *parser, struct statement *statement, struct inst_build *build) {
     struct inst *inst = &build->inst;
     const struct match *match = &statement->match;
     bool wraps = match->value[SLOT_WRAP] == MODE_WRAP;
@@ -155,7 +156,7 @@ static bool finish_modes(struct parser *parser, struct statement *statement, str
     return true;
 }
 
-bool lower_plain(struct parser *parser, struct statement *statement, struct build *build) {
+bool lower_plain(struct parser *parser, struct statement *statement, struct inst_build *build) {
     const char *letters = statement->match.form->operands;
     bool combines = (statement->match.slots >> SLOT_BOOL & 1) != 0;
     unsigned count = 0;

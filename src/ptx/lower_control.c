@@ -11,7 +11,7 @@ static enum mode bar_mode(const struct statement *statement, enum mode reduction
     return strcmp(word, ".sync") == 0 ? MODE_SYNC : strcmp(word, ".arrive") == 0 ? MODE_ARRIVE : reduction;
 }
 
-static bool lower_barrier_number(struct parser *parser, struct statement *statement, struct build *build,
+static bool lower_barrier_number(struct parser *parser, struct statement *statement, struct inst_build *build,
                                  const struct raw *raw) {
     if (raw->kind == RAW_CONSTANT && !raw->constant.is_float && raw->constant.bits > 15)
         return parser_error(parser, raw->token, "a barrier's number is from 0 to 15");
@@ -19,7 +19,7 @@ static bool lower_barrier_number(struct parser *parser, struct statement *statem
 }
 
 /* src[0] barrier, src[1] threads or none, src[2] predicate of a reduction */
-bool lower_bar(struct parser *parser, struct statement *statement, struct build *build) {
+bool lower_bar(struct parser *parser, struct statement *statement, struct inst_build *build) {
     struct inst *inst = &build->inst;
     inst->mode = (uint8_t)bar_mode(statement, (enum mode)inst->mode);
     bool arrives = inst->mode == MODE_ARRIVE, reduces = !arrives && inst->mode != MODE_SYNC;
@@ -45,7 +45,7 @@ bool lower_bar(struct parser *parser, struct statement *statement, struct build 
     return !reduces || lower_predicate(parser, statement, build, raw);
 }
 
-bool lower_redux(struct parser *parser, struct statement *statement, struct build *build) {
+bool lower_redux(struct parser *parser, struct statement *statement, struct inst_build *build) {
     struct inst *inst = &build->inst;
     enum type type = (enum type)inst->type;
     bool bitwise = inst->atom == ATOM_AND || inst->atom == ATOM_OR || inst->atom == ATOM_XOR;
@@ -65,7 +65,7 @@ bool lower_redux(struct parser *parser, struct statement *statement, struct buil
 }
 
 /* The label itself is resolved at the end of its scope. */
-bool lower_bra(struct parser *parser, struct statement *statement, struct build *build) {
+bool lower_bra(struct parser *parser, struct statement *statement, struct inst_build *build) {
     (void)build;
     if (!lower_count(parser, statement, 1, 1))
         return false;
@@ -75,7 +75,7 @@ bool lower_bra(struct parser *parser, struct statement *statement, struct build 
     return true;
 }
 
-bool lower_brx(struct parser *parser, struct statement *statement, struct build *build) {
+bool lower_brx(struct parser *parser, struct statement *statement, struct inst_build *build) {
     if (!lower_count(parser, statement, 2, 2) ||
         !lower_source(parser, statement, build, &statement->operands[0], TYPE_U32, false))
         return false;
@@ -90,13 +90,13 @@ bool lower_brx(struct parser *parser, struct statement *statement, struct build 
     return true;
 }
 
-struct arguments {
+struct call_arguments {
     LIST(const struct symbol *) list;
     const struct token *token;
 };
 
 /* (a, b): .param variables of this function. */
-static bool parse_arguments(struct parser *parser, struct arguments *arguments) {
+static bool parse_arguments(struct parser *parser, struct call_arguments *arguments) {
     arguments->token = parser->at;
     if (!parser_expect(parser, '(', "before arguments"))
         return false;
@@ -122,7 +122,7 @@ static bool parse_arguments(struct parser *parser, struct arguments *arguments) 
     return parser_expect(parser, ')', "after arguments");
 }
 
-static bool check_arguments(struct parser *parser, const struct arguments *given, const struct symbol **formals,
+static bool check_arguments(struct parser *parser, const struct call_arguments *given, const struct symbol **formals,
                             unsigned count, const char *name, const char *what) {
     if (given->list.count != count)
         return parser_error(parser, given->token, "'%s' has %u %s%s, not %u", name, count, what, count == 1 ? "" : "s",
@@ -155,7 +155,7 @@ static bool parse_shape(struct parser *parser, struct callee *callee) {
     return true;
 }
 
-static bool lower_callee(struct parser *parser, struct build *build, struct callee *callee) {
+static bool lower_callee(struct parser *parser, struct inst_build *build, struct callee *callee) {
     const struct binding *binding = callee->token->name->binding;
     if (!binding)
         return parser_undeclared(parser, callee->token);
@@ -177,9 +177,9 @@ static bool lower_callee(struct parser *parser, struct build *build, struct call
 }
 
 /* call (returns), f, (arguments); each part but f may be missing; through a register: a prototype at the end. */
-bool lower_call(struct parser *parser, struct statement *statement, struct build *build) {
+bool lower_call(struct parser *parser, struct statement *statement, struct inst_build *build) {
     (void)statement;
-    struct arguments returns = {.token = parser->at}, arguments = {.token = parser->at};
+    struct call_arguments returns = {.token = parser->at}, arguments = {.token = parser->at};
     struct callee callee = {0};
     if (parser_peek(parser, '(') &&
         (!parse_arguments(parser, &returns) || !parser_expect(parser, ',', "after the returned parameters")))
@@ -223,7 +223,7 @@ bool lower_call(struct parser *parser, struct statement *statement, struct build
     return true;
 }
 
-bool lower_pmevent(struct parser *parser, struct statement *statement, struct build *build) {
+bool lower_pmevent(struct parser *parser, struct statement *statement, struct inst_build *build) {
     if (!lower_count(parser, statement, 1, 1))
         return false;
     if (statement->operands[0].kind != RAW_CONSTANT)

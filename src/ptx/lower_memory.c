@@ -18,7 +18,7 @@ static bool check_parameter(struct parser *parser, struct statement *statement, 
 }
 
 /* The address goes to src[0]; the space it says is checked against the one the variable lives in. */
-static bool lower_address(struct parser *parser, struct statement *statement, struct build *build,
+static bool lower_address(struct parser *parser, struct statement *statement, struct inst_build *build,
                           const struct raw *raw) {
     struct inst *inst = &build->inst;
     /* a name without brackets, as in ld.global.u32 r, a[1], is the old way to write an address */
@@ -85,7 +85,7 @@ static const struct raw *vector_part(const struct statement *statement, const st
     return raw->kind == RAW_VECTOR ? &statement->parts[raw->first + i] : raw;
 }
 
-bool lower_ld(struct parser *parser, struct statement *statement, struct build *build) {
+bool lower_ld(struct parser *parser, struct statement *statement, struct inst_build *build) {
     struct inst *inst = &build->inst;
     unsigned count;
     if (!lower_count(parser, statement, 2, 2) || !check_order(parser, statement, inst))
@@ -105,7 +105,7 @@ bool lower_ld(struct parser *parser, struct statement *statement, struct build *
     return lower_address(parser, statement, build, &statement->operands[1]);
 }
 
-bool lower_st(struct parser *parser, struct statement *statement, struct build *build) {
+bool lower_st(struct parser *parser, struct statement *statement, struct inst_build *build) {
     struct inst *inst = &build->inst;
     unsigned count;
     if (!lower_count(parser, statement, 2, 2) || !check_order(parser, statement, inst) ||
@@ -128,7 +128,7 @@ bool lower_st(struct parser *parser, struct statement *statement, struct build *
 }
 
 /* d, [base], predicate, value, member mask */
-bool lower_cond_acc(struct parser *parser, struct statement *statement, struct build *build) {
+bool lower_cond_acc(struct parser *parser, struct statement *statement, struct inst_build *build) {
     struct inst *inst = &build->inst;
     const struct raw *raw = statement->operands;
     if (!lower_count(parser, statement, 5, 5) ||
@@ -143,7 +143,7 @@ bool lower_cond_acc(struct parser *parser, struct statement *statement, struct b
 }
 
 /* d, missed, [address]; missed, [address], value */
-bool lower_snoop(struct parser *parser, struct statement *statement, struct build *build) {
+bool lower_snoop(struct parser *parser, struct statement *statement, struct inst_build *build) {
     const struct inst *inst = &build->inst;
     const bool loads = inst->op == OP_LD_SNOOP;
     const struct raw *raw = statement->operands;
@@ -158,7 +158,7 @@ bool lower_snoop(struct parser *parser, struct statement *statement, struct buil
     return loads || lower_source(parser, statement, build, &raw[2], type, true);
 }
 
-bool lower_prefetch(struct parser *parser, struct statement *statement, struct build *build) {
+bool lower_prefetch(struct parser *parser, struct statement *statement, struct inst_build *build) {
     return lower_count(parser, statement, 1, 1) && lower_address(parser, statement, build, &statement->operands[0]);
 }
 
@@ -188,7 +188,7 @@ static bool check_atom(struct parser *parser, struct statement *statement, const
     return true;
 }
 
-bool lower_atom(struct parser *parser, struct statement *statement, struct build *build) {
+bool lower_atom(struct parser *parser, struct statement *statement, struct inst_build *build) {
     struct inst *inst = &build->inst;
     enum type type = (enum type)inst->type;
     unsigned first = inst->op == OP_ATOM, values = inst->atom == ATOM_CAS ? 2 : 1, count = first + 1 + values;
@@ -216,7 +216,7 @@ bool lower_atom(struct parser *parser, struct statement *statement, struct build
     return true;
 }
 
-bool lower_membar(struct parser *parser, struct statement *statement, struct build *build) {
+bool lower_membar(struct parser *parser, struct statement *statement, struct inst_build *build) {
     struct inst *inst = &build->inst;
     bool is_fence = statement->mnemonic->name->text[0] == 'f';
     bool ordered = (statement->match.slots >> SLOT_ORDER & 1) != 0;

@@ -18,7 +18,7 @@ static bool special_fits(enum special special, enum type type) {
     return bytes == special_bytes(special);
 }
 
-static bool lower_special(struct parser *parser, struct statement *statement, struct build *build,
+static bool lower_special(struct parser *parser, struct statement *statement, struct inst_build *build,
                           const struct raw *raw, enum type type) {
     enum special special = raw->kind == RAW_SPECIAL ? (enum special)raw->reg : SPECIAL_WARPSZ;
     if (!special_fits(special, type))
@@ -28,8 +28,8 @@ static bool lower_special(struct parser *parser, struct statement *statement, st
     return true;
 }
 
-static bool lower_symbol(struct parser *parser, struct statement *statement, struct build *build, const struct raw *raw,
-                         enum type type) {
+static bool lower_symbol(struct parser *parser, struct statement *statement, struct inst_build *build,
+                         const struct raw *raw, enum type type) {
     const struct symbol *symbol = raw->symbol;
     unsigned bytes = type_bytes(type), address_bytes = parser->module->address_bytes;
     bool in_window = symbol->kind == SYMBOL_VARIABLE && symbol->space != SPACE_GLOBAL;
@@ -61,7 +61,7 @@ static bool check_parts(struct parser *parser, struct statement *statement, cons
     return true;
 }
 
-static bool lower_unpack(struct parser *parser, struct statement *statement, struct build *build) {
+static bool lower_unpack(struct parser *parser, struct statement *statement, struct inst_build *build) {
     const struct raw *vector = &statement->operands[0];
     enum type type = (enum type)build->inst.type;
     if (!check_parts(parser, statement, vector, type))
@@ -76,7 +76,7 @@ static bool lower_unpack(struct parser *parser, struct statement *statement, str
     return lower_source(parser, statement, build, &statement->operands[1], type, false);
 }
 
-static bool lower_pack(struct parser *parser, struct statement *statement, struct build *build) {
+static bool lower_pack(struct parser *parser, struct statement *statement, struct inst_build *build) {
     const struct raw *vector = &statement->operands[1];
     enum type type = (enum type)build->inst.type;
     if (!check_parts(parser, statement, vector, type) ||
@@ -89,7 +89,7 @@ static bool lower_pack(struct parser *parser, struct statement *statement, struc
     return true;
 }
 
-bool lower_mov(struct parser *parser, struct statement *statement, struct build *build) {
+bool lower_mov(struct parser *parser, struct statement *statement, struct inst_build *build) {
     enum type type = (enum type)build->inst.type;
     if (!lower_count(parser, statement, 2, 2))
         return false;
@@ -177,7 +177,7 @@ static bool check_cvt(struct parser *parser, struct statement *statement, const 
     return check_cvt_flags(parser, statement, inst);
 }
 
-bool lower_cvt(struct parser *parser, struct statement *statement, struct build *build) {
+bool lower_cvt(struct parser *parser, struct statement *statement, struct inst_build *build) {
     struct inst *inst = &build->inst;
     enum type to = (enum type)inst->type, from = (enum type)inst->stype;
     unsigned sources = to == TYPE_F16X2 || to == TYPE_BF16X2 ? 2 : 1;
@@ -194,7 +194,7 @@ bool lower_cvt(struct parser *parser, struct statement *statement, struct build 
 }
 
 /* cvt.pack.sat.u16.s32 d, a, b; cvt.pack.sat.u8.s32.b32 d, a, b, c */
-bool lower_cvt_pack(struct parser *parser, struct statement *statement, struct build *build) {
+bool lower_cvt_pack(struct parser *parser, struct statement *statement, struct inst_build *build) {
     struct inst *inst = &build->inst;
     enum type packed = (enum type)inst->type;
     bool appends = statement->match.type_count == 3;
@@ -210,7 +210,7 @@ bool lower_cvt_pack(struct parser *parser, struct statement *statement, struct b
            (!appends || lower_source(parser, statement, build, &statement->operands[3], TYPE_B32, false));
 }
 
-bool lower_cvta(struct parser *parser, struct statement *statement, struct build *build) {
+bool lower_cvta(struct parser *parser, struct statement *statement, struct inst_build *build) {
     enum type type = (enum type)build->inst.type;
     if (!lower_count(parser, statement, 2, 2) ||
         !lower_destination(parser, statement, build, &statement->operands[0], type, false))
@@ -224,7 +224,7 @@ bool lower_cvta(struct parser *parser, struct statement *statement, struct build
     return lower_symbol(parser, statement, build, source, type);
 }
 
-bool lower_isspacep(struct parser *parser, struct statement *statement, struct build *build) {
+bool lower_isspacep(struct parser *parser, struct statement *statement, struct inst_build *build) {
     if (!lower_count(parser, statement, 2, 2) ||
         !lower_destination(parser, statement, build, &statement->operands[0], TYPE_PRED, false))
         return false;

@@ -47,7 +47,7 @@ static bool parse_opcode(struct parser *parser, struct statement *statement) {
 }
 
 /* Fields that come straight from the words. */
-static void fill(struct build *build, const struct match *match) {
+static void fill(struct inst_build *build, const struct match *match) {
     struct inst *inst = &build->inst;
     inst->op = match->form->op;
     inst->flags = match->flags;
@@ -65,7 +65,7 @@ static void fill(struct build *build, const struct match *match) {
 }
 
 /* What layout.c must know: calls, shared variables, functions whose address goes somewhere. */
-static void note_references(struct parser *parser, const struct build *build) {
+static void note_references(struct parser *parser, const struct inst_build *build) {
     const struct inst *inst = &build->inst;
     struct reference reference = {.from = parser->function->index};
     if (inst->op == OP_CALL) {
@@ -86,7 +86,7 @@ static void note_references(struct parser *parser, const struct build *build) {
     }
 }
 
-static void commit(struct parser *parser, const struct statement *statement, struct build *build) {
+static void commit(struct parser *parser, const struct statement *statement, struct inst_build *build) {
     struct inst *inst = emit(parser, statement->start), placed = *inst;
     *inst = build->inst;
     inst->guard = statement->guard;
@@ -109,7 +109,7 @@ static void commit(struct parser *parser, const struct statement *statement, str
 
 bool parse_instruction(struct parser *parser) {
     struct statement statement;
-    struct build build;
+    struct inst_build build;
     /* The operand arrays are large and filled as they are needed. */
     statement.word_count = statement.operand_count = statement.part_count = 0;
     statement.guard_negated = false;

@@ -236,7 +236,7 @@ static void load(struct parser *parser, const char *name, const char *text, size
     names_start(&parser->names, parser->scratch);
     intern_words(parser);
     *ARENA_PUSH(parser->scratch, &parser->files) = "";
-    lexer_run(&parser->tokens, &parser->names, parser->scratch, module->text, (uint32_t)length, complain, parser);
+    lexer_run(&parser->tokens, &parser->names, module->text, (uint32_t)length, complain, parser);
     parser->at = parser->tokens.items;
     if (!parser->stopped)
         parse_module(parser);

@@ -68,7 +68,7 @@ struct scope_level {
 };
 
 /* A label used before it was seen. */
-struct pending {
+struct pending_label {
     struct name *name;
     const struct token *token;
     uint32_t pc;      /* branch to patch, or NO_PC: */
@@ -116,7 +116,7 @@ struct parser {
     struct function *function; /* being defined, or NULL */
     LIST(uint8_t) reg_types;
     LIST(const char *) reg_names;
-    LIST(struct pending) pendings;
+    LIST(struct pending_label) pendings;
     uint32_t frame_bytes;
     uint32_t furthest_target; /* of all branches resolved so far */
     uint32_t module_registers;
@@ -190,11 +190,19 @@ bool constant_parse_integer(struct parser *parser, int64_t *value);
 bool constant_convert(struct parser *parser, const struct token *token, const struct constant *value, enum type type,
                       uint64_t *bits);
 
+/* Elements per dimension, outermost first; [0] 0: unsized. */
+struct array_shape {
+    uint64_t count[DIMENSIONS_MAX];
+    unsigned dimensions;
+};
+
 /* module level, variables, functions */
 void parse_module(struct parser *parser);
 bool parse_location_directive(struct parser *parser, enum directive directive); /* .file .loc .section .pragma */
 bool parse_type(struct parser *parser, enum type *type);
 bool parse_variable(struct parser *parser, enum directive space, enum linkage linkage);
+/* What follows '='; an open first dimension gives the symbol its bytes. */
+bool parse_initialiser(struct parser *parser, struct symbol *symbol, const struct array_shape *shape);
 bool parse_parameters(struct parser *parser, struct function *function, bool is_return, bool is_prototype);
 bool parse_function(struct parser *parser, enum linkage linkage);
 bool parse_statement(struct parser *parser);

@@ -12,7 +12,7 @@ bool scope_open(struct parser *parser, const struct token *token) {
     return true;
 }
 
-static void resolve(struct parser *parser, struct pending *pending, uint32_t pc) {
+static void resolve(struct parser *parser, struct pending_label *pending, uint32_t pc) {
     if (parser->furthest_target < pc)
         parser->furthest_target = pc;
     if (pending->pc != NO_PC)
@@ -25,7 +25,7 @@ static void close_labels(struct parser *parser, struct scope_level *scope) {
     bool is_body = parser->depth == 1;
     unsigned left = scope->first_pending;
     for (unsigned i = scope->first_pending; i < parser->pendings.count; i++) {
-        struct pending *pending = &parser->pendings.items[i];
+        struct pending_label *pending = &parser->pendings.items[i];
         const struct binding *label = pending->name->label;
         if (label && label->depth == parser->depth)
             resolve(parser, pending, label->index);
@@ -94,8 +94,8 @@ struct binding *scope_define_label(struct parser *parser, const struct token *to
 }
 
 void scope_want_label(struct parser *parser, const struct token *token, uint32_t pc, uint32_t *target) {
-    struct pending *pending = ARENA_PUSH(parser->scratch, &parser->pendings);
-    *pending = (struct pending){.name = token->name, .token = token, .pc = pc, .target = target};
+    struct pending_label *pending = ARENA_PUSH(parser->scratch, &parser->pendings);
+    *pending = (struct pending_label){.name = token->name, .token = token, .pc = pc, .target = target};
 }
 
 bool scope_add_registers(struct parser *parser, const struct token *token, enum type type, uint64_t count,

@@ -10,7 +10,7 @@
 #include "repro/interval.h"
 
 /* SQLite gives it zeroed. */
-struct group {
+struct aggregate_values {
     struct arena arena;
     double *items;
     unsigned count, capacity;
@@ -18,7 +18,7 @@ struct group {
 
 static void step(sqlite3_context *context, int count, sqlite3_value **arguments) {
     (void)count;
-    struct group *group = sqlite3_aggregate_context(context, sizeof *group);
+    struct aggregate_values *group = sqlite3_aggregate_context(context, sizeof *group);
     if (!group)
         sqlite3_result_error_nomem(context);
     else if (sqlite3_value_numeric_type(arguments[0]) != SQLITE_NULL)
@@ -30,13 +30,13 @@ static int by_value(const void *a, const void *b) {
     return (one > other) - (one < other);
 }
 
-static double median(struct group *group) {
+static double median(struct aggregate_values *group) {
     const unsigned half = group->count / 2;
     qsort(group->items, group->count, sizeof *group->items, by_value);
     return group->count % 2 ? group->items[half] : (group->items[half - 1] + group->items[half]) / 2;
 }
 
-static double harmonic(struct group *group) {
+static double harmonic(struct aggregate_values *group) {
     double sum = 0;
     for (unsigned i = 0; i < group->count; i++)
         sum += 1 / group->items[i];
@@ -44,7 +44,7 @@ static double harmonic(struct group *group) {
 }
 
 /* Whether the values' mean is above a guess: the product of their ratios to it is above 1. */
-static bool is_above(const struct group *group, double guess) {
+static bool is_above(const struct aggregate_values *group, double guess) {
     double fraction = 0.5;
     int exponent = 1, shift;
     for (unsigned i = 0; i < group->count; i++) {
@@ -55,7 +55,7 @@ static bool is_above(const struct group *group, double guess) {
 }
 
 /* By halving, without the host's logarithm: the same bits everywhere. */
-static double geometric(struct group *group) {
+static double geometric(struct aggregate_values *group) {
     double low = group->items[0], high = low;
     for (unsigned i = 1; i < group->count; i++) {
         low = fmin(low, group->items[i]);
@@ -67,11 +67,11 @@ static double geometric(struct group *group) {
 }
 
 /* Half of the interval of the mean. */
-static double half_width(struct group *group) { return interval_of(group->items, group->count).half; }
+static double half_width(struct aggregate_values *group) { return interval_of(group->items, group->count).half; }
 
 static const struct aggregate {
     const char *name;
-    double (*mean)(struct group *group);
+    double (*mean)(struct aggregate_values *group);
     bool positive; /* defined for values above 0 only */
 } aggregates[] = {{"hmean", harmonic, true},
                   {"gmean", geometric, true},
@@ -80,7 +80,7 @@ static const struct aggregate {
 
 static void finish(sqlite3_context *context) {
     const struct aggregate *aggregate = sqlite3_user_data(context);
-    struct group *group = sqlite3_aggregate_context(context, 0);
+    struct aggregate_values *group = sqlite3_aggregate_context(context, 0);
     if (!group || !group->count)
         return; /* NULL */
     unsigned good = 0;

@@ -1,39 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "repro/database.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#include "base/file.h"
 #include "cost/cost.h"
-#include "study/oracle.h"
-#include "study/steps.h"
 #include "repro/aggregate.h"
+#include "repro/filling.h"
 #include "repro/question.h"
 #include "store/collect.h"
 
-struct filling {
-    sqlite3 *database;
-    struct experiment *e;
-    const struct store *store;
-    struct report *report;
-    uint64_t first;             /* added to the numbers of the sweep's points */
-    sqlite3_stmt *series;       /* fills a row; NULL: nobody asks for series, or none was there yet */
-    sqlite3_stmt *instructions; /* NULL: nobody asks for them */
-    bool wants_series;
-    int code; /* of filling them */
-};
-
 /* ---- tables ---- */
 
-struct columns {
-    const char **items;
-    unsigned count, capacity;
-};
-
-/* A table with these columns, and the statement that fills a row of it. */
-static int make_table(struct filling *f, const char *name, const struct columns *columns, sqlite3_stmt **insert) {
+int filling_make_table(struct filling *f, const char *name, const struct columns *columns, sqlite3_stmt **insert) {
     sqlite3_str *create = sqlite3_str_new(f->database), *fill = sqlite3_str_new(f->database);
     sqlite3_str_appendf(create, "CREATE TABLE %s ", name);
     sqlite3_str_appendf(fill, "INSERT INTO %s VALUES ", name);
@@ -52,8 +31,7 @@ static int make_table(struct filling *f, const char *name, const struct columns 
     return code;
 }
 
-/* Ends the row whose values are bound; the next begins with NULLs. */
-static bool add_row(sqlite3_stmt *insert) {
+bool filling_add_row(sqlite3_stmt *insert) {
     const bool done = sqlite3_step(insert) == SQLITE_DONE;
     sqlite3_reset(insert);
     sqlite3_clear_bindings(insert);
@@ -73,7 +51,7 @@ static int make_series(struct filling *f, json_t *series) {
     json_object_foreach (series, name, value)
         if (json_is_array(value))
             *ARENA_PUSH(f->e->arena, &columns) = arena_strdup(f->e->arena, name);
-    return make_table(f, "series", &columns, &f->series);
+    return filling_make_table(f, "series", &columns, &f->series);
 }
 
 static void add_interval(struct filling *f, json_t *series, size_t interval) {
@@ -83,7 +61,7 @@ static void add_interval(struct filling *f, json_t *series, size_t interval) {
     json_object_foreach (series, name, value)
         if (json_is_array(value))
             sqlite3_bind_int64(f->series, at++, json_integer_value(json_array_get(value, interval)));
-    if (!add_row(f->series))
+    if (!filling_add_row(f->series))
         f->code = SQLITE_ERROR;
 }
 
@@ -128,7 +106,7 @@ static const char *opcode_of(struct arena *arena, const char *text) {
 static int make_instructions(struct filling *f) {
     const char *names[] = {"point", "kernel", "pc", "text", "opcode", "warp_instructions", "thread_instructions"};
     const struct columns columns = {names, 7, 7};
-    return make_table(f, "instructions", &columns, &f->instructions);
+    return filling_make_table(f, "instructions", &columns, &f->instructions);
 }
 
 static void add_instructions(struct filling *f, uint64_t number, json_t *result) {
@@ -145,7 +123,7 @@ static void add_instructions(struct filling *f, uint64_t number, json_t *result)
             sqlite3_bind_text(f->instructions, 5, opcode_of(f->e->arena, text ? text : ""), -1, SQLITE_STATIC);
             sqlite3_bind_int64(f->instructions, 6, json_integer_value(json_object_get(inst, "warp_instructions")));
             sqlite3_bind_int64(f->instructions, 7, json_integer_value(json_object_get(inst, "thread_instructions")));
-            if (!add_row(f->instructions))
+            if (!filling_add_row(f->instructions))
                 f->code = SQLITE_ERROR;
         }
 }
@@ -223,7 +201,7 @@ static enum status add_printed_line(struct filling *f, const char *line, unsigne
             collect_bind(insert, (int)count + 1, *cell ? cell : NULL);
     if (count != columns)
         return experiment_error(f->e, at, "this line of 'print' has not as many cells as its heading", f->report);
-    return add_row(insert) ? STATUS_OK : question_error(f->database, f->e, at, f->report);
+    return filling_add_row(insert) ? STATUS_OK : question_error(f->database, f->e, at, f->report);
 }
 
 static enum status add_printed(struct filling *f) {
@@ -243,7 +221,7 @@ static enum status add_printed(struct filling *f) {
         const char *rest = line;
         for (const char *cell; (cell = next_cell(f->e->arena, &rest));)
             *ARENA_PUSH(f->e->arena, &columns) = cell;
-        if (make_table(f, "printed", &columns, &insert) != SQLITE_OK)
+        if (filling_make_table(f, "printed", &columns, &insert) != SQLITE_OK)
             status = question_error(f->database, f->e, &at, f->report);
     }
     sqlite3_finalize(insert);
@@ -283,7 +261,7 @@ static enum status add_structure(struct filling *f, const char *machine, const s
     if (published && published->area_mm2 > 0)
         sqlite3_bind_double(insert, 8, published->area_mm2);
     sqlite3_bind_double(insert, 11, areas->core_mm2);
-    return add_row(insert) ? STATUS_OK : question_error(f->database, f->e, f->e->yaml.root, f->report);
+    return filling_add_row(insert) ? STATUS_OK : question_error(f->database, f->e, f->e->yaml.root, f->report);
 }
 
 static enum status add_machine(struct filling *f, const struct experiment_machine *of, struct areas *areas,
@@ -314,182 +292,11 @@ static enum status add_costs(struct filling *f) {
     enum status status = STATUS_OK;
     cost_fit(&areas.model, areas.points);
     cost_core_fit(&areas.core);
-    if (make_table(f, "costs", &columns, &insert) != SQLITE_OK)
+    if (filling_make_table(f, "costs", &columns, &insert) != SQLITE_OK)
         status = question_error(f->database, f->e, f->e->yaml.root, f->report);
     for (unsigned i = 0; !status && i < f->e->machine_count; i++)
         status = add_machine(f, &f->e->machines[i], &areas, insert);
     sqlite3_finalize(insert);
-    return status;
-}
-
-/* ---- what reconvergence could gain ---- */
-
-static enum status add_launches(struct filling *f, const char *name, struct run *run, sqlite3_stmt *insert,
-                                struct report *report) {
-    enum status status = STATUS_OK;
-    while (!status && run->done < run->file->launch_count) {
-        struct oracle oracle;
-        const unsigned launch = run->done;
-        status = oracle_next(run, ORACLE_THREADS, &oracle, report);
-        if (status)
-            break;
-        sqlite3_bind_text(insert, 1, name, -1, SQLITE_STATIC);
-        sqlite3_bind_int64(insert, 2, launch);
-        sqlite3_bind_text(insert, 3, run->results[launch].kernel, -1, SQLITE_TRANSIENT);
-        sqlite3_bind_int64(insert, 4, (int64_t)oracle.threads);
-        sqlite3_bind_int64(insert, 5, (int64_t)oracle.thread_instructions);
-        sqlite3_bind_int64(insert, 6, (int64_t)oracle.pdom_issues);
-        sqlite3_bind_int64(insert, 7, (int64_t)oracle.oracle_issues);
-        if (!add_row(insert))
-            status = question_error(f->database, f->e, f->e->yaml.root, report);
-    }
-    return status ? status : run_check(run, report);
-}
-
-/* A launch file that is run here and now. */
-struct launches {
-    struct machine machine;
-    struct launch_file file;
-    struct run run;
-    struct report report;
-};
-
-static enum status open_launches(struct filling *f, const struct yaml_node *path, const struct point *point,
-                                 struct launches *out) {
-    struct arena *arena = f->e->arena;
-    const struct run_options options = {.seed = 1, .files = &file_access_host, .in_time = !point->functional};
-    const char *whole = file_join(arena, file_dir(arena, f->e->yaml.name), path->text);
-    *out = (struct launches){0};
-    enum status status = launch_file_read(arena, whole, &out->file, &out->report);
-    if (!status)
-        status = point_machine(point, &out->machine, &out->report);
-    if (!status && point->functional)
-        status = oracle_prepare(&out->machine, &out->report);
-    if (!status)
-        status = run_open(&out->run, &out->file, &out->machine, &options, &out->report);
-    return status;
-}
-
-static void close_launches(struct filling *f, const struct yaml_node *path, enum status status, struct launches *of) {
-    if (status)
-        experiment_error(f->e, path, report_text(&of->report), f->report);
-    run_close(&of->run);
-    machine_close(&of->machine);
-    report_free(&of->report);
-}
-
-static enum status add_study(struct filling *f, const struct experiment_study *study, sqlite3_stmt *insert) {
-    const struct point point = {.gpu = MACHINE_DEFAULT, .functional = true};
-    struct launches launches;
-    enum status status = open_launches(f, study->at, &point, &launches);
-    if (!status)
-        status = add_launches(f, study->name, &launches.run, insert, &launches.report);
-    close_launches(f, study->at, status, &launches);
-    return status;
-}
-
-static enum status add_studies(struct filling *f) {
-    const char *names[] = {"program",     "launch",       "kernel", "threads", "thread_instructions",
-                           "pdom_issues", "oracle_issues"};
-    const struct columns columns = {names, 7, 7};
-    sqlite3_stmt *insert = NULL;
-    enum status status = STATUS_OK;
-    if (make_table(f, "oracle", &columns, &insert) != SQLITE_OK)
-        status = question_error(f->database, f->e, f->e->yaml.root, f->report);
-    for (unsigned i = 0; !status && i < f->e->study_count; i++)
-        status = add_study(f, &f->e->studies[i], insert);
-    sqlite3_finalize(insert);
-    return status;
-}
-
-/* ---- issue by issue ---- */
-
-enum { STEPS_MAX = 1 << 16 };
-
-struct watching {
-    struct filling *f;
-    const char *name;
-    struct run *run;
-    sqlite3_stmt *steps, *held;
-};
-
-/* Where an instruction stands in its listing, of one of several operations the whole; its PC where there is no listing. */
-static const char *place_of(const struct watching *w, uint32_t pc) {
-    const struct module *module = w->run->module;
-    uint32_t whole = pc;
-    while (module->texts && whole + 1 < module->code_count && module->code[whole].flags & FLAG_PART)
-        whole++;
-    unsigned address;
-    if (module->texts && whole < module->code_count && module->texts[whole] &&
-        sscanf(module->texts[whole], "/*%x*/", &address) == 1)
-        return arena_printf(w->f->e->arena, "0x%x", address);
-    return arena_printf(w->f->e->arena, "%u", (unsigned)pc);
-}
-
-static bool add_step(const struct watching *w, unsigned launch, unsigned number, const struct step *step) {
-    const struct module *module = w->run->module;
-    char text[256];
-    bool done = true;
-    const bool is_part = (module->code[step->pc].flags & FLAG_PART) != 0;
-    sqlite3_bind_text(w->steps, 1, w->name, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(w->steps, 2, launch);
-    sqlite3_bind_int64(w->steps, 3, number);
-    sqlite3_bind_int64(w->steps, 4, step_warp(step, bits_first(step->lanes)));
-    if (!is_part)
-        sqlite3_bind_text(w->steps, 5, place_of(w, step->pc), -1, SQLITE_STATIC);
-    sqlite3_bind_text(w->steps, 6, inst_text(module, &module->code[step->pc], text, sizeof text), -1, SQLITE_TRANSIENT);
-    sqlite3_bind_int64(w->steps, 7, step->lanes);
-    done &= add_row(w->steps);
-    for (unsigned i = 0; i < step->row_count; i++) {
-        sqlite3_bind_text(w->held, 1, w->name, -1, SQLITE_STATIC);
-        sqlite3_bind_int64(w->held, 2, launch);
-        sqlite3_bind_int64(w->held, 3, number);
-        sqlite3_bind_int64(w->held, 4, i);
-        sqlite3_bind_text(w->held, 5, step->rows[i].what, -1, SQLITE_TRANSIENT);
-        sqlite3_bind_int64(w->held, 6, step->rows[i].lanes);
-        if (step->rows[i].pc != NO_PC)
-            sqlite3_bind_text(w->held, 7, place_of(w, step->rows[i].pc), -1, SQLITE_STATIC);
-        done &= add_row(w->held);
-    }
-    return done;
-}
-
-static enum status watch_launches(const struct watching *w, struct report *report) {
-    struct run *run = w->run;
-    enum status status = STATUS_OK;
-    while (!status && run->done < run->file->launch_count) {
-        const unsigned launch = run->done;
-        struct steps steps;
-        steps_create(&steps, w->f->e->arena, &(struct steps_filter){.one_block = true, .most = STEPS_MAX});
-        run->launches[launch].issues = &steps.watcher;
-        status = run_next(run, report);
-        for (unsigned i = 0; !status && i < steps.count; i++)
-            if (!add_step(w, launch, i, &steps.items[i]))
-                status = question_error(w->f->database, w->f->e, w->f->e->yaml.root, report);
-    }
-    return status ? status : run_check(run, report);
-}
-
-static enum status add_watched(struct filling *f) {
-    const char *step_names[] = {"program", "launch", "step", "warp", "place", "text", "lanes"};
-    const char *held_names[] = {"program", "launch", "step", "row", "what", "lanes", "place"};
-    const struct columns step_columns = {step_names, 7, 7}, held_columns = {held_names, 7, 7};
-    struct watching w = {.f = f};
-    enum status status = STATUS_OK;
-    if (make_table(f, "steps", &step_columns, &w.steps) != SQLITE_OK ||
-        make_table(f, "held", &held_columns, &w.held) != SQLITE_OK)
-        status = question_error(f->database, f->e, f->e->yaml.root, f->report);
-    for (unsigned i = 0; !status && i < f->e->watched_count; i++) {
-        const struct experiment_machine *watched = &f->e->watched[i];
-        struct launches launches;
-        status = open_launches(f, watched->launch, &watched->point, &launches);
-        w.name = watched->name, w.run = &launches.run;
-        if (!status)
-            status = watch_launches(&w, &launches.report);
-        close_launches(f, watched->launch, status, &launches);
-    }
-    sqlite3_finalize(w.steps);
-    sqlite3_finalize(w.held);
     return status;
 }
 
@@ -527,8 +334,8 @@ enum status database_open(struct experiment *experiment, const struct store *sto
     if (!status && experiment->machine_count)
         status = add_costs(&f);
     if (!status && experiment->study_count)
-        status = add_studies(&f);
+        status = filling_add_studies(&f);
     if (!status && experiment->watched_count)
-        status = add_watched(&f);
+        status = filling_add_watched(&f);
     return status ? status : add_tables(&f);
 }

@@ -8,24 +8,26 @@
 #include "base/text.h"
 #include "base/words.h"
 
-struct parser {
+struct experiment_parser {
     struct experiment *e;
     const char *size;
     struct report *report;
     enum status status; /* of all so far: parsing goes on, so that all mistakes are said at once */
 };
 
-static void fail(struct parser *p, const struct yaml_node *at, const char *message) {
+static void fail(struct experiment_parser *p, const struct yaml_node *at, const char *message) {
     p->status = yaml_error(&p->e->yaml, at, p->report, "%s", message);
 }
 
-static void check_keys(struct parser *p, const struct yaml_node *map, const char *what, const char *const *known) {
+static void check_keys(struct experiment_parser *p, const struct yaml_node *map, const char *what,
+                       const char *const *known) {
     const enum status status = yaml_known_keys(&p->e->yaml, map, what, known, p->report);
     p->status = p->status ? p->status : status;
 }
 
 /* A text that the map has; missing ones are said, unless there is a fallback. */
-static const struct yaml_node *scalar(struct parser *p, const struct yaml_node *map, const char *key, bool needed) {
+static const struct yaml_node *scalar(struct experiment_parser *p, const struct yaml_node *map, const char *key,
+                                      bool needed) {
     const struct yaml_node *node = yaml_get(map, key);
     if (!node && needed && map->kind == YAML_MAP)
         p->status = yaml_error(&p->e->yaml, map, p->report, "'%s' is missing", key);
@@ -36,13 +38,14 @@ static const struct yaml_node *scalar(struct parser *p, const struct yaml_node *
     return NULL;
 }
 
-static const char *text(struct parser *p, const struct yaml_node *map, const char *key, const char *fallback) {
+static const char *text(struct experiment_parser *p, const struct yaml_node *map, const char *key,
+                        const char *fallback) {
     const struct yaml_node *node = scalar(p, map, key, fallback == NULL);
     return node ? node->text : fallback;
 }
 
 /* The items of a list or a map under a key; none where there is no such key. */
-static const struct yaml_node *items(struct parser *p, const char *key, enum yaml_kind kind) {
+static const struct yaml_node *items(struct experiment_parser *p, const char *key, enum yaml_kind kind) {
     static const struct yaml_node none = {.kind = YAML_LIST};
     const struct yaml_node *node = yaml_get(p->e->yaml.root, key);
     if (node && node->kind == kind)
@@ -54,7 +57,7 @@ static const struct yaml_node *items(struct parser *p, const char *key, enum yam
     return &none;
 }
 
-static bool number(struct parser *p, const struct yaml_node *node, const char *what, double *out) {
+static bool number(struct experiment_parser *p, const struct yaml_node *node, const char *what, double *out) {
     if (text_to_f64(node->text, out) && *out - *out == 0)
         return true;
     p->status = yaml_error(&p->e->yaml, node, p->report, "%s, not '%.60s'", what, node->text);
@@ -64,7 +67,7 @@ static bool number(struct parser *p, const struct yaml_node *node, const char *w
 /* ---- questions ---- */
 
 /* 20 is in the value's unit, "30 %" is of what was published. */
-static void read_tolerance(struct parser *p, const struct yaml_node *node, struct experiment_value *value) {
+static void read_tolerance(struct experiment_parser *p, const struct yaml_node *node, struct experiment_value *value) {
     struct yaml_node plain = *node;
     size_t length = strlen(node->text);
     value->kind = TOLERANCE_ABSOLUTE;
@@ -92,7 +95,7 @@ static void default_tolerance(struct experiment_value *value) {
 }
 
 /* One of two keys says what is asked. */
-static const struct yaml_node *question(struct parser *p, const struct yaml_node *map, const char *other,
+static const struct yaml_node *question(struct experiment_parser *p, const struct yaml_node *map, const char *other,
                                         bool *is_other) {
     const struct yaml_node *node = yaml_get(map, other);
     *is_other = node != NULL;
@@ -101,7 +104,7 @@ static const struct yaml_node *question(struct parser *p, const struct yaml_node
     return scalar(p, map, node ? other : "sql", true);
 }
 
-static void read_value(struct parser *p, const struct yaml_node *map, struct experiment_value *value) {
+static void read_value(struct experiment_parser *p, const struct yaml_node *map, struct experiment_value *value) {
     const struct yaml_node *published = scalar(p, map, "published", false);
     const struct yaml_node *tolerance = scalar(p, map, "tolerance", false);
     value->unit = text(p, map, "unit", "");
@@ -123,7 +126,7 @@ static void read_value(struct parser *p, const struct yaml_node *map, struct exp
         fail(p, map, "a number that is absent is not asked for, and counts as outside");
 }
 
-static void read_values(struct parser *p) {
+static void read_values(struct experiment_parser *p) {
     static const char *const known[] = {"name",      "unit",     "sql", "each",   "published",
                                         "tolerance", "unjudged", "fit", "absent", NULL};
     const struct yaml_node *list = items(p, "values", YAML_LIST);
@@ -136,7 +139,7 @@ static void read_values(struct parser *p) {
     }
 }
 
-static void read_checks(struct parser *p) {
+static void read_checks(struct experiment_parser *p) {
     static const char *const known[] = {"name", "sql", "order", NULL};
     const struct yaml_node *list = items(p, "checks", YAML_LIST);
     p->e->check_count = list->count;
@@ -149,13 +152,13 @@ static void read_checks(struct parser *p) {
 }
 
 /* What gains and losses lie on either side of. */
-static void read_centre(struct parser *p, const struct yaml_node *map, struct experiment_figure *figure) {
+static void read_centre(struct experiment_parser *p, const struct yaml_node *map, struct experiment_figure *figure) {
     const struct yaml_node *node = scalar(p, map, "centre", false);
     if (node && number(p, node, "the centre of a map is a number", &figure->centre) && figure->centre <= 0)
         fail(p, node, "the centre of a map of ratios is above 0");
 }
 
-static void read_figures(struct parser *p) {
+static void read_figures(struct experiment_parser *p) {
     static const char *const known[] = {"title", "kind", "unit", "x", "centre", "sql", NULL};
     static const char *const kinds[] = {"lines", "bars", "stacked", "heat", NULL}; /* as enum plot_kind */
     const struct yaml_node *list = items(p, "figures", YAML_LIST);
@@ -186,7 +189,7 @@ static void read_figures(struct parser *p) {
 
 /* ---- what is run, and what is counted ---- */
 
-static void read_sweeps(struct parser *p) {
+static void read_sweeps(struct experiment_parser *p) {
     const struct yaml_node *list = items(p, "run", YAML_LIST);
     struct experiment *e = p->e;
     e->sweep_count = list->count;
@@ -202,8 +205,8 @@ static void read_sweeps(struct parser *p) {
 }
 
 /* known: its keys. */
-static void read_machine(struct parser *p, const struct yaml_node *map, const char *what, const char *const *known,
-                         struct experiment_machine *out) {
+static void read_machine(struct experiment_parser *p, const struct yaml_node *map, const char *what,
+                         const char *const *known, struct experiment_machine *out) {
     const struct yaml_node *set = yaml_get(map, "set");
     check_keys(p, map, what, known);
     const unsigned count = set && set->kind == YAML_MAP ? set->count : 0;
@@ -220,7 +223,7 @@ static void read_machine(struct parser *p, const struct yaml_node *map, const ch
     }
 }
 
-static struct experiment_machine *read_machines(struct parser *p, const char *key, const char *what,
+static struct experiment_machine *read_machines(struct experiment_parser *p, const char *key, const char *what,
                                                 const char *const *known, unsigned *count) {
     const struct yaml_node *map = items(p, key, YAML_MAP);
     struct experiment_machine *machines = ARENA_ARRAY(p->e->arena, struct experiment_machine, map->count);
@@ -233,7 +236,7 @@ static struct experiment_machine *read_machines(struct parser *p, const char *ke
     return machines;
 }
 
-static void read_all_machines(struct parser *p) {
+static void read_all_machines(struct experiment_parser *p) {
     static const char *const costs[] = {"gpu", "set", NULL}, *const steps[] = {"launch", "gpu", "set", NULL};
     struct experiment *e = p->e;
     e->machines = read_machines(p, "costs", "a machine whose cost is computed", costs, &e->machine_count);
@@ -242,7 +245,7 @@ static void read_all_machines(struct parser *p) {
         e->watched[i].launch = scalar(p, e->watched[i].at, "launch", true);
 }
 
-static void read_studies(struct parser *p) {
+static void read_studies(struct experiment_parser *p) {
     const struct yaml_node *map = items(p, "oracle", YAML_MAP);
     p->e->study_count = map->count;
     p->e->studies = ARENA_ARRAY(p->e->arena, struct experiment_study, map->count);
@@ -253,7 +256,7 @@ static void read_studies(struct parser *p) {
     }
 }
 
-static void read_differences(struct parser *p) {
+static void read_differences(struct experiment_parser *p) {
     const struct yaml_node *map = items(p, "differs", YAML_MAP);
     p->e->difference_count = map->count;
     p->e->differences = ARENA_ARRAY(p->e->arena, struct experiment_difference, map->count);
@@ -267,7 +270,7 @@ static void read_differences(struct parser *p) {
 /* ---- the whole ---- */
 
 /* That there is something to judge, and something to judge it by. */
-static void check_sense(struct parser *p) {
+static void check_sense(struct experiment_parser *p) {
     const struct experiment *e = p->e;
     bool judged = e->check_count != 0;
     for (unsigned i = 0; i < e->value_count; i++) {
@@ -286,7 +289,7 @@ static void check_sense(struct parser *p) {
             fail(p, e->tables->items[i], "a table is one SELECT");
 }
 
-static void read_all(struct parser *p) {
+static void read_all(struct experiment_parser *p) {
     static const char *const known[] = {"id",     "title",      "source",  "published", "run",   "print",
                                         "tables", "values",     "checks",  "figures",   "costs", "oracle",
                                         "steps",  "discussion", "differs", NULL};
@@ -317,12 +320,12 @@ static void read_all(struct parser *p) {
         check_sense(p);
 }
 
-enum status experiment_parse(struct arena *arena, const char *path, const char *data, size_t length, const char *size,
-                             struct experiment *out, struct report *report) {
-    *out =
-        (struct experiment){.arena = arena, .size = size, .state = EXPERIMENT_INCOMPLETE, .reason = "it was not run"};
-    struct parser parser = {.e = out, .size = size, .report = report};
-    parser.status = yaml_parse(arena, path, data, length, &out->yaml, report);
+enum status experiment_parse(struct experiment *out, const char *path, const char *data, size_t length,
+                             struct report *report) {
+    *out = (struct experiment){
+        .arena = out->arena, .size = out->size, .state = EXPERIMENT_INCOMPLETE, .reason = "it was not run"};
+    struct experiment_parser parser = {.e = out, .size = out->size, .report = report};
+    parser.status = yaml_parse(out->arena, path, data, length, &out->yaml, report);
     if (!parser.status)
         read_all(&parser);
     return parser.status;

@@ -96,9 +96,10 @@ struct experiment {
     const char *reason;  /* EXPERIMENT_INCOMPLETE: why */
 };
 
-/* Everything lives in the arena; the text is kept. All errors are reported. Reads no other file. size: of workloads. */
-enum status experiment_parse(struct arena *arena, const char *path, const char *text, size_t length, const char *size,
-                             struct experiment *out, struct report *report);
+/* Arena and size are given in *out, all else is zero. Everything lives in the arena; the text is kept. All errors are reported.
+ * Reads no other file. */
+enum status experiment_parse(struct experiment *out, const char *path, const char *text, size_t length,
+                             struct report *report);
 
 /* "F1.yaml:12: message", in one line; STATUS_INVALID. */
 enum status experiment_error(const struct experiment *experiment, const struct yaml_node *at, const char *message,

@@ -8,7 +8,7 @@
 enum { ROWS_MAX = 1000000, CATEGORIES_MAX = 4096 }; /* of one figure: a file may ask for more than anyone can look at */
 enum role { ROLE_X, ROLE_SERIES, ROLE_Y, ROLE_HALF, ROLE_PRINTED, ROLES };
 
-struct names {
+struct figure_names {
     const char **items;
     unsigned count, capacity;
 };
@@ -23,7 +23,7 @@ struct drawing {
     struct experiment_figure *figure;
     struct report *report;
     int columns[ROLES]; /* of the query; -1: not there */
-    struct names series, categories;
+    struct figure_names series, categories;
     unsigned rows;
     struct points ours[PLOT_COLUMNS_MAX], printed[PLOT_COLUMNS_MAX];
 };
@@ -46,7 +46,7 @@ static enum status find_columns(struct drawing *d, sqlite3_stmt *query) {
 }
 
 /* Its place among those seen so far, in the order in which they come. */
-static unsigned find_name(struct arena *arena, struct names *names, const char *name) {
+static unsigned find_name(struct arena *arena, struct figure_names *names, const char *name) {
     unsigned i = 0;
     while (i < names->count && strcmp(names->items[i], name) != 0)
         i++;

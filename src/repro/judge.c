@@ -45,14 +45,14 @@ struct named {
     struct answers answers;
 };
 
-struct names {
+struct named_list {
     struct named *items;
     unsigned count, capacity, rows;
 };
 
 enum { NAMES_MAX = 1000, ROWS_MAX = 20000 }; /* more than anyone reads */
 
-static struct named *find_named(struct experiment *e, struct names *names, const char *name) {
+static struct named *find_named(struct experiment *e, struct named_list *names, const char *name) {
     for (unsigned i = 0; i < names->count; i++)
         if (strcmp(names->items[i].name, name) == 0)
             return &names->items[i];
@@ -70,7 +70,7 @@ static int column(sqlite3_stmt *query, const char *name) {
 }
 
 static enum status add_row(struct experiment *e, const struct experiment_value *value, sqlite3_stmt *query,
-                           struct names *names, struct report *report) {
+                           struct named_list *names, struct report *report) {
     const int published = column(query, "published");
     const unsigned char *name = sqlite3_column_text(query, column(query, "name"));
     struct named *named = find_named(e, names, name ? (const char *)name : "");
@@ -89,7 +89,7 @@ static enum status add_row(struct experiment *e, const struct experiment_value *
 
 static enum status ask_each(struct experiment *e, const struct experiment_value *value, sqlite3 *database,
                             struct report *report) {
-    struct names names = {0};
+    struct named_list names = {0};
     sqlite3_stmt *query;
     int code = SQLITE_DONE;
     enum status status = question_ask(database, e, value->sql, &query, report);

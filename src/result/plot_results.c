@@ -43,16 +43,16 @@ static struct plot_series read_series(struct arena *arena, json_t *root, const s
     return (struct plot_series){.points = points.items, .count = points.count};
 }
 
-static enum status add_lines(struct arena *arena, json_t *const *roots, const char *const *paths, unsigned count,
+static enum status add_lines(struct arena *arena, const struct comparison *all, json_t *const *roots,
                              const struct series_description *series, struct plot *out, struct report *report) {
     struct plot_panel *panel = ARENA_PUSH(arena, &out->panels);
     panel->title = series->name, panel->kind = PLOT_LINES;
     panel->unit = series->kind == SERIES_LEVEL ? series->unit : arena_printf(arena, "%s per cycle", series->unit);
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < all->count; i++) {
         panel->series[i] = read_series(arena, roots[i], series);
         if (!panel->series[i].count)
             return report_add(report, STATUS_INVALID,
-                              "%s has no series: it ran without time, or with series.interval=0", paths[i]);
+                              "%s has no series: it ran without time, or with series.interval=0", all->names[i]);
     }
     return STATUS_OK;
 }
@@ -103,7 +103,7 @@ static enum status add_panels(struct arena *arena, json_t *const *roots, const s
     enum status status = STATUS_OK;
     for (; *values && !status; values++) {
         const struct series_description *series = find_series(*values);
-        status = series ? add_lines(arena, roots, all->names, all->count, series, out, report)
+        status = series ? add_lines(arena, all, roots, series, out, report)
                         : add_bars(arena, all, roots[0], *values, out, report);
     }
     return status;

@@ -341,8 +341,8 @@ static json_t *module_json(const struct run *run, struct arena *arena) {
     return out;
 }
 
-enum status result_write(struct run *run, bool complete, double wall_seconds, struct arena *arena, char **text,
-                         size_t *length, struct report *report) {
+char *result_write(struct run *run, bool complete, double wall_seconds, struct arena *arena, size_t *length,
+                   struct report *report) {
     json_t *root = json_object(), *launches = json_array();
     json_object_set_new(root, "schema", json_string(RESULT_SCHEMA));
     json_object_set_new(root, "complete", json_boolean(complete));
@@ -363,9 +363,9 @@ enum status result_write(struct run *run, bool complete, double wall_seconds, st
     json_object_set_new(root, "checks", checks_json(run, arena));
     json_object_set_new(root, "sources", result_sources(run, arena));
     json_object_set_new(root, "host", host_json(run, wall_seconds, arena));
-    *text = result_seal(root, arena, length);
+    char *text = result_seal(root, arena, length);
     json_decref(root);
-    return *text ? STATUS_OK
-                 : report_add(report, STATUS_SYSTEM,
-                              "the result file could not be made: no memory, or it is larger than 1 GiB");
+    if (!text)
+        report_add(report, STATUS_SYSTEM, "the result file could not be made: no memory, or it is larger than 1 GiB");
+    return text;
 }

@@ -8,9 +8,10 @@
 #define RESULT_SCHEMA "heddle-result-1"
 
 /* The document with a newline at its end, in the arena. The same run gives the same bytes up to `host`, which comes
- * last and holds all that depends on the computer and the time of day. `complete` false: the run was cut short. */
-enum status result_write(struct run *run, bool complete, double wall_seconds, struct arena *arena, char **text,
-                         size_t *length, struct report *report);
+ * last and holds all that depends on the computer and the time of day. `complete` false: the run was cut short.
+ * NULL with a report: the host has no memory for it (STATUS_SYSTEM). */
+char *result_write(struct run *run, bool complete, double wall_seconds, struct arena *arena, size_t *length,
+                   struct report *report);
 /* Counters of the launches done, added up. kernel: only its launches; NULL: all. */
 void result_total(const struct run *run, const struct function *kernel, struct run_stats *total);
 /* The same of launches in time, the instructions' too, the series not. False: they did not run in time. */

@@ -64,9 +64,17 @@ struct session_sum {
 };
 void session_sum_up(struct session *session, const char *program, double wall_seconds, struct arena *arena,
                     struct session_sum *sum);
+/* What a program left that has run in processes of its own. */
+struct session_logs {
+    const char *folder; /* of the logs */
+    const char *program;
+    const struct machine *machine;
+    bool in_time;
+    double wall_seconds;
+};
 /* The same of all logs of a folder. */
-enum status session_fold(const char *folder, const char *program, const struct machine *machine, bool in_time,
-                         double wall_seconds, struct arena *arena, struct session_sum *sum, struct report *report);
+enum status session_fold(const struct session_logs *logs, struct arena *arena, struct session_sum *sum,
+                         struct report *report);
 
 /* Programs that are not written for a simulator are not stopped by hand: launches that never end are given up after
  * very many cycles, where the machine has no limit of its own. */

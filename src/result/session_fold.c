@@ -21,7 +21,7 @@ struct fold {
     json_t *line_index; /* "file:line" to the entry in lines */
 };
 
-struct names {
+struct log_names {
     const char **items;
     unsigned count, capacity;
 };
@@ -30,7 +30,7 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void list_logs(const char *folder, struct arena *arena, struct names *out) {
+static void list_logs(const char *folder, struct arena *arena, struct log_names *out) {
     DIR *opened = opendir(folder);
     for (struct dirent *entry; opened && (entry = readdir(opened));)
         if (file_ends_in(entry->d_name, SESSION_LOG))
@@ -160,7 +160,7 @@ static json_t *document(struct fold *fold, const char *program, double seconds) 
 
 static enum status read_logs(const char *folder, struct session *session, struct device **device,
                              struct report *report) {
-    struct names names = {0};
+    struct log_names names = {0};
     list_logs(folder, &session->arena, &names);
     enum status status = names.count ? device_create(device, session->machine, report) : STATUS_OK;
     for (unsigned i = 0; *device && i < names.count; i++) {
@@ -197,12 +197,12 @@ void session_sum_up(struct session *session, const char *program, double wall_se
     json_decref(fold.line_index);
 }
 
-enum status session_fold(const char *folder, const char *program, const struct machine *machine, bool in_time,
-                         double wall_seconds, struct arena *arena, struct session_sum *sum, struct report *report) {
-    struct session session = {.machine = machine, .in_time = in_time};
+enum status session_fold(const struct session_logs *logs, struct arena *arena, struct session_sum *sum,
+                         struct report *report) {
+    struct session session = {.machine = logs->machine, .in_time = logs->in_time};
     struct device *device = NULL;
-    const enum status status = read_logs(folder, &session, &device, report);
-    session_sum_up(&session, program, wall_seconds, arena, sum);
+    const enum status status = read_logs(logs->folder, &session, &device, report);
+    session_sum_up(&session, logs->program, logs->wall_seconds, arena, sum);
     session_close(&session);
     if (device)
         device_destroy(device);

@@ -32,12 +32,12 @@ struct launch_head {
 
 /* ---- writing ---- */
 
-struct bytes {
+struct log_bytes {
     char *items;
     size_t count, capacity;
 };
 
-static void add(struct arena *arena, struct bytes *out, const void *data, size_t bytes) {
+static void add(struct arena *arena, struct log_bytes *out, const void *data, size_t bytes) {
     if (out->count + bytes > out->capacity) {
         const size_t capacity = 2 * (out->count + bytes);
         char *items = arena_alloc(arena, capacity);
@@ -50,14 +50,14 @@ static void add(struct arena *arena, struct bytes *out, const void *data, size_t
     out->count += bytes;
 }
 
-static void begin(struct arena *arena, struct bytes *out, enum record kind, unsigned module) {
+static void begin(struct arena *arena, struct log_bytes *out, enum record kind, unsigned module) {
     struct head head = {.kind = kind, .module = module};
     memcpy(head.model, model_hash(), sizeof head.model);
     add(arena, out, &head, sizeof head);
 }
 
 /* One write for the whole record: a process that is killed leaves it or does not. */
-static void end(struct session_log *log, struct bytes *record) {
+static void end(struct session_log *log, struct log_bytes *record) {
     struct head head;
     memcpy(&head, record->items, sizeof head);
     head.bytes = record->count - sizeof head;
@@ -68,13 +68,13 @@ static void end(struct session_log *log, struct bytes *record) {
     }
 }
 
-static void add_text(struct arena *arena, struct bytes *out, const char *text) {
+static void add_text(struct arena *arena, struct log_bytes *out, const char *text) {
     add(arena, out, text, strlen(text) + 1);
 }
 
 static void add_module(struct session_log *log, struct arena *arena, struct session_entry *entry) {
     const struct module *module = program_module(entry->program);
-    struct bytes record = {0};
+    struct log_bytes record = {0};
     entry->number = ++log->modules;
     begin(arena, &record, RECORD_MODULE, entry->number);
     add_text(arena, &record, module->name);
@@ -91,7 +91,8 @@ static bool has_counts(const void *counts, size_t bytes) {
     return false;
 }
 
-static uint32_t add_tables(struct arena *arena, struct bytes *out, const struct launch_result *result, uint32_t code) {
+static uint32_t add_tables(struct arena *arena, struct log_bytes *out, const struct launch_result *result,
+                           uint32_t code) {
     uint32_t count = 0;
     for (uint32_t pc = 0; result->instructions && pc < code; pc++) {
         const struct inst_stats *counts = &result->instructions[pc];
@@ -107,14 +108,14 @@ static uint32_t add_tables(struct arena *arena, struct bytes *out, const struct 
     return count;
 }
 
-static void add_series(struct arena *arena, struct bytes *out, const struct series *series) {
+static void add_series(struct arena *arena, struct log_bytes *out, const struct series *series) {
     for (unsigned i = 0; i < series->columns && series->count; i++)
         if (series->values[i])
             add(arena, out, series->values[i], series->count * sizeof *series->values[i]);
 }
 
-static void add_timed(struct session_log *log, struct arena *arena, struct bytes *out, const struct gpu_stats *stats,
-                      size_t mechanism_bytes) {
+static void add_timed(struct session_log *log, struct arena *arena, struct log_bytes *out,
+                      const struct gpu_stats *stats, size_t mechanism_bytes) {
     struct gpu_stats timed = *stats;
     if (log->launches >= SERIES_LAUNCHES)
         timed.series.count = timed.sms.count = 0;
@@ -127,7 +128,7 @@ static void add_timed(struct session_log *log, struct arena *arena, struct bytes
 void session_log_launch(struct session_log *log, struct session_entry *entry, const struct launch *launch,
                         const struct launch_result *result, unsigned host_threads) {
     struct arena arena = {0};
-    struct bytes record = {0};
+    struct log_bytes record = {0};
     if (!entry->number)
         add_module(log, &arena, entry);
     if (log->in_time && !result->timed) {
@@ -159,7 +160,7 @@ void session_log_launch(struct session_log *log, struct session_entry *entry, co
 
 static void log_message(struct session_log *log, enum record kind, const char *message) {
     struct arena arena = {0};
-    struct bytes record = {0};
+    struct log_bytes record = {0};
     begin(&arena, &record, kind, 0);
     add_text(&arena, &record, message);
     end(log, &record);
@@ -176,12 +177,12 @@ void session_log_remark(struct session_log *log, const char *message) {
 
 /* ---- reading ---- */
 
-struct reader {
+struct log_reader {
     const char *at, *end;
     bool is_short; /* something was asked for that is not there */
 };
 
-static const void *take(struct reader *reader, size_t bytes) {
+static const void *take(struct log_reader *reader, size_t bytes) {
     if (reader->is_short || bytes > (size_t)(reader->end - reader->at)) {
         reader->is_short = true;
         return NULL;
@@ -191,7 +192,7 @@ static const void *take(struct reader *reader, size_t bytes) {
     return data;
 }
 
-static void read_into(struct reader *reader, void *to, size_t bytes) {
+static void read_into(struct log_reader *reader, void *to, size_t bytes) {
     const void *from = take(reader, bytes);
     if (from)
         memcpy(to, from, bytes);
@@ -199,19 +200,19 @@ static void read_into(struct reader *reader, void *to, size_t bytes) {
         memset(to, 0, bytes);
 }
 
-static const char *read_text(struct reader *reader) {
+static const char *read_text(struct log_reader *reader) {
     const size_t left = (size_t)(reader->end - reader->at), length = strnlen(reader->at, left);
     const char *text = take(reader, length + 1);
     return text ? text : "";
 }
 
-static void *read_copy(struct reader *reader, struct arena *arena, size_t bytes) {
+static void *read_copy(struct log_reader *reader, struct arena *arena, size_t bytes) {
     void *copy = arena_alloc(arena, bytes + 1);
     read_into(reader, copy, bytes);
     return copy;
 }
 
-static enum status read_module(struct reader *reader, struct session *session, struct device *device,
+static enum status read_module(struct log_reader *reader, struct session *session, struct device *device,
                                struct session_module **out, struct report *report) {
     const char *name = read_text(reader), *source = read_text(reader), *text = read_text(reader);
     const uint64_t source_hash = XXH64(source, strlen(source), 0), module_hash = XXH64(text, strlen(text), 0);
@@ -230,7 +231,7 @@ static enum status read_module(struct reader *reader, struct session *session, s
     return status;
 }
 
-static void read_series(struct reader *reader, struct arena *arena, struct series *series, bool by_sm) {
+static void read_series(struct log_reader *reader, struct arena *arena, struct series *series, bool by_sm) {
     const size_t bytes = series->count * sizeof *series->values[0];
     if (series->columns < SERIES_COUNT || series->columns > SERIES_COLUMNS) {
         reader->is_short = true;
@@ -240,7 +241,7 @@ static void read_series(struct reader *reader, struct arena *arena, struct serie
         series->values[i] = series->count && (!by_sm || series_is_of_sm(i)) ? read_copy(reader, arena, bytes) : NULL;
 }
 
-static void read_timed(struct reader *reader, const struct session *session, struct launch_result *result,
+static void read_timed(struct log_reader *reader, const struct session *session, struct launch_result *result,
                        size_t mechanism_bytes) {
     struct gpu_stats *timed = ARENA_NEW(&result->arena, struct gpu_stats);
     read_into(reader, timed, sizeof *timed);
@@ -255,7 +256,7 @@ static void read_timed(struct reader *reader, const struct session *session, str
     result->timed = timed;
 }
 
-static void read_tables(struct reader *reader, struct launch_result *result, uint32_t count, uint32_t code) {
+static void read_tables(struct log_reader *reader, struct launch_result *result, uint32_t count, uint32_t code) {
     result->instructions = ARENA_ARRAY(&result->arena, struct inst_stats, code);
     if (result->timed)
         result->timed->instructions = ARENA_ARRAY(&result->arena, struct sm_inst_stats, code);
@@ -272,7 +273,7 @@ static void read_tables(struct reader *reader, struct launch_result *result, uin
     }
 }
 
-static enum status read_launch(struct reader *reader, struct session *session, struct session_module *module) {
+static enum status read_launch(struct log_reader *reader, struct session *session, struct session_module *module) {
     struct launch_head head;
     struct launch_result result = {0};
     const struct module *code = module->run.module;
@@ -307,7 +308,7 @@ struct modules {
     unsigned count, capacity;
 };
 
-static enum status read_record(struct reader *reader, const struct head *head, struct session *session,
+static enum status read_record(struct log_reader *reader, const struct head *head, struct session *session,
                                struct device *device, struct modules *modules, struct report *report) {
     struct session_module *module =
         head->module && head->module <= modules->count ? modules->items[head->module - 1] : NULL;
@@ -332,7 +333,7 @@ enum status session_log_read(const char *path, struct session *session, struct d
     char *data = NULL;
     size_t bytes = 0;
     enum status status = file_read(path, (size_t)1 << 40, &arena, &data, &bytes, report);
-    struct reader all = {.at = data, .end = data + bytes};
+    struct log_reader all = {.at = data, .end = data + bytes};
     struct stat about;
     session->is_cut |= stat(path, &about) == 0 && !(about.st_mode & S_IWUSR);
     while (!status && all.at < all.end) {
@@ -343,7 +344,7 @@ enum status session_log_read(const char *path, struct session *session, struct d
             session->is_cut = true;
             break;
         }
-        struct reader one = {.at = payload, .end = payload + head.bytes};
+        struct log_reader one = {.at = payload, .end = payload + head.bytes};
         status = memcmp(head.model, model_hash(), sizeof head.model) == 0
                      ? read_record(&one, &head, session, device, &modules, report)
                      : STATUS_INVALID;

@@ -7,7 +7,8 @@
 const char *const cycle_class_names[CYCLE_CLASSES] = {"W1-4",   "W5-8",   "W9-12",  "W13-16", "W17-20", "W21-24",
                                                       "W25-28", "W29-32", "memory", "idle",   "stall"};
 
-const char *const stall_stage_names[SLOT_STALL_COUNT] = {"sp", "int", "dp", "sfu", "load_store", "in_flight"};
+const char *const stall_stage_names[SLOT_STALL_COUNT] = {"sp",         "int",       "dp",       "sfu",
+                                                         "load_store", "in_flight", "scheduler"};
 
 uint64_t cycle_class(const uint64_t slots[SLOT_COUNT], unsigned class) {
     if (class < SLOT_STALL)

@@ -18,18 +18,18 @@ struct event {
 };
 
 /* A row: which instruction, on which SM. */
-struct row {
+struct konata_row {
     const struct timeline_issue *issue;
     uint32_t sm;
 };
 
-struct text {
+struct konata_text {
     struct arena *arena;
     char *items;
     unsigned count, capacity;
 };
 
-static void put(struct text *to, const char *text) {
+static void put(struct konata_text *to, const char *text) {
     for (; *text; text++)
         *ARENA_PUSH(to->arena, to) = *text;
 }
@@ -45,7 +45,7 @@ static int by_cycle(const void *a, const void *b) {
 
 /* In the order of appearance, as the format numbers them. */
 static int by_issue(const void *a, const void *b) {
-    const struct row *left = a, *right = b;
+    const struct konata_row *left = a, *right = b;
     if (left->issue->since != right->issue->since)
         return left->issue->since < right->issue->since ? -1 : 1;
     if (left->issue->cycle != right->issue->cycle)
@@ -55,14 +55,14 @@ static int by_issue(const void *a, const void *b) {
     return (left->issue > right->issue) - (left->issue < right->issue); /* of one array */
 }
 
-static struct row *list_rows(const struct timeline *timeline, struct arena *arena, unsigned *count) {
+static struct konata_row *list_rows(const struct timeline *timeline, struct arena *arena, unsigned *count) {
     *count = 0;
     for (uint32_t i = 0; i < timeline->sm_count; i++)
         *count += timeline->sms[i].issues.count;
-    struct row *rows = ARENA_ARRAY(arena, struct row, *count), *row = rows;
+    struct konata_row *rows = ARENA_ARRAY(arena, struct konata_row, *count), *row = rows;
     for (uint32_t i = 0; i < timeline->sm_count; i++)
         for (unsigned k = 0; k < timeline->sms[i].issues.count; k++)
-            *row++ = (struct row){&timeline->sms[i].issues.items[k], i};
+            *row++ = (struct konata_row){&timeline->sms[i].issues.items[k], i};
     if (*count)
         qsort(rows, *count, sizeof *rows, by_issue);
     return rows;
@@ -83,7 +83,8 @@ static unsigned list_events(const struct timeline_issue *issue, uint32_t id, uns
     return count;
 }
 
-static void put_row(struct text *to, const struct run *run, const struct row *row, uint32_t id, struct arena *scratch) {
+static void put_row(struct konata_text *to, const struct run *run, const struct konata_row *row, uint32_t id,
+                    struct arena *scratch) {
     const struct timeline_issue *issue = row->issue;
     const struct module *module = run->module;
     char text[512];
@@ -100,9 +101,9 @@ static void put_row(struct text *to, const struct run *run, const struct row *ro
 
 char *timeline_konata(const struct timeline *timeline, const struct run *run, struct arena *arena, size_t *length) {
     struct arena scratch = {0}, line = {0};
-    struct text out = {.arena = arena};
+    struct konata_text out = {.arena = arena};
     unsigned rows_count, count = 0;
-    struct row *rows = list_rows(timeline, &scratch, &rows_count);
+    struct konata_row *rows = list_rows(timeline, &scratch, &rows_count);
     struct event *events = ARENA_ARRAY(&scratch, struct event, (size_t)rows_count * 5);
     bool *begun = ARENA_ARRAY(&scratch, bool, rows_count);
     for (uint32_t id = 0; id < rows_count; id++)

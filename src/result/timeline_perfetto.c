@@ -41,13 +41,13 @@ enum { NOTE_PC = 1, NOTE_SOURCE, NOTE_LANES, NOTE_BLOCK, NOTE_LAUNCH, NOTE_COUNT
 static const char *const note_names[NOTE_COUNT] = {NULL, "pc", "source", "lanes", "block", "launch"};
 enum { SM_TRACKS = 1 << 16, MEMORY_TRACKS = 1 << 12 }; /* numbers between those of SMs, and before those of memory */
 
-struct bytes {
+struct trace_bytes {
     struct arena *arena;
     char *items;
     unsigned count, capacity;
 };
 
-static void add(struct bytes *to, const void *data, size_t length) {
+static void add(struct trace_bytes *to, const void *data, size_t length) {
     while (to->capacity - to->count < length) {
         const unsigned full = to->capacity;
         to->items = arena_grow(to->arena, to->items, full, &to->capacity, 1);
@@ -56,30 +56,30 @@ static void add(struct bytes *to, const void *data, size_t length) {
     to->count += (unsigned)length;
 }
 
-static void add_varint(struct bytes *to, uint64_t value) {
+static void add_varint(struct trace_bytes *to, uint64_t value) {
     for (; value >= 128; value >>= 7)
         *ARENA_PUSH(to->arena, to) = (char)(value | 128);
     *ARENA_PUSH(to->arena, to) = (char)value;
 }
 
-static void add_number(struct bytes *to, unsigned field, uint64_t value) {
+static void add_number(struct trace_bytes *to, unsigned field, uint64_t value) {
     add_varint(to, (uint64_t)field << 3);
     add_varint(to, value);
 }
 
-static void add_text(struct bytes *to, unsigned field, const char *text, size_t length) {
+static void add_text(struct trace_bytes *to, unsigned field, const char *text, size_t length) {
     add_varint(to, (uint64_t)field << 3 | 2);
     add_varint(to, length);
     add(to, text, length);
 }
 
 /* A message put together elsewhere; it is empty again. */
-static void add_message(struct bytes *to, unsigned field, struct bytes *message) {
+static void add_message(struct trace_bytes *to, unsigned field, struct trace_bytes *message) {
     add_text(to, field, message->items, message->count);
     message->count = 0;
 }
 
-struct slice {
+struct trace_slice {
     uint64_t begin, end;
     uint32_t track, order;
     uint64_t name;
@@ -87,7 +87,7 @@ struct slice {
 };
 
 struct slices {
-    struct slice *items;
+    struct trace_slice *items;
     unsigned count, capacity;
 };
 
@@ -95,7 +95,7 @@ struct writer {
     const struct timeline *timeline;
     const struct run *run;
     struct arena scratch;
-    struct bytes out, packet, inner, deep;
+    struct trace_bytes out, packet, inner, deep;
 };
 
 static void end_packet(struct writer *writer, uint64_t flags) {
@@ -188,7 +188,7 @@ static void write_notes(struct writer *writer, const struct timeline_issue *issu
 }
 
 static void write_event(struct writer *writer, uint64_t track, unsigned type, uint64_t cycle,
-                        const struct slice *slice) {
+                        const struct trace_slice *slice) {
     if (slice && slice->issue)
         write_notes(writer, slice->issue);
     add_number(&writer->inner, EVENT_TYPE, type);
@@ -201,7 +201,7 @@ static void write_event(struct writer *writer, uint64_t track, unsigned type, ui
 }
 
 static int by_track(const void *a, const void *b) {
-    const struct slice *left = a, *right = b;
+    const struct trace_slice *left = a, *right = b;
     if (left->track != right->track)
         return left->track < right->track ? -1 : 1;
     if (left->begin != right->begin)
@@ -212,7 +212,7 @@ static int by_track(const void *a, const void *b) {
 }
 
 /* One track's slices, in order. Groups that issue from a slot side by side lie in each other. */
-static void write_slices(struct writer *writer, uint32_t sm, const struct slice *slices, unsigned count) {
+static void write_slices(struct writer *writer, uint32_t sm, const struct trace_slice *slices, unsigned count) {
     enum { DEPTH = 64 };
     const uint64_t track = track_number(sm, slices[0].track);
     uint64_t ends[DEPTH];
@@ -233,7 +233,7 @@ static void write_slices(struct writer *writer, uint32_t sm, const struct slice 
 
 /* A request goes on the first of the tracks for memory that is free by then; issues are in the order of their cycles, requests
  * need not be, so they are put in order first. */
-static void place_requests(struct writer *writer, struct slice *requests, unsigned count) {
+static void place_requests(struct writer *writer, struct trace_slice *requests, unsigned count) {
     struct {
         uint64_t *items;
         unsigned count, capacity;
@@ -259,18 +259,18 @@ static void write_sm(struct writer *writer, uint32_t number) {
         const struct timeline_issue *issue = &sm->issues.items[i];
         if (issue->asked != TIMELINE_NO_ASK && issue->asked < issue->end)
             *ARENA_PUSH(&writer->scratch, &slices) =
-                (struct slice){issue->asked, issue->end, MEMORY_TRACKS + 1, i, issue->pc + UINT64_C(1), issue};
+                (struct trace_slice){issue->asked, issue->end, MEMORY_TRACKS + 1, i, issue->pc + UINT64_C(1), issue};
     }
     place_requests(writer, slices.items, slices.count);
     for (unsigned i = 0; i < sm->issues.count; i++) {
         const struct timeline_issue *issue = &sm->issues.items[i];
         *ARENA_PUSH(&writer->scratch, &slices) =
-            (struct slice){issue->cycle, issue->cycle + wide, issue->slot + 1, i, issue->pc + UINT64_C(1), issue};
+            (struct trace_slice){issue->cycle, issue->cycle + wide, issue->slot + 1, i, issue->pc + UINT64_C(1), issue};
     }
     for (unsigned i = 0; i < sm->waits.count; i++) {
         const struct timeline_wait *wait = &sm->waits.items[i];
         *ARENA_PUSH(&writer->scratch, &slices) =
-            (struct slice){wait->begin, wait->end, wait->slot + 1, i, wait_name(writer, wait->wait), NULL};
+            (struct trace_slice){wait->begin, wait->end, wait->slot + 1, i, wait_name(writer, wait->wait), NULL};
     }
     if (!slices.count)
         return;

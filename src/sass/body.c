@@ -26,7 +26,7 @@ struct operand operand_not(struct operand predicate) {
     return predicate;
 }
 
-struct inst *build_inst(struct builder *to, enum op op, enum type type, unsigned dst_count, unsigned src_count) {
+struct inst *build_inst(struct inst_builder *to, enum op op, enum type type, unsigned dst_count, unsigned src_count) {
     struct body *body = to->body;
     struct inst *inst = ARENA_PUSH(body->arena, &body->blocks.items[to->block].code);
     *inst = (struct inst){.op = (uint16_t)op,
@@ -45,24 +45,20 @@ struct inst *build_inst(struct builder *to, enum op op, enum type type, unsigned
     return inst;
 }
 
-struct inst *build_to(struct builder *to, struct operand d, enum op op, enum type type, struct operand a,
-                      struct operand b, struct operand c) {
-    const unsigned count = c.kind != OPERAND_NONE ? 3 : b.kind != OPERAND_NONE ? 2 : 1;
+struct inst *build_to(struct inst_builder *to, struct operand d, enum op op, enum type type,
+                      const struct operand sources[3]) {
+    const unsigned count = sources[2].kind != OPERAND_NONE ? 3 : sources[1].kind != OPERAND_NONE ? 2 : 1;
     struct inst *inst = build_inst(to, op, type, 1, count);
     inst->dst[0] = d;
-    const struct operand sources[3] = {a, b, c};
     for (unsigned i = 0; i < count; i++)
         inst->src[i] = sources[i];
     return inst;
 }
 
-static const struct operand none = {.kind = OPERAND_NONE};
-
-static struct operand build_new(struct builder *to, enum op op, enum type type, struct operand a, struct operand b,
-                                struct operand c) {
+static struct operand build_new(struct inst_builder *to, enum op op, enum type type, const struct operand sources[3]) {
     const enum type kept = type == TYPE_PRED ? TYPE_PRED : type == TYPE_F32 ? TYPE_F32 : TYPE_B32;
     const struct operand d = operand_register(body_register(to->body, kept));
-    build_to(to, d, op, type, a, b, c);
+    build_to(to, d, op, type, sources);
     return d;
 }
 
@@ -106,19 +102,19 @@ static bool is_commutative(enum op op) {
     return op == OP_ADD || op == OP_AND || op == OP_OR || op == OP_XOR || op == OP_MUL;
 }
 
-struct operand build1(struct builder *to, enum op op, enum type type, struct operand a) {
+struct operand build1(struct inst_builder *to, enum op op, enum type type, struct operand a) {
     if (a.kind == OPERAND_IMM && type != TYPE_F32 && type != TYPE_PRED) {
         if (op == OP_NOT)
             return operand_immediate((uint32_t)~a.imm);
         if (op == OP_NEG)
             return operand_immediate((uint32_t)(0 - a.imm));
     }
-    return build_new(to, op, type, a, none, none);
+    return build_new(to, op, type, (struct operand[3]){a});
 }
 
-struct operand build2(struct builder *to, enum op op, enum type type, struct operand a, struct operand b) {
+struct operand build2(struct inst_builder *to, enum op op, enum type type, struct operand a, struct operand b) {
     if (type == TYPE_F32 || type == TYPE_PRED)
-        return build_new(to, op, type, a, b, none);
+        return build_new(to, op, type, (struct operand[3]){a, b});
     uint32_t value;
     if (a.kind == OPERAND_IMM && b.kind == OPERAND_IMM && fold_two(op, type, (uint32_t)a.imm, (uint32_t)b.imm, &value))
         return operand_immediate(value);
@@ -137,21 +133,21 @@ struct operand build2(struct builder *to, enum op op, enum type type, struct ope
     }
     if (a.kind == OPERAND_IMM && (op == OP_SHL || op == OP_SHR) && (uint32_t)a.imm == 0)
         return operand_immediate(0);
-    return build_new(to, op, type, a, b, none);
+    return build_new(to, op, type, (struct operand[3]){a, b});
 }
 
-struct operand build3(struct builder *to, enum op op, enum type type, struct operand a, struct operand b,
+struct operand build3(struct inst_builder *to, enum op op, enum type type, struct operand a, struct operand b,
                       struct operand c) {
     if (op == OP_MAD && (a.kind == OPERAND_IMM || (b.kind == OPERAND_IMM && bits_is_power_of_two((uint32_t)b.imm)) ||
                          operand_is_immediate(&b, 0) || operand_is_immediate(&c, 0)))
         return build2(to, OP_ADD, type, build2(to, OP_MUL, type, a, b), c);
-    const struct operand d = build_new(to, op, type, a, b, c);
+    const struct operand d = build_new(to, op, type, (struct operand[3]){a, b, c});
     if (op == OP_MAD)
         to->body->blocks.items[to->block].code.items[to->body->blocks.items[to->block].code.count - 1].mode = MODE_LO;
     return d;
 }
 
-struct operand build_high(struct builder *to, enum type type, struct operand a, struct operand b) {
+struct operand build_high(struct inst_builder *to, enum type type, struct operand a, struct operand b) {
     if (a.kind == OPERAND_IMM) {
         const struct operand swapped = a;
         a = b, b = swapped;
@@ -167,43 +163,43 @@ struct operand build_high(struct builder *to, enum type type, struct operand a, 
     if (b.kind == OPERAND_IMM && bits_is_power_of_two(value) && (type != TYPE_S32 || value != UINT32_C(0x80000000)))
         return build2(to, OP_SHR, type, a, operand_immediate(32 - bits_first(value)));
     const struct operand d = operand_register(body_register(to->body, TYPE_B32));
-    build_to(to, d, OP_MUL, type, a, b, none)->mode = MODE_HI;
+    build_to(to, d, OP_MUL, type, (struct operand[3]){a, b})->mode = MODE_HI;
     return d;
 }
 
-struct operand build_compare(struct builder *to, enum compare compare, enum type type, struct operand a,
+struct operand build_compare(struct inst_builder *to, enum compare compare, enum type type, struct operand a,
                              struct operand b) {
-    return build_compare_and(to, compare, type, a, b, BOOL_NONE, none);
+    return build_compare_and(to, compare, type, BOOL_NONE, (struct operand[3]){a, b});
 }
 
-struct operand build_compare_and(struct builder *to, enum compare compare, enum type type, struct operand a,
-                                 struct operand b, enum boolop boolop, struct operand c) {
+struct operand build_compare_and(struct inst_builder *to, enum compare compare, enum type type, enum boolop boolop,
+                                 const struct operand sources[3]) {
     const struct operand d = operand_register(body_register(to->body, TYPE_PRED));
-    struct inst *inst = build_to(to, d, OP_SETP, type, a, b, c);
+    struct inst *inst = build_to(to, d, OP_SETP, type, sources);
     inst->compare = (uint8_t)compare;
     inst->boolop = (uint8_t)boolop;
     return d;
 }
 
-struct operand build_convert(struct builder *to, enum type type, enum type from, enum rounding rounding,
+struct operand build_convert(struct inst_builder *to, enum type type, enum type from, enum rounding rounding,
                              struct operand a) {
     const struct operand d = operand_register(body_register(to->body, type == TYPE_F32 ? TYPE_F32 : TYPE_B32));
-    struct inst *inst = build_to(to, d, OP_CVT, type, a, none, none);
+    struct inst *inst = build_to(to, d, OP_CVT, type, (struct operand[3]){a});
     inst->stype = (uint8_t)from;
     inst->rounding = (uint8_t)rounding;
     return d;
 }
 
-struct operand build_select(struct builder *to, struct operand predicate, struct operand yes, struct operand no) {
-    return build_new(to, OP_SELP, TYPE_B32, yes, no, predicate);
+struct operand build_select(struct inst_builder *to, struct operand predicate, struct operand yes, struct operand no) {
+    return build_new(to, OP_SELP, TYPE_B32, (struct operand[3]){yes, no, predicate});
 }
 
-void build_move(struct builder *to, struct operand d, struct operand a) {
+void build_move(struct inst_builder *to, struct operand d, struct operand a) {
     const bool is_predicate = to->body->registers.items[d.reg] == TYPE_PRED;
-    build_to(to, d, OP_MOV, is_predicate ? TYPE_PRED : TYPE_B32, a, none, none);
+    build_to(to, d, OP_MOV, is_predicate ? TYPE_PRED : TYPE_B32, (struct operand[3]){a});
 }
 
-void build_branch(struct builder *to, struct operand predicate, uint32_t taken, uint32_t next) {
+void build_branch(struct inst_builder *to, struct operand predicate, uint32_t taken, uint32_t next) {
     struct body_block *block = &to->body->blocks.items[to->block];
     block->end = END_BRANCH;
     block->predicate = predicate.reg, block->negated = predicate.negated;
@@ -212,7 +208,7 @@ void build_branch(struct builder *to, struct operand predicate, uint32_t taken, 
     to->block = next;
 }
 
-void build_jump(struct builder *to, uint32_t next) {
+void build_jump(struct inst_builder *to, uint32_t next) {
     struct body_block *block = &to->body->blocks.items[to->block];
     block->end = END_JUMP;
     block->next = next;

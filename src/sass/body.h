@@ -49,7 +49,7 @@ struct body {
 };
 
 /* Where instructions are put: at the end of a block, with the position of `at` and its guard. */
-struct builder {
+struct inst_builder {
     struct body *body;
     uint32_t block;
     const struct inst *at;
@@ -65,28 +65,30 @@ static inline bool operand_is_immediate(const struct operand *operand, uint32_t 
 }
 
 /* An instruction with room for its operands, at the end of the builder's block. */
-struct inst *build_inst(struct builder *to, enum op op, enum type type, unsigned dst_count, unsigned src_count);
-/* d = op(a, b, c) into a register that is given; operands of kind OPERAND_NONE at the end are absent. */
-struct inst *build_to(struct builder *to, struct operand d, enum op op, enum type type, struct operand a,
-                      struct operand b, struct operand c);
-/* The same into a new register of the type (TYPE_PRED for comparisons). Constants are folded where that is exact. */
-struct operand build1(struct builder *to, enum op op, enum type type, struct operand a);
-struct operand build2(struct builder *to, enum op op, enum type type, struct operand a, struct operand b);
-struct operand build3(struct builder *to, enum op op, enum type type, struct operand a, struct operand b,
+struct inst *build_inst(struct inst_builder *to, enum op op, enum type type, unsigned dst_count, unsigned src_count);
+/* d = op(sources) into a register that is given; sources of kind OPERAND_NONE at the end are absent. */
+struct inst *build_to(struct inst_builder *to, struct operand d, enum op op, enum type type,
+                      const struct operand sources[3]);
+/* The same into a new register of the type (TYPE_PRED for comparisons). Constants are folded where that is exact.
+ * Of the arguments of a call and of the values of an initialiser at most one may build: compilers differ in which they
+ * evaluate first, and the code would with them. Others are built before, in locals. */
+struct operand build1(struct inst_builder *to, enum op op, enum type type, struct operand a);
+struct operand build2(struct inst_builder *to, enum op op, enum type type, struct operand a, struct operand b);
+struct operand build3(struct inst_builder *to, enum op op, enum type type, struct operand a, struct operand b,
                       struct operand c);
-struct operand build_high(struct builder *to, enum type type, struct operand a, struct operand b); /* mul.hi */
-struct operand build_compare(struct builder *to, enum compare compare, enum type type, struct operand a,
+struct operand build_high(struct inst_builder *to, enum type type, struct operand a, struct operand b); /* mul.hi */
+struct operand build_compare(struct inst_builder *to, enum compare compare, enum type type, struct operand a,
                              struct operand b);
-/* (a compare b) boolop c */
-struct operand build_compare_and(struct builder *to, enum compare compare, enum type type, struct operand a,
-                                 struct operand b, enum boolop boolop, struct operand c);
-struct operand build_convert(struct builder *to, enum type type, enum type from, enum rounding rounding,
+/* (a compare b) boolop c, of sources a, b, c */
+struct operand build_compare_and(struct inst_builder *to, enum compare compare, enum type type, enum boolop boolop,
+                                 const struct operand sources[3]);
+struct operand build_convert(struct inst_builder *to, enum type type, enum type from, enum rounding rounding,
                              struct operand a);
-struct operand build_select(struct builder *to, struct operand predicate, struct operand yes, struct operand no);
-void build_move(struct builder *to, struct operand d, struct operand a);
+struct operand build_select(struct inst_builder *to, struct operand predicate, struct operand yes, struct operand no);
+void build_move(struct inst_builder *to, struct operand d, struct operand a);
 /* The end of the builder's block; the builder goes on in `next`. */
-void build_branch(struct builder *to, struct operand predicate, uint32_t taken, uint32_t next);
-void build_jump(struct builder *to, uint32_t next);
+void build_branch(struct inst_builder *to, struct operand predicate, uint32_t taken, uint32_t next);
+void build_jump(struct inst_builder *to, uint32_t next);
 
 /* The kernel with all it calls in place, in types of PTX. STATUS_INVALID where that cannot be done: recursion,
  * calls through addresses, functions that are not there. */

@@ -8,8 +8,8 @@
 #include "base/bits.h"
 
 /* Checked by check_relocations. */
-static struct native_link read_link(struct reader *r, const struct elf_section *section, const struct elf_section *of,
-                                    uint32_t i) {
+static struct native_link read_link(struct cubin_reader *r, const struct elf_section *section,
+                                    const struct elf_section *of, uint32_t i) {
     const struct elf_relocation *item = &section->relocations[i];
     const unsigned bytes = item->type == CUBIN_R_64 ? 8 : 4;
     int64_t addend = item->addend;
@@ -24,7 +24,7 @@ static struct native_link read_link(struct reader *r, const struct elf_section *
 }
 
 /* Each is of a type and by a variable that are known, and no two are over each other. */
-static bool check_relocations(struct reader *r, const struct elf_section *section, const struct elf_section *of) {
+static bool check_relocations(struct cubin_reader *r, const struct elf_section *section, const struct elf_section *of) {
     bool *taken = ARENA_ARRAY(&r->program->arena, bool, of->byte_count / 4 + 1);
     for (uint32_t i = 0; i < section->relocation_count; i++) {
         const struct elf_relocation *item = &section->relocations[i];
@@ -57,14 +57,15 @@ void cubin_sort_links(struct native_link *links, unsigned count) {
 }
 
 /* Room for more links than there are. */
-static struct native_link *grow(struct reader *r, const struct native_link *links, unsigned count, uint32_t more) {
+static struct native_link *grow(struct cubin_reader *r, const struct native_link *links, unsigned count,
+                                uint32_t more) {
     struct native_link *grown = ARENA_ARRAY(&r->program->arena, struct native_link, (size_t)count + more);
     if (count)
         memcpy(grown, links, count * sizeof *links);
     return grown;
 }
 
-static void link_bank(struct reader *r, const struct elf_section *section, const struct elf_section *of,
+static void link_bank(struct cubin_reader *r, const struct elf_section *section, const struct elf_section *of,
                       struct native_kernel *kernel, uint32_t number) {
     kernel->links = grow(r, kernel->links, kernel->link_count, section->relocation_count);
     uint8_t *bytes = NULL;
@@ -80,7 +81,7 @@ static void link_bank(struct reader *r, const struct elf_section *section, const
 }
 
 /* The variable that has the place; NULL: none. */
-static struct placed *placed_at(struct reader *r, unsigned section, uint64_t offset, uint32_t bytes) {
+static struct placed *placed_at(struct cubin_reader *r, unsigned section, uint64_t offset, uint32_t bytes) {
     unsigned low = 0, high = r->program->variable_count;
     while (low < high) {
         const unsigned middle = low + (high - low) / 2;
@@ -98,7 +99,7 @@ static struct placed *placed_at(struct reader *r, unsigned section, uint64_t off
 }
 
 /* Addresses go into the variables that hold their places: counted first, so that each grows once. */
-static void link_variables(struct reader *r, const struct elf_section *section, const struct elf_section *of) {
+static void link_variables(struct cubin_reader *r, const struct elf_section *section, const struct elf_section *of) {
     uint32_t *more = ARENA_ARRAY(&r->program->arena, uint32_t, r->program->variable_count + 1u);
     for (unsigned counting = 2; counting-- > 0;)
         for (uint32_t i = 0; i < section->relocation_count; i++) {
@@ -122,7 +123,7 @@ static void link_variables(struct reader *r, const struct elf_section *section, 
         }
 }
 
-void cubin_read_links(struct reader *r, const struct elf_section *section) {
+void cubin_read_links(struct cubin_reader *r, const struct elf_section *section) {
     const struct elf_section *of = &r->file.sections[section->info];
     uint32_t number;
     const char *name;

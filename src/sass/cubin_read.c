@@ -16,7 +16,7 @@ enum {
     KERNELS_MAX = 4096, /* they are looked up by name */
 };
 
-void cubin_refuse(struct reader *r, const struct elf_section *section, uint64_t at, const char *format, ...) {
+void cubin_refuse(struct cubin_reader *r, const struct elf_section *section, uint64_t at, const char *format, ...) {
     char message[256];
     va_list arguments;
     va_start(arguments, format);
@@ -33,7 +33,7 @@ static const char *behind(const char *name, const char *prefix) {
     return strncmp(name, prefix, length) == 0 ? name + length : NULL;
 }
 
-static struct native_kernel *kernel_named(struct reader *r, const char *name) {
+static struct native_kernel *kernel_named(struct cubin_reader *r, const char *name) {
     for (unsigned i = 0; i < r->program->kernel_count; i++)
         if (strcmp(r->program->kernels[i].name, name) == 0)
             return &r->program->kernels[i];
@@ -42,7 +42,7 @@ static struct native_kernel *kernel_named(struct reader *r, const char *name) {
 
 /* ---- the file ---- */
 
-static enum status check_file(struct reader *r) {
+static enum status check_file(struct cubin_reader *r) {
     const struct elf_file *file = &r->file;
     if (file->machine != CUBIN_MACHINE)
         return report_add(r->report, STATUS_INVALID, "%s: error: an ELF file for machine %u, not for CUDA (%d)",
@@ -63,7 +63,7 @@ static enum status check_file(struct reader *r) {
 /* ---- code ---- */
 
 /* A word of 0 holds nothing. */
-static void read_code(struct reader *r, const struct elf_section *section, struct native_kernel *kernel) {
+static void read_code(struct cubin_reader *r, const struct elf_section *section, struct native_kernel *kernel) {
     if (section->byte_count % FERMI_INST_BYTES || section->byte_count > SPACE_BYTES_MAX) {
         cubin_refuse(r, section, 0, "%llu bytes are not a number of instructions",
                      (unsigned long long)section->byte_count);
@@ -84,7 +84,7 @@ static void read_code(struct reader *r, const struct elf_section *section, struc
         cubin_refuse(r, section, 0, "it has no instructions");
 }
 
-static void read_kernels(struct reader *r) {
+static void read_kernels(struct cubin_reader *r) {
     struct native_program *program = r->program;
     const struct elf_file *file = &r->file;
     program->kernels = ARENA_ARRAY(&program->arena, struct native_kernel, file->section_count);
@@ -122,20 +122,21 @@ static void read_kernels(struct reader *r) {
 
 /* ---- what is said about kernels ---- */
 
-struct record {
+struct info_record {
     unsigned attribute, format;
     uint32_t at, byte_count; /* of the value in the section */
     const uint8_t *bytes;
 };
 
 /* The next record from *at on; false: there is none, or it does not end in the section. */
-static bool next_record(struct reader *r, const struct elf_section *section, uint32_t *at, struct record *out) {
+static bool next_record(struct cubin_reader *r, const struct elf_section *section, uint32_t *at,
+                        struct info_record *out) {
     if (*at == section->byte_count)
         return false;
     const uint8_t *bytes = section->bytes + *at;
     bool fits = section->byte_count - *at >= 4;
     if (fits) {
-        *out = (struct record){bytes[1], bytes[0], *at + 2, 2, bytes + 2};
+        *out = (struct info_record){bytes[1], bytes[0], *at + 2, 2, bytes + 2};
         if (bytes[0] == INFO_SIZED) {
             out->byte_count = (uint32_t)cubin_get(bytes + 2, 2);
             out->at += 2, out->bytes += 2;
@@ -152,7 +153,7 @@ static bool next_record(struct reader *r, const struct elf_section *section, uin
 }
 
 /* Parameters come in any order. */
-static void read_param(struct reader *r, const struct elf_section *section, const struct record *record,
+static void read_param(struct cubin_reader *r, const struct elf_section *section, const struct info_record *record,
                        struct native_kernel *kernel, unsigned count) {
     const unsigned which = (unsigned)cubin_get(record->bytes + 4, 2);
     const uint32_t size = (uint32_t)cubin_get(record->bytes + 8, 4) >> 18;
@@ -163,7 +164,7 @@ static void read_param(struct reader *r, const struct elf_section *section, cons
         kernel->params[which] = (struct native_param){(uint32_t)cubin_get(record->bytes + 6, 2), size};
 }
 
-static void read_ways(struct reader *r, const struct elf_section *section, const struct record *record,
+static void read_ways(struct cubin_reader *r, const struct elf_section *section, const struct info_record *record,
                       struct native_kernel *kernel) {
     struct {
         struct native_way *items;
@@ -185,13 +186,13 @@ static void read_ways(struct reader *r, const struct elf_section *section, const
     kernel->ways = ways.items, kernel->way_count = ways.count;
 }
 
-static void read_threads(const struct record *record, uint32_t threads[3]) {
+static void read_threads(const struct info_record *record, uint32_t threads[3]) {
     for (unsigned i = 0; i < 3; i++)
         threads[i] = (uint32_t)cubin_get(record->bytes + 4 * i, 4);
 }
 
 /* The sizes that records of a known attribute must have; others only describe. */
-static bool has_size(const struct record *record) {
+static bool has_size(const struct info_record *record) {
     switch (record->attribute) {
     case INFO_PARAM:
     case INFO_MAX_THREADS:
@@ -203,8 +204,8 @@ static bool has_size(const struct record *record) {
     }
 }
 
-static void read_info(struct reader *r, const struct elf_section *section, struct native_kernel *kernel) {
-    struct record record;
+static void read_info(struct cubin_reader *r, const struct elf_section *section, struct native_kernel *kernel) {
+    struct info_record record;
     unsigned count = 0;
     for (uint32_t at = 0; next_record(r, section, &at, &record);)
         count += record.attribute == INFO_PARAM;
@@ -242,8 +243,8 @@ static void read_info(struct reader *r, const struct elf_section *section, struc
 }
 
 /* .nv.info: a kernel's stack is in local memory. */
-static void read_module_info(struct reader *r, const struct elf_section *section) {
-    struct record record;
+static void read_module_info(struct cubin_reader *r, const struct elf_section *section) {
+    struct info_record record;
     for (uint32_t at = 0; next_record(r, section, &at, &record);) {
         if (record.attribute != INFO_FRAME_BYTES && record.attribute != INFO_MIN_STACK_BYTES)
             continue;
@@ -266,7 +267,7 @@ static void trim(struct native_variable *variable) {
         variable->init_bytes--;
 }
 
-static void read_variable(struct reader *r, unsigned index, bool initialised) {
+static void read_variable(struct cubin_reader *r, unsigned index, bool initialised) {
     struct native_program *program = r->program;
     const struct elf_symbol *symbol = &r->file.symbols[index];
     const struct elf_section *section = &r->file.sections[symbol->section];
@@ -297,7 +298,7 @@ static int by_place(const void *a, const void *b) {
     return first->start < second->start ? -1 : first->start > second->start;
 }
 
-static void read_variables(struct reader *r) {
+static void read_variables(struct cubin_reader *r) {
     struct native_program *program = r->program;
     const unsigned count = r->file.symbol_count;
     r->variable_of = ARENA_ARRAY(&program->arena, uint32_t, count + 1u);
@@ -322,7 +323,7 @@ static void read_variables(struct reader *r) {
     qsort(r->placed, program->variable_count, sizeof *r->placed, by_place);
 }
 
-static void read_reserved(struct reader *r, const struct elf_section *section, uint32_t *bytes) {
+static void read_reserved(struct cubin_reader *r, const struct elf_section *section, uint32_t *bytes) {
     if (section->byte_count > SPACE_BYTES_MAX)
         cubin_refuse(r, section, 0, "%llu bytes are more than the limit of %d", (unsigned long long)section->byte_count,
                      SPACE_BYTES_MAX);
@@ -331,7 +332,7 @@ static void read_reserved(struct reader *r, const struct elf_section *section, u
 }
 
 /* .nv.constantN of the module and .nv.constantN.K; bank 0 holds the launch's own, and says how long it is. */
-static void read_bank(struct reader *r, const struct elf_section *section, struct native_kernel *kernel,
+static void read_bank(struct cubin_reader *r, const struct elf_section *section, struct native_kernel *kernel,
                       uint32_t number) {
     for (unsigned i = 0; i < kernel->bank_count; i++)
         if (kernel->banks[i].number == number) {
@@ -354,7 +355,8 @@ bool cubin_bank(const char *name, uint32_t *number, const char **kernel) {
     return *at == '\0' || *at == '.';
 }
 
-static void read_constants(struct reader *r, const struct elf_section *section, uint32_t number, const char *name) {
+static void read_constants(struct cubin_reader *r, const struct elf_section *section, uint32_t number,
+                           const char *name) {
     struct native_program *program = r->program;
     struct native_kernel *kernel = name ? kernel_named(r, name) : NULL;
     if (section->type != ELF_PROGBITS || section->byte_count > BANK_BYTES_MAX || (number && section->byte_count % 4) ||
@@ -376,7 +378,7 @@ static void read_constants(struct reader *r, const struct elf_section *section, 
 
 /* ---- sections ---- */
 
-static bool of_kernel(struct reader *r, const struct elf_section *section, const char *prefix,
+static bool of_kernel(struct cubin_reader *r, const struct elf_section *section, const char *prefix,
                       struct native_kernel **kernel) {
     const char *name = behind(section->name, prefix);
     if (!name)
@@ -388,7 +390,7 @@ static bool of_kernel(struct reader *r, const struct elf_section *section, const
 }
 
 /* In this order, whatever the file has: banks want to know of parameters. */
-static void read_section(struct reader *r, const struct elf_section *section, unsigned pass) {
+static void read_section(struct cubin_reader *r, const struct elf_section *section, unsigned pass) {
     struct native_kernel *kernel = NULL;
     uint32_t number;
     const char *name;
@@ -416,7 +418,7 @@ static void read_section(struct reader *r, const struct elf_section *section, un
     }
 }
 
-static enum status read_program(struct reader *r, const uint8_t *bytes, size_t length) {
+static enum status read_program(struct cubin_reader *r, const uint8_t *bytes, size_t length) {
     struct native_program *program = r->program;
     if (length > FILE_BYTES_MAX)
         return report_add(r->report, STATUS_INVALID, "%s: error: larger than the limit of 64 MiB", r->name);
@@ -447,7 +449,7 @@ static enum status read_program(struct reader *r, const uint8_t *bytes, size_t l
 enum status cubin_read(const char *name, const uint8_t *bytes, size_t length, struct native_program *out,
                        struct report *report) {
     out->name = arena_strdup(&out->arena, name);
-    struct reader r = {.name = out->name, .program = out, .report = report};
+    struct cubin_reader r = {.name = out->name, .program = out, .report = report};
     const enum status status = read_program(&r, bytes, length);
     if (status != STATUS_OK)
         native_free(out);

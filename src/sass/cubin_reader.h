@@ -14,7 +14,7 @@ struct placed {
     uint8_t *init;
 };
 
-struct reader {
+struct cubin_reader {
     const char *name;
     struct native_program *program;
     struct report *report;
@@ -26,12 +26,12 @@ struct reader {
 };
 
 /* Names the file, the section and the byte in it. */
-void cubin_refuse(struct reader *reader, const struct elf_section *section, uint64_t at, const char *format, ...)
+void cubin_refuse(struct cubin_reader *reader, const struct elf_section *section, uint64_t at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* A constant bank's section: its number, and the kernel whose it is, NULL where it is everybody's. */
 bool cubin_bank(const char *name, uint32_t *number, const char **kernel);
 /* A section of relocations: addresses of variables in banks and in other variables. */
-void cubin_read_links(struct reader *reader, const struct elf_section *section);
+void cubin_read_links(struct cubin_reader *reader, const struct elf_section *section);
 /* By bank and offset. */
 void cubin_sort_links(struct native_link *links, unsigned count);
 

@@ -15,12 +15,12 @@ enum {
     SECTIONS_LIMIT = ELF_RESERVED - 16,
 };
 
-struct bytes {
+struct byte_list {
     uint8_t *items;
     unsigned count, capacity;
 };
 
-struct writer {
+struct cubin_writer {
     const struct native_program *program;
     struct arena *arena;
     struct report *report;
@@ -35,33 +35,33 @@ struct writer {
     bool failed;
 };
 
-static void put(struct writer *w, struct bytes *bytes, unsigned count, uint64_t value) {
+static void put(struct cubin_writer *w, struct byte_list *bytes, unsigned count, uint64_t value) {
     for (unsigned i = 0; i < count; i++)
         *ARENA_PUSH(w->arena, bytes) = (uint8_t)(value >> (8 * i));
 }
 
-static void refuse(struct writer *w, const char *kernel, const char *what) {
+static void refuse(struct cubin_writer *w, const char *kernel, const char *what) {
     report_add(w->report, STATUS_INVALID, "%s: error: unsupported: '%s': %s", w->program->name, kernel, what);
     w->failed = true;
 }
 
 /* ---- sections and their symbols ---- */
 
-static unsigned add_section(struct writer *w, struct elf_section section) {
+static unsigned add_section(struct cubin_writer *w, struct elf_section section) {
     *ARENA_PUSH(w->arena, &w->sections) = section;
     return ELF_FIRST_SECTION + w->sections.count - 1;
 }
 
-static uint32_t number_of(const struct writer *w, const struct native_kernel *kernel) {
+static uint32_t number_of(const struct cubin_writer *w, const struct native_kernel *kernel) {
     return (uint32_t)(kernel - w->program->kernels);
 }
 
-static uint32_t add_symbol_of(struct writer *w, uint32_t symbol, unsigned section) {
+static uint32_t add_symbol_of(struct cubin_writer *w, uint32_t symbol, unsigned section) {
     w->symbols[symbol] = (struct elf_symbol){.type = ELF_SYMBOL_SECTION, .section = (uint16_t)section};
     return symbol;
 }
 
-static const char *named(struct writer *w, const char *prefix, const char *kernel) {
+static const char *named(struct cubin_writer *w, const char *prefix, const char *kernel) {
     return arena_printf(w->arena, "%s%s", prefix, kernel);
 }
 
@@ -87,7 +87,7 @@ static unsigned barriers_of(const struct native_kernel *kernel) {
     return count;
 }
 
-static uint64_t encode(struct writer *w, const struct native_kernel *kernel, const struct native_inst *inst) {
+static uint64_t encode(struct cubin_writer *w, const struct native_kernel *kernel, const struct native_inst *inst) {
     uint64_t encoding = 0;
     char text[192];
     if (native_encode(NATIVE_FERMI, inst, &encoding) && encoding)
@@ -99,8 +99,8 @@ static uint64_t encode(struct writer *w, const struct native_kernel *kernel, con
     return 0;
 }
 
-static unsigned add_text(struct writer *w, const struct native_kernel *kernel) {
-    struct bytes bytes = {0};
+static unsigned add_text(struct cubin_writer *w, const struct native_kernel *kernel) {
+    struct byte_list bytes = {0};
     for (uint32_t i = 0; i < kernel->code_count; i++) {
         const struct native_inst *inst = &kernel->code[i];
         if (inst->address % FERMI_INST_BYTES) {
@@ -132,11 +132,12 @@ static unsigned add_text(struct writer *w, const struct native_kernel *kernel) {
 
 /* ---- what is said about kernels ---- */
 
-static void put_sized(struct writer *w, struct bytes *info, unsigned attribute, unsigned bytes) {
+static void put_sized(struct cubin_writer *w, struct byte_list *info, unsigned attribute, unsigned bytes) {
     put(w, info, 1, INFO_SIZED), put(w, info, 1, attribute), put(w, info, 2, bytes);
 }
 
-static void put_params(struct writer *w, struct bytes *info, const struct native_kernel *kernel, uint32_t bank_symbol) {
+static void put_params(struct cubin_writer *w, struct byte_list *info, const struct native_kernel *kernel,
+                       uint32_t bank_symbol) {
     const bool fits = kernel->param_bytes <= INFO_LIMIT - FERMI_PARAM_BASE;
     if (!fits)
         refuse(w, kernel->name, "more bytes of parameters than the file can say");
@@ -158,7 +159,7 @@ static void put_params(struct writer *w, struct bytes *info, const struct native
     }
 }
 
-static void put_threads(struct writer *w, struct bytes *info, unsigned attribute, const uint32_t threads[3]) {
+static void put_threads(struct cubin_writer *w, struct byte_list *info, unsigned attribute, const uint32_t threads[3]) {
     if (!threads[0] && !threads[1] && !threads[2])
         return;
     put_sized(w, info, attribute, 12);
@@ -167,10 +168,10 @@ static void put_threads(struct writer *w, struct bytes *info, unsigned attribute
 }
 
 /* Where indirect branches lead: the branch, none, how many, each; branch by branch. */
-static void put_ways(struct writer *w, struct bytes *info, const struct native_kernel *kernel) {
+static void put_ways(struct cubin_writer *w, struct byte_list *info, const struct native_kernel *kernel) {
     if (!kernel->way_count)
         return;
-    struct bytes record = {0};
+    struct byte_list record = {0};
     for (unsigned i = 0, next; i < kernel->way_count; i = next) {
         for (next = i; next < kernel->way_count && kernel->ways[next].from == kernel->ways[i].from;)
             next++;
@@ -185,8 +186,8 @@ static void put_ways(struct writer *w, struct bytes *info, const struct native_k
         put(w, info, 1, record.items[i]);
 }
 
-static void add_info(struct writer *w, const struct native_kernel *kernel, unsigned text, unsigned bank) {
-    struct bytes info = {0};
+static void add_info(struct cubin_writer *w, const struct native_kernel *kernel, unsigned text, unsigned bank) {
+    struct byte_list info = {0};
     put_params(w, &info, kernel, add_symbol_of(w, 2 + 2 * number_of(w, kernel), bank));
     put_threads(w, &info, INFO_MAX_THREADS, kernel->max_threads);
     put_threads(w, &info, INFO_REQUIRED_THREADS, kernel->required_threads);
@@ -202,7 +203,7 @@ static void add_info(struct writer *w, const struct native_kernel *kernel, unsig
 
 /* ---- memory ---- */
 
-static void add_reserved(struct writer *w, const char *prefix, const struct native_kernel *kernel, unsigned text,
+static void add_reserved(struct cubin_writer *w, const char *prefix, const struct native_kernel *kernel, unsigned text,
                          uint32_t bytes) {
     if (bytes)
         add_section(w, (struct elf_section){.name = named(w, prefix, kernel->name),
@@ -213,51 +214,56 @@ static void add_reserved(struct writer *w, const char *prefix, const struct nati
                                             .byte_count = bytes});
 }
 
-/* Bytes whose links hold what is added to the addresses, and the links as relocations of `section`. */
-static const uint8_t *linked(struct writer *w, const uint8_t *from, uint64_t bytes, uint64_t room,
-                             const struct native_link *links, unsigned count, uint32_t bank,
-                             struct elf_section *relocations) {
-    uint8_t *copy = arena_alloc(w->arena, room);
+/* Addresses in a bank, or in the variables, whose bank is 0. */
+struct link_list {
+    struct native_link *items; /* those of other banks may be among them */
+    unsigned count, capacity;
+    uint32_t bank;
+};
+
+/* The bytes, which hold what is added to an address in its place. */
+static const uint8_t *linked(struct cubin_writer *w, const uint8_t *from, uint64_t bytes,
+                             const struct link_list *links) {
+    uint8_t *copy = arena_alloc(w->arena, bytes);
     if (bytes)
         memcpy(copy, from, bytes);
-    struct elf_relocation *items = ARENA_ARRAY(w->arena, struct elf_relocation, count + 1u);
-    for (unsigned i = 0; i < count; i++) {
-        const struct native_link *link = &links[i];
-        if (link->bank != bank)
-            continue;
-        memcpy(copy + link->offset, &link->addend, link->bytes);
-        items[relocations->relocation_count++] =
-            (struct elf_relocation){.offset = link->offset,
-                                    .symbol = w->variable_symbol + link->variable,
-                                    .type = link->bytes == 8 ? CUBIN_R_64 : CUBIN_R_32};
-    }
-    relocations->relocations = items;
+    for (unsigned i = 0; i < links->count; i++)
+        if (links->items[i].bank == links->bank)
+            memcpy(copy + links->items[i].offset, &links->items[i].addend, links->items[i].bytes);
     return copy;
 }
 
-static void add_relocations(struct writer *w, const char *name, unsigned section, struct elf_section relocations) {
+/* The links as relocations of a section; none: no section for them. */
+static void add_relocations(struct cubin_writer *w, const char *name, unsigned section, const struct link_list *links) {
+    struct elf_relocation *items = ARENA_ARRAY(w->arena, struct elf_relocation, links->count + 1u);
+    struct elf_section relocations = {
+        .type = ELF_REL, .link = ELF_SYMTAB_SECTION, .info = section, .align = w->wide ? 8 : 4, .relocations = items};
+    for (unsigned i = 0; i < links->count; i++) {
+        const struct native_link *link = &links->items[i];
+        if (link->bank == links->bank)
+            items[relocations.relocation_count++] =
+                (struct elf_relocation){.offset = link->offset,
+                                        .symbol = w->variable_symbol + link->variable,
+                                        .type = link->bytes == 8 ? CUBIN_R_64 : CUBIN_R_32};
+    }
     if (!relocations.relocation_count)
         return;
     relocations.name = named(w, ".rel", name);
-    relocations.type = ELF_REL;
-    relocations.link = ELF_SYMTAB_SECTION, relocations.info = section;
-    relocations.align = w->wide ? 8 : 4;
     add_section(w, relocations);
 }
 
-static void add_bank(struct writer *w, const char *name, const struct native_kernel *kernel,
+static void add_bank(struct cubin_writer *w, const char *name, const struct native_kernel *kernel,
                      const struct native_bank *bank, unsigned text) {
-    struct elf_section relocations = {0};
-    const uint8_t *bytes = linked(w, bank->bytes, bank->byte_count, bank->byte_count, kernel->links, kernel->link_count,
-                                  bank->number, &relocations);
-    const unsigned section = add_section(w, (struct elf_section){.name = name,
-                                                                 .type = ELF_PROGBITS,
-                                                                 .flags = ELF_ALLOC,
-                                                                 .info = text,
-                                                                 .align = 8,
-                                                                 .bytes = bytes,
-                                                                 .byte_count = bank->byte_count});
-    add_relocations(w, name, section, relocations);
+    const struct link_list links = {.items = kernel->links, .count = kernel->link_count, .bank = bank->number};
+    const unsigned section =
+        add_section(w, (struct elf_section){.name = name,
+                                            .type = ELF_PROGBITS,
+                                            .flags = ELF_ALLOC,
+                                            .info = text,
+                                            .align = 8,
+                                            .bytes = linked(w, bank->bytes, bank->byte_count, &links),
+                                            .byte_count = bank->byte_count});
+    add_relocations(w, name, section, &links);
 }
 
 static const struct native_bank *bank_of(const struct native_kernel *kernel, uint32_t number) {
@@ -293,7 +299,7 @@ static bool is_shared(const struct native_program *program, const struct native_
     return true;
 }
 
-static void add_kernel(struct writer *w, const struct native_kernel *kernel) {
+static void add_kernel(struct cubin_writer *w, const struct native_kernel *kernel) {
     const unsigned text = add_text(w, kernel);
     const struct native_bank *given = bank_of(kernel, 0);
     if (given || bank_of(kernel, 1))
@@ -322,15 +328,12 @@ static bool is_initialised(const struct native_variable *variable) {
 }
 
 /* Variables with and without a value are in two sections; of the first all of their bytes are in the file. */
-static void add_variables(struct writer *w, bool initialised) {
+static void add_variables(struct cubin_writer *w, bool initialised) {
     const struct native_program *program = w->program;
     uint64_t room = 0;
     const unsigned section = ELF_FIRST_SECTION + w->sections.count;
-    struct bytes bytes = {0};
-    struct {
-        struct native_link *items;
-        unsigned count, capacity;
-    } links = {0};
+    struct byte_list bytes = {0};
+    struct link_list links = {0};
     for (unsigned i = 0; i < program->variable_count; i++) {
         const struct native_variable *variable = &program->variables[i];
         if (is_initialised(variable) != initialised)
@@ -366,16 +369,15 @@ static void add_variables(struct writer *w, bool initialised) {
                                .flags = ELF_ALLOC | ELF_WRITE,
                                .align = NATIVE_VARIABLE_ALIGN,
                                .byte_count = room};
-    struct elf_section relocations = {0};
     if (initialised)
-        made.bytes = linked(w, bytes.items, bytes.count, room, links.items, links.count, 0, &relocations);
+        made.bytes = linked(w, bytes.items, bytes.count, &links);
     add_section(w, made);
-    add_relocations(w, made.name, section, relocations);
+    add_relocations(w, made.name, section, &links);
 }
 
 /* .nv.info: the stack of each kernel. */
-static void add_stacks(struct writer *w) {
-    struct bytes info = {0};
+static void add_stacks(struct cubin_writer *w) {
+    struct byte_list info = {0};
     for (unsigned i = 0; i < w->program->kernel_count; i++) {
         static const uint8_t attributes[] = {INFO_MIN_STACK_BYTES, INFO_FRAME_BYTES};
         for (unsigned k = 0; k < sizeof attributes; k++) {
@@ -391,7 +393,7 @@ static void add_stacks(struct writer *w) {
                                         .byte_count = info.count});
 }
 
-static void add_sections(struct writer *w) {
+static void add_sections(struct cubin_writer *w) {
     const struct native_program *program = w->program;
     for (unsigned i = 0; i < program->kernel_count; i++)
         add_kernel(w, &program->kernels[i]);
@@ -407,7 +409,7 @@ static void add_sections(struct writer *w) {
 }
 
 /* None, of each kernel those of its code and of its bank 0, kernels, variables, whose places add_variables fills. */
-static void number_symbols(struct writer *w) {
+static void number_symbols(struct cubin_writer *w) {
     const struct native_program *program = w->program;
     w->kernel_symbol = 1 + 2 * program->kernel_count;
     w->variable_symbol = w->kernel_symbol + program->kernel_count;
@@ -433,7 +435,7 @@ enum status cubin_write(const struct native_program *program, struct arena *aren
     if (program->isa != NATIVE_FERMI)
         return report_add(report, STATUS_INVALID, "%s: error: unsupported: a cubin of other than Fermi's code",
                           program->name);
-    struct writer w = {.program = program, .arena = arena, .report = report, .wide = is_wide(program)};
+    struct cubin_writer w = {.program = program, .arena = arena, .report = report, .wide = is_wide(program)};
     number_symbols(&w);
     add_sections(&w);
     if (w.sections.count > SECTIONS_LIMIT)

@@ -22,29 +22,30 @@ static uint64_t low(unsigned width) { return (UINT64_C(1) << width) - 1; }
 
 /* ---- to an encoding ---- */
 
-struct writer {
+struct fermi_writer {
     uint64_t bits;
     bool fits;
 };
 
-static void put(struct writer *writer, unsigned at, unsigned width, int64_t value) {
+static void put(struct fermi_writer *writer, unsigned at, unsigned width, int64_t value) {
     writer->fits &= value >= 0 && (uint64_t)value <= low(width);
     writer->bits |= ((uint64_t)value & low(width)) << at;
 }
 
-static void put_signed(struct writer *writer, unsigned at, unsigned width, int64_t value) {
+static void put_signed(struct fermi_writer *writer, unsigned at, unsigned width, int64_t value) {
     const int64_t limit = INT64_C(1) << (width - 1);
     writer->fits &= value >= -limit && value < limit;
     writer->bits |= ((uint64_t)value & low(width)) << at;
 }
 
-static void put_register(struct writer *writer, unsigned at, const struct native_operand *operand) {
+static void put_register(struct fermi_writer *writer, unsigned at, const struct native_operand *operand) {
     const bool absent = operand->kind == NATIVE_NONE;
     writer->fits &= absent || operand->kind == NATIVE_REG;
     put(writer, at, 6, absent ? FERMI_RZ : operand->reg);
 }
 
-static void put_predicate(struct writer *writer, unsigned at, const struct native_operand *operand, bool inverts) {
+static void put_predicate(struct fermi_writer *writer, unsigned at, const struct native_operand *operand,
+                          bool inverts) {
     const bool absent = operand->kind == NATIVE_NONE;
     writer->fits &= absent || (operand->kind == NATIVE_PREDICATE && (inverts || !operand->inverted));
     put(writer, at, 3, absent ? NOTHING : operand->reg);
@@ -52,7 +53,7 @@ static void put_predicate(struct writer *writer, unsigned at, const struct nativ
         put(writer, at + 3, 1, 1);
 }
 
-static void put_constant(struct writer *writer, const struct native_operand *operand, enum composite how) {
+static void put_constant(struct fermi_writer *writer, const struct native_operand *operand, enum composite how) {
     writer->fits &= operand->reg == FERMI_RZ && operand->value % 4 == 0;
     put(writer, 26, 16, operand->value);
     put(writer, 42, 4, operand->bank & 15);
@@ -61,7 +62,7 @@ static void put_constant(struct writer *writer, const struct native_operand *ope
 }
 
 /* An immediate as the 20 bits of its place: integers are signed, floats keep their upper bits. */
-static void put_immediate(struct writer *writer, char shape, int64_t value) {
+static void put_immediate(struct fermi_writer *writer, char shape, int64_t value) {
     if (shape == 'f')
         writer->fits &= (value & 0xfff) == 0, put(writer, 26, 20, value >> 12);
     else if (shape == 'w')
@@ -71,7 +72,7 @@ static void put_immediate(struct writer *writer, char shape, int64_t value) {
     put(writer, COMPOSITE_BIT, 2, COMPOSITE_IMMEDIATE);
 }
 
-static void put_composite(struct writer *writer, char shape, const struct native_operand *operand) {
+static void put_composite(struct fermi_writer *writer, char shape, const struct native_operand *operand) {
     if (operand->kind == NATIVE_CONSTANT)
         put_constant(writer, operand, COMPOSITE_CONSTANT);
     else if (operand->kind == NATIVE_IMMEDIATE)
@@ -80,13 +81,13 @@ static void put_composite(struct writer *writer, char shape, const struct native
         put_register(writer, 26, operand);
 }
 
-static void put_address(struct writer *writer, unsigned at, const struct native_operand *operand) {
+static void put_address(struct fermi_writer *writer, unsigned at, const struct native_operand *operand) {
     writer->fits &= operand->kind == NATIVE_MEMORY;
     put(writer, at, 6, operand->reg);
 }
 
 /* A register, or a number where bit `flag` says so. */
-static void put_either(struct writer *writer, unsigned at, unsigned width, unsigned flag,
+static void put_either(struct fermi_writer *writer, unsigned at, unsigned width, unsigned flag,
                        const struct native_operand *operand) {
     if (operand->kind != NATIVE_IMMEDIATE) {
         put_register(writer, at, operand);
@@ -96,7 +97,7 @@ static void put_either(struct writer *writer, unsigned at, unsigned width, unsig
     put(writer, flag, 1, 1);
 }
 
-static void put_operand(struct writer *writer, char place, char shape, const struct native_inst *inst,
+static void put_operand(struct fermi_writer *writer, char place, char shape, const struct native_inst *inst,
                         const struct native_operand *operand) {
     unsigned number = 0;
     const int64_t value = operand->value;
@@ -165,7 +166,7 @@ static bool swaps(const struct native_form *form, const struct native_inst *inst
     return can_swap(form) && strcmp(form->places, "d123") == 0 && inst->operands[3].kind == NATIVE_CONSTANT;
 }
 
-static void put_operands(struct writer *writer, const struct native_form *form, const struct native_inst *inst) {
+static void put_operands(struct fermi_writer *writer, const struct native_form *form, const struct native_inst *inst) {
     bool written, optional;
     char shape;
     for (unsigned n = 0; (shape = native_shape(form, n, &written, &optional)); n++) {
@@ -195,7 +196,7 @@ static bool video_immediate(const struct native_form *form, enum native_slot slo
 
 static bool encode_fermi(const struct native_inst *inst, uint64_t *out) {
     const struct native_form *form = native_form(NATIVE_FERMI, inst->row);
-    struct writer writer = {.bits = form->bits, .fits = true};
+    struct fermi_writer writer = {.bits = form->bits, .fits = true};
     put_operands(&writer, form, inst);
     for (unsigned n = 0; n < NATIVE_SLOTS_MAX && form->slots[n]; n++) {
         uint64_t bits = 0;

@@ -177,124 +177,136 @@ static unsigned element_of(enum native_modifier word) {
     return word == MODIFIER_U8 || word == MODIFIER_S8 ? 1 : word == MODIFIER_U16 || word == MODIFIER_S16 ? 2 : 4;
 }
 
+static void code_first(struct coder *c, bool is_short, struct native_operand *operand) {
+    if (is_other(c, is_short ? 24 : 53, operand, NATIVE_SHARED))
+        code_shared(c, is_short ? 4 : 5, is_short, operand);
+    else
+        code_register(c, 9, is_short ? 6 : 7, c->narrow, operand);
+}
+
+static void code_second(struct coder *c, bool is_short, struct native_operand *operand) {
+    if (is_other(c, 23, operand, NATIVE_CONSTANT))
+        code_constant(c, 16, is_short ? 5 : 7, is_short, operand);
+    else
+        code_register(c, 16, is_short ? 6 : 7, c->narrow, operand);
+}
+
+static void code_third(struct coder *c, struct native_operand *operand) {
+    if (is_other(c, 24, operand, NATIVE_CONSTANT))
+        code_constant(c, 46, 7, false, operand);
+    else
+        code_register(c, 46, 7, false, operand);
+}
+
+static void code_shift(struct coder *c, struct native_operand *operand) {
+    if (is_other(c, 52, operand, NATIVE_IMMEDIATE))
+        code_number(c, 16, 7, operand);
+    else
+        code_register(c, 16, 7, c->narrow, operand);
+}
+
+/* The destination once more. */
+static void code_again(struct coder *c, const struct native_operand *destination, struct native_operand *operand) {
+    if (c->writes)
+        c->fits &= operand->kind == NATIVE_REG && operand->half == HALF_NONE && operand->reg == destination->reg &&
+                   destination->kind == NATIVE_REG;
+    else
+        *operand = (struct native_operand){.kind = NATIVE_REG, .reg = destination->reg};
+}
+
+static void code_whole_number(struct coder *c, struct native_operand *operand) {
+    if (c->writes)
+        c->fits &= operand->kind == NATIVE_IMMEDIATE;
+    else
+        *operand = (struct native_operand){.kind = NATIVE_IMMEDIATE};
+    code_parts(c, 16, 6, 34, 26, operand);
+}
+
+static void code_local(struct coder *c, struct native_operand *operand) {
+    uint64_t value = (uint64_t)operand->value;
+    if (c->writes)
+        c->fits &= operand->kind == NATIVE_MEMORY && operand->reg == TESLA_ZERO && operand->value >= 0;
+    field(c, 9, 16, &value);
+    if (!c->writes)
+        *operand = (struct native_operand){.kind = NATIVE_MEMORY, .reg = TESLA_ZERO, .value = (int64_t)value};
+}
+
+static void code_address_destination(struct coder *c, struct native_operand *operand) {
+    uint64_t value = operand->reg;
+    field(c, 2, 3, &value);
+    c->fits &= value >= 1 && value < TESLA_ADDRESSES;
+    if (!c->writes)
+        *operand = (struct native_operand){.kind = NATIVE_ADDRESS, .reg = (uint8_t)value};
+}
+
+static void code_address_source(struct coder *c, struct native_operand *operand) {
+    if (!c->writes)
+        *operand = (struct native_operand){.kind = NATIVE_ADDRESS};
+    code_address(c, operand, false);
+    c->fits &= operand->reg != NATIVE_NO_ADDRESS;
+}
+
+/* What a range is reduced for. */
+static void code_function(struct coder *c, struct native_operand *operand) {
+    const bool is_exponent = flag(c, 46, operand->reg == MODIFIER_EX2);
+    if (!c->writes)
+        *operand = (struct native_operand){.kind = NATIVE_COMPARE, .reg = is_exponent ? MODIFIER_EX2 : MODIFIER_SIN};
+}
+
+/* The clock is the only special register of these that PTX has. */
+static void code_clock(struct coder *c, struct native_operand *operand) {
+    c->fits &= !c->writes || operand->reg == SPECIAL_CLOCK;
+    constant(c, 46, 4, 1);
+    if (!c->writes)
+        *operand = (struct native_operand){.kind = NATIVE_SPECIAL, .reg = SPECIAL_CLOCK};
+}
+
+static void code_zero(struct coder *c, struct native_operand *operand) {
+    c->fits &= !c->writes || (operand->kind == NATIVE_IMMEDIATE && operand->value == 0);
+    if (!c->writes)
+        *operand = (struct native_operand){.kind = NATIVE_IMMEDIATE};
+}
+
 static void code_operand(struct coder *c, char place, struct native_inst *inst, unsigned n) {
     struct native_operand *operand = &inst->operands[n];
-    uint64_t value = 0;
     switch (place) {
     case 'd': code_destination(c, 7, c->narrow, operand); break;
     case 'D': code_destination(c, 6, c->narrow, operand); break;
     case 'f': code_destination(c, 7, false, operand); break;
     case 'F': code_destination(c, 6, false, operand); break;
     case 'w': code_register(c, 2, 7, false, operand); break;
-    case '1':
-        if (is_other(c, 53, operand, NATIVE_SHARED))
-            code_shared(c, 5, false, operand);
-        else
-            code_register(c, 9, 7, c->narrow, operand);
-        break;
-    case 's':
-        if (is_other(c, 24, operand, NATIVE_SHARED))
-            code_shared(c, 4, true, operand);
-        else
-            code_register(c, 9, 6, c->narrow, operand);
-        break;
-    case '2':
-        if (is_other(c, 23, operand, NATIVE_CONSTANT))
-            code_constant(c, 16, 7, false, operand);
-        else
-            code_register(c, 16, 7, c->narrow, operand);
-        break;
-    case 't':
-        if (is_other(c, 23, operand, NATIVE_CONSTANT))
-            code_constant(c, 16, 5, true, operand);
-        else
-            code_register(c, 16, 6, c->narrow, operand);
-        break;
-    case '3':
-        if (is_other(c, 24, operand, NATIVE_CONSTANT))
-            code_constant(c, 46, 7, false, operand);
-        else
-            code_register(c, 46, 7, false, operand);
-        break;
-    case 'n':
-        if (is_other(c, 52, operand, NATIVE_IMMEDIATE))
-            code_number(c, 16, 7, operand);
-        else
-            code_register(c, 16, 7, c->narrow, operand);
-        break;
-    case '=':
-        if (c->writes)
-            c->fits &= operand->kind == NATIVE_REG && operand->half == HALF_NONE &&
-                       operand->reg == inst->operands[0].reg && inst->operands[0].kind == NATIVE_REG;
-        else
-            *operand = (struct native_operand){.kind = NATIVE_REG, .reg = inst->operands[0].reg};
-        break;
-    case 'I':
-        if (c->writes)
-            c->fits &= operand->kind == NATIVE_IMMEDIATE;
-        else
-            *operand = (struct native_operand){.kind = NATIVE_IMMEDIATE};
-        code_parts(c, 16, 6, 34, 26, operand);
-        break;
+    case '1': code_first(c, false, operand); break;
+    case 's': code_first(c, true, operand); break;
+    case '2': code_second(c, false, operand); break;
+    case 't': code_second(c, true, operand); break;
+    case '3': code_third(c, operand); break;
+    case 'n': code_shift(c, operand); break;
+    case '=': code_again(c, &inst->operands[0], operand); break;
+    case 'I': code_whole_number(c, operand); break;
     case 'r': code_register(c, 9, 7, false, operand); break;
     case 'R': code_register(c, 9, 6, false, operand); break;
     case 'm': code_register(c, 46, 7, false, operand); break;
     case 'j': code_register(c, 16, 7, false, operand); break;
     case 'k':
-        if (operand->kind == NATIVE_NONE && c->writes)
-            break;
-        code_register(c, 46, 7, false, operand);
+        if (!c->writes || operand->kind != NATIVE_NONE)
+            code_register(c, 46, 7, false, operand);
         break;
     case 'c': code_constant(c, 9, 14, false, operand); break;
     case 'g': code_far_shared(c, operand, element_of(inst->modifiers[0])); break;
     case 'G': code_memory(c, 16, operand); break;
     case 'J': code_memory(c, 23, operand); break;
-    case 'l':
-        value = (uint64_t)operand->value;
-        if (c->writes)
-            c->fits &= operand->kind == NATIVE_MEMORY && operand->reg == TESLA_ZERO && operand->value >= 0;
-        field(c, 9, 16, &value);
-        if (!c->writes)
-            *operand = (struct native_operand){.kind = NATIVE_MEMORY, .reg = TESLA_ZERO, .value = (int64_t)value};
-        break;
-    case 'A':
-        value = operand->reg;
-        field(c, 2, 3, &value);
-        c->fits &= value >= 1 && value < TESLA_ADDRESSES;
-        if (!c->writes)
-            *operand = (struct native_operand){.kind = NATIVE_ADDRESS, .reg = (uint8_t)value};
-        break;
-    case 'a':
-        if (!c->writes)
-            *operand = (struct native_operand){.kind = NATIVE_ADDRESS};
-        code_address(c, operand, false);
-        c->fits &= operand->reg != NATIVE_NO_ADDRESS;
-        break;
+    case 'l': code_local(c, operand); break;
+    case 'A': code_address_destination(c, operand); break;
+    case 'a': code_address_source(c, operand); break;
     case 'h': code_number(c, 16, 4, operand); break;
     case 'B': code_number(c, 21, 4, operand); break;
     case 'M': code_number(c, 9, 12, operand); break;
     case 'x': code_target(c, operand); break;
     case 'q': code_compare(c, 3, operand); break;
     case 'Q': code_compare(c, 4, operand); break;
-    case 'z':
-        value = operand->reg == MODIFIER_EX2;
-        field(c, 46, 1, &value);
-        if (!c->writes)
-            *operand = (struct native_operand){.kind = NATIVE_COMPARE, .reg = value ? MODIFIER_EX2 : MODIFIER_SIN};
-        break;
-    case 'S':
-        value = 1; /* the clock is the only one of these that PTX has */
-        c->fits &= !c->writes || operand->reg == SPECIAL_CLOCK;
-        field(c, 46, 4, &value);
-        c->fits &= value == 1;
-        if (!c->writes)
-            *operand = (struct native_operand){.kind = NATIVE_SPECIAL, .reg = SPECIAL_CLOCK};
-        break;
-    case '0':
-        c->fits &= !c->writes || (operand->kind == NATIVE_IMMEDIATE && operand->value == 0);
-        if (!c->writes)
-            *operand = (struct native_operand){.kind = NATIVE_IMMEDIATE};
-        break;
+    case 'z': code_function(c, operand); break;
+    case 'S': code_clock(c, operand); break;
+    case '0': code_zero(c, operand); break;
     default: c->fits = false; break;
     }
 }

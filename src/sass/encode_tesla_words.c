@@ -22,45 +22,53 @@ static void set_word(const struct native_form *form, struct native_inst *inst, e
         }
 }
 
-/* Words as numbers of a field: MODIFIER_NONE in the list is a number that no word has. */
-static void code_word(struct coder *c, unsigned at, unsigned width, const struct native_form *form,
-                      struct native_inst *inst, enum native_slot slot, const uint8_t *words) {
+/* Words of a slot as numbers of a field: MODIFIER_NONE in the list is a number that no word has. */
+struct word_field {
+    uint8_t at, width, slot; /* slot: enum native_slot */
+    uint8_t words[8];
+};
+
+static void code_word(struct coder *c, const struct word_field *place, const struct native_form *form,
+                      struct native_inst *inst) {
+    const enum native_slot slot = (enum native_slot)place->slot;
     uint64_t value = 0;
     const enum native_modifier word = word_in(form, inst, slot);
-    while (c->writes && value <= low(width) && words[value] != word)
+    while (c->writes && value <= low(place->width) && place->words[value] != word)
         value++;
-    c->fits &= value <= low(width);
+    c->fits &= value <= low(place->width);
     if (!c->fits)
         return;
-    field(c, at, width, &value);
+    field(c, place->at, place->width, &value);
     if (c->writes)
         return;
-    c->fits &= words[value] != MODIFIER_NONE;
-    set_word(form, inst, slot, words[value]);
+    c->fits &= place->words[value] != MODIFIER_NONE;
+    set_word(form, inst, slot, place->words[value]);
 }
 
 /* Of conversions: what comes in is 16 or 32 bits; what goes out has its sign and its size in bits of their own. */
 static void code_from(struct coder *c, const struct native_form *form, struct native_inst *inst) {
-    static const uint8_t integers[] = {MODIFIER_U16, MODIFIER_U32, MODIFIER_NONE, MODIFIER_U8,
-                                       MODIFIER_S16, MODIFIER_S32, MODIFIER_NONE, MODIFIER_S8};
-    static const uint8_t floats[] = {MODIFIER_F16, MODIFIER_F32};
-    if (inst->row == TESLA_I2I || inst->row == TESLA_I2F)
-        code_word(c, 46, 3, form, inst, NATIVE_SLOT_FROM_INT, integers);
-    else
-        code_word(c, 46, 1, form, inst, NATIVE_SLOT_FROM_FLOAT, floats);
+    static const struct word_field integers = {46,
+                                               3,
+                                               NATIVE_SLOT_FROM_INT,
+                                               {MODIFIER_U16, MODIFIER_U32, MODIFIER_NONE, MODIFIER_U8, MODIFIER_S16,
+                                                MODIFIER_S32, MODIFIER_NONE, MODIFIER_S8}};
+    static const struct word_field floats = {46, 1, NATIVE_SLOT_FROM_FLOAT, {MODIFIER_F16, MODIFIER_F32}};
+    code_word(c, inst->row == TESLA_I2I || inst->row == TESLA_I2F ? &integers : &floats, form, inst);
 }
 
 static void code_to(struct coder *c, const struct native_form *form, struct native_inst *inst) {
-    static const uint8_t floats[] = {MODIFIER_F16, MODIFIER_F32};
-    static const uint8_t integers[] = {MODIFIER_U16, MODIFIER_U32, MODIFIER_S16, MODIFIER_S32};
-    static const uint8_t bytes[] = {MODIFIER_NONE, MODIFIER_U8, MODIFIER_NONE, MODIFIER_S8};
+    static const struct word_field floats = {58, 1, NATIVE_SLOT_TO_FLOAT, {MODIFIER_F16, MODIFIER_F32}};
+    static const struct word_field integers = {
+        58, 2, NATIVE_SLOT_TO_INT, {MODIFIER_U16, MODIFIER_U32, MODIFIER_S16, MODIFIER_S32}};
+    static const struct word_field bytes = {
+        58, 2, NATIVE_SLOT_TO_INT, {MODIFIER_NONE, MODIFIER_U8, MODIFIER_NONE, MODIFIER_S8}};
     if (inst->row == TESLA_I2F || inst->row == TESLA_F2F) {
-        code_word(c, 58, 1, form, inst, NATIVE_SLOT_TO_FLOAT, floats);
+        code_word(c, &floats, form, inst);
         return;
     }
     const enum native_modifier to = word_in(form, inst, NATIVE_SLOT_TO_INT);
     const bool is_byte = inst->row == TESLA_I2I && flag(c, 51, c->writes && (to == MODIFIER_U8 || to == MODIFIER_S8));
-    code_word(c, 58, 2, form, inst, NATIVE_SLOT_TO_INT, is_byte ? bytes : integers);
+    code_word(c, is_byte ? &bytes : &integers, form, inst);
 }
 
 /* RM, RP, RZ; with bit 59 to integral values. */
@@ -98,11 +106,11 @@ static void code_factors(struct coder *c, struct native_inst *inst, unsigned fir
 }
 
 static void code_sum_type(struct coder *c, const struct native_form *form, struct native_inst *inst) {
-    static const uint8_t types[] = {MODIFIER_U16, MODIFIER_S16,  MODIFIER_NONE, MODIFIER_U24,
-                                    MODIFIER_S24, MODIFIER_NONE, MODIFIER_NONE, MODIFIER_NONE};
+    static const struct word_field types = {
+        61, 3, NATIVE_SLOT_HALF, {MODIFIER_U16, MODIFIER_S16, MODIFIER_NONE, MODIFIER_U24, MODIFIER_S24}};
     static const uint8_t shorts[] = {MODIFIER_U16, MODIFIER_S16, MODIFIER_NONE, MODIFIER_U24};
     if (inst->row == TESLA_IMAD) {
-        code_word(c, 61, 3, form, inst, NATIVE_SLOT_HALF, types);
+        code_word(c, &types, form, inst);
         return;
     }
     uint64_t value = 0;
@@ -118,8 +126,9 @@ static void code_sum_type(struct coder *c, const struct native_form *form, struc
 }
 
 static void code_loaded(struct coder *c, const struct native_form *form, struct native_inst *inst) {
-    static const uint8_t sizes[] = {MODIFIER_U8, MODIFIER_U16, MODIFIER_S16, MODIFIER_U32};
-    code_word(c, 46, 2, form, inst, NATIVE_SLOT_SIZE, sizes);
+    static const struct word_field sizes = {
+        46, 2, NATIVE_SLOT_SIZE, {MODIFIER_U8, MODIFIER_U16, MODIFIER_S16, MODIFIER_U32}};
+    code_word(c, &sizes, form, inst);
     c->narrow = !flag(c, 58, c->writes && inst->operands[0].half == HALF_NONE);
     if (!c->writes)
         return;

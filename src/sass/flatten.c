@@ -11,17 +11,17 @@
 enum { DEPTH_MAX = 32, PARAM_WORDS_MAX = 64 };
 
 /* Where a .param variable of an activation is kept. */
-struct slot {
+struct param_slot {
     const struct symbol *symbol;
     bool in_memory;
     uint32_t offset; /* in_memory: in the frame */
     uint32_t words;  /* else: its first register, one for each word */
 };
 
-struct activation {
+struct inlined_function {
     const struct function *function;
-    const struct activation *caller;
-    struct slot *slots;
+    const struct inlined_function *caller;
+    struct param_slot *slots;
     unsigned slot_count;
     uint32_t first_register, frame; /* of the function's registers; its place in local memory */
     uint32_t return_block;
@@ -60,7 +60,7 @@ static bool fits_registers(const struct module *module, const struct function *f
     return true;
 }
 
-static const struct slot *find_slot(const struct activation *activation, const struct symbol *symbol) {
+static const struct param_slot *find_slot(const struct inlined_function *activation, const struct symbol *symbol) {
     for (unsigned i = 0; i < activation->slot_count; i++)
         if (activation->slots[i].symbol == symbol)
             return &activation->slots[i];
@@ -68,13 +68,13 @@ static const struct slot *find_slot(const struct activation *activation, const s
 }
 
 /* Slots of the .param variables that the function declares for its calls; its own parameters come from the caller. */
-static void place_slots(struct flattening *f, struct activation *activation, const struct inst *call) {
+static void place_slots(struct flattening *f, struct inlined_function *activation, const struct inst *call) {
     const struct function *function = activation->function;
     unsigned room = function->param_count + function->return_count;
     for (uint32_t pc = function->first_pc; pc < function->end_pc; pc++)
         if (f->module->code[pc].op == OP_CALL)
             room += f->module->code[pc].call->argument_count + f->module->code[pc].call->return_count;
-    activation->slots = ARENA_ARRAY(f->body->arena, struct slot, room + 1);
+    activation->slots = ARENA_ARRAY(f->body->arena, struct param_slot, room + 1);
     for (uint32_t pc = function->first_pc; pc < function->end_pc; pc++) {
         const struct call *own = f->module->code[pc].op == OP_CALL ? f->module->code[pc].call : NULL;
         for (unsigned i = 0; own && i < own->argument_count + own->return_count; i++) {
@@ -82,7 +82,7 @@ static void place_slots(struct flattening *f, struct activation *activation, con
                 i < own->argument_count ? own->arguments[i] : own->returns[i - own->argument_count];
             if (find_slot(activation, symbol))
                 continue;
-            struct slot slot = {.symbol = symbol, .in_memory = !fits_registers(f->module, function, symbol)};
+            struct param_slot slot = {.symbol = symbol, .in_memory = !fits_registers(f->module, function, symbol)};
             /* what the callee does with it decides too */
             const struct symbol *formal = !own->callee              ? NULL
                                           : i < own->argument_count ? own->callee->params[i]
@@ -99,18 +99,19 @@ static void place_slots(struct flattening *f, struct activation *activation, con
     for (unsigned i = 0; call && i < function->param_count + function->return_count; i++) {
         const bool is_param = i < function->param_count;
         const unsigned k = is_param ? i : i - function->param_count;
-        struct slot slot = *find_slot(activation->caller, is_param ? call->call->arguments[k] : call->call->returns[k]);
+        struct param_slot slot =
+            *find_slot(activation->caller, is_param ? call->call->arguments[k] : call->call->returns[k]);
         slot.symbol = is_param ? function->params[k] : function->returns[k];
         activation->slots[activation->slot_count++] = slot;
     }
 }
 
-static struct operand renamed(const struct activation *activation, struct operand operand) {
+static struct operand renamed(const struct inlined_function *activation, struct operand operand) {
     if (operand.kind == OPERAND_REG || (operand.kind == OPERAND_ADDRESS && operand.has_reg))
         operand.reg += activation->first_register;
     const struct symbol *symbol = operand.kind == OPERAND_ADDRESS ? operand.symbol : NULL;
     if (symbol && symbol->kind == SYMBOL_VARIABLE && (symbol->space == SPACE_LOCAL || symbol->in_frame)) {
-        const struct slot *slot = symbol->space == SPACE_PARAM ? find_slot(activation, symbol) : NULL;
+        const struct param_slot *slot = symbol->space == SPACE_PARAM ? find_slot(activation, symbol) : NULL;
         operand.imm += slot ? slot->offset : activation->frame + symbol->offset;
         operand.symbol = NULL;
     }
@@ -118,7 +119,7 @@ static struct operand renamed(const struct activation *activation, struct operan
 }
 
 /* A copy with the activation's registers; frame variables are offsets in local memory. */
-static struct inst *copy_inst(struct flattening *f, const struct activation *activation, uint32_t block,
+static struct inst *copy_inst(struct flattening *f, const struct inlined_function *activation, uint32_t block,
                               const struct inst *from) {
     struct body *body = f->body;
     struct inst *inst = ARENA_PUSH(body->arena, &body->blocks.items[block].code);
@@ -140,13 +141,13 @@ static struct inst *copy_inst(struct flattening *f, const struct activation *act
 }
 
 /* ld and st of a .param variable that is in registers: moves. 64-bit values are taken apart and put together by mov. */
-static void move_param(struct flattening *f, const struct activation *activation, uint32_t block,
-                       const struct inst *from, const struct slot *slot) {
+static void move_param(struct flattening *f, const struct inlined_function *activation, uint32_t block,
+                       const struct inst *from, const struct param_slot *slot) {
     const bool is_load = from->op == OP_LD;
     const unsigned count = is_load ? from->dst_count : from->src_count - 1u;
     const unsigned bytes = type_bytes(from->type), words = bytes > 4 ? bytes / 4 : 1;
     uint32_t word = slot->words + (uint32_t)(from->src[0].imm / 4);
-    struct builder to = {.body = f->body, .block = block};
+    struct inst_builder to = {.body = f->body, .block = block};
     struct inst at = *from;
     at.guard = from->guard >= 0 ? from->guard + (int32_t)activation->first_register : -1;
     to.at = &at;
@@ -169,30 +170,30 @@ static void move_param(struct flattening *f, const struct activation *activation
     }
 }
 
-static enum status copy_function(struct flattening *f, struct activation *activation, const struct inst *call,
+static enum status copy_function(struct flattening *f, struct inlined_function *activation, const struct inst *call,
                                  uint32_t entry);
 
-static enum status copy_call(struct flattening *f, const struct activation *activation, uint32_t *block,
+static enum status copy_call(struct flattening *f, const struct inlined_function *activation, uint32_t *block,
                              const struct inst *inst) {
     const struct function *callee = inst->call->callee;
     if (!callee)
         return body_refuse(f->body, inst, "native code", "a call through an address", f->report);
     if (!callee->is_defined)
         return body_refuse(f->body, inst, "native code", callee->name, f->report);
-    for (const struct activation *a = activation; a; a = a->caller)
+    for (const struct inlined_function *a = activation; a; a = a->caller)
         if (a->function == callee)
             return body_refuse(f->body, inst, "native code", "recursion", f->report);
     if (f->depth == DEPTH_MAX)
         return body_refuse(f->body, inst, "native code", "calls deeper than 32", f->report);
     if (inst->guard >= 0)
         return body_refuse(f->body, inst, "native code", "a call with a guard", f->report);
-    struct activation inner = {.function = callee,
-                               .caller = activation,
-                               .frame =
-                                   activation->frame + (uint32_t)bits_round_up(activation->function->local_bytes, 16),
-                               .return_block = body_block_new(f->body)};
+    struct inlined_function inner = {.function = callee,
+                                     .caller = activation,
+                                     .frame = activation->frame +
+                                              (uint32_t)bits_round_up(activation->function->local_bytes, 16),
+                                     .return_block = body_block_new(f->body)};
     const uint32_t entry = body_block_new(f->body);
-    struct builder to = {.body = f->body, .block = *block, .at = inst};
+    struct inst_builder to = {.body = f->body, .block = *block, .at = inst};
     build_jump(&to, entry);
     f->depth++;
     const enum status status = copy_function(f, &inner, inst, entry);
@@ -202,10 +203,10 @@ static enum status copy_call(struct flattening *f, const struct activation *acti
 }
 
 /* A computed branch becomes a chain of comparisons. */
-static void copy_indexed(struct flattening *f, const struct activation *activation, uint32_t block,
+static void copy_indexed(struct flattening *f, const struct inlined_function *activation, uint32_t block,
                          const struct inst *inst, uint32_t behind) {
     const struct cfg *cfg = activation->function->cfg;
-    struct builder to = {.body = f->body, .block = block};
+    struct inst_builder to = {.body = f->body, .block = block};
     struct inst at = *inst;
     at.guard = -1;
     to.at = &at;
@@ -225,10 +226,10 @@ static void copy_indexed(struct flattening *f, const struct activation *activati
 }
 
 /* The instruction that ends a block. */
-static void copy_end(struct flattening *f, const struct activation *activation, uint32_t block, const struct inst *inst,
-                     uint32_t behind) {
+static void copy_end(struct flattening *f, const struct inlined_function *activation, uint32_t block,
+                     const struct inst *inst, uint32_t behind) {
     const struct function *function = activation->function;
-    struct builder to = {.body = f->body, .block = block, .at = inst};
+    struct inst_builder to = {.body = f->body, .block = block, .at = inst};
     uint32_t target;
     if (inst->op == OP_BRX) {
         copy_indexed(f, activation, block, inst, behind);
@@ -252,16 +253,16 @@ static void copy_end(struct flattening *f, const struct activation *activation, 
     }
 }
 
-static enum status copy_block(struct flattening *f, const struct activation *activation, uint32_t b) {
+static enum status copy_block(struct flattening *f, const struct inlined_function *activation, uint32_t b) {
     const struct function *function = activation->function;
     const struct block *source = &function->cfg->blocks[b];
     uint32_t block = activation->blocks[b];
     const uint32_t behind = b + 1 < function->cfg->block_count ? activation->blocks[b + 1] : activation->return_block;
     for (uint32_t pc = source->first_pc; pc < source->end_pc; pc++) {
         const struct inst *inst = &f->module->code[pc];
-        const struct slot *slot = (inst->op == OP_LD || inst->op == OP_ST) && is_frame_param(&inst->src[0])
-                                      ? find_slot(activation, inst->src[0].symbol)
-                                      : NULL;
+        const struct param_slot *slot = (inst->op == OP_LD || inst->op == OP_ST) && is_frame_param(&inst->src[0])
+                                            ? find_slot(activation, inst->src[0].symbol)
+                                            : NULL;
         f->body->blocks.items[block].at = inst;
         if (inst->op == OP_CALL) {
             const enum status status = copy_call(f, activation, &block, inst);
@@ -278,12 +279,12 @@ static enum status copy_block(struct flattening *f, const struct activation *act
             copy_inst(f, activation, block, inst);
         }
     }
-    struct builder to = {.body = f->body, .block = block, .at = f->body->blocks.items[block].at};
+    struct inst_builder to = {.body = f->body, .block = block, .at = f->body->blocks.items[block].at};
     build_jump(&to, behind);
     return STATUS_OK;
 }
 
-static enum status copy_function(struct flattening *f, struct activation *activation, const struct inst *call,
+static enum status copy_function(struct flattening *f, struct inlined_function *activation, const struct inst *call,
                                  uint32_t entry) {
     const struct function *function = activation->function;
     struct body *body = f->body;
@@ -312,7 +313,7 @@ enum status flatten(const struct module *module, const struct function *kernel, 
     *body = (struct body){.arena = arena, .module = module, .kernel = kernel};
     struct flattening f = {.body = body, .module = module, .report = report};
     const uint32_t entry = body_block_new(body);
-    struct activation activation = {.function = kernel, .return_block = body_block_new(body)};
+    struct inlined_function activation = {.function = kernel, .return_block = body_block_new(body)};
     *out = body;
     return copy_function(&f, &activation, NULL, entry);
 }

@@ -7,28 +7,28 @@
 
 enum { DEPTH_MAX = 32, STATES_MAX = 64 };
 
-struct token {
+struct stack_token {
     uint32_t below; /* token, 0: none */
     uint32_t to;
     uint16_t op;
     uint16_t depth;
 };
 
-struct state {
+struct flow_state {
     uint32_t at, stack;
 };
 
-struct flow {
+struct token_flow {
     struct translation *t;
     struct arena *scratch;
     uint32_t *targets;
     uint32_t begin, end; /* the function's instructions */
     struct {
-        struct token *items;
+        struct stack_token *items;
         unsigned count, capacity;
     } tokens;
     struct {
-        struct state *items;
+        struct flow_state *items;
         unsigned count, capacity;
     } work;
     uint32_t (*seen)[STATES_MAX]; /* stacks by instruction of the function, each + 1 */
@@ -85,24 +85,24 @@ bool native_way(const struct native_kernel *kernel, uint32_t from, unsigned *at,
     return true;
 }
 
-static void refuse(struct flow *flow, uint32_t at, const char *why) {
+static void refuse(struct token_flow *flow, uint32_t at, const char *why) {
     flow->t->inst = &flow->t->kernel->code[at];
     translate_refuse(flow->t, "%s", why);
 }
 
 /* The stack with a token on top; equal ones are one. */
-static uint32_t push(struct flow *flow, uint32_t below, enum op op, uint32_t to) {
+static uint32_t push(struct token_flow *flow, uint32_t below, enum op op, uint32_t to) {
     for (unsigned i = 1; i < flow->tokens.count; i++) {
-        const struct token *known = &flow->tokens.items[i];
+        const struct stack_token *known = &flow->tokens.items[i];
         if (known->below == below && known->op == op && known->to == to)
             return i;
     }
     const uint16_t depth = (uint16_t)(flow->tokens.items[below].depth + 1);
-    *ARENA_PUSH(flow->scratch, &flow->tokens) = (struct token){below, to, (uint16_t)op, depth};
+    *ARENA_PUSH(flow->scratch, &flow->tokens) = (struct stack_token){below, to, (uint16_t)op, depth};
     return flow->tokens.count - 1;
 }
 
-static void visit(struct flow *flow, uint32_t from, uint32_t at, uint32_t stack) {
+static void visit(struct token_flow *flow, uint32_t from, uint32_t at, uint32_t stack) {
     if (at < flow->begin || at >= flow->end) {
         refuse(flow, from, "control leaves its function here");
         return;
@@ -118,17 +118,17 @@ static void visit(struct flow *flow, uint32_t from, uint32_t at, uint32_t stack)
     if (seen[i])
         return;
     seen[i] = stack + 1;
-    *ARENA_PUSH(flow->scratch, &flow->work) = (struct state){at, stack};
+    *ARENA_PUSH(flow->scratch, &flow->work) = (struct flow_state){at, stack};
 }
 
 /* The nearest token of a kind, 0: none. */
-static uint32_t find(const struct flow *flow, uint32_t stack, enum op op) {
+static uint32_t find(const struct token_flow *flow, uint32_t stack, enum op op) {
     while (stack && flow->tokens.items[stack].op != op)
         stack = flow->tokens.items[stack].below;
     return stack;
 }
 
-static void take(struct flow *flow, uint32_t at, uint32_t token) {
+static void take(struct token_flow *flow, uint32_t at, uint32_t token) {
     const uint32_t to = flow->tokens.items[token].to;
     if (flow->targets[at] != NO_PC && flow->targets[at] != to) {
         refuse(flow, at, "tokens lead from here to different places");
@@ -139,13 +139,13 @@ static void take(struct flow *flow, uint32_t at, uint32_t token) {
 }
 
 /* Tesla's SSY names the instruction that pops. */
-static uint32_t token_target(const struct flow *flow, enum op op, uint32_t to) {
+static uint32_t token_target(const struct token_flow *flow, enum op op, uint32_t to) {
     const struct native_inst *inst = &flow->t->kernel->code[to];
     return op == OP_SSY && flow->t->program->isa == NATIVE_TESLA && inst->pops && !inst->guard ? to + 1 : to;
 }
 
 /* Everywhere that the listing says. */
-static void visit_all(struct flow *flow, struct state state) {
+static void visit_all(struct token_flow *flow, struct flow_state state) {
     const struct native_kernel *kernel = flow->t->kernel;
     unsigned at = 0, count = 0;
     for (uint32_t to; native_way(kernel, kernel->code[state.at].address, &at, &to) && !flow->t->failed; count++) {
@@ -158,7 +158,7 @@ static void visit_all(struct flow *flow, struct state state) {
         refuse(flow, state.at, "where it leads is not in the listing: a line .targets says so");
 }
 
-static void step(struct flow *flow, struct state state) {
+static void step(struct token_flow *flow, struct flow_state state) {
     const struct native_inst *inst = &flow->t->kernel->code[state.at];
     enum op token;
     const enum native_control control = native_control(flow->t->program->isa, inst, &token);
@@ -215,10 +215,10 @@ void native_flow(struct translation *t, const uint32_t *starts, unsigned start_c
     for (uint32_t i = 0; i < t->kernel->code_count; i++)
         targets[i] = NO_PC;
     for (unsigned f = 0; f < start_count && !t->failed; f++) {
-        struct flow flow = {.t = t, .scratch = scratch, .targets = targets, .begin = starts[f]};
+        struct token_flow flow = {.t = t, .scratch = scratch, .targets = targets, .begin = starts[f]};
         flow.end = f + 1 < start_count ? starts[f + 1] : t->kernel->code_count;
         flow.seen = arena_calloc(scratch, flow.end - flow.begin, sizeof *flow.seen);
-        *ARENA_PUSH(scratch, &flow.tokens) = (struct token){0};
+        *ARENA_PUSH(scratch, &flow.tokens) = (struct stack_token){0};
         visit(&flow, flow.begin, flow.begin, 0);
         while (flow.work.count && !t->failed)
             step(&flow, flow.work.items[--flow.work.count]);

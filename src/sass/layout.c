@@ -3,7 +3,7 @@
 #include "sass/machine_flow.h"
 
 struct placing {
-    struct machine *machine;
+    struct machine_kernel *machine;
     struct machine_flow flow;
     uint32_t *after;   /* by block: the one laid out behind it, NO_BLOCK: none */
     uint32_t *address; /* by block */
@@ -17,14 +17,14 @@ struct placing {
     } targets;
 };
 
-struct ways { /* rows of control instructions */
+struct control_rows { /* rows of control instructions */
     unsigned bra, brk, exit, ssy, pbk;
 };
-static const struct ways fermi_ways = {FERMI_BRA, FERMI_BRK, FERMI_EXIT, FERMI_SSY, FERMI_PBK};
-static const struct ways tesla_ways = {TESLA_BRA, TESLA_BRK, TESLA_EXIT, TESLA_SSY, TESLA_PBK};
+static const struct control_rows fermi_rows = {FERMI_BRA, FERMI_BRK, FERMI_EXIT, FERMI_SSY, FERMI_PBK};
+static const struct control_rows tesla_rows = {TESLA_BRA, TESLA_BRK, TESLA_EXIT, TESLA_SSY, TESLA_PBK};
 
-static const struct ways *ways_of(const struct machine *machine) {
-    return machine->isa == NATIVE_FERMI ? &fermi_ways : &tesla_ways;
+static const struct control_rows *rows_of(const struct machine_kernel *machine) {
+    return machine->isa == NATIVE_FERMI ? &fermi_rows : &tesla_rows;
 }
 
 static void put(struct placing *p, const struct native_inst *inst, uint32_t target) {
@@ -42,7 +42,7 @@ static struct native_inst control(unsigned row, uint32_t target, const struct in
 }
 
 /* The guard of a side of the block's branch. */
-static void guard(const struct machine *machine, struct native_inst *inst, const struct machine_block *block,
+static void guard(const struct machine_kernel *machine, struct native_inst *inst, const struct machine_block *block,
                   bool taken) {
     const bool negated = block->negated == taken;
     if (machine->isa == NATIVE_FERMI) {
@@ -59,14 +59,14 @@ static void guard(const struct machine *machine, struct native_inst *inst, const
 /* One side of a block's end, with a guard where `guarded`. */
 static void put_way(struct placing *p, uint32_t b, bool taken, bool guarded) {
     const struct machine_block *block = &p->machine->blocks.items[b];
-    const struct ways *ways = ways_of(p->machine);
+    const struct control_rows *rows = rows_of(p->machine);
     const uint32_t to = taken ? block->taken : block->next;
     const enum machine_way way = (enum machine_way)(taken ? block->taken_way : block->next_way);
     if (way == WAY_POPPED || (way == WAY_ON && !guarded && p->after[b] == to))
         return;
-    struct native_inst inst = way == WAY_EXIT    ? control(ways->exit, NO_BLOCK, block->at)
-                              : way == WAY_BREAK ? control(ways->brk, NO_BLOCK, block->at)
-                                                 : control(ways->bra, to, block->at);
+    struct native_inst inst = way == WAY_EXIT    ? control(rows->exit, NO_BLOCK, block->at)
+                              : way == WAY_BREAK ? control(rows->brk, NO_BLOCK, block->at)
+                                                 : control(rows->bra, to, block->at);
     if (guarded)
         guard(p->machine, &inst, block, taken);
     if (guarded && block->unanimous && way == WAY_ON)
@@ -105,13 +105,13 @@ static bool pop_early(struct placing *p, uint32_t b) {
 
 static void put_end(struct placing *p, uint32_t b) {
     const struct machine_block *block = &p->machine->blocks.items[b];
-    const struct ways *ways = ways_of(p->machine);
+    const struct control_rows *rows = rows_of(p->machine);
     if (block->token != NO_UNIT) {
-        const struct native_inst inst = control(block->token_is_break ? ways->pbk : ways->ssy, block->token, block->at);
+        const struct native_inst inst = control(block->token_is_break ? rows->pbk : rows->ssy, block->token, block->at);
         put(p, &inst, block->token);
     }
     if (block->end == END_EXIT) {
-        const struct native_inst inst = control(ways->exit, NO_BLOCK, block->at);
+        const struct native_inst inst = control(rows->exit, NO_BLOCK, block->at);
         put(p, &inst, NO_BLOCK);
     } else if (block->end == END_JUMP) {
         if (!block->is_pad || p->machine->isa == NATIVE_TESLA) /* who pops goes where the token says */
@@ -127,7 +127,7 @@ static void put_end(struct placing *p, uint32_t b) {
 
 /* Pads stand directly before the block where lanes meet; exits that lanes take where they are stand nowhere. */
 static uint32_t order_blocks(struct placing *p, uint32_t *order) {
-    struct machine *machine = p->machine;
+    struct machine_kernel *machine = p->machine;
     uint8_t *needed = ARENA_ARRAY(machine->arena, uint8_t, machine->blocks.count);
     uint8_t *early = ARENA_ARRAY(machine->arena, uint8_t, machine->blocks.count);
     for (uint32_t i = 0; i < p->flow.order_count; i++)
@@ -165,14 +165,14 @@ static uint32_t order_blocks(struct placing *p, uint32_t *order) {
 }
 
 static uint32_t target_address(const struct placing *p, unsigned i) {
-    const struct machine *machine = p->machine;
+    const struct machine_kernel *machine = p->machine;
     const uint32_t b = p->targets.items[i];
     /* Fermi's SSY names where lanes go on, Tesla's the instruction that pops */
-    const bool is_ssy = p->code.items[i].row == ways_of(machine)->ssy;
+    const bool is_ssy = p->code.items[i].row == rows_of(machine)->ssy;
     return is_ssy && machine->isa == NATIVE_FERMI ? p->address[machine->blocks.items[b].next] : p->address[b];
 }
 
-void layout(struct machine *machine, struct native_kernel *out) {
+void layout(struct machine_kernel *machine, struct native_kernel *out) {
     struct placing p = {.machine = machine, .flow = flow_find(machine, machine->arena)};
     uint32_t *order = ARENA_ARRAY(machine->arena, uint32_t, machine->blocks.count + 1);
     p.after = ARENA_ARRAY(machine->arena, uint32_t, machine->blocks.count + 1);

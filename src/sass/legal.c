@@ -41,7 +41,7 @@ struct operand legal_low(struct legal *l, const struct operand *operand) {
     case OPERAND_IMM: value = constant((uint32_t)operand->imm); break;
     case OPERAND_SPECIAL: {
         value = operand_register(body_register(l->to, TYPE_B32));
-        build_to(&l->at, value, OP_MOV, TYPE_B32, *operand, absent, absent);
+        build_to(&l->at, value, OP_MOV, TYPE_B32, (struct operand[3]){*operand});
         break;
     }
     case OPERAND_ADDRESS:
@@ -150,7 +150,7 @@ void legal_put_wide(struct legal *l, const struct operand *d, struct wide value)
 /* ---- predicates, comparison, movement ---- */
 
 static struct operand compare_once(struct legal *l, const struct inst *inst, enum type type, bool inverted) {
-    struct builder *to = &l->at;
+    struct inst_builder *to = &l->at;
     static const uint8_t inverse[] = {
         [CMP_EQ] = CMP_NE, [CMP_NE] = CMP_EQ, [CMP_LT] = CMP_GE, [CMP_LE] = CMP_GT, [CMP_GT] = CMP_LE,
         [CMP_GE] = CMP_LT, [CMP_LO] = CMP_HS, [CMP_LS] = CMP_HI, [CMP_HI] = CMP_LS, [CMP_HS] = CMP_LO};
@@ -163,8 +163,14 @@ static struct operand compare_once(struct legal *l, const struct inst *inst, enu
         compare = (enum compare)(type_is_float(type) ? float_inverse[compare] : inverse[compare]);
     const struct operand c = inst->src_count > 2 ? legal_low(l, &inst->src[2]) : absent;
     const enum boolop boolop = inst->src_count > 2 ? (enum boolop)inst->boolop : BOOL_NONE;
-    if (type_bytes(type) == 8 && !type_is_float(type))
-        return wide_compare(to, compare, type, legal_wide(l, &inst->src[0]), legal_wide(l, &inst->src[1]), boolop, c);
+    if (type_bytes(type) == 8 && !type_is_float(type)) {
+        const struct wide b = legal_wide(l, &inst->src[1]), a = legal_wide(l, &inst->src[0]);
+        const struct operand result = wide_compare(to, compare, type, a, b);
+        if (boolop == BOOL_NONE)
+            return result;
+        const enum op op = boolop == BOOL_AND ? OP_AND : boolop == BOOL_OR ? OP_OR : OP_XOR;
+        return build2(to, op, TYPE_PRED, result, c);
+    }
     if (type == TYPE_F64) {
         const struct wide a = legal_wide(l, &inst->src[0]), b = legal_wide(l, &inst->src[1]);
         struct inst *made = build_inst(to, OP_SETP, TYPE_F64, 1, c.kind == OPERAND_NONE ? 4 : 5);
@@ -176,8 +182,8 @@ static struct operand compare_once(struct legal *l, const struct inst *inst, enu
         return d;
     }
     if (type == TYPE_F32) {
-        const struct operand d = build_compare_and(to, compare, TYPE_F32, legal_low(l, &inst->src[0]),
-                                                   legal_low(l, &inst->src[1]), boolop, c);
+        const struct operand b = legal_low(l, &inst->src[1]), a = legal_low(l, &inst->src[0]);
+        const struct operand d = build_compare_and(to, compare, TYPE_F32, boolop, (struct operand[3]){a, b, c});
         struct body_block *block = &l->to->blocks.items[to->block];
         block->code.items[block->code.count - 1].flags = inst->flags & FLAG_FTZ;
         return d;
@@ -188,7 +194,7 @@ static struct operand compare_once(struct legal *l, const struct inst *inst, enu
     const enum type narrow = type_bytes(type) == 2 ? (type_is_signed(type) ? TYPE_S16 : TYPE_U16) : type;
     const struct operand a = legal_narrow(l, &inst->src[0], narrow), b = legal_narrow(l, &inst->src[1], narrow);
     return build_compare_and(to, as_unsigned ? (enum compare)plain[compare] : compare, is_signed ? TYPE_S32 : TYPE_U32,
-                             a, b, boolop, c);
+                             boolop, (struct operand[3]){a, b, c});
 }
 
 static enum status legal_setp(struct legal *l, const struct inst *inst) {
@@ -213,7 +219,7 @@ static enum status legal_setp(struct legal *l, const struct inst *inst) {
 }
 
 static enum status legal_predicate(struct legal *l, const struct inst *inst) {
-    struct builder *to = &l->at;
+    struct inst_builder *to = &l->at;
     const struct operand a = inst->src[0].kind == OPERAND_IMM ? inst->src[0] : legal_low(l, &inst->src[0]);
     switch ((enum op)inst->op) {
     case OP_AND:
@@ -229,7 +235,7 @@ static enum status legal_predicate(struct legal *l, const struct inst *inst) {
 
 /* mov: also packs and unpacks vectors. */
 static enum status legal_move(struct legal *l, const struct inst *inst) {
-    struct builder *to = &l->at;
+    struct inst_builder *to = &l->at;
     const unsigned bytes = type_bytes((enum type)inst->type);
     if (inst->dst_count == 1 && inst->src_count == 1) {
         const struct operand *source = &inst->src[0];
@@ -241,8 +247,8 @@ static enum status legal_move(struct legal *l, const struct inst *inst) {
     }
     if (bytes == 8 && (inst->dst_count == 2 || inst->src_count == 2)) {
         if (inst->src_count == 2) {
-            const struct wide value = {legal_low(l, &inst->src[0]), legal_low(l, &inst->src[1])};
-            legal_put_wide(l, &inst->dst[0], value);
+            const struct operand lo = legal_low(l, &inst->src[0]), hi = legal_low(l, &inst->src[1]);
+            legal_put_wide(l, &inst->dst[0], (struct wide){lo, hi});
             return STATUS_OK;
         }
         struct wide value = legal_wide(l, &inst->src[0]);
@@ -280,7 +286,8 @@ static enum status legal_slct(struct legal *l, const struct inst *inst) {
         build_compare(&l->at, CMP_GE, is_float ? TYPE_F32 : TYPE_S32, legal_low(l, &inst->src[2]), constant(0));
     struct body_block *block = &l->to->blocks.items[l->at.block];
     block->code.items[block->code.count - 1].flags = inst->flags & FLAG_FTZ;
-    legal_put(l, &inst->dst[0], build_select(&l->at, chosen, legal_low(l, &inst->src[0]), legal_low(l, &inst->src[1])));
+    const struct operand no = legal_low(l, &inst->src[1]), yes = legal_low(l, &inst->src[0]);
+    legal_put(l, &inst->dst[0], build_select(&l->at, chosen, yes, no));
     return STATUS_OK;
 }
 

@@ -13,7 +13,7 @@ struct wide {
 struct legal {
     const struct body *from;
     struct body *to;
-    struct builder at;
+    struct inst_builder at;
     uint32_t
         *first; /* by register of `from`: its register in `to`, of 64-bit ones the low word; the high word follows */
     uint8_t *clean;      /* by register of `from`, of 16 bits: what its upper half is known to be, enum clean */
@@ -40,7 +40,7 @@ void legal_put(struct legal *l, const struct operand *d, struct operand value);
 void legal_put_wide(struct legal *l, const struct operand *d, struct wide value);
 enum status legal_refuse(struct legal *l, const struct inst *inst, const char *what);
 /* popc, clz, brev of a word. */
-struct operand legal_bits(const struct legal *l, struct builder *to, enum op op, struct operand a);
+struct operand legal_bits(const struct legal *l, struct inst_builder *to, enum op op, struct operand a);
 bool legal_is_wide(const struct legal *l, const struct operand *operand);
 
 /* ---- legal_integer.c: integers of up to 32 bits ---- */
@@ -51,24 +51,24 @@ enum status legal_integer(struct legal *l, const struct inst *inst);
 
 /* ---- legal_wide.c: 64-bit integers ---- */
 
-struct wide wide_add(struct builder *to, struct wide a, struct wide b, bool subtract);
-struct wide wide_multiply(struct builder *to, struct wide a, struct wide b);
-struct wide wide_product(struct builder *to, enum type type, struct operand a, struct operand b);
-struct wide wide_shift(struct builder *to, enum op op, enum type type, struct wide a, struct operand n);
-struct operand wide_compare(struct builder *to, enum compare compare, enum type type, struct wide a, struct wide b,
-                            enum boolop boolop, struct operand c);
-struct wide wide_select(struct builder *to, struct operand predicate, struct wide yes, struct wide no);
-struct wide wide_negate(struct builder *to, struct wide a);
+struct wide wide_add(struct inst_builder *to, struct wide a, struct wide b, bool subtract);
+struct wide wide_multiply(struct inst_builder *to, struct wide a, struct wide b);
+struct wide wide_product(struct inst_builder *to, enum type type, struct operand a, struct operand b);
+struct wide wide_shift(struct inst_builder *to, enum op op, enum type type, struct wide a, struct operand n);
+struct operand wide_compare(struct inst_builder *to, enum compare compare, enum type type, struct wide a,
+                            struct wide b);
+struct wide wide_select(struct inst_builder *to, struct operand predicate, struct wide yes, struct wide no);
+struct wide wide_negate(struct inst_builder *to, struct wide a);
 enum status legal_wide_inst(struct legal *l, const struct inst *inst);
 
 /* ---- legal_divide.c: division and square roots ---- */
 
 /* Quotient or remainder of 32-bit numbers as exec has them: division by 0 gives all ones, and the remainder is a. */
-struct operand divide_unsigned(struct builder *to, struct operand a, struct operand b, bool remainder);
-struct operand divide_signed(struct builder *to, struct operand a, struct operand b, bool remainder);
-struct wide divide_wide(struct builder *to, enum type type, struct wide a, struct wide b, bool remainder);
-struct operand divide_float(const struct legal *l, struct builder *to, struct operand a, struct operand b);
-struct operand root_float(struct builder *to, struct operand a);
+struct operand divide_unsigned(struct inst_builder *to, struct operand a, struct operand b, bool remainder);
+struct operand divide_signed(struct inst_builder *to, struct operand a, struct operand b, bool remainder);
+struct wide divide_wide(struct inst_builder *to, enum type type, struct wide a, struct wide b, bool remainder);
+struct operand divide_float(const struct legal *l, struct inst_builder *to, struct operand a, struct operand b);
+struct operand root_float(struct inst_builder *to, struct operand a);
 
 /* ---- legal_convert.c, legal_memory.c ---- */
 

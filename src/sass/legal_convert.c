@@ -8,7 +8,7 @@ static enum type word_of(enum type type) { return type_is_signed(type) ? TYPE_S3
 /* ---- integers ---- */
 
 /* A 32-bit number clamped to a type of `bits` bits; the number is of `from`'s signedness. */
-static struct operand clamp(struct builder *to, struct operand value, enum type from, enum type type) {
+static struct operand clamp(struct inst_builder *to, struct operand value, enum type from, enum type type) {
     const unsigned bits = 8 * type_bytes(type);
     const uint32_t high = type_is_signed(type) ? (1u << (bits - 1)) - 1 : bits == 32 ? UINT32_MAX : (1u << bits) - 1;
     if (type_is_signed(from)) {
@@ -22,7 +22,7 @@ static struct operand clamp(struct builder *to, struct operand value, enum type 
     return high == UINT32_MAX ? value : build2(to, OP_MIN, TYPE_U32, value, constant(high));
 }
 
-static struct operand truncate(struct builder *to, struct operand value, enum type type) {
+static struct operand truncate(struct inst_builder *to, struct operand value, enum type type) {
     switch (type) {
     case TYPE_U8:
     case TYPE_B8: return build2(to, OP_AND, TYPE_B32, value, constant(0xff));
@@ -35,7 +35,7 @@ static struct operand truncate(struct builder *to, struct operand value, enum ty
 }
 
 static enum status int_to_int(struct legal *l, const struct inst *inst) {
-    struct builder *to = &l->at;
+    struct inst_builder *to = &l->at;
     const enum type type = (enum type)inst->type, from = (enum type)inst->stype;
     const bool from_wide = type_bytes(from) == 8, to_wide = type_bytes(type) == 8;
     if (inst->flags & FLAG_SAT && (from_wide || to_wide))
@@ -76,7 +76,8 @@ static enum status int_to_int(struct legal *l, const struct inst *inst) {
 
 /* The number is shifted up until its top bit is set; the upper word, with what lies below ored into its last bit, rounds
  * as the whole would. */
-static struct operand wide_to_float(const struct legal *l, struct builder *to, struct wide a, enum rounding rounding) {
+static struct operand wide_to_float(const struct legal *l, struct inst_builder *to, struct wide a,
+                                    enum rounding rounding) {
     const struct operand none = build_compare(to, CMP_EQ, TYPE_U32, a.hi, constant(0));
     const struct operand zeros_low = build2(to, OP_ADD, TYPE_S32, legal_bits(l, to, OP_CLZ, a.lo), constant(32));
     const struct operand zeros = build_select(to, none, zeros_low, legal_bits(l, to, OP_CLZ, a.hi));
@@ -91,7 +92,7 @@ static struct operand wide_to_float(const struct legal *l, struct builder *to, s
 }
 
 static enum status int_to_float(struct legal *l, const struct inst *inst) {
-    struct builder *to = &l->at;
+    struct inst_builder *to = &l->at;
     const enum type from = (enum type)inst->stype;
     if (inst->flags & (FLAG_SAT | FLAG_FTZ))
         return legal_refuse(l, inst, "cvt to f32 with .sat or .ftz");
@@ -116,17 +117,17 @@ static enum status int_to_float(struct legal *l, const struct inst *inst) {
 }
 
 /* |x| below 2^64 in two words: the upper is exact, and so is the rest. */
-static struct wide float_to_wide(struct builder *to, struct operand x) {
+static struct wide float_to_wide(struct inst_builder *to, struct operand x) {
     const struct operand upper =
         build_convert(to, TYPE_U32, TYPE_F32, ROUND_RZI, build2(to, OP_MUL, TYPE_F32, x, constant(0x2f800000)));
     const struct operand back = build_convert(to, TYPE_F32, TYPE_U32, ROUND_RN, upper);
     const struct operand rest = operand_register(body_register(to->body, TYPE_F32));
-    build_to(to, rest, OP_FMA, TYPE_F32, back, constant(0xcf800000), x)->rounding = ROUND_RN;
+    build_to(to, rest, OP_FMA, TYPE_F32, (struct operand[3]){back, constant(0xcf800000), x})->rounding = ROUND_RN;
     return (struct wide){build_convert(to, TYPE_U32, TYPE_F32, ROUND_RZI, rest), upper};
 }
 
 static enum status float_to_int64(struct legal *l, const struct inst *inst) {
-    struct builder *to = &l->at;
+    struct inst_builder *to = &l->at;
     const bool is_signed = inst->type == TYPE_S64;
     struct operand x = legal_low(l, &inst->src[0]);
     if (inst->rounding != ROUND_RZI) {
@@ -155,7 +156,7 @@ static enum status float_to_int64(struct legal *l, const struct inst *inst) {
 }
 
 static enum status float_to_int(struct legal *l, const struct inst *inst) {
-    struct builder *to = &l->at;
+    struct inst_builder *to = &l->at;
     const enum type type = (enum type)inst->type;
     if (inst->flags & FLAG_FTZ)
         return legal_refuse(l, inst, "cvt.ftz to an integer");
@@ -180,7 +181,7 @@ static enum status float_to_float(struct legal *l, const struct inst *inst) {
 }
 
 /* A NaN gives the top bit alone, whatever the size. */
-static struct operand clamp_double(struct builder *to, struct operand value, struct wide from, enum type type) {
+static struct operand clamp_double(struct inst_builder *to, struct operand value, struct wide from, enum type type) {
     value = clamp(to, value, word_of(type), type);
     if (type_is_signed(type))
         return value;
@@ -193,7 +194,7 @@ static struct operand clamp_double(struct builder *to, struct operand value, str
 
 /* With doubles: pairs of words, one instruction. */
 static enum status convert_double(struct legal *l, const struct inst *inst) {
-    struct builder *to = &l->at;
+    struct inst_builder *to = &l->at;
     const enum type type = (enum type)inst->type, from = (enum type)inst->stype;
     if (!l->target->has_double || inst->flags & (FLAG_SAT | FLAG_FTZ) ||
         type_bytes(type_is_float(type) ? type : TYPE_F32) < 4 || type_bytes(type_is_float(from) ? from : TYPE_F32) < 4)
@@ -222,7 +223,7 @@ static enum status convert_double(struct legal *l, const struct inst *inst) {
 /* ---- addresses ---- */
 
 static enum status legal_window(struct legal *l, const struct inst *inst) {
-    struct builder *to = &l->at;
+    struct inst_builder *to = &l->at;
     const uint32_t window = inst->space == SPACE_SHARED  ? (uint32_t)SHARED_WINDOW
                             : inst->space == SPACE_LOCAL ? (uint32_t)LOCAL_WINDOW
                                                          : 0;
@@ -233,7 +234,7 @@ static enum status legal_window(struct legal *l, const struct inst *inst) {
 }
 
 static enum status legal_in_space(struct legal *l, const struct inst *inst) {
-    struct builder *to = &l->at;
+    struct inst_builder *to = &l->at;
     const struct wide a = legal_wide(l, &inst->src[0]);
     struct operand result;
     if (inst->space == SPACE_SHARED || inst->space == SPACE_LOCAL) {

@@ -5,15 +5,15 @@
 
 static const uint32_t one_bits = 0x3f800000, sign_bit = 0x80000000, infinity_bits = 0x7f800000, nan_bits = 0x7fffffff;
 
-static struct operand fused(struct builder *to, struct operand a, struct operand b, struct operand c) {
+static struct operand fused(struct inst_builder *to, struct operand a, struct operand b, struct operand c) {
     const struct operand d = operand_register(body_register(to->body, TYPE_F32));
-    build_to(to, d, OP_FMA, TYPE_F32, a, b, c)->rounding = ROUND_RN;
+    build_to(to, d, OP_FMA, TYPE_F32, (struct operand[3]){a, b, c})->rounding = ROUND_RN;
     return d;
 }
 
-static struct operand function(struct builder *to, enum op op, struct operand a) {
+static struct operand function(struct inst_builder *to, enum op op, struct operand a) {
     const struct operand d = operand_register(body_register(to->body, TYPE_F32));
-    build_to(to, d, op, TYPE_F32, a, absent, absent)->flags = FLAG_APPROX;
+    build_to(to, d, op, TYPE_F32, (struct operand[3]){a})->flags = FLAG_APPROX;
     return d;
 }
 
@@ -21,7 +21,7 @@ static struct operand function(struct builder *to, enum op op, struct operand a)
 
 /* The reciprocal in float, scaled a little below 2^32, is at most 2^32/b and too small by less than 2^-21 of it; a Newton
  * step in integers leaves the quotient at most two too small, and two corrections make it exact. */
-struct operand divide_unsigned(struct builder *to, struct operand a, struct operand b, bool remainder) {
+struct operand divide_unsigned(struct inst_builder *to, struct operand a, struct operand b, bool remainder) {
     if (b.kind == OPERAND_IMM && b.imm && !(b.imm & (b.imm - 1))) {
         if (remainder)
             return build2(to, OP_AND, TYPE_B32, a, constant((uint32_t)b.imm - 1));
@@ -52,16 +52,16 @@ struct operand divide_unsigned(struct builder *to, struct operand a, struct oper
     return build_select(to, build_compare(to, CMP_NE, TYPE_U32, b, constant(0)), q, constant(UINT32_MAX));
 }
 
-static struct operand magnitude(struct builder *to, struct operand a) {
+static struct operand magnitude(struct inst_builder *to, struct operand a) {
     return build2(to, OP_MAX, TYPE_S32, a, build1(to, OP_NEG, TYPE_S32, a));
 }
 
 /* The sign is applied where it is needed: v ^ mask - mask, mask 0 or -1. */
-static struct operand with_sign(struct builder *to, struct operand value, struct operand mask) {
+static struct operand with_sign(struct inst_builder *to, struct operand value, struct operand mask) {
     return build2(to, OP_SUB, TYPE_S32, build2(to, OP_XOR, TYPE_B32, value, mask), mask);
 }
 
-struct operand divide_signed(struct builder *to, struct operand a, struct operand b, bool remainder) {
+struct operand divide_signed(struct inst_builder *to, struct operand a, struct operand b, bool remainder) {
     /* |most negative| wraps to itself, which is right as an unsigned number */
     const struct operand x = magnitude(to, a), y = b.kind == OPERAND_IMM && !(b.imm >> 31 & 1) ? b : magnitude(to, b);
     const struct operand value = divide_unsigned(to, x, y, remainder);
@@ -74,21 +74,21 @@ struct operand divide_signed(struct builder *to, struct operand a, struct operan
     return build_select(to, build_compare(to, CMP_NE, TYPE_U32, b, constant(0)), q, constant(UINT32_MAX));
 }
 
-static struct wide hold(struct builder *to, struct wide value) {
-    const struct wide held = {operand_register(body_register(to->body, TYPE_B32)),
-                              operand_register(body_register(to->body, TYPE_B32))};
-    build_move(to, held.lo, value.lo);
-    build_move(to, held.hi, value.hi);
-    return held;
+static struct wide hold(struct inst_builder *to, struct wide value) {
+    const struct operand lo = operand_register(body_register(to->body, TYPE_B32));
+    const struct operand hi = operand_register(body_register(to->body, TYPE_B32));
+    build_move(to, lo, value.lo);
+    build_move(to, hi, value.hi);
+    return (struct wide){lo, hi};
 }
 
-static void assign(struct builder *to, struct wide d, struct wide value) {
+static void assign(struct inst_builder *to, struct wide d, struct wide value) {
     build_move(to, d.lo, value.lo);
     build_move(to, d.hi, value.hi);
 }
 
 /* Bit after bit; a zero divisor makes all quotient bits 1 and leaves the remainder a, as it should. */
-static struct wide divide_wide_unsigned(struct builder *to, struct wide a, struct wide b, bool remainder) {
+static struct wide divide_wide_unsigned(struct inst_builder *to, struct wide a, struct wide b, bool remainder) {
     const struct wide zero = {constant(0), constant(0)};
     const struct wide q = hold(to, a), r = hold(to, zero);
     const struct operand count = operand_register(body_register(to->body, TYPE_B32));
@@ -100,7 +100,7 @@ static struct wide divide_wide_unsigned(struct builder *to, struct wide a, struc
     const struct operand lost = build_compare(to, CMP_LT, TYPE_S32, r.hi, constant(0));
     shifted.lo = build2(to, OP_OR, TYPE_B32, shifted.lo, top);
     struct wide next = wide_shift(to, OP_SHL, TYPE_B64, q, constant(1));
-    const struct operand fits = wide_compare(to, CMP_GE, TYPE_U64, shifted, b, BOOL_OR, lost);
+    const struct operand fits = build2(to, OP_OR, TYPE_PRED, wide_compare(to, CMP_GE, TYPE_U64, shifted, b), lost);
     const struct wide less = wide_add(to, shifted, b, true);
     next.lo = build2(to, OP_OR, TYPE_B32, next.lo, build_select(to, fits, constant(1), constant(0)));
     assign(to, r, wide_select(to, fits, less, shifted));
@@ -110,18 +110,19 @@ static struct wide divide_wide_unsigned(struct builder *to, struct wide a, struc
     return remainder ? r : q;
 }
 
-static struct wide wide_signed(struct builder *to, struct wide value, struct operand mask) {
-    const struct wide flipped = {build2(to, OP_XOR, TYPE_B32, value.lo, mask),
-                                 build2(to, OP_XOR, TYPE_B32, value.hi, mask)};
-    return wide_add(to, flipped, (struct wide){mask, mask}, true);
+static struct wide wide_signed(struct inst_builder *to, struct wide value, struct operand mask) {
+    const struct operand lo = build2(to, OP_XOR, TYPE_B32, value.lo, mask);
+    const struct operand hi = build2(to, OP_XOR, TYPE_B32, value.hi, mask);
+    return wide_add(to, (struct wide){lo, hi}, (struct wide){mask, mask}, true);
 }
 
-struct wide divide_wide(struct builder *to, enum type type, struct wide a, struct wide b, bool remainder) {
+struct wide divide_wide(struct inst_builder *to, enum type type, struct wide a, struct wide b, bool remainder) {
     if (type != TYPE_S64)
         return divide_wide_unsigned(to, a, b, remainder);
     const struct operand sa = build2(to, OP_SHR, TYPE_S32, a.hi, constant(31));
     const struct operand sb = build2(to, OP_SHR, TYPE_S32, b.hi, constant(31));
-    const struct wide value = divide_wide_unsigned(to, wide_signed(to, a, sa), wide_signed(to, b, sb), remainder);
+    const struct wide y = wide_signed(to, b, sb), x = wide_signed(to, a, sa);
+    const struct wide value = divide_wide_unsigned(to, x, y, remainder);
     if (remainder)
         return wide_signed(to, value, sa);
     const struct wide q = wide_signed(to, value, build2(to, OP_XOR, TYPE_B32, sa, sb));
@@ -133,16 +134,16 @@ struct wide divide_wide(struct builder *to, enum type type, struct wide a, struc
 /* ---- floats ---- */
 
 /* Exponents from 2^-55 to 2^56: nothing on the fast way over- or underflows. */
-static struct operand exponent_is_ordinary(struct builder *to, struct operand a, struct operand also) {
+static struct operand exponent_is_ordinary(struct inst_builder *to, struct operand a, struct operand also) {
     const struct operand field =
         build2(to, OP_AND, TYPE_B32, build2(to, OP_SHR, TYPE_U32, a, constant(23)), constant(0xff));
     const struct operand above = build2(to, OP_ADD, TYPE_S32, field, constant((uint32_t)-72));
-    return build_compare_and(to, CMP_LT, TYPE_U32, above, constant(112),
-                             also.kind == OPERAND_NONE ? BOOL_NONE : BOOL_AND, also);
+    return build_compare_and(to, CMP_LT, TYPE_U32, also.kind == OPERAND_NONE ? BOOL_NONE : BOOL_AND,
+                             (struct operand[3]){above, constant(112), also});
 }
 
 /* Reciprocal and quotient refined by their remainders, which fma gives exactly [Markstein 1990]. */
-static struct operand divide_ordinary(struct builder *to, struct operand a, struct operand b) {
+static struct operand divide_ordinary(struct inst_builder *to, struct operand a, struct operand b) {
     const struct operand minus = build1(to, OP_NEG, TYPE_F32, b);
     struct operand r = function(to, OP_RCP, b);
     r = fused(to, r, fused(to, minus, r, constant(one_bits)), r);
@@ -151,7 +152,7 @@ static struct operand divide_ordinary(struct builder *to, struct operand a, stru
 }
 
 /* A magnitude as 24 bits and an exponent: subnormals are shifted up. */
-static struct operand take_apart(const struct legal *l, struct builder *to, struct operand bits,
+static struct operand take_apart(const struct legal *l, struct inst_builder *to, struct operand bits,
                                  struct operand *exponent) {
     const struct operand field = build2(to, OP_SHR, TYPE_U32, bits, constant(23));
     const struct operand fraction = build2(to, OP_AND, TYPE_B32, bits, constant(0x7fffff));
@@ -164,7 +165,7 @@ static struct operand take_apart(const struct legal *l, struct builder *to, stru
 }
 
 /* 26 bits of x / y in [1, 2), the last with what is lost below it ored in. */
-static struct operand divide_bits(struct builder *to, struct operand x, struct operand y) {
+static struct operand divide_bits(struct inst_builder *to, struct operand x, struct operand y) {
     const struct operand r = operand_register(body_register(to->body, TYPE_B32));
     const struct operand q = operand_register(body_register(to->body, TYPE_B32));
     const struct operand count = operand_register(body_register(to->body, TYPE_B32));
@@ -185,7 +186,7 @@ static struct operand divide_bits(struct builder *to, struct operand x, struct o
 }
 
 /* q has 26 bits, the exponent is that of its top bit: rounded to nearest even, subnormal or infinite where it must be. */
-static struct operand pack(struct builder *to, struct operand q, struct operand exponent) {
+static struct operand pack(struct inst_builder *to, struct operand q, struct operand exponent) {
     const struct operand below = build2(to, OP_SUB, TYPE_S32, constant(1), exponent);
     const struct operand least = build2(to, OP_MAX, TYPE_S32, below, constant(0));
     const struct operand shift = build2(to, OP_MIN, TYPE_S32, least, constant(27));
@@ -207,7 +208,7 @@ static struct operand pack(struct builder *to, struct operand q, struct operand 
 }
 
 /* Everything the fast way leaves: subnormals, zeros, infinities, NaNs, results near the ends of the range. */
-static struct operand divide_rest(const struct legal *l, struct builder *to, struct operand a, struct operand b) {
+static struct operand divide_rest(const struct legal *l, struct inst_builder *to, struct operand a, struct operand b) {
     const struct operand sign = build2(to, OP_AND, TYPE_B32, build2(to, OP_XOR, TYPE_B32, a, b), constant(sign_bit));
     const struct operand x = build2(to, OP_AND, TYPE_B32, a, constant(0x7fffffff));
     const struct operand y = build2(to, OP_AND, TYPE_B32, b, constant(0x7fffffff));
@@ -222,18 +223,20 @@ static struct operand divide_rest(const struct legal *l, struct builder *to, str
     const struct operand infinity = constant(infinity_bits);
     const struct operand x_zero = build_compare(to, CMP_EQ, TYPE_U32, x, constant(0));
     const struct operand y_zero = build_compare(to, CMP_EQ, TYPE_U32, y, constant(0));
-    const struct operand to_zero = build_compare_and(to, CMP_EQ, TYPE_U32, y, infinity, BOOL_OR, x_zero);
-    const struct operand to_infinity = build_compare_and(to, CMP_EQ, TYPE_U32, x, infinity, BOOL_OR, y_zero);
+    const struct operand to_zero =
+        build_compare_and(to, CMP_EQ, TYPE_U32, BOOL_OR, (struct operand[3]){y, infinity, x_zero});
+    const struct operand to_infinity =
+        build_compare_and(to, CMP_EQ, TYPE_U32, BOOL_OR, (struct operand[3]){x, infinity, y_zero});
     result = build_select(to, to_zero, constant(0), result);
     result = build_select(to, to_infinity, infinity, result);
     result = build2(to, OP_OR, TYPE_B32, result, sign);
     struct operand is_nan = build2(to, OP_AND, TYPE_PRED, to_zero, to_infinity);
-    is_nan = build_compare_and(to, CMP_GT, TYPE_U32, x, infinity, BOOL_OR, is_nan);
-    is_nan = build_compare_and(to, CMP_GT, TYPE_U32, y, infinity, BOOL_OR, is_nan);
+    is_nan = build_compare_and(to, CMP_GT, TYPE_U32, BOOL_OR, (struct operand[3]){x, infinity, is_nan});
+    is_nan = build_compare_and(to, CMP_GT, TYPE_U32, BOOL_OR, (struct operand[3]){y, infinity, is_nan});
     return build_select(to, is_nan, constant(nan_bits), result);
 }
 
-struct operand divide_float(const struct legal *l, struct builder *to, struct operand a, struct operand b) {
+struct operand divide_float(const struct legal *l, struct inst_builder *to, struct operand a, struct operand b) {
     const struct operand d = operand_register(body_register(to->body, TYPE_F32));
     struct operand ordinary = absent;
     if (a.kind != OPERAND_IMM)
@@ -251,7 +254,7 @@ struct operand divide_float(const struct legal *l, struct builder *to, struct op
 
 /* sqrt(x) and 1/(2 sqrt(x)) refined together, the root then by its exact remainder. Small numbers are scaled by 2^64;
  * zeros and infinity are their own roots. */
-struct operand root_float(struct builder *to, struct operand a) {
+struct operand root_float(struct inst_builder *to, struct operand a) {
     const struct operand is_small = build_compare(to, CMP_LT, TYPE_U32, a, constant(0x20000000));
     const struct operand x = build_select(to, is_small, build2(to, OP_MUL, TYPE_F32, a, constant(0x5f800000)), a);
     const struct operand r = function(to, OP_RSQRT, x);
@@ -262,6 +265,6 @@ struct operand root_float(struct builder *to, struct operand a) {
     g = build_select(to, is_small, build2(to, OP_MUL, TYPE_F32, g, constant(0x2f800000)), g);
     const struct operand bits = build2(to, OP_AND, TYPE_B32, a, constant(0x7fffffff));
     struct operand own = build_compare(to, CMP_EQ, TYPE_U32, bits, constant(0));
-    own = build_compare_and(to, CMP_EQ, TYPE_U32, a, constant(infinity_bits), BOOL_OR, own);
+    own = build_compare_and(to, CMP_EQ, TYPE_U32, BOOL_OR, (struct operand[3]){a, constant(infinity_bits), own});
     return build_select(to, own, a, g);
 }

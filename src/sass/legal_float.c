@@ -4,7 +4,7 @@
 
 /* Operands in pairs, the result too. */
 static enum status legal_double(struct legal *l, const struct inst *inst) {
-    struct builder *to = &l->at;
+    struct inst_builder *to = &l->at;
     if (!l->target->has_double)
         return legal_refuse(l, inst, op_name((enum op)inst->op));
     const struct wide a = legal_wide(l, &inst->src[0]);
@@ -21,23 +21,24 @@ static enum status legal_double(struct legal *l, const struct inst *inst) {
     struct wide values[3] = {a};
     for (unsigned i = 1; i < inst->src_count; i++)
         values[i] = legal_wide(l, &inst->src[i]);
-    const struct wide d = {operand_register(body_register(l->to, TYPE_B32)),
-                           operand_register(body_register(l->to, TYPE_B32))};
+    const struct operand lo = operand_register(body_register(l->to, TYPE_B32));
+    const struct operand hi = operand_register(body_register(l->to, TYPE_B32));
     struct inst *made =
         build_inst(to, inst->op == OP_MAD ? OP_FMA : (enum op)inst->op, TYPE_F64, 2, 2u * inst->src_count);
     made->rounding = inst->rounding;
-    made->dst[0] = d.lo, made->dst[1] = d.hi;
+    made->dst[0] = lo, made->dst[1] = hi;
     for (unsigned i = 0; i < inst->src_count; i++)
         made->src[2 * i] = values[i].lo, made->src[2 * i + 1] = values[i].hi;
-    legal_put_wide(l, &inst->dst[0], d);
+    legal_put_wide(l, &inst->dst[0], (struct wide){lo, hi});
     return STATUS_OK;
 }
 
 /* PTX: where 2^126 < |b| < 2^128 the reciprocal is taken as 0. */
-static struct operand divide_approximate(struct builder *to, struct operand a, struct operand b, struct operand q) {
+static struct operand divide_approximate(struct inst_builder *to, struct operand a, struct operand b,
+                                         struct operand q) {
     const struct operand size = build2(to, OP_AND, TYPE_B32, b, constant(0x7fffffff));
     struct operand beyond = build_compare(to, CMP_GT, TYPE_U32, size, constant(0x7e800000));
-    beyond = build_compare_and(to, CMP_LT, TYPE_U32, size, constant(0x7f800000), BOOL_AND, beyond);
+    beyond = build_compare_and(to, CMP_LT, TYPE_U32, BOOL_AND, (struct operand[3]){size, constant(0x7f800000), beyond});
     const struct operand zero = build2(to, OP_AND, TYPE_B32, build2(to, OP_XOR, TYPE_B32, a, b), constant(0x80000000));
     const struct operand large = build2(to, OP_AND, TYPE_B32, a, constant(0x7fffffff));
     const struct operand is_large = build_compare(to, CMP_GE, TYPE_U32, large, constant(0x7f800000));
@@ -45,7 +46,7 @@ static struct operand divide_approximate(struct builder *to, struct operand a, s
 }
 
 static enum status legal_quotient(struct legal *l, const struct inst *inst) {
-    struct builder *to = &l->at;
+    struct inst_builder *to = &l->at;
     const bool approximate = (inst->flags & (FLAG_APPROX | FLAG_FULL)) != 0;
     if (inst->flags & (FLAG_FTZ | FLAG_SAT))
         return legal_refuse(l, inst, "division, roots and reciprocals with .ftz or .sat");
@@ -67,19 +68,19 @@ static enum status legal_quotient(struct legal *l, const struct inst *inst) {
     return STATUS_OK;
 }
 
-static struct operand flush(struct builder *to, struct operand a) {
+static struct operand flush(struct inst_builder *to, struct operand a) {
     const struct operand d = operand_register(body_register(to->body, TYPE_F32));
-    build_to(to, d, OP_MUL, TYPE_F32, a, constant(0x3f800000), absent)->flags = FLAG_FTZ;
+    build_to(to, d, OP_MUL, TYPE_F32, (struct operand[3]){a, constant(0x3f800000)})->flags = FLAG_FTZ;
     return d;
 }
 
 static enum status legal_function(struct legal *l, const struct inst *inst) {
-    struct builder *to = &l->at;
+    struct inst_builder *to = &l->at;
     struct operand a = legal_low(l, &inst->src[0]);
     if (inst->flags & FLAG_FTZ)
         a = flush(to, a);
     struct operand value = operand_register(body_register(l->to, TYPE_F32));
-    build_to(to, value, (enum op)inst->op, TYPE_F32, a, absent, absent)->flags = FLAG_APPROX;
+    build_to(to, value, (enum op)inst->op, TYPE_F32, (struct operand[3]){a})->flags = FLAG_APPROX;
     if (inst->flags & FLAG_FTZ)
         value = flush(to, value);
     legal_put(l, &inst->dst[0], value);
@@ -87,7 +88,7 @@ static enum status legal_function(struct legal *l, const struct inst *inst) {
 }
 
 static enum status legal_test(struct legal *l, const struct inst *inst) {
-    struct builder *to = &l->at;
+    struct inst_builder *to = &l->at;
     const struct operand size = build2(to, OP_AND, TYPE_B32, legal_low(l, &inst->src[0]), constant(0x7fffffff));
     const struct operand infinity = constant(0x7f800000), normal = constant(0x00800000);
     struct operand value;
@@ -98,12 +99,12 @@ static enum status legal_test(struct legal *l, const struct inst *inst) {
     case MODE_NOTANUMBER: value = build_compare(to, CMP_GT, TYPE_U32, size, infinity); break;
     case MODE_NORMAL:
         value = build_compare(to, CMP_GE, TYPE_U32, size, normal);
-        value = build_compare_and(to, CMP_LT, TYPE_U32, size, infinity, BOOL_AND, value);
-        value = build_compare_and(to, CMP_EQ, TYPE_U32, size, constant(0), BOOL_OR, value);
+        value = build_compare_and(to, CMP_LT, TYPE_U32, BOOL_AND, (struct operand[3]){size, infinity, value});
+        value = build_compare_and(to, CMP_EQ, TYPE_U32, BOOL_OR, (struct operand[3]){size, constant(0), value});
         break;
     default:
         value = build_compare(to, CMP_NE, TYPE_U32, size, constant(0));
-        value = build_compare_and(to, CMP_LT, TYPE_U32, size, normal, BOOL_AND, value);
+        value = build_compare_and(to, CMP_LT, TYPE_U32, BOOL_AND, (struct operand[3]){size, normal, value});
         break;
     }
     legal_put(l, &inst->dst[0], value);
@@ -111,7 +112,7 @@ static enum status legal_test(struct legal *l, const struct inst *inst) {
 }
 
 enum status legal_float(struct legal *l, const struct inst *inst) {
-    struct builder *to = &l->at;
+    struct inst_builder *to = &l->at;
     if (inst->type == TYPE_F64)
         return legal_double(l, inst);
     if (inst->type != TYPE_F32)
@@ -154,8 +155,7 @@ enum status legal_float(struct legal *l, const struct inst *inst) {
         for (unsigned i = 0; i < inst->src_count; i++)
             values[i] = legal_low(l, &inst->src[i]);
         const struct operand d = operand_register(body_register(l->to, TYPE_F32));
-        struct inst *made =
-            build_to(to, d, inst->op == OP_MAD ? OP_FMA : (enum op)inst->op, TYPE_F32, values[0], values[1], values[2]);
+        struct inst *made = build_to(to, d, inst->op == OP_MAD ? OP_FMA : (enum op)inst->op, TYPE_F32, values);
         made->flags = inst->flags & (FLAG_FTZ | FLAG_SAT);
         made->rounding = inst->rounding;
         legal_put(l, &inst->dst[0], d);

@@ -3,14 +3,15 @@
 #include "sass/legal.h"
 
 enum status legal_multiply(struct legal *l, const struct inst *inst) {
-    struct builder *to = &l->at;
+    struct inst_builder *to = &l->at;
     const enum type type = (enum type)inst->type;
     const bool is_small = type_bytes(type) < 4;
     const enum type word = type_is_signed(type) ? TYPE_S32 : TYPE_U32;
     if (inst->flags & (FLAG_SAT | FLAG_CARRY_IN | FLAG_CARRY_OUT))
         return legal_refuse(l, inst, "mad with carry or saturation");
     if (inst->mode == MODE_WIDE && !is_small) {
-        struct wide product = wide_product(to, word, legal_low(l, &inst->src[0]), legal_low(l, &inst->src[1]));
+        const struct operand b = legal_low(l, &inst->src[1]), a = legal_low(l, &inst->src[0]);
+        struct wide product = wide_product(to, word, a, b);
         if (inst->op == OP_MAD)
             product = wide_add(to, product, legal_wide(l, &inst->src[2]), false);
         legal_put_wide(l, &inst->dst[0], product);
@@ -36,7 +37,7 @@ enum status legal_multiply(struct legal *l, const struct inst *inst) {
 }
 
 enum status legal_mul24(struct legal *l, const struct inst *inst) {
-    struct builder *to = &l->at;
+    struct inst_builder *to = &l->at;
     const bool is_signed = type_is_signed((enum type)inst->type);
     if (inst->flags & FLAG_SAT)
         return legal_refuse(l, inst, "mad24.sat");
@@ -56,7 +57,7 @@ enum status legal_mul24(struct legal *l, const struct inst *inst) {
 }
 
 static struct operand logic3(struct legal *l, const struct inst *inst) {
-    struct builder *to = &l->at;
+    struct inst_builder *to = &l->at;
     struct operand in[3], sum = constant(0);
     for (unsigned i = 0; i < 3; i++)
         in[i] = legal_low(l, &inst->src[i]);
@@ -72,20 +73,20 @@ static struct operand logic3(struct legal *l, const struct inst *inst) {
 }
 
 static struct operand funnel(struct legal *l, const struct inst *inst) {
-    struct builder *to = &l->at;
-    const struct wide both = {legal_low(l, &inst->src[0]), legal_low(l, &inst->src[1])};
+    struct inst_builder *to = &l->at;
+    const struct operand lo = legal_low(l, &inst->src[0]), hi = legal_low(l, &inst->src[1]);
     struct operand n = legal_low(l, &inst->src[2]);
     const bool left = inst->mode == MODE_LEFT_CLAMP || inst->mode == MODE_LEFT_WRAP;
     if (inst->mode == MODE_LEFT_WRAP || inst->mode == MODE_RIGHT_WRAP)
         n = build2(to, OP_AND, TYPE_B32, n, constant(31));
     else
         n = build2(to, OP_MIN, TYPE_U32, n, constant(32));
-    const struct wide shifted = wide_shift(to, left ? OP_SHL : OP_SHR, TYPE_U64, both, n);
+    const struct wide shifted = wide_shift(to, left ? OP_SHL : OP_SHR, TYPE_U64, (struct wide){lo, hi}, n);
     return left ? shifted.hi : shifted.lo;
 }
 
 /* Halves, quarters and so on change places. */
-static struct operand reverse_bits(struct builder *to, struct operand a) {
+static struct operand reverse_bits(struct inst_builder *to, struct operand a) {
     static const uint32_t masks[] = {0x55555555, 0x33333333, 0x0f0f0f0f, 0x00ff00ff, 0x0000ffff};
     for (unsigned i = 0; i < 5; i++) {
         const struct operand down =
@@ -98,7 +99,7 @@ static struct operand reverse_bits(struct builder *to, struct operand a) {
 }
 
 /* Sums of ever wider fields. */
-static struct operand count_bits(struct builder *to, struct operand a) {
+static struct operand count_bits(struct inst_builder *to, struct operand a) {
     static const uint32_t masks[] = {0x55555555, 0x33333333, 0x0f0f0f0f, 0x00ff00ff, 0x0000ffff};
     for (unsigned i = 0; i < 5; i++) {
         const struct operand high =
@@ -109,13 +110,13 @@ static struct operand count_bits(struct builder *to, struct operand a) {
 }
 
 /* All bits below the highest one set: the others are the leading zeros. */
-static struct operand leading_zeros(struct builder *to, struct operand a) {
+static struct operand leading_zeros(struct inst_builder *to, struct operand a) {
     for (unsigned i = 0; i < 5; i++)
         a = build2(to, OP_OR, TYPE_B32, a, build2(to, OP_SHR, TYPE_U32, a, constant(1u << i)));
     return count_bits(to, build1(to, OP_NOT, TYPE_B32, a));
 }
 
-struct operand legal_bits(const struct legal *l, struct builder *to, enum op op, struct operand a) {
+struct operand legal_bits(const struct legal *l, struct inst_builder *to, enum op op, struct operand a) {
     if (op == OP_BREV)
         return reverse_bits(to, a);
     if (l->target->has_fields)
@@ -124,7 +125,7 @@ struct operand legal_bits(const struct legal *l, struct builder *to, enum op op,
 }
 
 static struct operand one_source(struct legal *l, const struct inst *inst) {
-    struct builder *to = &l->at;
+    struct inst_builder *to = &l->at;
     const enum type type = (enum type)inst->type;
     switch ((enum op)inst->op) {
     case OP_NEG: return build1(to, OP_NEG, TYPE_S32, legal_low(l, &inst->src[0]));
@@ -142,7 +143,7 @@ static struct operand one_source(struct legal *l, const struct inst *inst) {
 }
 
 static struct operand bit_find(struct legal *l, const struct inst *inst) {
-    struct builder *to = &l->at;
+    struct inst_builder *to = &l->at;
     struct operand a = legal_low(l, &inst->src[0]);
     if (type_is_signed((enum type)inst->type))
         a = build2(to, OP_XOR, TYPE_B32, a, build2(to, OP_SHR, TYPE_S32, a, constant(31)));
@@ -167,7 +168,7 @@ static struct operand copied(struct legal *l, const struct inst *inst) {
 
 /* Places and lengths count modulo 256, and shifts by 32 and more give 0 or the sign. */
 static struct operand extract_field(struct legal *l, const struct inst *inst) {
-    struct builder *to = &l->at;
+    struct inst_builder *to = &l->at;
     const bool known = inst->src[1].kind == OPERAND_IMM && inst->src[2].kind == OPERAND_IMM;
     const bool is_signed = type_is_signed((enum type)inst->type);
     if (known && l->target->has_fields)
@@ -189,7 +190,7 @@ static struct operand extract_field(struct legal *l, const struct inst *inst) {
 }
 
 static struct operand insert_field(struct legal *l, const struct inst *inst) {
-    struct builder *to = &l->at;
+    struct inst_builder *to = &l->at;
     const bool known = inst->src[2].kind == OPERAND_IMM && inst->src[3].kind == OPERAND_IMM;
     if (known && l->target->has_fields)
         return copied(l, inst);
@@ -204,7 +205,7 @@ static struct operand insert_field(struct legal *l, const struct inst *inst) {
 }
 
 static struct operand permute(struct legal *l, const struct inst *inst) {
-    struct builder *to = &l->at;
+    struct inst_builder *to = &l->at;
     if (l->target->has_fields)
         return copied(l, inst);
     const struct operand a = legal_low(l, &inst->src[0]), b = legal_low(l, &inst->src[1]);
@@ -224,18 +225,22 @@ static struct operand permute(struct legal *l, const struct inst *inst) {
 }
 
 static struct operand two_sources(struct legal *l, const struct inst *inst) {
-    struct builder *to = &l->at;
+    struct inst_builder *to = &l->at;
     const enum type type = (enum type)inst->type, word = type_is_signed(type) ? TYPE_S32 : TYPE_U32;
     switch ((enum op)inst->op) {
     case OP_ADD:
     case OP_SUB:
     case OP_AND:
     case OP_OR:
-    case OP_XOR: return build2(to, (enum op)inst->op, word, legal_low(l, &inst->src[0]), legal_low(l, &inst->src[1]));
-    case OP_SHL: return build2(to, OP_SHL, TYPE_B32, legal_low(l, &inst->src[0]), legal_low(l, &inst->src[1]));
+    case OP_XOR:
+    case OP_SHL: {
+        const struct operand b = legal_low(l, &inst->src[1]), a = legal_low(l, &inst->src[0]);
+        return build2(to, (enum op)inst->op, inst->op == OP_SHL ? TYPE_B32 : word, a, b);
+    }
     case OP_SHR: {
         const enum type narrow = type == TYPE_B16 ? TYPE_U16 : type == TYPE_B32 ? TYPE_U32 : type;
-        return build2(to, OP_SHR, word, legal_narrow(l, &inst->src[0], narrow), legal_low(l, &inst->src[1]));
+        const struct operand b = legal_low(l, &inst->src[1]), a = legal_narrow(l, &inst->src[0], narrow);
+        return build2(to, OP_SHR, word, a, b);
     }
     default: { /* min max div rem */
         const struct operand a = legal_narrow(l, &inst->src[0], type), b = legal_narrow(l, &inst->src[1], type);
@@ -252,14 +257,14 @@ static enum status legal_sum(struct legal *l, const struct inst *inst) {
     if (type_bytes((enum type)inst->type) != 4 || !l->target->has_carry)
         return legal_refuse(l, inst, "carries and saturation of such sums");
     const struct operand d = operand_register(l->first[inst->dst[0].reg]);
-    build_to(&l->at, d, (enum op)inst->op, inst->flags & FLAG_SAT ? TYPE_S32 : TYPE_U32, legal_low(l, &inst->src[0]),
-             legal_low(l, &inst->src[1]), absent)
-        ->flags = inst->flags;
+    const struct operand b = legal_low(l, &inst->src[1]), a = legal_low(l, &inst->src[0]);
+    const enum type type = inst->flags & FLAG_SAT ? TYPE_S32 : TYPE_U32;
+    build_to(&l->at, d, (enum op)inst->op, type, (struct operand[3]){a, b})->flags = inst->flags;
     return STATUS_OK;
 }
 
 enum status legal_integer(struct legal *l, const struct inst *inst) {
-    struct builder *to = &l->at;
+    struct inst_builder *to = &l->at;
     struct operand value;
     switch ((enum op)inst->op) {
     case OP_ADD:
@@ -285,14 +290,17 @@ enum status legal_integer(struct legal *l, const struct inst *inst) {
     case OP_CLZ:
     case OP_BREV: value = one_source(l, inst); break;
     case OP_BFIND: value = bit_find(l, inst); break;
-    case OP_SELP:
-        value = build_select(to, legal_low(l, &inst->src[2]), legal_low(l, &inst->src[0]), legal_low(l, &inst->src[1]));
+    case OP_SELP: {
+        const struct operand no = legal_low(l, &inst->src[1]), yes = legal_low(l, &inst->src[0]);
+        value = build_select(to, legal_low(l, &inst->src[2]), yes, no);
         break;
+    }
     case OP_SAD: {
         const struct operand a = legal_narrow(l, &inst->src[0], (enum type)inst->type);
         const struct operand b = legal_narrow(l, &inst->src[1], (enum type)inst->type);
         const enum type word = type_is_signed((enum type)inst->type) ? TYPE_S32 : TYPE_U32;
-        value = build2(to, OP_SUB, TYPE_S32, build2(to, OP_MAX, word, a, b), build2(to, OP_MIN, word, a, b));
+        const struct operand least = build2(to, OP_MIN, word, a, b), most = build2(to, OP_MAX, word, a, b);
+        value = build2(to, OP_SUB, TYPE_S32, most, least);
         value = build2(to, OP_ADD, TYPE_S32, value, legal_low(l, &inst->src[2]));
         break;
     }

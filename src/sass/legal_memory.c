@@ -39,7 +39,8 @@ static void take_address(struct legal *l, const struct inst *inst, struct operan
 }
 
 static struct inst *build_access(struct legal *l, const struct inst *inst, enum type type, struct operand address,
-                                 struct operand upper, unsigned words, bool is_load) {
+                                 struct operand upper, unsigned words) {
+    const bool is_load = inst->op == OP_LD;
     struct inst *made = build_inst(&l->at, (enum op)inst->op, type, is_load ? words : 0, is_load ? 2 : 2 + words);
     made->space = inst->space, made->order = inst->order, made->scope = inst->scope, made->cache = inst->cache;
     made->src[0] = address, made->src[1] = upper;
@@ -55,7 +56,7 @@ static void load_words(struct legal *l, const struct inst *inst, const struct op
                            : words == 2 ? TYPE_B64
                            : bytes < 4  ? (enum type)inst->type
                                         : TYPE_B32;
-    struct inst *made = build_access(l, inst, type, address, upper, words ? words : 1, true);
+    struct inst *made = build_access(l, inst, type, address, upper, words ? words : 1);
     unsigned word = 0;
     for (unsigned i = 0; i < count; i++)
         for (unsigned w = 0; w < (bytes > 4 ? bytes / 4 : 1); w++) {
@@ -128,19 +129,18 @@ static enum status legal_store(struct legal *l, const struct inst *inst) {
                                : words == 2 ? TYPE_B64
                                : bytes < 4  ? (enum type)inst->type
                                             : TYPE_B32;
-        struct inst *made = build_access(l, inst, type, address, upper, words, false);
+        struct inst *made = build_access(l, inst, type, address, upper, words);
         for (unsigned i = 0; i < words; i++)
             made->src[2 + i] = values[i];
         return STATUS_OK;
     }
     for (unsigned i = 0; i < count; i++, address.imm += bytes)
-        build_access(l, inst, bytes < 4 ? (enum type)inst->type : TYPE_B32, address, upper, 1, false)->src[2] =
-            values[i];
+        build_access(l, inst, bytes < 4 ? (enum type)inst->type : TYPE_B32, address, upper, 1)->src[2] = values[i];
     return STATUS_OK;
 }
 
 /* What the operation makes of what the word held. */
-static struct operand atomic_result(struct builder *to, const struct inst *inst, struct operand old,
+static struct operand atomic_result(struct inst_builder *to, const struct inst *inst, struct operand old,
                                     const struct operand *values) {
     const enum type type = (enum type)inst->type;
     switch ((enum atom)inst->atom) {
@@ -151,9 +151,10 @@ static struct operand atomic_result(struct builder *to, const struct inst *inst,
     case ATOM_OR: return build2(to, OP_OR, type, old, values[0]);
     case ATOM_XOR: return build2(to, OP_XOR, type, old, values[0]);
     case ATOM_CAS: return build_select(to, build_compare(to, CMP_EQ, TYPE_U32, old, values[0]), values[1], old);
-    case ATOM_INC: /* 0 from the limit on */
-        return build_select(to, build_compare(to, CMP_GE, TYPE_U32, old, values[0]), constant(0),
-                            build2(to, OP_ADD, TYPE_U32, old, constant(1)));
+    case ATOM_INC: { /* 0 from the limit on */
+        const struct operand next = build2(to, OP_ADD, TYPE_U32, old, constant(1));
+        return build_select(to, build_compare(to, CMP_GE, TYPE_U32, old, values[0]), constant(0), next);
+    }
     case ATOM_DEC: /* the limit below 1 and above it: 0 - 1 is more than any */
         return build2(to, OP_MIN, TYPE_U32, build2(to, OP_ADD, TYPE_U32, old, constant(UINT32_MAX)), values[0]);
     default: return values[0];

@@ -2,21 +2,21 @@
 /* 64-bit integers as pairs of words. Shifts by 32 and more give 0 (or the sign), which the sequences rely on. */
 #include "sass/legal.h"
 
-static struct operand carried(struct builder *to, enum op op, struct operand a, struct operand b, unsigned flags) {
+static struct operand carried(struct inst_builder *to, enum op op, struct operand a, struct operand b, unsigned flags) {
     const struct operand d = operand_register(body_register(to->body, TYPE_B32));
-    build_to(to, d, op, TYPE_U32, a, b, absent)->flags = (uint16_t)flags;
+    build_to(to, d, op, TYPE_U32, (struct operand[3]){a, b})->flags = (uint16_t)flags;
     return d;
 }
 
 /* All ones where a < b, else 0. */
-static struct operand below(struct builder *to, struct operand a, struct operand b) {
+static struct operand below(struct inst_builder *to, struct operand a, struct operand b) {
     const struct operand d = operand_register(body_register(to->body, TYPE_B32));
-    build_to(to, d, OP_SET, TYPE_U32, a, b, absent)->compare = CMP_LT;
+    build_to(to, d, OP_SET, TYPE_U32, (struct operand[3]){a, b})->compare = CMP_LT;
     return d;
 }
 
 /* A carry shows in the sum, a borrow in the operands. */
-static struct wide add_without_carry(struct builder *to, struct wide a, struct wide b, bool subtract) {
+static struct wide add_without_carry(struct inst_builder *to, struct wide a, struct wide b, bool subtract) {
     const enum op op = subtract ? OP_SUB : OP_ADD;
     const struct operand lo = build2(to, op, TYPE_U32, a.lo, b.lo), hi = build2(to, op, TYPE_U32, a.hi, b.hi);
     if (subtract)
@@ -25,7 +25,7 @@ static struct wide add_without_carry(struct builder *to, struct wide a, struct w
     return (struct wide){lo, build2(to, OP_SUB, TYPE_U32, hi, below(to, lo, one))};
 }
 
-struct wide wide_add(struct builder *to, struct wide a, struct wide b, bool subtract) {
+struct wide wide_add(struct inst_builder *to, struct wide a, struct wide b, bool subtract) {
     const enum op op = subtract ? OP_SUB : OP_ADD;
     if (operand_is_immediate(&b.lo, 0))
         return (struct wide){a.lo, build2(to, op, TYPE_U32, a.hi, b.hi)};
@@ -39,15 +39,26 @@ struct wide wide_add(struct builder *to, struct wide a, struct wide b, bool subt
     return sum;
 }
 
-struct wide wide_negate(struct builder *to, struct wide a) {
+struct wide wide_negate(struct inst_builder *to, struct wide a) {
     return wide_add(to, (struct wide){constant(0), constant(0)}, a, true);
 }
 
-struct wide wide_product(struct builder *to, enum type type, struct operand a, struct operand b) {
-    return (struct wide){build2(to, OP_MUL, TYPE_U32, a, b), build_high(to, type, a, b)};
+static struct wide wide_logic(struct inst_builder *to, enum op op, struct wide a, struct wide b) {
+    const struct operand lo = build2(to, op, TYPE_B32, a.lo, b.lo), hi = build2(to, op, TYPE_B32, a.hi, b.hi);
+    return (struct wide){lo, hi};
 }
 
-struct wide wide_multiply(struct builder *to, struct wide a, struct wide b) {
+static struct wide wide_not(struct inst_builder *to, struct wide a) {
+    const struct operand lo = build1(to, OP_NOT, TYPE_B32, a.lo), hi = build1(to, OP_NOT, TYPE_B32, a.hi);
+    return (struct wide){lo, hi};
+}
+
+struct wide wide_product(struct inst_builder *to, enum type type, struct operand a, struct operand b) {
+    const struct operand lo = build2(to, OP_MUL, TYPE_U32, a, b), hi = build_high(to, type, a, b);
+    return (struct wide){lo, hi};
+}
+
+struct wide wide_multiply(struct inst_builder *to, struct wide a, struct wide b) {
     if (a.lo.kind == OPERAND_IMM && a.hi.kind == OPERAND_IMM) {
         const struct wide swapped = a;
         a = b, b = swapped;
@@ -61,7 +72,7 @@ struct wide wide_multiply(struct builder *to, struct wide a, struct wide b) {
 }
 
 /* The upper 64 bits of the product of two unsigned numbers. */
-static struct wide high_unsigned(struct builder *to, struct wide a, struct wide b) {
+static struct wide high_unsigned(struct inst_builder *to, struct wide a, struct wide b) {
     const struct operand zero = constant(0);
     const struct wide low = wide_product(to, TYPE_U32, a.lo, b.lo), cross1 = wide_product(to, TYPE_U32, a.lo, b.hi);
     const struct wide cross2 = wide_product(to, TYPE_U32, a.hi, b.lo), high = wide_product(to, TYPE_U32, a.hi, b.hi);
@@ -70,19 +81,19 @@ static struct wide high_unsigned(struct builder *to, struct wide a, struct wide 
     return wide_add(to, wide_add(to, high, (struct wide){sum.hi, zero}, false), (struct wide){sum2.hi, zero}, false);
 }
 
-static struct wide high_part(struct builder *to, enum type type, struct wide a, struct wide b) {
+static struct wide high_part(struct inst_builder *to, enum type type, struct wide a, struct wide b) {
     struct wide high = high_unsigned(to, a, b);
     if (type != TYPE_S64)
         return high;
     /* each negative factor counted 2^64 too much */
     const struct operand sa = build2(to, OP_SHR, TYPE_S32, a.hi, constant(31));
     const struct operand sb = build2(to, OP_SHR, TYPE_S32, b.hi, constant(31));
-    const struct wide ab = {build2(to, OP_AND, TYPE_B32, b.lo, sa), build2(to, OP_AND, TYPE_B32, b.hi, sa)};
-    const struct wide ba = {build2(to, OP_AND, TYPE_B32, a.lo, sb), build2(to, OP_AND, TYPE_B32, a.hi, sb)};
+    const struct wide ab = wide_logic(to, OP_AND, b, (struct wide){sa, sa});
+    const struct wide ba = wide_logic(to, OP_AND, a, (struct wide){sb, sb});
     return wide_add(to, wide_add(to, high, ab, true), ba, true);
 }
 
-struct wide wide_shift(struct builder *to, enum op op, enum type type, struct wide a, struct operand n) {
+struct wide wide_shift(struct inst_builder *to, enum op op, enum type type, struct wide a, struct operand n) {
     const struct operand left = build2(to, OP_SUB, TYPE_U32, constant(32), n);
     const struct operand beyond = build2(to, OP_SUB, TYPE_U32, n, constant(32));
     if (op == OP_SHL) {
@@ -117,41 +128,42 @@ static enum compare unsigned_compare(enum compare compare) {
     }
 }
 
-struct operand wide_compare(struct builder *to, enum compare compare, enum type type, struct wide a, struct wide b,
-                            enum boolop boolop, struct operand c) {
+struct operand wide_compare(struct inst_builder *to, enum compare compare, enum type type, struct wide a,
+                            struct wide b) {
     const enum type high_type = type == TYPE_S64 && unsigned_compare(compare) == compare ? TYPE_S32 : TYPE_U32;
     compare = unsigned_compare(compare);
     struct operand result;
     if (compare == CMP_EQ || compare == CMP_NE) {
         const enum boolop both = compare == CMP_EQ ? BOOL_AND : BOOL_OR;
         result = build_compare(to, compare, TYPE_U32, a.lo, b.lo);
-        result = build_compare_and(to, compare, TYPE_U32, a.hi, b.hi, both, result);
+        result = build_compare_and(to, compare, TYPE_U32, both, (struct operand[3]){a.hi, b.hi, result});
     } else {
         const enum compare strict = compare == CMP_LT || compare == CMP_LE ? CMP_LT : CMP_GT;
         result = build_compare(to, compare, TYPE_U32, a.lo, b.lo);
-        result = build_compare_and(to, CMP_EQ, TYPE_U32, a.hi, b.hi, BOOL_AND, result);
-        result = build_compare_and(to, strict, high_type, a.hi, b.hi, BOOL_OR, result);
+        result = build_compare_and(to, CMP_EQ, TYPE_U32, BOOL_AND, (struct operand[3]){a.hi, b.hi, result});
+        result = build_compare_and(to, strict, high_type, BOOL_OR, (struct operand[3]){a.hi, b.hi, result});
     }
-    if (boolop == BOOL_NONE)
-        return result;
-    const enum op op = boolop == BOOL_AND ? OP_AND : boolop == BOOL_OR ? OP_OR : OP_XOR;
-    return build2(to, op, TYPE_PRED, result, c);
+    return result;
 }
 
-struct wide wide_select(struct builder *to, struct operand predicate, struct wide yes, struct wide no) {
-    return (struct wide){build_select(to, predicate, yes.lo, no.lo), build_select(to, predicate, yes.hi, no.hi)};
+struct wide wide_select(struct inst_builder *to, struct operand predicate, struct wide yes, struct wide no) {
+    const struct operand lo = build_select(to, predicate, yes.lo, no.lo);
+    const struct operand hi = build_select(to, predicate, yes.hi, no.hi);
+    return (struct wide){lo, hi};
 }
 
-static struct operand wide_count(const struct legal *l, struct builder *to, enum op op, struct wide a) {
-    if (op == OP_POPC)
-        return build2(to, OP_ADD, TYPE_S32, legal_bits(l, to, OP_POPC, a.lo), legal_bits(l, to, OP_POPC, a.hi));
+static struct operand wide_count(const struct legal *l, struct inst_builder *to, enum op op, struct wide a) {
+    if (op == OP_POPC) {
+        const struct operand hi = legal_bits(l, to, OP_POPC, a.hi), lo = legal_bits(l, to, OP_POPC, a.lo);
+        return build2(to, OP_ADD, TYPE_S32, lo, hi);
+    }
     const struct operand low = build2(to, OP_ADD, TYPE_S32, legal_bits(l, to, OP_CLZ, a.lo), constant(32));
     const struct operand none = build_compare(to, CMP_EQ, TYPE_U32, a.hi, constant(0));
     return build_select(to, none, low, legal_bits(l, to, OP_CLZ, a.hi));
 }
 
 /* Bits [place, place + length): up until the top one is the sign, and down again; place and length count modulo 256. */
-static struct wide wide_extract(struct builder *to, enum type type, struct wide a, struct operand place,
+static struct wide wide_extract(struct inst_builder *to, enum type type, struct wide a, struct operand place,
                                 struct operand length) {
     place = build2(to, OP_AND, TYPE_B32, place, constant(0xff));
     length = build2(to, OP_AND, TYPE_B32, length, constant(0xff));
@@ -166,13 +178,12 @@ static struct wide wide_extract(struct builder *to, enum type type, struct wide 
     return wide_select(to, some, down, (struct wide){constant(0), constant(0)});
 }
 
-static struct wide wide_insert(struct builder *to, struct wide a, struct wide b, struct operand place,
+static struct wide wide_insert(struct inst_builder *to, struct wide a, struct wide b, struct operand place,
                                struct operand length) {
     place = build2(to, OP_AND, TYPE_B32, place, constant(0xff));
     length = build2(to, OP_AND, TYPE_B32, length, constant(0xff));
     const struct wide ones = {constant(UINT32_MAX), constant(UINT32_MAX)};
-    struct wide mask = wide_shift(to, OP_SHL, TYPE_B64, ones, length);
-    mask = (struct wide){build1(to, OP_NOT, TYPE_B32, mask.lo), build1(to, OP_NOT, TYPE_B32, mask.hi)};
+    struct wide mask = wide_not(to, wide_shift(to, OP_SHL, TYPE_B64, ones, length));
     mask = wide_shift(to, OP_SHL, TYPE_B64, mask, place);
     const struct wide up = wide_shift(to, OP_SHL, TYPE_B64, a, place);
     struct operand words[2];
@@ -185,14 +196,9 @@ static struct wide wide_insert(struct builder *to, struct wide a, struct wide b,
     return (struct wide){words[0], words[1]};
 }
 
-static struct wide wide_logic(struct builder *to, const struct inst *inst, struct wide a, struct wide b) {
-    return (struct wide){build2(to, (enum op)inst->op, TYPE_B32, a.lo, b.lo),
-                         build2(to, (enum op)inst->op, TYPE_B32, a.hi, b.hi)};
-}
-
 static enum status wide_arithmetic(struct legal *l, const struct inst *inst, struct wide a, struct wide b,
                                    struct wide *out) {
-    struct builder *to = &l->at;
+    struct inst_builder *to = &l->at;
     const enum type type = (enum type)inst->type;
     switch ((enum op)inst->op) {
     case OP_ADD:
@@ -210,36 +216,51 @@ static enum status wide_arithmetic(struct legal *l, const struct inst *inst, str
     }
     case OP_DIV: *out = divide_wide(to, type, a, b, false); break;
     case OP_REM: *out = divide_wide(to, type, a, b, true); break;
-    case OP_MIN: *out = wide_select(to, wide_compare(to, CMP_LT, type, a, b, BOOL_NONE, absent), a, b); break;
-    case OP_MAX: *out = wide_select(to, wide_compare(to, CMP_GT, type, a, b, BOOL_NONE, absent), a, b); break;
+    case OP_MIN: *out = wide_select(to, wide_compare(to, CMP_LT, type, a, b), a, b); break;
+    case OP_MAX: *out = wide_select(to, wide_compare(to, CMP_GT, type, a, b), a, b); break;
     case OP_NEG: *out = wide_negate(to, a); break;
-    case OP_ABS:
-        *out = wide_select(to, build_compare(to, CMP_LT, TYPE_S32, a.hi, constant(0)), wide_negate(to, a), a);
+    case OP_ABS: {
+        const struct wide minus = wide_negate(to, a);
+        *out = wide_select(to, build_compare(to, CMP_LT, TYPE_S32, a.hi, constant(0)), minus, a);
         break;
+    }
     default: return legal_refuse(l, inst, op_name((enum op)inst->op));
     }
     return STATUS_OK;
 }
 
 enum status legal_wide_inst(struct legal *l, const struct inst *inst) {
-    struct builder *to = &l->at;
+    struct inst_builder *to = &l->at;
     const enum type type = (enum type)inst->type;
     const struct wide a = legal_wide(l, &inst->src[0]);
     struct wide out;
     switch ((enum op)inst->op) {
     case OP_AND:
     case OP_OR:
-    case OP_XOR: out = wide_logic(to, inst, a, legal_wide(l, &inst->src[1])); break;
-    case OP_NOT: out = (struct wide){build1(to, OP_NOT, TYPE_B32, a.lo), build1(to, OP_NOT, TYPE_B32, a.hi)}; break;
+    case OP_XOR: out = wide_logic(to, (enum op)inst->op, a, legal_wide(l, &inst->src[1])); break;
+    case OP_NOT: out = wide_not(to, a); break;
     case OP_SHL:
     case OP_SHR: out = wide_shift(to, (enum op)inst->op, type, a, legal_low(l, &inst->src[1])); break;
-    case OP_SELP: out = wide_select(to, legal_low(l, &inst->src[2]), a, legal_wide(l, &inst->src[1])); break;
-    case OP_BREV: out = (struct wide){legal_bits(l, to, OP_BREV, a.hi), legal_bits(l, to, OP_BREV, a.lo)}; break;
-    case OP_BFE: out = wide_extract(to, type, a, legal_low(l, &inst->src[1]), legal_low(l, &inst->src[2])); break;
-    case OP_BFI:
-        out =
-            wide_insert(to, a, legal_wide(l, &inst->src[1]), legal_low(l, &inst->src[2]), legal_low(l, &inst->src[3]));
+    case OP_SELP: {
+        const struct wide b = legal_wide(l, &inst->src[1]);
+        out = wide_select(to, legal_low(l, &inst->src[2]), a, b);
         break;
+    }
+    case OP_BREV: {
+        const struct operand lo = legal_bits(l, to, OP_BREV, a.hi), hi = legal_bits(l, to, OP_BREV, a.lo);
+        out = (struct wide){lo, hi};
+        break;
+    }
+    case OP_BFE: {
+        const struct operand length = legal_low(l, &inst->src[2]), place = legal_low(l, &inst->src[1]);
+        out = wide_extract(to, type, a, place, length);
+        break;
+    }
+    case OP_BFI: {
+        const struct operand length = legal_low(l, &inst->src[3]), place = legal_low(l, &inst->src[2]);
+        out = wide_insert(to, a, legal_wide(l, &inst->src[1]), place, length);
+        break;
+    }
     case OP_POPC:
     case OP_CLZ: legal_put(l, &inst->dst[0], wide_count(l, to, (enum op)inst->op, a)); return STATUS_OK;
     default: {

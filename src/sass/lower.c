@@ -8,7 +8,7 @@
 static const struct {
     struct lowering_target target;
     uint32_t registers;
-    enum status (*select)(const struct body *, struct machine *);
+    enum status (*select)(const struct body *, struct machine_kernel *);
 } targets[] = {
     [NATIVE_FERMI] = {{.name = "Fermi",
                        .wide_addresses = true,
@@ -36,8 +36,8 @@ static uint32_t number_of(const struct module *module, const struct symbol *symb
 }
 
 /* Addresses of variables, as c[0xe] holds them, and literals. */
-static void fill_banks(const struct machine *machine, const struct module *module, struct native_program *program,
-                       struct native_kernel *out) {
+static void fill_banks(const struct machine_kernel *machine, const struct module *module,
+                       struct native_program *program, struct native_kernel *out) {
     out->banks = ARENA_ARRAY(&program->arena, struct native_bank, 2);
     out->links = ARENA_ARRAY(&program->arena, struct native_link, machine->words.count);
     if (machine->words.count)
@@ -116,15 +116,15 @@ static enum status lower_kernel(const struct module *module, const struct functi
     if (status != STATUS_OK)
         return status;
     const uint32_t all = targets[lowering->isa].registers;
-    struct machine machine = {.arena = &program->arena,
-                              .body = legal,
-                              .isa = lowering->isa,
-                              .isa_name = targets[lowering->isa].target.name,
-                              .local_bytes = legal->local_bytes,
-                              .shared_bytes = kernel->shared_bytes,
-                              .register_limit =
-                                  lowering->registers && lowering->registers < all ? lowering->registers : all,
-                              .report = report};
+    struct machine_kernel machine = {.arena = &program->arena,
+                                     .body = legal,
+                                     .isa = lowering->isa,
+                                     .isa_name = targets[lowering->isa].target.name,
+                                     .local_bytes = legal->local_bytes,
+                                     .shared_bytes = kernel->shared_bytes,
+                                     .register_limit =
+                                         lowering->registers && lowering->registers < all ? lowering->registers : all,
+                                     .report = report};
     *out = (struct native_kernel){.name = arena_strdup(&program->arena, kernel->name),
                                   .param_bytes = kernel->param_bytes,
                                   .line = kernel->text_line};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sass/machine.h"
 
-uint32_t machine_unit(struct machine *machine, bool is_predicate) {
+uint32_t machine_unit(struct machine_kernel *machine, bool is_predicate) {
     *ARENA_PUSH(machine->arena, &machine->units) = (struct register_unit){.is_predicate = is_predicate};
     return machine->units.count - 1;
 }
 
-bool machine_group(struct machine *machine, const uint32_t *units, unsigned count) {
+bool machine_group(struct machine_kernel *machine, const uint32_t *units, unsigned count) {
     struct register_unit *items = machine->units.items;
     bool same = items[units[0]].size == count && items[units[0]].index == 0;
     for (unsigned i = 1; i < count && same; i++)
@@ -24,7 +24,8 @@ bool machine_group(struct machine *machine, const uint32_t *units, unsigned coun
     return true;
 }
 
-struct machine_inst *machine_inst_new(struct machine *machine, uint32_t block, unsigned row, const struct inst *at) {
+struct machine_inst *machine_inst_new(struct machine_kernel *machine, uint32_t block, unsigned row,
+                                      const struct inst *at) {
     struct machine_inst *inst = ARENA_PUSH(machine->arena, &machine->blocks.items[block].code);
     *inst = (struct machine_inst){.guard = NO_UNIT, .at = at};
     inst->native.row = (uint16_t)row;
@@ -34,7 +35,7 @@ struct machine_inst *machine_inst_new(struct machine *machine, uint32_t block, u
     return inst;
 }
 
-void machine_modify(const struct machine *machine, struct machine_inst *inst, enum native_slot slot,
+void machine_modify(const struct machine_kernel *machine, struct machine_inst *inst, enum native_slot slot,
                     enum native_modifier modifier) {
     const struct native_form *form = native_form(machine->isa, inst->native.row);
     for (unsigned i = 0; i < NATIVE_SLOTS_MAX; i++)
@@ -49,7 +50,7 @@ void machine_operand(struct machine_inst *inst, struct native_operand operand, u
     inst->native.operands[inst->native.operand_count++] = operand;
 }
 
-bool machine_writes(const struct machine *machine, const struct machine_inst *inst, unsigned operand) {
+bool machine_writes(const struct machine_kernel *machine, const struct machine_inst *inst, unsigned operand) {
     bool written, optional;
     native_shape(native_form(machine->isa, inst->native.row), operand, &written, &optional);
     return written;

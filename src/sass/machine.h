@@ -58,7 +58,7 @@ struct machine_word {
     int64_t addend;
 };
 
-struct machine {
+struct machine_kernel {
     struct arena *arena;
     const struct body *body;
     enum native_isa isa;
@@ -84,30 +84,31 @@ struct machine {
     struct report *report;
 };
 
-uint32_t machine_unit(struct machine *machine, bool is_predicate);
+uint32_t machine_unit(struct machine_kernel *machine, bool is_predicate);
 /* Ties units to a group, in order; false: one is in another group, or their numbers do not follow each other. */
-bool machine_group(struct machine *machine, const uint32_t *units, unsigned count);
-struct machine_inst *machine_inst_new(struct machine *machine, uint32_t block, unsigned row, const struct inst *at);
+bool machine_group(struct machine_kernel *machine, const uint32_t *units, unsigned count);
+struct machine_inst *machine_inst_new(struct machine_kernel *machine, uint32_t block, unsigned row,
+                                      const struct inst *at);
 /* Sets the first slot of that kind that has no word yet. */
-void machine_modify(const struct machine *machine, struct machine_inst *inst, enum native_slot slot,
+void machine_modify(const struct machine_kernel *machine, struct machine_inst *inst, enum native_slot slot,
                     enum native_modifier modifier);
 void machine_operand(struct machine_inst *inst, struct native_operand operand, uint32_t unit);
 
 /* What an operand does. */
-bool machine_writes(const struct machine *machine, const struct machine_inst *inst, unsigned operand);
+bool machine_writes(const struct machine_kernel *machine, const struct machine_inst *inst, unsigned operand);
 
-enum status select_fermi(const struct body *body, struct machine *machine);
-enum status select_tesla(const struct body *body, struct machine *machine);
+enum status select_fermi(const struct body *body, struct machine_kernel *machine);
+enum status select_tesla(const struct body *body, struct machine_kernel *machine);
 /* Puts registers in the place of units; spills to local memory what does not fit. */
-enum status allocate(struct machine *machine, uint32_t *register_count);
+enum status allocate(struct machine_kernel *machine, uint32_t *register_count);
 /* Loads that are the same for all threads of a block become LDU and LD_LDU (Fermi). */
-void uniform_loads(struct machine *machine);
+void uniform_loads(struct machine_kernel *machine);
 /* Short sides of branches become instructions under guards. */
-void predicate_hammocks(struct machine *machine);
+void predicate_hammocks(struct machine_kernel *machine);
 /* Loops with one way back and one way out, tokens where lanes part and meet: after it every block has its tokens in its
  * code, and its end says which way each side goes (enum body_end, below). */
-void shape(struct machine *machine);
+void shape(struct machine_kernel *machine);
 /* Branches and addresses: the code of the kernel. */
-void layout(struct machine *machine, struct native_kernel *out);
+void layout(struct machine_kernel *machine, struct native_kernel *out);
 
 #endif

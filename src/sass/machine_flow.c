@@ -10,7 +10,7 @@ unsigned block_successors(const struct machine_block *block, uint32_t to[2]) {
     return block->end == END_EXIT ? 0 : block->end == END_JUMP || block->next == block->taken ? 1 : 2;
 }
 
-static struct graph graph_of(const struct machine *machine, struct arena *arena) {
+static struct graph graph_of(const struct machine_kernel *machine, struct arena *arena) {
     const uint32_t count = machine->blocks.count;
     struct graph graph = {.node_count = count};
     graph.start = ARENA_ARRAY(arena, uint32_t, count + 1);
@@ -33,7 +33,7 @@ bool flow_dominates(const struct machine_flow *flow, uint32_t a, uint32_t b) {
     return a == b;
 }
 
-void flow_clean(struct machine *machine) {
+void flow_clean(struct machine_kernel *machine) {
     for (uint32_t b = 0; b < machine->blocks.count; b++) {
         struct machine_block *block = &machine->blocks.items[b];
         uint32_t *ways[2] = {&block->next, &block->taken};
@@ -65,7 +65,7 @@ void flow_clean(struct machine *machine) {
 }
 
 /* Depth first from the entry; `leave(block, successor)` first, so that loops stay together. Fills order by finish. */
-static void walk(const struct machine *machine, struct machine_flow *flow, struct arena *arena) {
+static void walk(const struct machine_kernel *machine, struct machine_flow *flow, struct arena *arena) {
     uint8_t *state = ARENA_ARRAY(arena, uint8_t, flow->count);
     uint32_t *stack = ARENA_ARRAY(arena, uint32_t, flow->count + 1);
     uint32_t *finished = ARENA_ARRAY(arena, uint32_t, flow->count + 1);
@@ -125,7 +125,7 @@ static void add_members(const struct graph *reverse, struct machine_loop *loop, 
 
 /* Blocks that lead out of a loop only, but belong to it: those that say so, and the last steps of lanes that leave it,
  * where they then meet others that leave. */
-static bool absorb(const struct machine *machine, const struct machine_flow *flow, const struct graph *reverse,
+static bool absorb(const struct machine_kernel *machine, const struct machine_flow *flow, const struct graph *reverse,
                    struct machine_loop *loop, uint32_t b) {
     const struct machine_block *block = &machine->blocks.items[b];
     if (loop->members[b] || flow->place[b] == NO_BLOCK || block->end != END_JUMP || block->home != NO_UNIT ||
@@ -153,7 +153,7 @@ static uint32_t member_count(const struct machine_loop *loop, uint32_t count) {
 }
 
 /* What belongs to a loop stays with it, however the blocks around change. */
-static void extend_loops(struct machine *machine, struct machine_flow *flow, const struct graph *reverse) {
+static void extend_loops(struct machine_kernel *machine, struct machine_flow *flow, const struct graph *reverse) {
     for (unsigned i = flow->loops.count; i-- > 0;) /* the innermost first */
         for (uint32_t b = 0; b < flow->count; b++)
             if (absorb(machine, flow, reverse, &flow->loops.items[i], b))
@@ -208,7 +208,7 @@ static void gather_loop(struct machine_flow *flow, const struct machine_loop *lo
         flow->place[flow->order[i]] = i;
 }
 
-struct machine_flow flow_find(struct machine *machine, struct arena *arena) {
+struct machine_flow flow_find(struct machine_kernel *machine, struct arena *arena) {
     const uint32_t count = machine->blocks.count;
     struct machine_flow flow = {.count = count};
     flow.order = ARENA_ARRAY(arena, uint32_t, count);

@@ -31,9 +31,9 @@ struct machine_flow {
 /* Successors of a block; returns their number. */
 unsigned block_successors(const struct machine_block *block, uint32_t to[2]);
 /* Ways through blocks that have nothing in them lead on; what is not reached is emptied. */
-void flow_clean(struct machine *machine);
+void flow_clean(struct machine_kernel *machine);
 /* Blocks that are found to belong to a loop though they do not lead back get it as their home. */
-struct machine_flow flow_find(struct machine *machine, struct arena *arena);
+struct machine_flow flow_find(struct machine_kernel *machine, struct arena *arena);
 bool flow_dominates(const struct machine_flow *flow, uint32_t a, uint32_t b);
 static inline bool flow_in_loop(const struct machine_flow *flow, uint32_t loop, uint32_t block) {
     return loop == NO_LOOP || flow->loops.items[loop].members[block];

@@ -5,7 +5,7 @@
 
 #include "sass/native.h"
 
-struct parser {
+struct native_parser {
     struct native_program *program;
     struct report *report;
     const char *at, *line_start;
@@ -35,30 +35,32 @@ struct parse_variables {
 };
 
 /* .variable, .init, .pointer before the functions; false: the line is none of these. */
-bool parse_variable_line(struct parser *parser, struct parse_variables *variables);
+bool parse_variable_line(struct native_parser *parser, struct parse_variables *variables);
 /* .address behind its word. */
-void parse_address_line(struct parser *parser, struct parse_links *links);
+void parse_address_line(struct native_parser *parser, struct parse_links *links);
 /* The variables are complete. */
-void parse_end_variables(struct parser *parser, struct parse_variables *variables);
+void parse_end_variables(struct native_parser *parser, struct parse_variables *variables);
 /* Links in the banks of a kernel; refused where the bank does not have the place. */
-void parse_end_links(struct parser *parser, struct parse_links *links, struct native_kernel *kernel);
+void parse_end_links(struct native_parser *parser, struct parse_links *links, struct native_kernel *kernel);
 
 /* native_parse into a program that is empty but may have its arena. */
 enum status parse_program(const char *name, const char *text, struct native_program *out, struct report *report);
 
 /* Adds "file:line:column: error: ..." for the place of the cursor. */
-enum status parse_refuse(struct parser *parser, const char *format, ...) __attribute__((format(printf, 2, 3)));
+enum status parse_refuse(struct native_parser *parser, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-void parse_blanks(struct parser *parser);
+void parse_blanks(struct native_parser *parser);
 /* The character behind blanks, if it is next. */
-bool parse_character(struct parser *parser, char character);
+bool parse_character(struct native_parser *parser, char character);
 /* A word that ends where no letter, digit or underscore follows. */
-bool parse_word(struct parser *parser, const char *word);
+bool parse_word(struct native_parser *parser, const char *word);
 /* [-]0x12 or [-]12; false: no number is next, or it has more than 63 bits. */
-bool parse_number(struct parser *parser, int64_t *out);
-bool parse_digits(struct parser *parser, unsigned *out);
+bool parse_number(struct native_parser *parser, int64_t *out);
+bool parse_digits(struct native_parser *parser, unsigned *out);
 
+/* A line with an instruction; last: the one before it, NULL: it is the first of its kernel. */
+void parse_inst(struct native_parser *parser, const struct native_inst *last, struct native_inst *inst);
 /* The operands of `inst` behind its mnemonic, by its row's shape; false: refused. */
-bool parse_operands(struct parser *parser, struct native_inst *inst);
+bool parse_operands(struct native_parser *parser, struct native_inst *inst);
 
 #endif

@@ -10,12 +10,12 @@ static bool is_word(char character) {
            (character >= 'A' && character <= 'Z') || character == '_';
 }
 
-void parse_blanks(struct parser *parser) {
+void parse_blanks(struct native_parser *parser) {
     while (*parser->at == ' ' || *parser->at == '\t' || *parser->at == '\r')
         parser->at++;
 }
 
-bool parse_character(struct parser *parser, char character) {
+bool parse_character(struct native_parser *parser, char character) {
     parse_blanks(parser);
     if (*parser->at != character)
         return false;
@@ -23,7 +23,7 @@ bool parse_character(struct parser *parser, char character) {
     return true;
 }
 
-bool parse_word(struct parser *parser, const char *word) {
+bool parse_word(struct native_parser *parser, const char *word) {
     parse_blanks(parser);
     const size_t length = strlen(word);
     if (strncmp(parser->at, word, length) != 0 || is_word(parser->at[length]))
@@ -40,7 +40,7 @@ static int digit_of(char character, int base) {
     return value < base ? value : -1;
 }
 
-bool parse_number(struct parser *parser, int64_t *out) {
+bool parse_number(struct native_parser *parser, int64_t *out) {
     const char *at = parser->at;
     while (*at == ' ' || *at == '\t')
         at++;
@@ -62,7 +62,7 @@ bool parse_number(struct parser *parser, int64_t *out) {
     return true;
 }
 
-bool parse_digits(struct parser *parser, unsigned *out) {
+bool parse_digits(struct native_parser *parser, unsigned *out) {
     const char *at = parser->at;
     unsigned value = 0;
     if (*at < '0' || *at > '9')
@@ -78,7 +78,7 @@ bool parse_digits(struct parser *parser, unsigned *out) {
 }
 
 /* R12, RZ; of Tesla R2L, R2H. */
-static bool parse_register(struct parser *parser, struct native_operand *out) {
+static bool parse_register(struct native_parser *parser, struct native_operand *out) {
     const enum native_isa isa = parser->program->isa;
     const char *start = parser->at;
     out->kind = NATIVE_REG;
@@ -104,7 +104,7 @@ static bool parse_register(struct parser *parser, struct native_operand *out) {
     return false;
 }
 
-static bool parse_predicate(struct parser *parser, struct native_operand *out) {
+static bool parse_predicate(struct native_parser *parser, struct native_operand *out) {
     const char *start = parser->at;
     out->kind = NATIVE_PREDICATE;
     out->inverted = parse_character(parser, '!');
@@ -125,7 +125,7 @@ static bool parse_predicate(struct parser *parser, struct native_operand *out) {
     return false;
 }
 
-static bool parse_address_register(struct parser *parser, uint8_t *out) {
+static bool parse_address_register(struct native_parser *parser, uint8_t *out) {
     const char *start = parser->at;
     parse_blanks(parser);
     unsigned number;
@@ -141,7 +141,7 @@ static bool parse_address_register(struct parser *parser, uint8_t *out) {
 }
 
 /* "R5+0x8]", "R5+-0x8]", "R5]", "0x8]" behind the bracket. */
-static bool parse_inside(struct parser *parser, struct native_operand *out) {
+static bool parse_inside(struct native_parser *parser, struct native_operand *out) {
     const bool tesla = parser->program->isa == NATIVE_TESLA && out->kind == NATIVE_MEMORY;
     struct native_operand base = {.reg = tesla ? TESLA_ZERO : FERMI_RZ};
     out->value = 0;
@@ -155,14 +155,14 @@ static bool parse_inside(struct parser *parser, struct native_operand *out) {
     return parse_number(parser, &out->value) && parse_character(parser, ']');
 }
 
-static bool parse_memory(struct parser *parser, struct native_operand *out) {
+static bool parse_memory(struct native_parser *parser, struct native_operand *out) {
     out->kind = NATIVE_MEMORY;
     return parse_character(parser, '[') && parse_inside(parser, out) && out->value >= INT32_MIN &&
            out->value <= INT32_MAX;
 }
 
 /* global14 [R4], local [R4] of Tesla. */
-static bool parse_space(struct parser *parser, const char *space, struct native_operand *out) {
+static bool parse_space(struct native_parser *parser, const char *space, struct native_operand *out) {
     unsigned number = 0;
     parse_blanks(parser);
     const size_t length = strlen(space);
@@ -175,7 +175,7 @@ static bool parse_space(struct parser *parser, const char *space, struct native_
     return parse_memory(parser, out);
 }
 
-static bool parse_constant(struct parser *parser, struct native_operand *out) {
+static bool parse_constant(struct native_parser *parser, struct native_operand *out) {
     int64_t bank;
     out->kind = NATIVE_CONSTANT;
     if (!parse_word(parser, "c") || !parse_character(parser, '[') || !parse_number(parser, &bank) || bank < 0 ||
@@ -186,7 +186,7 @@ static bool parse_constant(struct parser *parser, struct native_operand *out) {
 }
 
 /* The width behind g[k]: .U16 and the like. */
-static bool parse_width(struct parser *parser, struct native_operand *out) {
+static bool parse_width(struct native_parser *parser, struct native_operand *out) {
     static const uint8_t widths[] = {MODIFIER_U8, MODIFIER_S8, MODIFIER_U16, MODIFIER_S16, MODIFIER_U32, MODIFIER_S32};
     out->width = MODIFIER_NONE;
     if (*parser->at != '.')
@@ -200,7 +200,7 @@ static bool parse_width(struct parser *parser, struct native_operand *out) {
     return false;
 }
 
-static bool parse_shared(struct parser *parser, struct native_operand *out) {
+static bool parse_shared(struct native_parser *parser, struct native_operand *out) {
     out->kind = NATIVE_SHARED;
     out->reg = NATIVE_NO_ADDRESS;
     out->value = 0;
@@ -214,7 +214,7 @@ static bool parse_shared(struct parser *parser, struct native_operand *out) {
 
 /* A float as later disassemblers write it, 0.5 or -2.5e-05, as the bits of its type; false: none is next. Whole numbers are
  * floats where only a float can be. */
-static bool parse_float(struct parser *parser, char shape, int64_t *out) {
+static bool parse_float(struct native_parser *parser, char shape, int64_t *out) {
     parse_blanks(parser);
     const size_t length = strspn(parser->at, "+-.0123456789e");
     const bool fraction = memchr(parser->at, '.', length) || memchr(parser->at, 'e', length);
@@ -237,7 +237,7 @@ static bool parse_float(struct parser *parser, char shape, int64_t *out) {
 }
 
 /* The upper 20 bits of a float must be all of it. */
-static bool parse_float_immediate(struct parser *parser, char shape, struct native_operand *out) {
+static bool parse_float_immediate(struct native_parser *parser, char shape, struct native_operand *out) {
     const int64_t lost = shape == 'w' ? (INT64_C(1) << 44) - 1 : shape == 'f' ? 0xfff : 0;
     if (!parse_float(parser, shape, &out->value))
         return false;
@@ -248,7 +248,7 @@ static bool parse_float_immediate(struct parser *parser, char shape, struct nati
 }
 
 /* An immediate, in the range of the shape; a 20-bit one is signed and may be written as its bits. */
-static bool parse_immediate(struct parser *parser, char shape, struct native_operand *out) {
+static bool parse_immediate(struct native_parser *parser, char shape, struct native_operand *out) {
     int64_t value;
     const char *start = parser->at + strspn(parser->at, " \t-");
     const bool hex = start[0] == '0' && start[1] == 'x';
@@ -290,7 +290,7 @@ static bool parse_immediate(struct parser *parser, char shape, struct native_ope
 }
 
 /* -, |...|, ~ around a register, a constant or shared memory; the number of what may be there is in `form`. */
-static bool parse_signed(struct parser *parser, const struct native_form *form, unsigned n, char shape,
+static bool parse_signed(struct native_parser *parser, const struct native_form *form, unsigned n, char shape,
                          struct native_operand *out) {
     const char *start = parser->at;
     const bool can_be_immediate = strchr("xfwvbu", shape) != NULL;
@@ -326,7 +326,7 @@ static bool parse_signed(struct parser *parser, const struct native_form *form, 
     return found && (!out->absolute || parse_character(parser, '|'));
 }
 
-static bool parse_written(struct parser *parser, const struct native_form *form, struct native_inst *inst,
+static bool parse_written(struct native_parser *parser, const struct native_form *form, struct native_inst *inst,
                           struct native_operand *out) {
     int64_t number;
     if (parser->program->isa == NATIVE_TESLA && parse_word(parser, "o")) {
@@ -344,7 +344,7 @@ static bool parse_written(struct parser *parser, const struct native_form *form,
     return true;
 }
 
-static bool parse_comparison(struct parser *parser, uint8_t *out) {
+static bool parse_comparison(struct native_parser *parser, uint8_t *out) {
     for (unsigned i = MODIFIER_LT; i <= MODIFIER_GEU; i++)
         if (parse_word(parser, native_modifier_text(i))) {
             *out = (uint8_t)i;
@@ -353,7 +353,7 @@ static bool parse_comparison(struct parser *parser, uint8_t *out) {
     return false;
 }
 
-static bool parse_special(struct parser *parser, struct native_operand *out) {
+static bool parse_special(struct native_parser *parser, struct native_operand *out) {
     parse_blanks(parser);
     unsigned length = 0;
     while (is_word(parser->at[length]) || parser->at[length] == '.')
@@ -367,7 +367,7 @@ static bool parse_special(struct parser *parser, struct native_operand *out) {
     return true;
 }
 
-static bool parse_operand(struct parser *parser, const struct native_form *form, unsigned n, char shape,
+static bool parse_operand(struct native_parser *parser, const struct native_form *form, unsigned n, char shape,
                           struct native_inst *inst) {
     struct native_operand *out = &inst->operands[n];
     unsigned number;
@@ -408,7 +408,7 @@ static bool parse_operand(struct parser *parser, const struct native_form *form,
 }
 
 /* Tesla: C0.EQ, before the operands of control flow or in brackets behind a destination. */
-static bool parse_code(struct parser *parser, struct native_inst *inst) {
+static bool parse_code(struct native_parser *parser, struct native_inst *inst) {
     unsigned number;
     const char *start = parser->at;
     parse_blanks(parser);
@@ -451,11 +451,11 @@ static const char *name_of(char shape) {
 }
 
 /* What stands between operands: nothing before the first, a comma before others; BRX has none. */
-static bool parse_between(struct parser *parser, unsigned before, char shape) {
+static bool parse_between(struct native_parser *parser, unsigned before, char shape) {
     return before == 0 || parse_character(parser, ',') || shape == 'o';
 }
 
-bool parse_operands(struct parser *parser, struct native_inst *inst) {
+bool parse_operands(struct native_parser *parser, struct native_inst *inst) {
     const struct native_form *form = native_form(parser->program->isa, inst->row);
     const bool tesla = parser->program->isa == NATIVE_TESLA;
     bool written, optional;

@@ -10,7 +10,7 @@
 
 enum { VARIABLE_BYTES_MAX = INT32_MAX };
 
-static const char *parse_name(struct parser *parser) {
+static const char *parse_name(struct native_parser *parser) {
     parse_blanks(parser);
     const size_t length = strcspn(parser->at, " \t\r\n");
     if (!length) {
@@ -23,7 +23,7 @@ static const char *parse_name(struct parser *parser) {
 }
 
 /* OFFSET BYTES NAME ADDED, behind the place before it. */
-static void parse_link(struct parser *parser, struct parse_links *links, uint32_t bank) {
+static void parse_link(struct native_parser *parser, struct parse_links *links, uint32_t bank) {
     int64_t offset, bytes, addend;
     if (!parse_number(parser, &offset) || offset < 0 || offset > VARIABLE_BYTES_MAX || offset % 4 ||
         !parse_number(parser, &bytes) || (bytes != 4 && bytes != 8)) {
@@ -48,7 +48,7 @@ static void parse_link(struct parser *parser, struct parse_links *links, uint32_
         .line = parser->line};
 }
 
-void parse_address_line(struct parser *parser, struct parse_links *links) {
+void parse_address_line(struct native_parser *parser, struct parse_links *links) {
     int64_t bank;
     if (!parse_number(parser, &bank) || bank < 0 || bank > 31)
         parse_refuse(parser, ".address: a bank from 0 to 31 stands here");
@@ -56,7 +56,7 @@ void parse_address_line(struct parser *parser, struct parse_links *links) {
         parse_link(parser, links, (uint32_t)bank);
 }
 
-static void end_variable(struct parser *parser, struct parse_variables *variables) {
+static void end_variable(struct native_parser *parser, struct parse_variables *variables) {
     if (!variables->count)
         return;
     struct native_variable *variable = &variables->items[variables->count - 1];
@@ -71,7 +71,7 @@ static void end_variable(struct parser *parser, struct parse_variables *variable
     variables->links = (struct parse_links){0};
 }
 
-static void parse_variable(struct parser *parser, struct parse_variables *variables) {
+static void parse_variable(struct native_parser *parser, struct parse_variables *variables) {
     int64_t bytes;
     end_variable(parser, variables);
     if (!parse_number(parser, &bytes) || bytes < 0 || bytes > VARIABLE_BYTES_MAX) {
@@ -87,7 +87,7 @@ static void parse_variable(struct parser *parser, struct parse_variables *variab
                                 sizeof *variables->all);
 }
 
-static void parse_init(struct parser *parser, struct parse_variables *variables) {
+static void parse_init(struct native_parser *parser, struct parse_variables *variables) {
     int64_t word;
     for (parse_blanks(parser); *parser->at && *parser->at != '\n'; parse_blanks(parser)) {
         if (!parse_number(parser, &word) || word < INT32_MIN || word > UINT32_MAX) {
@@ -99,7 +99,7 @@ static void parse_init(struct parser *parser, struct parse_variables *variables)
     }
 }
 
-bool parse_variable_line(struct parser *parser, struct parse_variables *variables) {
+bool parse_variable_line(struct native_parser *parser, struct parse_variables *variables) {
     if (parse_word(parser, "variable")) {
         parse_variable(parser, variables);
         return true;
@@ -117,7 +117,7 @@ bool parse_variable_line(struct parser *parser, struct parse_variables *variable
 }
 
 /* Names to numbers. */
-static struct native_link *look_up(struct parser *parser, const struct parse_links *links) {
+static struct native_link *look_up(struct native_parser *parser, const struct parse_links *links) {
     const struct native_program *program = parser->program;
     struct native_link *out = ARENA_ARRAY(&parser->program->arena, struct native_link, links->count);
     for (unsigned i = 0; i < links->count; i++) {
@@ -137,7 +137,7 @@ static struct native_link *look_up(struct parser *parser, const struct parse_lin
     return out;
 }
 
-void parse_end_variables(struct parser *parser, struct parse_variables *variables) {
+void parse_end_variables(struct native_parser *parser, struct parse_variables *variables) {
     enum { NAMES_MAX = 4096 };
     struct native_program *program = parser->program;
     end_variable(parser, variables);
@@ -162,7 +162,7 @@ void parse_end_variables(struct parser *parser, struct parse_variables *variable
     }
 }
 
-void parse_end_links(struct parser *parser, struct parse_links *links, struct native_kernel *kernel) {
+void parse_end_links(struct native_parser *parser, struct parse_links *links, struct native_kernel *kernel) {
     kernel->links = look_up(parser, links), kernel->link_count = links->count;
     for (unsigned i = 0; i < kernel->link_count && !parser->failed; i++) {
         const struct native_link *link = &kernel->links[i];

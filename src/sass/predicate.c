@@ -12,7 +12,7 @@ enum {
 };
 
 struct hammocks {
-    struct machine *machine;
+    struct machine_kernel *machine;
     uint32_t *entries;    /* by block: ways into it */
     uint32_t *references; /* by unit: of the whole kernel */
     uint32_t *within;     /* by unit: of the side at hand */
@@ -42,7 +42,7 @@ static bool needs_branch_tesla(const struct machine_inst *inst, unsigned code) {
 
 static bool can_be_guarded(const struct hammocks *h, const struct machine_inst *inst,
                            const struct machine_block *branch) {
-    const struct machine *machine = h->machine;
+    const struct machine_kernel *machine = h->machine;
     if (machine->isa == NATIVE_TESLA)
         return inst->native.guard == GUARD_NONE && !needs_branch_tesla(inst, branch->code_register);
     switch (inst->native.row) {
@@ -110,7 +110,7 @@ static void guard_side(struct hammocks *h, uint32_t b, const struct machine_bloc
     count_references(block, h->within, UINT32_MAX);
 }
 
-static void append(struct machine *machine, uint32_t to, uint32_t from) {
+static void append(struct machine_kernel *machine, uint32_t to, uint32_t from) {
     for (unsigned i = 0; i < machine->blocks.items[from].code.count; i++)
         *ARENA_PUSH(machine->arena, &machine->blocks.items[to].code) = machine->blocks.items[from].code.items[i];
     machine->blocks.items[from].code.count = 0;
@@ -124,7 +124,7 @@ static void end_at(struct machine_block *block, uint32_t to) {
 }
 
 static bool convert(struct hammocks *h, uint32_t b) {
-    struct machine *machine = h->machine;
+    struct machine_kernel *machine = h->machine;
     struct machine_block *block = &machine->blocks.items[b];
     if (block->end != END_BRANCH || block->unanimous || block->next == block->taken)
         return false;
@@ -159,7 +159,7 @@ static bool convert(struct hammocks *h, uint32_t b) {
     return true;
 }
 
-void predicate_hammocks(struct machine *machine) {
+void predicate_hammocks(struct machine_kernel *machine) {
     struct arena arena = {.escape = machine->arena->escape};
     struct hammocks h = {.machine = machine};
     h.references = ARENA_ARRAY(&arena, uint32_t, machine->units.count + 4);

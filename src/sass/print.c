@@ -161,14 +161,14 @@ const char *native_inst_text(const struct native_program *program, const struct 
 
 /* ---- a program ---- */
 
-struct text {
+struct listing_text {
     char *items;
     unsigned count, capacity;
     struct arena *arena;
 };
 
-static void add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add(struct text *text, const char *format, ...) {
+static void add(struct listing_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(struct listing_text *text, const char *format, ...) {
     char buffer[512];
     va_list arguments;
     va_start(arguments, format);
@@ -178,7 +178,7 @@ static void add(struct text *text, const char *format, ...) {
         *ARENA_PUSH(text->arena, text) = *at;
 }
 
-static void add_bank(struct text *text, const struct native_bank *bank) {
+static void add_bank(struct listing_text *text, const struct native_bank *bank) {
     enum { WORDS = 4 };
     for (uint32_t at = 0; at < bank->byte_count; at += 4 * WORDS) {
         uint32_t words[WORDS] = {0}, count = 0;
@@ -191,13 +191,13 @@ static void add_bank(struct text *text, const struct native_bank *bank) {
     }
 }
 
-static void add_name(struct text *text, const char *name) {
+static void add_name(struct listing_text *text, const char *name) {
     for (const char *at = name; *at; at++)
         *ARENA_PUSH(text->arena, text) = *at;
 }
 
 /* .address 0xe 0x8 8 table 16: what the bank holds there is known when the variable has its place. */
-static void add_links(struct text *text, const struct native_program *program, const struct native_link *links,
+static void add_links(struct listing_text *text, const struct native_program *program, const struct native_link *links,
                       unsigned count, bool banks) {
     for (unsigned i = 0; i < count; i++) {
         add(text, banks ? "\t.address 0x%x " : "\t.pointer ", (unsigned)links[i].bank);
@@ -208,7 +208,7 @@ static void add_links(struct text *text, const struct native_program *program, c
     }
 }
 
-static void add_variable(struct text *text, const struct native_program *program,
+static void add_variable(struct listing_text *text, const struct native_program *program,
                          const struct native_variable *variable) {
     enum { WORDS = 4 };
     add(text, "\t.variable %llu ", (unsigned long long)variable->byte_count);
@@ -224,13 +224,13 @@ static void add_variable(struct text *text, const struct native_program *program
     add_links(text, program, variable->links, variable->link_count, false);
 }
 
-static void add_threads(struct text *text, const char *word, const uint32_t threads[3]) {
+static void add_threads(struct listing_text *text, const char *word, const uint32_t threads[3]) {
     if (threads[0] || threads[1] || threads[2])
         add(text, "\t.%s %u %u %u\n", word, (unsigned)threads[0], (unsigned)threads[1], (unsigned)threads[2]);
 }
 
-static void add_kernel(struct text *text, const struct native_program *program, const struct native_kernel *kernel,
-                       bool encodings) {
+static void add_kernel(struct listing_text *text, const struct native_program *program,
+                       const struct native_kernel *kernel, bool encodings) {
     add(text, "\t\tFunction : ");
     add_name(text, kernel->name);
     add(text, "\n\t.params %u\n", (unsigned)kernel->param_bytes);
@@ -263,7 +263,7 @@ static void add_kernel(struct text *text, const struct native_program *program, 
 }
 
 const char *native_print(const struct native_program *program, bool encodings, struct arena *arena) {
-    struct text text = {.arena = arena};
+    struct listing_text text = {.arena = arena};
     add(&text, "\tcode for sm_%u\n", program->sm);
     for (unsigned i = 0; i < program->variable_count; i++)
         add_variable(&text, program, &program->variables[i]);

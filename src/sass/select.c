@@ -22,7 +22,7 @@ static void find_facts(struct selector *s) {
     }
 }
 
-uint32_t select_word(struct machine *machine, const struct symbol *symbol, int64_t addend) {
+uint32_t select_word(struct machine_kernel *machine, const struct symbol *symbol, int64_t addend) {
     for (unsigned i = 0; i < machine->words.count; i++)
         if (machine->words.items[i].symbol == symbol && machine->words.items[i].addend == addend)
             return 8 * i;
@@ -30,7 +30,7 @@ uint32_t select_word(struct machine *machine, const struct symbol *symbol, int64
     return 8 * (machine->words.count - 1);
 }
 
-uint32_t select_literal(struct machine *machine, uint32_t value) {
+uint32_t select_literal(struct machine_kernel *machine, uint32_t value) {
     for (unsigned i = 0; i < machine->literals.count; i++)
         if (machine->literals.items[i] == value)
             return 4 * i;
@@ -99,7 +99,7 @@ static bool is_known(const struct selector *s, const struct inst *inst) {
 /* Backwards first: who reads decides what is part of it. */
 static enum status select_block(struct selector *s, uint32_t b) {
     const struct body_block *source = &s->body->blocks.items[b];
-    struct machine *machine = s->machine;
+    struct machine_kernel *machine = s->machine;
     s->source = source, s->block = b;
     s->taken = ARENA_ARRAY(machine->arena, uint8_t, source->code.count + 1);
     for (unsigned i = 0; i < source->code.count; i++)
@@ -136,7 +136,7 @@ static enum status select_block(struct selector *s, uint32_t b) {
     return STATUS_OK;
 }
 
-enum status select_body(const struct body *body, struct machine *machine, const struct select_ops *ops,
+enum status select_body(const struct body *body, struct machine_kernel *machine, const struct select_ops *ops,
                         struct tesla *tesla) {
     struct selector s = {.ops = ops, .tesla = tesla, .machine = machine, .body = body};
     const unsigned count = body->registers.count;

@@ -28,7 +28,7 @@ struct select_ops {
 struct selector {
     const struct select_ops *ops;
     struct tesla *tesla; /* what condition codes and address registers hold */
-    struct machine *machine;
+    struct machine_kernel *machine;
     const struct body *body;
     struct fact *facts;
     const struct body_block *source;
@@ -54,11 +54,11 @@ const struct inst *select_single(const struct selector *s, const struct operand 
 /* It is part of the instruction at hand. */
 void select_take(struct selector *s, const struct inst *inst);
 /* Where the address of a variable is in c[0xe]. */
-uint32_t select_word(struct machine *machine, const struct symbol *symbol, int64_t addend);
+uint32_t select_word(struct machine_kernel *machine, const struct symbol *symbol, int64_t addend);
 /* Where a number is in the bank of literals. */
-uint32_t select_literal(struct machine *machine, uint32_t value);
+uint32_t select_literal(struct machine_kernel *machine, uint32_t value);
 /* Every block, instruction by instruction. */
-enum status select_body(const struct body *body, struct machine *machine, const struct select_ops *ops,
+enum status select_body(const struct body *body, struct machine_kernel *machine, const struct select_ops *ops,
                         struct tesla *tesla);
 
 #endif

@@ -292,7 +292,7 @@ static void end_block(struct selector *s) {
     made->negated = s->source->negated;
 }
 
-enum status select_fermi(const struct body *body, struct machine *machine) {
+enum status select_fermi(const struct body *body, struct machine_kernel *machine) {
     static const struct select_ops ops = {.fact = fact_of, .inst = select_inst, .end = end_block};
     return select_body(body, machine, &ops, NULL);
 }

@@ -268,14 +268,14 @@ void fermi_compare(struct selector *s, const struct inst *inst, const struct ope
 
 static enum boolop bool_of(enum op op) { return op == OP_AND ? BOOL_AND : op == OP_OR ? BOOL_OR : BOOL_XOR; }
 
-static void psetp(struct selector *s, const struct inst *inst, enum boolop first, const struct operand *a,
-                  const struct operand *b, enum boolop second, const struct operand *c) {
+/* (a first b) second c, of sources a, b, c: the text has them the other way round. */
+static void psetp(struct selector *s, const struct inst *inst, enum boolop first, enum boolop second,
+                  const struct operand sources[3]) {
     struct machine_inst *made = fermi_emit(s, FERMI_PSETP, inst);
     fermi_put_predicate(made, &inst->dst[0]);
     fermi_put_pt(made);
-    fermi_put_predicate(made, c);
-    fermi_put_predicate(made, b);
-    fermi_put_predicate(made, a);
+    for (unsigned i = 3; i-- > 0;)
+        fermi_put_predicate(made, &sources[i]);
     fermi_modify(s, made, NATIVE_SLOT_BOOL, bool_word(first));
     fermi_modify(s, made, NATIVE_SLOT_BOOL, bool_word(second));
 }
@@ -284,7 +284,7 @@ static void psetp(struct selector *s, const struct inst *inst, enum boolop first
 void fermi_predicate(struct selector *s, const struct inst *inst) {
     const struct operand yes = {.kind = OPERAND_IMM, .imm = 1};
     if (inst->op == OP_MOV) {
-        psetp(s, inst, BOOL_AND, &inst->src[0], &yes, BOOL_AND, &yes);
+        psetp(s, inst, BOOL_AND, BOOL_AND, (struct operand[3]){inst->src[0], yes, yes});
         return;
     }
     for (unsigned i = 0; i < 2; i++) {
@@ -302,12 +302,12 @@ void fermi_predicate(struct selector *s, const struct inst *inst) {
         const struct inst *inner = one->negated ? NULL : select_single(s, one, (enum op)logic[n / 2]);
         if (inner && inner->type == TYPE_PRED) {
             select_take(s, inner);
-            psetp(s, inst, bool_of((enum op)inner->op), &inner->src[0], &inner->src[1], bool_of((enum op)inst->op),
-                  other);
+            psetp(s, inst, bool_of((enum op)inner->op), bool_of((enum op)inst->op),
+                  (struct operand[3]){inner->src[0], inner->src[1], *other});
             return;
         }
     }
-    psetp(s, inst, bool_of((enum op)inst->op), &inst->src[0], &inst->src[1], BOOL_AND, &yes);
+    psetp(s, inst, bool_of((enum op)inst->op), BOOL_AND, (struct operand[3]){inst->src[0], inst->src[1], yes});
 }
 
 /* ---- conversion ---- */

@@ -6,187 +6,6 @@
 
 #include "base/bits.h"
 
-/* ---- instructions ---- */
-
-struct machine_inst *tesla_emit(struct selector *s, enum tesla_row row, const struct inst *at) {
-    unsigned code = 0;
-    const bool guarded = at && at->guard >= 0;
-    if (guarded)
-        code = tesla_code(s, (uint32_t)at->guard, at);
-    struct machine_inst *inst = machine_inst_new(s->machine, s->block, row, at);
-    if (guarded)
-        tesla_guard(inst, code, at->guard_negated);
-    return inst;
-}
-
-void tesla_modify(const struct selector *s, struct machine_inst *inst, enum native_slot slot,
-                  enum native_modifier modifier) {
-    if (modifier != MODIFIER_NONE)
-        machine_modify(s->machine, inst, slot, modifier);
-}
-
-void tesla_put(struct machine_inst *inst, const struct tesla_source *source) {
-    machine_operand(inst, source->operand, source->unit);
-}
-
-void tesla_put_unit(struct machine_inst *inst, uint32_t unit) {
-    machine_operand(inst, (struct native_operand){.kind = NATIVE_REG}, unit);
-}
-
-static void put_number(struct machine_inst *inst, uint32_t value) {
-    machine_operand(inst, (struct native_operand){.kind = NATIVE_IMMEDIATE, .value = (int64_t)value}, NO_UNIT);
-}
-
-static void put_sink(struct machine_inst *inst) {
-    machine_operand(inst, (struct native_operand){.kind = NATIVE_SINK}, NO_UNIT);
-}
-
-/* ---- condition codes ---- */
-
-void tesla_guard(struct machine_inst *inst, unsigned code, bool negated) {
-    inst->native.guard = GUARD_CODE;
-    inst->native.guard_reg = (uint8_t)code;
-    inst->native.guard_test = negated ? MODIFIER_EQ : MODIFIER_NE;
-}
-
-static unsigned new_code(struct selector *s, uint32_t reg) {
-    struct tesla *tesla = s->tesla;
-    const unsigned code = tesla->next_code++ % NATIVE_CODES;
-    tesla->codes[code].reg = reg, tesla->codes[code].made = s->at;
-    return code;
-}
-
-unsigned tesla_code(struct selector *s, uint32_t predicate, const struct inst *at) {
-    for (unsigned i = 0; i < NATIVE_CODES; i++)
-        if (s->tesla->codes[i].reg == predicate)
-            return i;
-    const unsigned code = new_code(s, predicate);
-    struct machine_inst *inst = machine_inst_new(s->machine, s->block, TESLA_MOV, at);
-    put_sink(inst);
-    tesla_put_unit(inst, predicate);
-    tesla_modify(s, inst, NATIVE_SLOT_CODE, (enum native_modifier)(MODIFIER_C0 + code));
-    return code;
-}
-
-void tesla_set_code(struct selector *s, struct machine_inst *inst, uint32_t predicate) {
-    tesla_modify(s, inst, NATIVE_SLOT_CODE, (enum native_modifier)(MODIFIER_C0 + new_code(s, predicate)));
-}
-
-static bool asks_for(const struct inst *inst, uint32_t reg) {
-    return inst->guard == (int32_t)reg || (inst->op == OP_SELP && inst->src[2].reg == reg);
-}
-
-/* How often the rest of the block asks for the predicate by a code, and how many other codes may be set until the last. */
-static unsigned code_uses(const struct selector *s, uint32_t reg, unsigned *others) {
-    const struct body_block *block = s->source;
-    unsigned uses = 0, setters = 0;
-    *others = 0;
-    for (unsigned i = s->at + 1; i < block->code.count; i++) {
-        const struct inst *inst = &block->code.items[i];
-        if (asks_for(inst, reg))
-            uses++, *others = setters;
-        setters += inst->op == OP_SETP || inst->op == OP_SELP || inst->guard >= 0 || inst->type == TYPE_PRED;
-        for (unsigned k = 0; k < inst->dst_count; k++)
-            if (inst->dst[k].reg == reg)
-                return uses;
-    }
-    if (block->end == END_BRANCH && block->predicate == reg)
-        uses++, *others = setters;
-    return uses;
-}
-
-void tesla_put_predicate(struct selector *s, struct machine_inst *inst, uint32_t reg) {
-    unsigned others;
-    const unsigned uses = code_uses(s, reg, &others);
-    const struct fact *fact = &s->facts[reg];
-    if (uses && fact->definitions == 1 && fact->reads == uses && others < NATIVE_CODES)
-        put_sink(inst);
-    else
-        tesla_put_unit(inst, reg);
-    if (uses)
-        tesla_set_code(s, inst, reg);
-}
-
-/* ---- sources ---- */
-
-bool tesla_number(const struct selector *s, const struct operand *operand, uint32_t *value) {
-    if (operand->kind == OPERAND_IMM)
-        *value = (uint32_t)operand->imm;
-    else if (s->facts[operand->reg].kind == FACT_IMMEDIATE)
-        *value = s->facts[operand->reg].value;
-    else
-        return false;
-    return true;
-}
-
-static struct tesla_source of_unit(uint32_t unit) {
-    return (struct tesla_source){.operand = {.kind = NATIVE_REG}, .unit = unit};
-}
-
-static struct tesla_source zero_source(void) {
-    return (struct tesla_source){.operand = {.kind = NATIVE_REG, .reg = TESLA_ZERO}, .unit = NO_UNIT};
-}
-
-static struct tesla_source of_memory(unsigned bank, uint32_t place) {
-    struct tesla_source source = {.unit = NO_UNIT};
-    if (bank == TESLA_SHARED_BANK)
-        source.operand = (struct native_operand){.kind = NATIVE_SHARED, .reg = NATIVE_NO_ADDRESS, .value = place / 4};
-    else
-        source.operand = (struct native_operand){
-            .kind = NATIVE_CONSTANT, .bank = (uint8_t)bank, .reg = FERMI_RZ, .value = place / 4};
-    return source;
-}
-
-/* In a register of its own, which others of the block may use again. */
-static struct tesla_source hold(struct selector *s, const struct operand *operand, bool is_number, uint32_t value,
-                                struct tesla_source from) {
-    const bool remembered = operand->kind == OPERAND_REG;
-    if (remembered && s->held_of[operand->reg] == s->block + 1)
-        return of_unit(s->held[operand->reg]);
-    const uint32_t unit = machine_unit(s->machine, false);
-    const struct inst *at = s->at < s->source->code.count ? &s->source->code.items[s->at] : s->source->at;
-    struct machine_inst *move = machine_inst_new(s->machine, s->block, is_number ? TESLA_MVI : TESLA_MOV, at);
-    tesla_put_unit(move, unit);
-    if (is_number)
-        put_number(move, value);
-    else
-        tesla_put(move, &from);
-    if (remembered)
-        s->held[operand->reg] = unit, s->held_of[operand->reg] = s->block + 1;
-    return of_unit(unit);
-}
-
-struct tesla_source tesla_register(struct selector *s, const struct operand *operand) {
-    bool used = true;
-    return tesla_any(s, operand, &used);
-}
-
-struct tesla_source tesla_any(struct selector *s, const struct operand *operand, bool *memory) {
-    uint32_t value;
-    if (tesla_number(s, operand, &value)) {
-        if (value == 0)
-            return zero_source();
-        if (*memory || (operand->kind == OPERAND_REG && s->held_of[operand->reg] == s->block + 1))
-            return hold(s, operand, true, value, zero_source());
-        *memory = true;
-        return of_memory(TESLA_LITERALS, select_literal(s->machine, value));
-    }
-    const struct fact *fact = &s->facts[operand->reg];
-    if (fact->kind == FACT_CONSTANT) {
-        const struct tesla_source source = of_memory(fact->bank, fact->value);
-        if (*memory)
-            return hold(s, operand, false, 0, source);
-        *memory = true;
-        return source;
-    }
-    struct tesla_source shared;
-    if (!*memory && tesla_shared_source(s, operand, &shared)) {
-        *memory = true;
-        return shared;
-    }
-    return of_unit(operand->reg);
-}
-
 /* ---- integers ---- */
 
 /* A number goes into the instruction itself where that has a form for it. */
@@ -205,7 +24,7 @@ static void select_sum(struct selector *s, const struct inst *inst) {
         struct machine_inst *made = tesla_emit(s, TESLA_IADD32I, inst);
         tesla_put_unit(made, inst->dst[0].reg);
         tesla_put(made, &x);
-        put_number(made, minus_b ? 0 - value : value);
+        tesla_put_number(made, minus_b ? 0 - value : value);
         return;
     }
     struct tesla_source y = tesla_any(s, &b, &memory);
@@ -225,7 +44,7 @@ static void select_two(struct selector *s, const struct inst *inst, enum tesla_r
     if (commutes && tesla_number(s, &a, &value))
         a = inst->src[1], b = inst->src[0];
     const struct tesla_source x = tesla_any(s, &a, &memory);
-    struct tesla_source y = zero_source();
+    struct tesla_source y = tesla_zero();
     const bool is_number = tesla_number(s, &b, &value);
     if (!is_number || !takes_number)
         y = tesla_any(s, &b, &memory);
@@ -236,7 +55,7 @@ static void select_two(struct selector *s, const struct inst *inst, enum tesla_r
         tesla_put_unit(made, inst->dst[0].reg);
     tesla_put(made, &x);
     if (is_number && takes_number)
-        put_number(made, value);
+        tesla_put_number(made, value);
     else
         tesla_put(made, &y);
     tesla_modify(s, made, slot, modifier);
@@ -269,7 +88,7 @@ static void select_inverted(struct selector *s, const struct inst *inst, const s
     plain.negated = false;
     struct tesla_source x = tesla_register(s, &plain);
     x.operand.inverted = true;
-    const struct tesla_source zero = zero_source();
+    const struct tesla_source zero = tesla_zero();
     struct machine_inst *made = tesla_emit(s, TESLA_LOP, inst);
     if (inst->type == TYPE_PRED)
         tesla_put_predicate(s, made, inst->dst[0].reg);
@@ -286,7 +105,7 @@ static void select_negation(struct selector *s, const struct inst *inst) {
         struct machine_inst *made = tesla_emit(s, TESLA_LOP, inst);
         tesla_put_unit(made, inst->dst[0].reg);
         tesla_put(made, &x);
-        put_number(made, inst->op == OP_NEG ? UINT32_C(0x80000000) : UINT32_C(0x7fffffff));
+        tesla_put_number(made, inst->op == OP_NEG ? UINT32_C(0x80000000) : UINT32_C(0x7fffffff));
         tesla_modify(s, made, NATIVE_SLOT_LOGIC, inst->op == OP_NEG ? MODIFIER_XOR : MODIFIER_AND);
         return;
     }
@@ -326,7 +145,7 @@ static void select_compare(struct selector *s, const struct inst *inst) {
     other.negated = false;
     struct tesla_source z = tesla_register(s, &other);
     z.operand.inverted = inst->src[2].negated;
-    const struct tesla_source own = of_unit(result);
+    const struct tesla_source own = tesla_of_unit(result);
     made = tesla_emit(s, TESLA_LOP, inst);
     tesla_put_predicate(s, made, inst->dst[0].reg);
     tesla_put(made, &own);
@@ -343,13 +162,13 @@ static void copy_to(struct selector *s, const struct inst *inst, uint32_t d, con
     uint32_t value;
     const bool is_number = tesla_number(s, from, &value) && value;
     bool memory = false;
-    struct tesla_source x = zero_source();
+    struct tesla_source x = tesla_zero();
     if (!is_number)
         x = tesla_any(s, from, &memory);
     struct machine_inst *made = machine_inst_new(s->machine, s->block, is_number ? TESLA_MVI : TESLA_MOV, inst);
     tesla_put_unit(made, d);
     if (is_number)
-        put_number(made, value);
+        tesla_put_number(made, value);
     else
         tesla_put(made, &x);
     if (code >= 0)
@@ -414,7 +233,7 @@ static void select_move(struct selector *s, const struct inst *inst) {
         if (fact.kind == FACT_IMMEDIATE) {
             from = operand_immediate(fact.value);
         } else {
-            const struct tesla_source x = of_memory(fact.bank, fact.value);
+            const struct tesla_source x = tesla_of_memory(fact.bank, fact.value);
             struct machine_inst *made = tesla_emit(s, TESLA_MOV, inst);
             tesla_put_unit(made, inst->dst[0].reg);
             tesla_put(made, &x);
@@ -435,8 +254,8 @@ static enum status select_barrier(struct selector *s, const struct inst *inst) {
     if (!plain)
         return body_refuse(s->body, inst, "Tesla", op_name((enum op)inst->op), s->machine->report);
     struct machine_inst *made = tesla_emit(s, TESLA_BAR, inst);
-    put_number(made, number);
-    put_number(made, 0xfff);
+    tesla_put_number(made, number);
+    tesla_put_number(made, 0xfff);
     return STATUS_OK;
 }
 
@@ -560,7 +379,7 @@ static void end_block(struct selector *s) {
     made->negated = s->source->negated;
 }
 
-enum status select_tesla(const struct body *body, struct machine *machine) {
+enum status select_tesla(const struct body *body, struct machine_kernel *machine) {
     static const struct select_ops ops = {.fact = fact_of, .inst = select_inst, .begin = begin_block, .end = end_block};
     struct tesla tesla = {.next_code = 0};
     machine->shared_bytes =

@@ -31,11 +31,21 @@ struct tesla_source {
     uint32_t unit;
 };
 
+static inline struct tesla_source tesla_of_unit(uint32_t unit) {
+    return (struct tesla_source){.operand = {.kind = NATIVE_REG}, .unit = unit};
+}
+static inline struct tesla_source tesla_zero(void) {
+    return (struct tesla_source){.operand = {.kind = NATIVE_REG, .reg = TESLA_ZERO}, .unit = NO_UNIT};
+}
+/* A word of g[] or of a bank of c[]; place in bytes. */
+struct tesla_source tesla_of_memory(unsigned bank, uint32_t place);
+
 struct machine_inst *tesla_emit(struct selector *s, enum tesla_row row, const struct inst *at);
 void tesla_modify(const struct selector *s, struct machine_inst *inst, enum native_slot slot,
                   enum native_modifier modifier);
 void tesla_put(struct machine_inst *inst, const struct tesla_source *source);
 void tesla_put_unit(struct machine_inst *inst, uint32_t unit);
+void tesla_put_number(struct machine_inst *inst, uint32_t value);
 /* In a register. */
 struct tesla_source tesla_register(struct selector *s, const struct operand *operand);
 /* In a register, g[] or c[], where *memory is not used up yet; sets it. */

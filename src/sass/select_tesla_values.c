@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Products, floating point, conversion and memory for Tesla. */
+/* Products, floating point and conversion for Tesla. */
 #include "sass/select_tesla.h"
 
-static void put_half(struct machine_inst *inst, const struct tesla_source *source, bool high) {
-    struct tesla_source half = *source;
-    half.operand.half = high ? HALF_HIGH : HALF_LOW;
-    if (half.unit == NO_UNIT)
-        half.operand.half = HALF_NONE; /* zero has no halves */
-    tesla_put(inst, &half);
+static struct tesla_source half(struct tesla_source source, bool high) {
+    source.operand.half = high ? HALF_HIGH : HALF_LOW;
+    if (source.unit == NO_UNIT)
+        source.operand.half = HALF_NONE; /* zero has no halves */
+    return source;
 }
 
-/* d = half of a times half of b, plus c where there is one. */
-static uint32_t product(struct selector *s, const struct inst *inst, uint32_t d, const struct tesla_source *a,
-                        bool high_a, const struct tesla_source *b, bool high_b, const struct tesla_source *c) {
+static uint32_t fresh(struct selector *s) { return machine_unit(s->machine, false); }
+
+static struct tesla_source of_number(uint32_t number) {
+    return (struct tesla_source){.operand = {.kind = NATIVE_IMMEDIATE, .value = number}, .unit = NO_UNIT};
+}
+
+/* The product of two halves, plus c where there is one, in a new register. */
+static uint32_t product(struct selector *s, const struct inst *inst, struct tesla_source a, struct tesla_source b,
+                        const struct tesla_source *c) {
+    const uint32_t d = fresh(s);
     struct machine_inst *made = tesla_emit(s, c ? TESLA_IMAD : TESLA_IMUL, inst);
     tesla_put_unit(made, d);
-    put_half(made, a, high_a);
-    put_half(made, b, high_b);
+    tesla_put(made, &a);
+    tesla_put(made, &b);
     if (c)
         tesla_put(made, c);
     tesla_modify(s, made, NATIVE_SLOT_HALF, MODIFIER_U16);
@@ -25,50 +31,42 @@ static uint32_t product(struct selector *s, const struct inst *inst, uint32_t d,
     return d;
 }
 
-static uint32_t fresh(struct selector *s) { return machine_unit(s->machine, false); }
-
-static struct tesla_source of_unit(uint32_t unit) {
-    return (struct tesla_source){.operand = {.kind = NATIVE_REG}, .unit = unit};
-}
-
-/* d = a op b, b a register or a number */
-static uint32_t two(struct selector *s, const struct inst *inst, enum tesla_row row, uint32_t d, uint32_t a,
-                    const struct tesla_source *b, uint32_t number, enum native_slot slot,
-                    enum native_modifier modifier) {
+/* a op b in a new register: a sum, a shift without a sign, or by LOP the bits that both have. */
+static uint32_t two(struct selector *s, const struct inst *inst, enum tesla_row row, uint32_t a,
+                    struct tesla_source b) {
+    const uint32_t d = fresh(s);
     struct machine_inst *made = tesla_emit(s, row, inst);
     tesla_put_unit(made, d);
     tesla_put_unit(made, a);
-    if (b)
-        tesla_put(made, b);
-    else
-        machine_operand(made, (struct native_operand){.kind = NATIVE_IMMEDIATE, .value = number}, NO_UNIT);
-    tesla_modify(s, made, slot, modifier);
+    tesla_put(made, &b);
+    if (row == TESLA_LOP)
+        tesla_modify(s, made, NATIVE_SLOT_LOGIC, MODIFIER_AND);
     made->whole = true;
     return d;
 }
 
-static uint32_t sum(struct selector *s, const struct inst *inst, uint32_t d, uint32_t a, uint32_t b) {
-    const struct tesla_source y = of_unit(b);
-    return two(s, inst, TESLA_IADD, d, a, &y, 0, NATIVE_SLOT_CODE, MODIFIER_NONE);
+static uint32_t sum(struct selector *s, const struct inst *inst, uint32_t a, uint32_t b) {
+    return two(s, inst, TESLA_IADD, a, tesla_of_unit(b));
 }
 
 /* The upper half of the product of unsigned words, from the four products of halves. */
 static uint32_t high_unsigned(struct selector *s, const struct inst *inst, const struct tesla_source *a,
                               const struct tesla_source *b) {
-    const uint32_t low = product(s, inst, fresh(s), a, false, b, false, NULL);
-    const uint32_t one = product(s, inst, fresh(s), a, false, b, true, NULL);
-    const uint32_t other = product(s, inst, fresh(s), a, true, b, false, NULL);
-    const enum native_slot none = NATIVE_SLOT_SIGN;
-    uint32_t middle = two(s, inst, TESLA_SHR, fresh(s), low, NULL, 16, none, MODIFIER_NONE);
-    const uint32_t one_low = two(s, inst, TESLA_LOP, fresh(s), one, NULL, 0xffff, NATIVE_SLOT_LOGIC, MODIFIER_AND);
-    const uint32_t other_low = two(s, inst, TESLA_LOP, fresh(s), other, NULL, 0xffff, NATIVE_SLOT_LOGIC, MODIFIER_AND);
-    middle = sum(s, inst, fresh(s), sum(s, inst, fresh(s), middle, one_low), other_low);
-    const uint32_t carry = two(s, inst, TESLA_SHR, fresh(s), middle, NULL, 16, none, MODIFIER_NONE);
-    const uint32_t one_high = two(s, inst, TESLA_SHR, fresh(s), one, NULL, 16, none, MODIFIER_NONE);
-    const uint32_t other_high = two(s, inst, TESLA_SHR, fresh(s), other, NULL, 16, none, MODIFIER_NONE);
-    const uint32_t above = sum(s, inst, fresh(s), sum(s, inst, fresh(s), carry, one_high), other_high);
-    const struct tesla_source c = of_unit(above);
-    return product(s, inst, fresh(s), a, true, b, true, &c);
+    const struct tesla_source a_low = half(*a, false), a_high = half(*a, true);
+    const struct tesla_source b_low = half(*b, false), b_high = half(*b, true);
+    const struct tesla_source sixteen = of_number(16), ones = of_number(0xffff);
+    const uint32_t low = product(s, inst, a_low, b_low, NULL);
+    const uint32_t one = product(s, inst, a_low, b_high, NULL);
+    const uint32_t other = product(s, inst, a_high, b_low, NULL);
+    uint32_t middle = two(s, inst, TESLA_SHR, low, sixteen);
+    const uint32_t one_low = two(s, inst, TESLA_LOP, one, ones);
+    const uint32_t other_low = two(s, inst, TESLA_LOP, other, ones);
+    middle = sum(s, inst, sum(s, inst, middle, one_low), other_low);
+    const uint32_t carry = two(s, inst, TESLA_SHR, middle, sixteen);
+    const uint32_t one_high = two(s, inst, TESLA_SHR, one, sixteen);
+    const uint32_t other_high = two(s, inst, TESLA_SHR, other, sixteen);
+    const struct tesla_source above = tesla_of_unit(sum(s, inst, sum(s, inst, carry, one_high), other_high));
+    return product(s, inst, a_high, b_high, &above);
 }
 
 /* A negative factor counted the other one 2^32 times too often. */
@@ -78,13 +76,12 @@ static uint32_t without(struct selector *s, const struct inst *inst, uint32_t fr
     const uint32_t mask = fresh(s);
     tesla_put_unit(made, mask);
     tesla_put(made, sign);
-    machine_operand(made, (struct native_operand){.kind = NATIVE_IMMEDIATE, .value = 31}, NO_UNIT);
+    tesla_put_number(made, 31);
     tesla_modify(s, made, NATIVE_SLOT_SIGN, MODIFIER_S32);
     made->whole = true;
-    const uint32_t part = two(s, inst, TESLA_LOP, fresh(s), mask, other, 0, NATIVE_SLOT_LOGIC, MODIFIER_AND);
-    struct tesla_source minus = of_unit(part);
+    struct tesla_source minus = tesla_of_unit(two(s, inst, TESLA_LOP, mask, *other));
     minus.operand.negated = true;
-    return two(s, inst, TESLA_IADD, fresh(s), from, &minus, 0, NATIVE_SLOT_CODE, MODIFIER_NONE);
+    return two(s, inst, TESLA_IADD, from, minus);
 }
 
 static bool is_short(const struct selector *s, const struct operand *operand) {
@@ -112,21 +109,21 @@ void tesla_multiply(struct selector *s, const struct inst *inst) {
     bool memory = short_a && short_b; /* a sum can take what is in memory, IMAD cannot */
     if (adds)
         c = tesla_any(s, &inst->src[2], &memory);
+    const struct tesla_source a_low = half(a, false), b_low = half(b, false);
     if (short_a && short_b) {
-        finish(s, inst, product(s, inst, fresh(s), &a, false, &b, false, adds ? &c : NULL));
+        finish(s, inst, product(s, inst, a_low, b_low, adds ? &c : NULL));
         return;
     }
     uint32_t cross;
     if (short_a || short_b) {
-        cross = product(s, inst, fresh(s), &a, !short_a, &b, !short_b, NULL);
+        cross = product(s, inst, half(a, !short_a), half(b, !short_b), NULL);
     } else {
-        const struct tesla_source one = of_unit(product(s, inst, fresh(s), &a, false, &b, true, NULL));
-        cross = product(s, inst, fresh(s), &a, true, &b, false, &one);
+        const struct tesla_source one = tesla_of_unit(product(s, inst, a_low, half(b, true), NULL));
+        cross = product(s, inst, half(a, true), b_low, &one);
     }
-    const struct tesla_source up =
-        of_unit(two(s, inst, TESLA_SHL, fresh(s), cross, NULL, 16, NATIVE_SLOT_SIGN, MODIFIER_NONE));
-    const uint32_t value = product(s, inst, fresh(s), &a, false, &b, false, &up);
-    finish(s, inst, adds ? two(s, inst, TESLA_IADD, fresh(s), value, &c, 0, NATIVE_SLOT_CODE, MODIFIER_NONE) : value);
+    const struct tesla_source up = tesla_of_unit(two(s, inst, TESLA_SHL, cross, of_number(16)));
+    const uint32_t value = product(s, inst, a_low, b_low, &up);
+    finish(s, inst, adds ? two(s, inst, TESLA_IADD, value, c) : value);
 }
 
 /* ---- floating point ---- */
@@ -154,7 +151,7 @@ static void select_function(struct selector *s, const struct inst *inst) {
                                                 .reg = inst->op == OP_EX2 ? MODIFIER_EX2 : MODIFIER_SIN},
                         NO_UNIT);
         range->whole = true;
-        x = of_unit(unit);
+        x = tesla_of_unit(unit);
     }
     struct machine_inst *made = tesla_emit(s, (enum tesla_row)rows[inst->op], inst);
     tesla_put_unit(made, inst->dst[0].reg);

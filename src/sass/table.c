@@ -55,7 +55,7 @@ struct word {
 enum { WORDS_MAX = 16 };
 #define NEVER UINT64_MAX /* a word must be written */
 
-static const struct slot {
+static const struct slot_words {
     uint64_t mask, none;
     struct word words[WORDS_MAX];
 } slots[NATIVE_SLOT_COUNT] = {

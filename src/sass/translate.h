@@ -105,8 +105,6 @@ bool translate_bank(const struct native_kernel *kernel, unsigned bank, int64_t o
 
 /* ---- by instruction set: adds what the instruction under way is, all but the guard of control flow ---- */
 void translate_fermi(struct translation *t);
-/* False: it is none of memory. */
-bool translate_fermi_memory(struct translation *t);
 void translate_tesla(struct translation *t);
 
 /* Where instruction i of the kernel leads if it jumps, sets a token or pops one, as an instruction of the kernel; NO_PC: it

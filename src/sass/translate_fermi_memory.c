@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What Fermi's loads, stores and atomics are in the internal form. */
-#include "sass/translate.h"
+#include "sass/translate_fermi.h"
 
 static enum type width_type(enum native_modifier width, unsigned *registers) {
     *registers = width == MODIFIER_W64 ? 2 : width == MODIFIER_W128 ? 4 : 1;

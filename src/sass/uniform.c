@@ -11,7 +11,7 @@ struct uniform_unit {
 };
 
 struct uniform {
-    struct machine *machine;
+    struct machine_kernel *machine;
     struct uniform_unit *units;
     uint8_t *parted;  /* by block: only some threads may be there */
     uint64_t written; /* parameters that are stored through */
@@ -150,7 +150,7 @@ static void part(struct uniform *u, uint32_t b) {
 }
 
 static void find_varying(struct uniform *u) {
-    const struct machine *machine = u->machine;
+    const struct machine_kernel *machine = u->machine;
     each_inst(u, count_definitions);
     do {
         u->changed = false;
@@ -171,7 +171,8 @@ static void find_varying(struct uniform *u) {
 
 /* ---- pairs ---- */
 
-static bool touches(const struct machine *machine, const struct machine_inst *inst, uint32_t unit, bool written_only) {
+static bool touches(const struct machine_kernel *machine, const struct machine_inst *inst, uint32_t unit,
+                    bool written_only) {
     for (unsigned k = 0; k < inst->native.operand_count; k++)
         if (inst->units[k] != NO_UNIT && unit - inst->units[k] < width_of(inst, k) &&
             (!written_only || machine_writes(machine, inst, k)))
@@ -195,7 +196,8 @@ static bool holds_loads(const struct machine_inst *inst) {
 }
 
 /* Whether the load may stand at `to` instead, past all that is between, and past what is there. */
-static bool can_move(const struct machine *machine, const struct machine_block *block, unsigned from, unsigned to) {
+static bool can_move(const struct machine_kernel *machine, const struct machine_block *block, unsigned from,
+                     unsigned to) {
     const struct machine_inst *load = &block->code.items[from];
     for (unsigned i = from < to ? from + 1 : to; i <= (from < to ? to : from - 1); i++) {
         const struct machine_inst *between = &block->code.items[i];
@@ -212,7 +214,7 @@ static bool fits_pair(const struct machine_inst *inst) {
     return offset % 4 == 0 && offset >= -2048 && offset < 2048;
 }
 
-static void put_pair(struct machine *machine, struct machine_block *block, unsigned load, unsigned uniform,
+static void put_pair(struct machine_kernel *machine, struct machine_block *block, unsigned load, unsigned uniform,
                      unsigned at) {
     const struct machine_inst first = block->code.items[load], second = block->code.items[uniform];
     struct machine_inst pair = {.guard = NO_UNIT, .at = first.at, .early = true};
@@ -234,7 +236,7 @@ static void put_pair(struct machine *machine, struct machine_block *block, unsig
 }
 
 /* With the nearest load that it can stand beside. */
-static bool pair_load(struct machine *machine, struct machine_block *block, unsigned uniform) {
+static bool pair_load(struct machine_kernel *machine, struct machine_block *block, unsigned uniform) {
     for (unsigned distance = 1; distance < block->code.count; distance++)
         for (unsigned side = 0; side < 2; side++) {
             const unsigned load = side ? uniform + distance : uniform - distance; /* below 0 it is past the end */
@@ -254,7 +256,7 @@ static bool pair_load(struct machine *machine, struct machine_block *block, unsi
     return false;
 }
 
-void uniform_loads(struct machine *machine) {
+void uniform_loads(struct machine_kernel *machine) {
     struct arena arena = {.escape = machine->arena->escape};
     struct uniform u = {.machine = machine};
     u.units = ARENA_ARRAY(&arena, struct uniform_unit, machine->units.count + 4);

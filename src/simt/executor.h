@@ -7,6 +7,8 @@
 #include "base/bits.h"
 #include "simt/group.h"
 
+struct barrier_result; /* simt/barrier.h */
+
 enum flow {
     FLOW_NEXT,    /* all lanes go on at pc + 1 */
     FLOW_BRANCH,  /* `taken` lanes go to target, the rest to pc + 1 */
@@ -88,8 +90,8 @@ struct executor {
     uint32_t (*members)(const void *self, unsigned thread, uint32_t pc);
     /* Lanes of the warp for which the guard of the instruction at pc holds; all where it has none. */
     uint32_t (*guard)(const void *self, unsigned warp, uint32_t pc);
-    void (*barrier_result)(void *self, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t arrived_true, bool all,
-                           bool any);
+    /* The result of a finished bar.red at pc goes to the lanes that waited. */
+    void (*barrier_result)(void *self, unsigned warp, uint32_t pc, uint32_t lanes, const struct barrier_result *result);
     /* An atomic reaches memory for some of its lanes; its old values wait for finish, when the reply is back. */
     void (*perform)(void *self, uint32_t ticket, uint32_t lanes);
     void (*finish)(void *self, uint32_t ticket);

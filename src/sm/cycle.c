@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sm/state.h"
+#include "sm/book.h"
+#include "sm/wheel.h"
 
 /* ---- events ---- */
 
@@ -34,8 +35,8 @@ static void draw_near(struct sm *sm) {
 }
 
 static void run_events(struct sm *sm, unsigned at) {
-    const struct slot slot = sm->wheel[at];
-    sm->wheel[at] = (struct slot){0};
+    const struct wheel_slot slot = sm->wheel[at];
+    sm->wheel[at] = (struct wheel_slot){0};
     sm->wheel_bits[at / 64] &= ~(UINT64_C(1) << at % 64);
     sm->collectors_used -= slot.collectors;
     for (uint32_t flight = slot.write_backs; flight;) {
@@ -74,10 +75,10 @@ static void start_given(struct sm *sm) {
     unsigned number = 0;
     while (sm->places[number].used)
         number++;
-    struct place *place = &sm->places[number];
+    struct sm_place *place = &sm->places[number];
     if (!sm->places_used && !sm->stats.blocks)
         sm_remember_code(sm, sm->given[0].first_pc);
-    *place = (struct place){.used = true, .block = sm->given[0].block};
+    *place = (struct sm_place){.used = true, .block = sm->given[0].block};
     sm->places_used++;
     sm->executor.start(sm->executor.self, number, place->block);
     const slot_set slots = set_low(sm->shape.warps_per_place) << number * sm->shape.warps_per_place;
@@ -106,6 +107,8 @@ static void start_given(struct sm *sm) {
         sm->mechanism->start(sm->control, w, sm->given[0].first_pc, lanes);
         sm->older[w] = sm->used;
         sm->used |= bit;
+        if (sm_hears(sm, SCHEDULER_STARTED))
+            sm_tell(sm, &(struct scheduler_event){.kind = SCHEDULER_STARTED, .warp = w});
         sm_update_warp(sm, w);
     }
     sm->given_count--;
@@ -283,142 +286,7 @@ static void count_waits(const struct sm *sm, uint64_t waits[WAIT_COUNT]) {
         waits[sm->warps[set_first(rest)].stage]++;
 }
 
-/* ---- making one ---- */
-
-static enum status create_schedulers(struct sm *sm, struct report *report) {
-    sm->scheduler = scheduler_find(sm->params.scheduler, report);
-    if (!sm->scheduler)
-        return STATUS_INVALID;
-    for (unsigned s = 0; s < sm->params.schedulers; s++) {
-        for (unsigned w = s; w < sm->slot_count; w += sm->params.schedulers)
-            sm->scheduler_warps[s] |= set_of(w);
-        const struct scheduler_shape shape = {.warps = sm->slot_count,
-                                              .mine = sm->scheduler_warps[s],
-                                              .group = sm->params.fetch_group,
-                                              .timeout = sm->params.group_timeout,
-                                              .places = sm->slot_places,
-                                              .near = &sm->near,
-                                              .progress = sm->progress};
-        if (shape.mine)
-            sm->schedulers[s] = sm->scheduler->create(sm->arena, &shape);
-    }
-    return STATUS_OK;
-}
-
-static bool l1_holds(const void *l1, uint64_t address) { return cache_holds(l1, address); }
-
-static enum status create_predictor(struct sm *sm, struct report *report) {
-    const struct predictor_ops *ops;
-    const struct predictor_shape keys = sm_predictor_keys(&sm->params);
-    sm->is_watched = sm->shape.watcher != NULL || sm_predicts(&sm->params);
-    if (!sm_predicts(&sm->params))
-        return STATUS_OK;
-    if (sm->params.branch_cycles)
-        sm->kept = ARENA_ARRAY(sm->arena, struct kept, sm->warp_count);
-    const enum status status = predictor_find(sm->params.predictor, &ops, report);
-    return status ? status
-                  : predictor_create(&sm->predictor, sm->arena, ops, sm->params.predictor_sharing, &keys,
-                                     sm->module->code, sm->module->code_count, sm->warp_count, report);
-}
-
-static enum status create(struct sm **out, struct arena *arena, const struct sm_params *params,
-                          const struct cache_params *l1, const struct sm_caches *caches, const struct module *module,
-                          const struct sm_code *code, const struct executor *executor,
-                          const struct divergence_ops *mechanism, const struct sm_shape *shape, struct link *requests,
-                          struct link *replies, struct report *report) {
-    struct sm *sm = arena_alloc_aligned(arena, sizeof *sm, 64);
-    sm->params = *params, sm->module = module, sm->executor = *executor, sm->mechanism = mechanism, sm->shape = *shape;
-    sm->requests = requests, sm->replies = replies, sm->arena = arena;
-    sm->l1_keeps_writes = l1->perfect || l1->write == CACHE_BACK;
-    sm->l1_fills_back =
-        !l1->perfect && l1->allocate == CACHE_ON_FILL && (l1->write == CACHE_BACK || l1->write == CACHE_LOCAL_BACK);
-    sm->warp_count = shape->places * shape->warps_per_place;
-    sm->entries = &SM_ENTRIES, sm->run = run_awake;
-    if (sm->warp_count > SET_SLOTS)
-        return report_add(report, STATUS_INVALID, "an SM of this model holds at most %u warps, not %u",
-                          (unsigned)SET_SLOTS, sm->warp_count);
-    sm->unit_count[SM_UNIT_SP] = params->sp_units, sm->unit_count[SM_UNIT_INT] = params->int_units;
-    sm->unit_count[SM_UNIT_DP] = params->dp_units, sm->unit_count[SM_UNIT_SFU] = params->sfu_units;
-    sm->whole_warps = !mechanism->regroups && !mechanism->wait;
-    /* sm_takes; an instruction that snoops may take two places */
-    const unsigned more = code->snoops || (code->accumulates && !sm->whole_warps) ? QUEUE_MAX / 2 : 0;
-    while (sm->queue_mask + 1 < params->memory_queue + more)
-        sm->queue_mask = 2 * sm->queue_mask + 1;
-    sm->timed = code->timed;
-    sm->register_words = code->register_words;
-    sm->wide = sm_issue_cycles(params, shape->warp_size);
-    for (unsigned lanes = 1; lanes <= shape->warp_size; lanes++)
-        sm->width_classes[lanes] = (uint8_t)((8 * lanes - 1) / shape->warp_size);
-    sm->books_later = sm->wide == 1 && !mechanism->regroups;
-    sm->slot_count = mechanism->regroups ? ISSUE_SLOTS_MAX : sm->warp_count;
-    sm->stalled_long = ~(slot_set)0; /* whoever has not begun: a fetch group of nobody does not keep priority */
-    sm->pending = ARENA_ARRAY(arena, struct pending, (size_t)sm->slot_count * sm->register_words);
-    sm->regroup = mechanism->regroups ? sm_regroup_create(arena, sm->warp_count) : NULL;
-    sm->waits = waits_create(arena, sm->warp_count, sm->whole_warps ? 1 : LANES_MAX);
-    for (unsigned w = 0; w < sm->slot_count; w++) {
-        sm->warps[w].pending = sm->pending + (size_t)w * sm->register_words;
-        sm->warps[w].ready_unit = SM_UNIT_COUNT;
-    }
-    sm->instruction = caches->instruction, sm->constant = caches->constant;
-    sm->instruction_ways = caches->instruction_ways;
-    sm->holding = params->memory_holds ? UINT64_C(1) << (UNIT_BITS * SM_UNIT_MEMORY + UNIT_BITS - 1) : 0;
-    sm->formed_fetched = mechanism->fetches_alone || (caches->instruction_perfect && !mechanism->ahead);
-    sm->line_mask = cache_atom_bytes(sm->instruction) / SM_INSTRUCTION_BYTES - 1;
-    for (unsigned unit = 0; unit < SM_UNIT_COUNT; unit++) {
-        const uint64_t room = unit == SM_UNIT_MEMORY ? params->memory_queue : params->collectors;
-        sm->collector_bias += ((UINT64_C(1) << (UNIT_BITS - 1)) - room) << UNIT_BITS * unit;
-    }
-    sm->places = ARENA_ARRAY(arena, struct place, shape->places);
-    sm->inst_stats = shape->instructions, sm->histograms = shape->histograms;
-    sm->divergent = ARENA_ARRAY(arena, uint64_t, module->code_count);
-    sm->slips = mechanism->looked_up != NULL;
-    sm->params.pipeline = sm_pipeline(params, mechanism);
-    sm->usage = (struct divergence_usage){.memory = &sm->stats.memory,
-                                          .idle = &sm->stats.idle,
-                                          .stall = &sm->stats.stall,
-                                          .requests = &sm->stats.requests_sent,
-                                          .schedulers = params->schedulers,
-                                          .share = shape->share};
-    const struct divergence_shape control = {.code = module->code,
-                                             .code_count = module->code_count,
-                                             .warps = sm->warp_count,
-                                             .warp_size = LANES_MAX,
-                                             .width = shape->warp_size,
-                                             .warps_per_block = shape->warps_per_place,
-                                             .schedulers = params->schedulers,
-                                             .params = shape->mechanism_params,
-                                             .now = &sm->now,
-                                             .wake = &sm->mechanism_wake,
-                                             .usage = &sm->usage,
-                                             .executor = &sm->executor};
-    if (mechanism->slots && mechanism->slots(&control) > ISSUE_SLOTS_MAX)
-        return report_add(report, STATUS_INVALID,
-                          "divergence.mechanism=%s: %u warps of %u threads need %u issue slots, and an SM has %u for "
-                          "groups that it forms",
-                          mechanism->name, sm->warp_count, shape->warp_size, mechanism->slots(&control),
-                          (unsigned)ISSUE_SLOTS_MAX);
-    sm->mechanism_wake = NO_CYCLE;
-    sm->loads_part =
-        mechanism->regroups &&
-        (params->load_return == SM_RETURN_OWN ? !mechanism->returns_together : params->load_return == SM_RETURN_THREAD);
-    sm->control = mechanism->create(arena, &control);
-    enum status status = banks_create(&sm->banks, params->shared_banks, 4, "sm.shared", report);
-    sm->l1 = caches->l1;
-    if (status == STATUS_OK && !sm->l1)
-        status = cache_create(&sm->l1, arena, l1, "l1", shape->id, report);
-    if (status == STATUS_OK && code->snoops && sm->executor.look)
-        sm->executor.look(sm->executor.self, sm->l1, l1_holds);
-    if (caches->l2)
-        sm_l2_create(sm, caches);
-    if (status == STATUS_OK)
-        status = create_schedulers(sm, report);
-    if (status == STATUS_OK)
-        status = create_predictor(sm, report);
-    *out = sm;
-    return status;
-}
-
-const struct sm_entries SM_ENTRIES = {.create = create,
+const struct sm_entries SM_ENTRIES = {.create = sm_make,
                                       .run = run_awake,
                                       .settle = settle,
                                       .clean = clean,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fetch: a few instructions of one warp at a time, from one line of the instruction cache. */
-#include "sm/state.h"
+#include "sm/wheel.h"
 
 enum { LINE_INSTRUCTIONS = 16 };
 #define CODE_SPACE (UINT64_C(1) << 41) /* where the memory system sees code */
@@ -8,7 +8,7 @@ enum { LINE_INSTRUCTIONS = 16 };
 /* The outcome of the warp's branch is known. Apart from the loop over cycles: most machines know it at once. */
 static __attribute__((noinline)) void know_outcome(struct sm *sm, unsigned warp) {
     struct sm_warp *w = &sm->warps[warp];
-    const struct kept kept = sm->kept[warp];
+    const struct sm_kept kept = sm->kept[warp];
     w->astray = w->fetching = false;
     w->buffer_pc = w->pc;
     w->buffer_end = w->pc - kept.pc < kept.end - kept.pc ? kept.end : w->pc;
@@ -77,7 +77,7 @@ void sm_predict(struct sm *sm, unsigned warp, const struct executed *executed) {
     }
     predictor->stats.waited += !predictor->ops;
     predictor->stats.squashed += predictor->ops != NULL;
-    sm->kept[warp] = (struct kept){executed->pc + 1, predictor->ops ? executed->pc + 1 : w->buffer_end};
+    sm->kept[warp] = (struct sm_kept){executed->pc + 1, predictor->ops ? executed->pc + 1 : w->buffer_end};
     w->buffer_end = executed->pc + 1;
     w->astray = true;
     w->fetching = !predictor->ops;

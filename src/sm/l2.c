@@ -2,7 +2,7 @@
 /* An L2 of the SM's own, between its L1 and the way to memory [001 §8.4]: what the L1 sends down is looked up so many cycles
  * later, in order, as much in a cycle as is due. Write-back: a store takes a line
  * without a fetch, or none. It says nothing to the L1 when a line leaves. */
-#include "sm/state.h"
+#include "sm/wheel.h"
 
 bool sm_l2_takes(const struct sm *sm, uint32_t accesses) {
     const uint32_t promised = sm->l1_fills_back ? cache_outstanding(sm->l1) : 0; /* as sm_room */

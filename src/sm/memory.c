@@ -1,149 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The load/store unit: one transaction of the oldest memory instruction per cycle. Blocked, it sleeps until what it
  * waits for has come. */
-#include "mem/banks.h"
-#include "mem/coalesce.h"
-#include "sm/state.h"
+#include "sm/book.h"
+#include "sm/wheel.h"
 
 /* So many transactions ahead of a scattered access the L1 hears of the sets and lines to come. */
 enum { EXPECT_SETS = 4, EXPECT_LINES = 2 };
-#define PARAMETER_SPACE (UINT64_C(1) << 42) /* where the memory system sees the parameters of a kernel */
-
-static void add_transaction(struct queued *entry, uint64_t address, uint32_t lanes, uint32_t bytes, uint32_t sectors) {
-    if (entry->count == TRANSACTIONS_MAX)
-        return;
-    entry->address[entry->count] = address;
-    entry->lanes[entry->count] = lanes;
-    entry->sectors[entry->count] = (uint8_t)sectors;
-    entry->bytes[entry->count++] = bytes;
-}
-
-/* Lines, or sectors where the L1 has them. */
-static void split_access(struct sm *sm, struct queued *entry, const struct access *access) {
-    struct coalesced lines;
-    const uint32_t atom = cache_atom_bytes(sm->l1);
-    const unsigned line_shift = atom > 32 ? bits_first(atom) : 7;
-    if (access->packed)
-        coalesce_packed(access->address[0], access->bytes, line_shift, &lines);
-    else
-        coalesce(access->address, access->bytes, access->lanes, line_shift, &lines);
-    for (uint32_t i = 0; i < lines.count; i++) {
-        if (atom > 32) {
-            add_transaction(entry, lines.line[i], lines.lanes[i],
-                            access->kind == ACCESS_LOAD ? atom : 32 * bits_count(lines.sectors[i]),
-                            (uint32_t)lines.sectors[i] << lines.line[i] % 128 / 32);
-            continue;
-        }
-        for (uint32_t rest = lines.sectors[i]; rest; rest &= rest - 1) {
-            const uint64_t sector = lines.line[i] + 32 * bits_first(rest);
-            uint32_t lanes = 0;
-            for (BITS_EACH(lane, lines.lanes[i]))
-                if (access->address[lane] / 32 == sector / 32)
-                    lanes |= UINT32_C(1) << lane;
-            add_transaction(entry, sector, lanes, 32, UINT32_C(1) << bits_first(rest));
-        }
-    }
-}
-
-/* Distinct lines are looked up, distinct addresses take their turns. */
-static void split_constant(struct sm *sm, struct queued *entry, const struct access *access) {
-    entry->passes = coalesce_distinct(access->address, access->lanes);
-    if (access->space == SPACE_PARAM && !sm->params.constant_parameters)
-        return;
-    struct coalesced lines;
-    const uint32_t atom = cache_atom_bytes(sm->constant);
-    const uint64_t base = access->space == SPACE_PARAM ? PARAMETER_SPACE : 0;
-    coalesce(access->address, access->bytes, access->lanes, bits_first(atom), &lines);
-    for (uint32_t i = 0; i < lines.count; i++)
-        add_transaction(entry, base + lines.line[i], lines.lanes[i], atom, 0);
-}
-
-static struct queued *enqueue(struct sm *sm, uint32_t flight, enum space space, enum access_kind kind,
-                              uint64_t ready_cycle) {
-    struct queued *entry = &sm->queue[(sm->queue_head + sm->queue_count++) & sm->queue_mask];
-    sm->collectors_used += UINT64_C(1) << UNIT_BITS * SM_UNIT_MEMORY;
-    entry->flight = flight;
-    entry->ready_cycle = ready_cycle;
-    entry->space = (uint8_t)space, entry->kind = (uint8_t)kind;
-    entry->place = sm->flights[flight].place;
-    sm->flights[flight].is_load = false;
-    entry->row_hint = sm->module->code[sm->flights[flight].pc].cache == CACHE_ROW;
-    entry->count = entry->next = 0;
-    return entry;
-}
-
-void sm_enqueue_parameter(struct sm *sm, uint32_t flight, uint32_t offset, uint64_t ready_cycle) {
-    struct queued *entry = enqueue(sm, flight, SPACE_PARAM, ACCESS_LOAD, ready_cycle);
-    const uint32_t atom = cache_atom_bytes(sm->constant);
-    entry->passes = 1;
-    add_transaction(entry, PARAMETER_SPACE + offset / atom * atom, 0, atom, 0);
-}
-
-static void count_access(struct sm *sm, const struct queued *entry) {
-    struct flight *flight = &sm->flights[entry->flight];
-    flight->is_load = entry->kind == ACCESS_LOAD;
-    flight->issued_cycle = (uint32_t)sm->now;
-    sm->stats.global_accesses++;
-    sm->stats.global_loads += flight->is_load;
-    sm->histograms->transactions[entry->count]++;
-}
-
-/* Passes of an access to shared memory; ideal.shared: those of neighbouring words. */
-static uint32_t shared_passes(const struct sm *sm, const struct access *access) {
-    if (!sm->params.ideal_shared)
-        return banks_passes(&sm->banks, access->address, access->bytes, access->lanes);
-    uint64_t address[LANES_MAX];
-    for (unsigned lane = 0; lane < LANES_MAX; lane++)
-        address[lane] = (uint64_t)lane * access->bytes;
-    return banks_passes(&sm->banks, address, access->bytes, access->lanes);
-}
-
-/* Lanes whose data were near when it issued access them; for the others a flight of its own brings them near, which its
- * block outlives, and nobody waits for. If all missed it is over as soon as a hit would be [001 §4.2]. Ours: while
- * FETCHES_MAX are on their way nothing more is fetched; data that are lost between issue and access are waited for. */
-static __attribute__((noinline)) void enqueue_snooped(struct sm *sm, uint32_t flight, const struct access *access,
-                                                      uint64_t ready_cycle) {
-    struct access part = *access;
-    const uint32_t fetch = access->missed && sm->fetches < FETCHES_MAX ? sm_take_flight(sm) : NO_FLIGHT;
-    if (fetch != NO_FLIGHT) {
-        sm->fetches++;
-        sm->flights[fetch] = (struct flight){
-            .pc = sm->flights[flight].pc, .warp = FETCHES, .place = sm->flights[flight].place, .ticket = NO_TICKET};
-        sm->places[sm->flights[fetch].place].in_flight++;
-        part.kind = ACCESS_LOAD, part.lanes = access->missed, part.packed = false;
-        sm_enqueue_access(sm, fetch, &part, ready_cycle);
-    }
-    if (!access->lanes) {
-        sm_write_back_at(sm, ready_cycle + sm->params.l1_latency + sm->params.pipeline_cycles, flight);
-        return;
-    }
-    part.kind = access->kind == ACCESS_SNOOPED_LOAD ? ACCESS_LOAD : ACCESS_STORE;
-    part.lanes = access->lanes, part.packed = access->packed;
-    sm_enqueue_access(sm, flight, &part, ready_cycle);
-}
-
-void sm_enqueue_access(struct sm *sm, uint32_t flight, const struct access *access, uint64_t ready_cycle) {
-    if (access->kind > ACCESS_ATOMIC) {
-        enqueue_snooped(sm, flight, access, ready_cycle);
-        return;
-    }
-    struct queued *entry = enqueue(sm, flight, access->space, access->kind, ready_cycle);
-    if (access->space == SPACE_SHARED) {
-        entry->passes = shared_passes(sm, access);
-        sm->stats.shared_accesses++;
-        HISTOGRAM_COUNT_VALUE(sm->histograms->shared_passes, entry->passes);
-    } else if (access->space == SPACE_CONST || access->space == SPACE_PARAM)
-        split_constant(sm, entry, access);
-    else {
-        split_access(sm, entry, access);
-        count_access(sm, entry);
-        sm->stats.transactions += entry->count;
-        sm->inst_stats[sm->flights[flight].pc].transactions += entry->count;
-        if (access->kind == ACCESS_STORE)
-            sm->places[entry->place].stores += entry->count;
-    }
-}
-
 static void complete_if_done(struct sm *sm, uint32_t number) {
     struct flight *flight = &sm->flights[number];
     if (!flight->sent || flight->outstanding)
@@ -185,7 +47,7 @@ void sm_looked_up(struct sm *sm, uint32_t number, uint32_t lanes) {
     if (op != OP_LD && op != OP_ST)
         return;
     const uint32_t misses = flight->entire ? 0 : flight->lanes & lanes;
-    const uint32_t apart = sm->mechanism->looked_up(sm->control, w, flight->pc, lanes & ~misses, misses);
+    const uint32_t apart = sm->mechanism->slipping->looked_up(sm->control, w, flight->pc, lanes & ~misses, misses);
     if (apart) {
         flight->apart = apart;
         sm->places[flight->place].in_flight += bits_count(apart);
@@ -198,7 +60,7 @@ void sm_looked_up(struct sm *sm, uint32_t number, uint32_t lanes) {
 static void arrive_apart(struct sm *sm, unsigned w, uint32_t lanes) {
     const unsigned place = w / sm->shape.warps_per_place;
     sm->places[place].in_flight -= bits_count(lanes);
-    if (sm->mechanism->arrived(sm->control, w, lanes))
+    if (sm->mechanism->slipping->arrived(sm->control, w, lanes))
         sm_update_warp(sm, w);
 }
 
@@ -247,7 +109,7 @@ static void pop_queue(struct sm *sm) {
     sm->collectors_used -= UINT64_C(1) << UNIT_BITS * SM_UNIT_MEMORY;
 }
 
-static void send(struct sm *sm, const struct queued *entry, const struct request *request, uint8_t kind) {
+static inline void send(struct sm *sm, const struct queued *entry, const struct request *request, uint8_t kind) {
     const struct flight *flight = &sm->flights[entry->flight];
     const bool to_own_l2 = sm->l2 && kind != PACKET_ATOMIC && request->tag != TAG_CONSTANT;
     struct packet own;
@@ -272,20 +134,29 @@ static void send(struct sm *sm, const struct queued *entry, const struct request
 }
 
 /* Atomics are done in the L2. An L1 that would keep what is written is passed by. */
-static __attribute__((noinline)) bool pass_atomic(struct sm *sm, struct queued *entry, const struct request *request,
-                                                  uint32_t room) {
-    if (!room) {
+static __attribute__((noinline)) bool pass_l1(struct sm *sm, struct queued *entry, const struct request *request,
+                                              enum packet_kind kind) {
+    if (!sm_room(sm)) {
         sm->blocked = (struct cache_blocked){.cause = CACHE_NO_ROOM, .room = 1, .address = request->address};
         sm->blocked_on = sm->l1;
         return false;
     }
-    send(sm, entry, request, PACKET_ATOMIC);
+    send(sm, entry, request, (uint8_t)kind);
+    sm->stats.l1_bypassed += kind == PACKET_READ;
     sm->flights[entry->flight].outstanding++;
     return true;
 }
 
-/* One transaction; false: blocked. */
-static bool transact(struct sm *sm, struct queued *entry) {
+/* The scheduler sends loads of some warps past the L1: as atomics, they go to the L2 and come back to their flight. Not where the
+ * L1 may hold what the L2 does not have yet, or lanes wait for their own data. */
+static inline bool passes_by(const struct sm *sm, const struct queued *entry) {
+    const unsigned w = sm->flights[entry->flight].warp;
+    return sm->bypass && entry->kind == ACCESS_LOAD && w < SET_SLOTS && set_has(sm->bypass, w) &&
+           !sm->l1_keeps_writes && !sm->loads_part && !sm->slips && !sm->l2;
+}
+
+/* One transaction; false: blocked. `watched`: the scheduler hears of it, or may send it past the L1. */
+static inline __attribute__((always_inline)) bool transact(struct sm *sm, struct queued *entry, bool watched) {
     struct flight *flight = &sm->flights[entry->flight];
     const uint32_t room = sm_room(sm);
     const bool alone = sm->loads_part && entry->kind == ACCESS_LOAD;
@@ -300,8 +171,18 @@ static bool transact(struct sm *sm, struct queued *entry) {
                                     .row_hint = entry->row_hint,
                                     .local = entry->space == SPACE_LOCAL};
     if (request.kind == REQUEST_ATOMIC && sm->l1_keeps_writes)
-        return pass_atomic(sm, entry, &request, room);
+        return pass_l1(sm, entry, &request, PACKET_ATOMIC);
+    if (watched && passes_by(sm, entry)) {
+        struct request past = request;
+        past.tag |= TAG_PAST_L1;
+        return pass_l1(sm, entry, &past, PACKET_READ);
+    }
     struct cache_result result;
+    unsigned owner = CACHE_NOBODY;
+    if (watched) {
+        cache_own(sm->l1, flight->warp < FETCHES ? flight->warp : CACHE_NOBODY);
+        owner = cache_owner(sm->l1, request.address);
+    }
     const enum cache_outcome outcome = cache_access(sm->l1, &request, room, &result);
     if (alone && !(outcome != CACHE_BLOCKED && result.waits))
         sm_regroup_rejoin(sm, entry->flight, waiter);
@@ -321,6 +202,8 @@ static bool transact(struct sm *sm, struct queued *entry) {
         send(sm, entry, &result.down[i], kind);
         sm->places[entry->place].stores += kind == PACKET_WRITE && !(handed_on && i == 0);
     }
+    if (watched)
+        sm_tell_lookup(sm, entry, owner, outcome == CACHE_HIT);
     sm->inst_stats[flight->pc].misses += outcome == CACHE_MISS;
     if (entry->kind == ACCESS_STORE && !handed_on)
         sm->places[entry->place].stores--;
@@ -331,6 +214,10 @@ static bool transact(struct sm *sm, struct queued *entry) {
     } else if (entry->kind == ACCESS_LOAD)
         flight->done_cycle = sm->now + sm->params.l1_latency + sm->params.pipeline_cycles;
     return true;
+}
+
+static __attribute__((noinline, cold)) bool transact_watched(struct sm *sm, struct queued *entry) {
+    return transact(sm, entry, true);
 }
 
 /* ---- constants ---- */
@@ -437,7 +324,7 @@ void sm_memory(struct sm *sm) {
             cache_expect_set(sm->l1, entry->address[entry->next + EXPECT_SETS]);
             cache_expect_line(sm->l1, entry->address[entry->next + EXPECT_LINES]);
         }
-        if (!transact(sm, entry)) {
+        if (!(sm->hears || sm->bypass ? transact_watched(sm, entry) : transact(sm, entry, false))) {
             sm->lsu_blocked = true;
             return;
         }
@@ -456,7 +343,7 @@ void sm_memory(struct sm *sm) {
 }
 
 void sm_acknowledge(struct sm *sm, unsigned number) {
-    struct place *place = &sm->places[number];
+    struct sm_place *place = &sm->places[number];
     if (--place->stores)
         return;
     const slot_set formed = sm->regroup ? ~(slot_set)0 : 0, all = set_low(sm->shape.warps_per_place);
@@ -544,9 +431,12 @@ void sm_reply(struct sm *sm, const struct packet *packet) {
         arrive_elsewhere(sm, packet);
         return;
     }
-    if (packet->kind == PACKET_ATOMIC) {
-        struct flight *flight = &sm->flights[packet->tag];
+    const bool past_l1 = !sm->slips && packet->tag & TAG_PAST_L1;
+    if (packet->kind == PACKET_ATOMIC || past_l1) {
+        struct flight *flight = &sm->flights[(uint32_t)packet->tag];
         flight->outstanding--;
+        if (past_l1)
+            flight->done_cycle = sm->now + sm->params.l1_miss_latency + sm->params.pipeline_cycles;
         complete_if_done(sm, (uint32_t)packet->tag);
         return;
     }

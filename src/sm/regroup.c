@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "simt/threads.h"
-#include "sm/state.h"
+#include "sm/book.h"
+#include "sm/flight.h"
+#include "sm/ready.h"
 
 struct regroup {
     uint16_t (*threads)[LANES_MAX]; /* of each flight */
@@ -35,7 +37,7 @@ void sm_regroup_start(struct sm *sm, unsigned warp, uint32_t pc, uint32_t lanes)
 
 void sm_regroup_advance(struct sm *sm) {
     sm->mechanism_wake = NO_CYCLE;
-    sm_look_again(sm, sm->mechanism->advance(sm->control));
+    sm_look_again(sm, sm->forming->advance(sm->control));
 }
 
 bool sm_regroup_waits_for_memory(const struct sm *sm) {
@@ -47,11 +49,92 @@ unsigned sm_regroup_place(const struct sm *sm, const struct group *group) {
     return group->threads[bits_first(group->lanes)] / LANES_MAX / sm->shape.warps_per_place;
 }
 
+/* ---- what stands in slots ---- */
+
+/* A slot whose threads are still out: what it goes on with is fetched meanwhile, but not while they are at a barrier. */
+static void consider_held(struct sm *sm, unsigned w) {
+    struct sm_warp *warp = &sm->warps[w];
+    const uint32_t passed = warp->pc - warp->buffer_pc;
+    const bool here = passed < warp->buffer_end - warp->buffer_pc || warp->held == WAIT_BARRIER;
+    if (!here)
+        warp->buffer_pc = warp->buffer_end = warp->pc;
+    sm_join_sets(sm, w, here ? warp->held : WAIT_FETCH, SM_UNIT_SP);
+    if (warp->held != WAIT_REGISTER)
+        sm->stalled_long |= set_of(w);
+    sm_set_wait(sm, w, here ? warp->held : WAIT_FETCH);
+}
+
+/* The group in a slot: whoever is in it has no instruction in flight, so that no register is waited for. */
+void sm_consider_formed(struct sm *sm, unsigned slot) {
+    struct sm_warp *warp = &sm->warps[slot];
+    if (warp->waits) {
+        consider_held(sm, slot);
+        return;
+    }
+    const struct timed *timed = &sm->timed[warp->pc];
+    enum sm_wait wait = WAIT_TURN;
+    if (warp->pc - warp->buffer_pc >= warp->buffer_end - warp->buffer_pc) {
+        wait = WAIT_FETCH;
+        warp->buffer_end = warp->pc;
+    } else if (timed->order == ORDER_FENCE && !sm->forming->more &&
+               sm->places[sm_regroup_place(sm, &warp->group)].stores)
+        wait = WAIT_MEMORY;
+    warp->buffer_pc = warp->pc;
+    sm_join_sets(sm, slot, wait, timed->unit);
+    sm_set_wait(sm, slot, wait);
+}
+
+/* That of register 0 of its first thread. */
+static uint8_t first_bank(const struct sm *sm, const struct sm_warp *warp) {
+    const unsigned first = warp->group.threads ? warp->group.threads[bits_first(warp->group.lanes)] : 0;
+    return (uint8_t)(first / LANES_MAX % sm->params.register_banks);
+}
+
+/* The group in a slot of a mechanism that dissolves them: another, a grown one, or none. */
+void sm_update_formed(struct sm *sm, unsigned slot) {
+    struct sm_warp *warp = &sm->warps[slot];
+    const slot_set bit = set_of(slot);
+    sm->wants_fetch &= ~bit;
+    warp->waits = !sm->mechanism->offer(sm->control, slot, &warp->group);
+    if (warp->waits) {
+        bool memory = false;
+        warp->group.pc = sm->forming->ahead ? sm->forming->ahead(sm->control, slot, &memory) : NO_PC;
+        warp->held = warp->at_barrier ? WAIT_BARRIER : memory ? WAIT_MEMORY : WAIT_REGISTER;
+    }
+    if (warp->group.pc == NO_PC) {
+        sm_clear_ready(sm, slot);
+        sm->used &= ~bit;
+        sm->stalled_long |= bit;
+        return;
+    }
+    if (!(sm->used & bit)) {
+        sm->used |= bit;
+        warp->since = sm->now > warp->since ? sm->now : warp->since;
+        warp->stage = WAIT_FETCH;
+        warp->pc = warp->group.pc;
+        warp->bank = first_bank(sm, warp);
+    }
+    if (sm->forming->ahead && !warp->waits)
+        warp->bank = first_bank(sm, warp);
+    if (!warp->waits)
+        sm->slot_places[slot] = (uint8_t)sm_regroup_place(sm, &warp->group);
+    if (warp->group.pc != warp->pc) {
+        sm_set_wait(sm, slot, warp->stage == WAIT_FETCH ? WAIT_TURN : WAIT_FETCH);
+        warp->pc = warp->group.pc;
+        warp->astray |= warp->fetching; /* the mechanism has put another group here */
+    }
+    if (sm->formed_fetched) /* as static warps are fetched for while they are in flight, at the PCs their threads go to */
+        warp->buffer_pc = warp->pc, warp->buffer_end = warp->pc + 1;
+    sm_consider_formed(sm, slot);
+    if (sm->forming->more && warp->ready_unit == SM_UNIT_MEMORY) /* others of the bundle may need no memory */
+        sm_set_ready(sm, slot, SM_UNIT_SP);
+}
+
 /* ---- back from the pipeline ---- */
 
 void sm_regroup_write_back(struct sm *sm, uint32_t number) {
     struct flight *flight = &sm->flights[number];
-    struct place *place = &sm->places[flight->place];
+    struct sm_place *place = &sm->places[flight->place];
     const uint32_t lanes = flight->lanes;
     if (flight->ticket != NO_TICKET)
         sm->executor.finish(sm->executor.self, flight->ticket);
@@ -63,7 +146,7 @@ void sm_regroup_write_back(struct sm *sm, uint32_t number) {
     sm->regroup->stays[number] = 0;
     sm_free_flight(sm, number);
     if (lanes)
-        sm_look_again(sm, sm->mechanism->returned(sm->control, sm->regroup->threads[number], lanes));
+        sm_look_again(sm, sm->forming->returned(sm->control, sm->regroup->threads[number], lanes));
     sm_end_if_done(sm, (unsigned)(place - sm->places));
 }
 
@@ -122,8 +205,8 @@ slot_set sm_regroup_go_on(struct sm *sm, unsigned warp, uint32_t lanes) {
     uint32_t back = 0;
     slot_set changed = 0;
     threads_of_warp(threads, warp, LANES_MAX);
-    if (!sm->mechanism->ahead)
-        return sm->mechanism->returned(sm->control, threads, lanes);
+    if (!sm->forming->ahead)
+        return sm->forming->returned(sm->control, threads, lanes);
     for (BITS_EACH(lane, lanes)) {
         const unsigned thread = threads[lane], slot = regroup->barrier_slot[thread];
         if (--sm->warps[slot].at_barrier == 0)
@@ -133,15 +216,16 @@ slot_set sm_regroup_go_on(struct sm *sm, unsigned warp, uint32_t lanes) {
         else
             back |= UINT32_C(1) << lane;
     }
-    return back ? changed | sm->mechanism->returned(sm->control, threads, back) : changed;
+    return back ? changed | sm->forming->returned(sm->control, threads, back) : changed;
 }
 
-slot_set sm_regroup_launch(struct sm *sm, unsigned slot, unsigned warp, uint32_t pc, uint32_t lanes,
+slot_set sm_regroup_launch(struct sm *sm, unsigned slot, unsigned warp, const struct group *group,
                            const struct access *access, struct bundle *bundle) {
+    const uint32_t pc = group->pc, lanes = group->lanes;
     uint16_t threads[LANES_MAX];
     threads_of_warp(threads, warp, LANES_MAX);
     if (!sm_takes(sm, pc))
-        return sm->mechanism->returned(sm->control, threads, lanes);
+        return sm->forming->returned(sm->control, threads, lanes);
     const uint32_t number = sm_take_flight(sm);
     sm->flights[number] = (struct flight){
         .pc = pc, .place = (uint8_t)(warp / sm->shape.warps_per_place), .lanes = lanes, .ticket = NO_TICKET};
@@ -203,6 +287,8 @@ static slot_set issue_group(struct sm *sm, unsigned slot, const struct group *gr
     sm_tell_watcher(sm, slot,
                     &(struct group){.pc = group->pc, .lanes = group->lanes, .threads = sm->regroup->threads[number]},
                     &executed, number);
+    if (sm->hears)
+        sm_tell_issue(sm, slot, group, &executed);
     sm_book_flight(sm, slot, number, &access, bundle);
     bool predicted; /* a predictor is only heard of: groups are formed where their threads have gone */
     switch (executed.flow) {
@@ -218,7 +304,7 @@ static slot_set issue_group(struct sm *sm, unsigned slot, const struct group *gr
         changed |= sm_end_threads(sm, home, slot, threads, &executed, bundle);
         break;
     case FLOW_BARRIER:
-        if (sm->mechanism->ahead)
+        if (sm->forming->ahead)
             stay(sm, number, staying);
         changed |= sm_arrive(sm, home, slot, threads, &executed);
         break;
@@ -228,33 +314,32 @@ static slot_set issue_group(struct sm *sm, unsigned slot, const struct group *gr
 }
 
 /* Apart from the cycle loop, which would have fewer registers for warps that keep their slots. */
-__attribute__((noinline)) unsigned sm_regroup_issue(struct sm *sm, unsigned scheduler,
-                                                    const struct scheduler_view *view) {
-    const unsigned slot = sm->mechanism->pick ? sm->mechanism->pick(sm->control, (uint64_t)view->ready)
-                                              : sm->scheduler->pick(sm->schedulers[scheduler], view);
-    if (slot == ISSUE_SLOTS_MAX) {
+__attribute__((noinline)) unsigned sm_regroup_issue(struct sm *sm, unsigned scheduler, slot_set possible) {
+    const unsigned slot =
+        sm->forming->pick ? sm->forming->pick(sm->control, (uint64_t)possible) : sm_pick(sm, scheduler, possible);
+    if (sm->forming->pick && slot == ISSUE_SLOTS_MAX)
         sm_book(sm, sm_empty(sm, scheduler, 0), 1);
+    if (slot == (sm->forming->pick ? (unsigned)ISSUE_SLOTS_MAX : (unsigned)SCHEDULER_NONE))
         return 0;
-    }
     struct sm_warp *warp = &sm->warps[slot];
-    struct bundle bundle = {.turns = sm->mechanism->turns ? sm->mechanism->turns(sm->control, slot) : 1};
+    struct bundle bundle = {.turns = sm->forming->turns ? sm->forming->turns(sm->control, slot) : 1};
     struct group group = warp->group;
     slot_set changed = set_of(slot);
     sm->scheduler_pc[scheduler] = warp->pc;
     sm->inst_stats[warp->pc].waits[warp->stage] += sm->now - warp->since;
     warp->since = sm->now + 1;
-    for (bool offered = !sm->mechanism->more || sm->mechanism->offer(sm->control, slot, &group);
-         offered && !sm->faulted; offered = sm->mechanism->more && sm->mechanism->more(sm->control, slot, &group)) {
+    for (bool offered = !sm->forming->more || sm->mechanism->offer(sm->control, slot, &group); offered && !sm->faulted;
+         offered = sm->forming->more && sm->forming->more(sm->control, slot, &group)) {
         if (!has_room(sm, &group))
             continue;
         bundle.lanes |= group.lanes;
         changed |= issue_group(sm, slot, &group, &bundle);
     }
-    if (!sm->mechanism->ahead) /* else what has been fetched is used up as its PC passes it by */
+    if (!sm->forming->ahead) /* else what has been fetched is used up as its PC passes it by */
         warp->buffer_end = warp->buffer_pc;
     sm_look_again(sm, changed);
     if (!bundle.lanes) {
-        sm_book(sm, sm_stall(sm, &sm->warps[set_first(view->ready)], SM_UNIT_MEMORY), 1);
+        sm_book(sm, sm_stall(sm, &sm->warps[set_first(possible)], SM_UNIT_MEMORY), 1);
         return 0;
     }
     sm->scheduler_class[scheduler] = sm_width_class(sm, bits_count(bundle.lanes));

@@ -24,7 +24,7 @@ const struct stat_description sm_memory_table[] = {
     STAT_END};
 
 _Static_assert(offsetof(struct sm_stats, in_slots) + (SLOT_COUNT - 1) * sizeof(uint64_t) ==
-                       offsetof(struct sm_stats, stall_in_flight) &&
+                       offsetof(struct sm_stats, stall_scheduler) &&
                    offsetof(struct sm_stats, memory) == SLOT_MEMORY * sizeof(uint64_t),
                "SLOT lines of sm_stats.def stand in the order of enum sm_slot");
 
@@ -33,23 +33,26 @@ const char *const sm_wait_names[WAIT_COUNT] = {"fetch", "register", "memory", "b
 /* ---- keys and mechanisms ---- */
 
 enum sm_pipeline sm_pipeline(const struct sm_params *params, const struct divergence_ops *mechanism) {
-    const bool one_in_flight = mechanism->regroups || mechanism->looked_up;
+    const bool one_in_flight = mechanism->forming || mechanism->slipping;
     return one_in_flight && params->pipeline == SM_SCOREBOARD ? SM_BARREL : (enum sm_pipeline)params->pipeline;
 }
 
 bool sm_ignores(const struct divergence_ops *mechanism, const char *key) {
+    const struct divergence_forming *forming = mechanism->forming;
+    if (!forming)
+        return false;
     const struct {
         const char *key;
         bool ignored;
     } keys[] = {
-        {"sm.scheduler", mechanism->pick != NULL},
-        {"sm.fetch_group", mechanism->pick != NULL},
-        {"scheduler.group_timeout", mechanism->pick != NULL},
-        {"sm.fetch_straight", mechanism->regroups}, /* a group is fetched for where its threads have gone */
-        {"sm.fetch_width", mechanism->regroups && !mechanism->ahead}, /* once for every issue */
-        {"sm.fetch_cycles", mechanism->fetches_alone},
-        {"sm.fetches_per_cycle", mechanism->fetches_alone},
-        {"instruction_cache.", mechanism->fetches_alone},
+        {"sm.scheduler", forming->pick != NULL},
+        {"sm.fetch_group", forming->pick != NULL},
+        {"scheduler.group_timeout", forming->pick != NULL},
+        {"sm.fetch_straight", true},         /* a group is fetched for where its threads have gone */
+        {"sm.fetch_width", !forming->ahead}, /* once for every issue */
+        {"sm.fetch_cycles", forming->fetches_alone},
+        {"sm.fetches_per_cycle", forming->fetches_alone},
+        {"instruction_cache.", forming->fetches_alone},
     };
     for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++) {
         const size_t length = strlen(keys[i].key);
@@ -63,7 +66,13 @@ const struct sm_params *sm_params_of(const struct sm *sm) { return &sm->params; 
 
 /* ---- blocks ---- */
 
-unsigned sm_free_places(const struct sm *sm) { return sm->shape.places - sm->places_used - sm->given_count; }
+unsigned sm_free_places(const struct sm *sm) {
+    unsigned most = sm->shape.places;
+    for (unsigned s = 0; s < sm->params.schedulers; s++)
+        most = sm->schedulers[s] && sm->blocks_most[s] < most ? sm->blocks_most[s] : most;
+    const unsigned taken = sm->places_used + sm->given_count;
+    return most > taken ? most - taken : 0;
+}
 
 void sm_give(struct sm *sm, uint64_t block, uint32_t first_pc) {
     sm->wake = sm->now;
@@ -188,12 +197,7 @@ struct predictor_shape sm_predictor_keys(const struct sm_params *params) {
                                     .initial = params->predictor_initial};
 }
 
-enum status sm_create(struct sm **out, struct arena *arena, const struct sm_params *params,
-                      const struct cache_params *l1, const struct sm_caches *caches, const struct module *module,
-                      const struct sm_code *code, const struct executor *executor,
-                      const struct divergence_ops *mechanism, const struct sm_shape *shape, struct link *requests,
-                      struct link *replies, struct report *report) {
-    const bool many = shape->places * shape->warps_per_place > SET_SLOTS;
-    return (many ? &sm_many : &sm_few)
-        ->create(out, arena, params, l1, caches, module, code, executor, mechanism, shape, requests, replies, report);
+enum status sm_create(struct sm **out, struct arena *arena, const struct sm_parts *parts, struct report *report) {
+    const bool many = parts->shape->places * parts->shape->warps_per_place > SET_SLOTS;
+    return (many ? &sm_many : &sm_few)->create(out, arena, parts, report);
 }

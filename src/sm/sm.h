@@ -30,8 +30,8 @@ enum sm_slot {
     SLOT_ISSUED, /* and seven more */
     SLOT_MEMORY = 8,
     SLOT_IDLE,
-    SLOT_STALL, /* by the unit whose collectors are taken, in the order of enum sm_unit; the last by instructions in flight */
-    SLOT_STALL_COUNT = 6,
+    SLOT_STALL, /* by the unit whose collectors are taken, in the order of enum sm_unit; by instructions in flight; by the scheduler */
+    SLOT_STALL_COUNT = 7,
     SLOT_COUNT = SLOT_STALL + SLOT_STALL_COUNT
 };
 
@@ -150,11 +150,19 @@ struct sm_caches {
     bool instruction_perfect;
 };
 
-enum status sm_create(struct sm **out, struct arena *arena, const struct sm_params *params,
-                      const struct cache_params *l1, const struct sm_caches *caches, const struct module *module,
-                      const struct sm_code *code, const struct executor *executor,
-                      const struct divergence_ops *mechanism, const struct sm_shape *shape, struct link *requests,
-                      struct link *replies, struct report *report);
+/* What an SM is made of. */
+struct sm_parts {
+    const struct sm_params *params;
+    const struct cache_params *l1;
+    const struct sm_caches *caches;
+    const struct module *module;
+    const struct sm_code *code;
+    const struct executor *executor;
+    const struct divergence_ops *mechanism;
+    const struct sm_shape *shape;
+    struct link *requests, *replies;
+};
+enum status sm_create(struct sm **out, struct arena *arena, const struct sm_parts *parts, struct report *report);
 /* Places without a block; a block given now starts at the next cycle run. */
 unsigned sm_free_places(const struct sm *sm);
 void sm_give(struct sm *sm, uint64_t block, uint32_t first_pc);

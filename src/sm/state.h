@@ -10,13 +10,12 @@
 #include "mem/banks.h"
 #include "sm/scheduler/scheduler.h"
 #include "sm/sm.h"
+#include "sm/timed.h"
 
-enum sm_unit { SM_UNIT_SP, SM_UNIT_INT, SM_UNIT_DP, SM_UNIT_SFU, SM_UNIT_MEMORY, SM_UNIT_COUNT };
 enum {
     WHEEL_SLOTS =
         128, /* most events are nearer; all SMs' slots are gone through and should stay in the host's caches */
     FLIGHTS_MAX = SM_FLIGHTS,
-    TIMED_REGISTERS = 24,
     UNITS_MAX = 16,
     TRANSACTIONS_MAX = 64,
     QUEUE_MAX = 64, /* twice what sm.memory_queue may say: see sm_takes */
@@ -32,37 +31,9 @@ enum {
 #define TAG_INSTRUCTION UINT64_MAX
 #define TAG_CONSTANT (UINT64_MAX - 1)
 #define TAG_OWN_L2 (UINT64_MAX - 2)
-
-/* Registers of an instruction in one word of the scoreboard. */
-struct timed_word {
-    uint32_t word;
-    uint64_t all, written;
-};
-
-/* What must be over before it may issue, beside its registers. */
-enum timed_order { ORDER_NONE, ORDER_FENCE, ORDER_AFTER_ATOMICS, ORDER_PROGRESS /* nothing; issue counts it */ };
-
-/* An instruction as the pipeline sees it. */
-struct timed {
-    uint64_t all, written; /* its registers in `word` of the scoreboard, as a timed_word: most have no others */
-    const struct timed_word *more;
-    uint32_t word;
-    uint32_t parameter; /* kernel parameter read through the constant cache: its offset plus 1 */
-    uint16_t
-        busy_cycles; /* its unit takes the next instruction after so many; of the memory unit: before it accesses */
-    uint16_t done_cycles; /* from its start in the unit to write-back; of the memory unit: without an access */
-    uint8_t more_count;
-    uint8_t unit, src_count;        /* registers read through the banks */
-    uint8_t order;                  /* enum timed_order */
-    uint8_t banks[TIMED_REGISTERS]; /* of the registers read, for warp 0 */
-};
-
-struct sm_code {
-    const struct timed *timed; /* by PC */
-    uint32_t register_words;   /* of a warp's scoreboard */
-    bool accumulates;          /* there are warp-level operations that access memory */
-    bool snoops;               /* there are loads or stores that fetch what is not near, and go on */
-};
+#define TAG_PAST_L1                                                                                                    \
+    (UINT64_C(1)                                                                                                       \
+     << 63) /* with the number of a flight: a load that the L1 does not know of; not where lanes slip, whose tags have lanes there */
 
 /* An instruction between issue and write-back. */
 struct flight {
@@ -84,7 +55,7 @@ struct flight {
 
 enum event_kind { EVENT_WRITE_BACK, EVENT_COLLECTOR, EVENT_FETCHED };
 /* What happens in one cycle to come. Order within it changes nothing: warps, and flights, do not meet. */
-struct slot {
+struct wheel_slot {
     slot_set fetched;     /* warps */
     uint64_t collectors;  /* to be given back, eight bits for each kind of unit */
     uint32_t write_backs; /* the first flight plus 1 */
@@ -110,7 +81,7 @@ struct queued {
 };
 
 /* Registers of a warp that wait for a write, and those of them that wait for memory. */
-struct pending {
+struct sm_pending {
     uint64_t any, memory;
 };
 
@@ -143,15 +114,15 @@ struct sm_warp {
     uint32_t alive; /* lanes that had not ended when it was offered */
     uint32_t pc;    /* of that group */
     uint8_t bank;   /* of its register 0 */
-    struct pending *pending; /* its scoreboard, by word */
-    uint8_t ready_unit;      /* whose ready set it is in; SM_UNIT_COUNT: none */
-    uint32_t at_barrier;     /* sm/regroup.c: threads that were issued from here and wait there */
-    uint64_t since;          /* cycle the present wait began */
+    struct sm_pending *pending; /* its scoreboard, by word */
+    uint8_t ready_unit;         /* whose ready set it is in; SM_UNIT_COUNT: none */
+    uint32_t at_barrier;        /* sm/regroup.c: threads that were issued from here and wait there */
+    uint64_t since;             /* cycle the present wait began */
     uint32_t memory_in_flight, atomics_in_flight;
 };
 
 /* Instructions of a warp that waits for the outcome of its branch: from one to before the other. */
-struct kept {
+struct sm_kept {
     uint32_t pc, end;
 };
 
@@ -171,7 +142,7 @@ struct own_l2 {
     } queue[OWN_L2_QUEUE];
 };
 
-struct place {
+struct sm_place {
     bool used;
     uint64_t block;
     uint32_t alive, stores; /* stores: not yet acknowledged */
@@ -184,8 +155,9 @@ struct sm {
     const struct module *module;
     struct executor executor;
     const struct divergence_ops *mechanism;
+    const struct divergence_forming *forming; /* its own; NULL: warps keep their slots */
     void *control;
-    struct regroup *regroup; /* NULL: warps keep their slots */
+    struct regroup *regroup; /* of forming; NULL: warps keep their slots */
     bool whole_warps;        /* and wait for others as a whole */
     bool loads_part;         /* threads come back with their own data */
     struct waits *waits;     /* of each warp */
@@ -193,7 +165,7 @@ struct sm {
     bool slips;              /* lanes of a warp go on while others wait for their data */
     struct divergence_usage usage;
     struct predictor *predictor; /* NULL: fetch knows at once where branches go, and nobody asks for predictions */
-    struct kept *kept;           /* of each warp; NULL: fetch knows at once */
+    struct sm_kept *kept;        /* of each warp; NULL: fetch knows at once */
     bool is_watched;             /* there is somebody who hears of issues, or a predictor */
     struct sm_shape shape;
     unsigned warp_count, slot_count;
@@ -209,7 +181,7 @@ struct sm {
     uint32_t wide;                        /* cycles that a warp takes to issue */
     uint8_t width_classes[LANES_MAX + 1]; /* by lanes of a group: eighths of a warp, from issued_1 on */
     bool books_later;                     /* see `empty` */
-    struct pending *pending;              /* [warp][word] */
+    struct sm_pending *pending;           /* [warp][word] */
     uint32_t instruction_ways;
     bool formed_fetched;     /* regroup: groups have their instruction when they are formed */
     uint32_t line_mask;      /* instructions of what a fetch takes from the instruction cache, less 1 */
@@ -220,7 +192,7 @@ struct sm {
     uint64_t now;            /* asleep: the cycle up to which slots are counted */
     uint64_t wake;           /* nothing happens before this cycle but by news from outside */
     uint64_t mechanism_wake; /* the cycle in which the mechanism acts by itself */
-    struct place *places;
+    struct sm_place *places;
     unsigned places_used;
     struct {
         uint64_t block;
@@ -232,6 +204,9 @@ struct sm {
     uint32_t progress[WARPS_MAX];   /* by slot: the register that `progress` counts up */
     void *schedulers[SCHEDULERS_MAX];
     const struct scheduler_ops *scheduler;
+    bool sees_memory;                        /* it asks what ready warps want of memory */
+    uint32_t hears;                          /* kinds of events that it hears of, a bit each */
+    unsigned blocks_most[SCHEDULERS_MAX];    /* that each of them allows */
     uint64_t scheduler_busy[SCHEDULERS_MAX]; /* a wide warp is still issuing until this cycle */
     uint8_t scheduler_class[SCHEDULERS_MAX]; /* of that warp, from issued_1 on: its slots are counted as they pass */
     uint32_t scheduler_pc[SCHEDULERS_MAX];   /* of its instruction */
@@ -278,9 +253,11 @@ struct sm {
     slot_set used, wants_fetch, stalled_long; /* warps */
     slot_set ready;                           /* warps that lack nothing but a unit, a queue or their turn */
     slot_set ready_for[SM_UNIT_COUNT];        /* the same by the unit they need */
+    slot_set bypass;                          /* warps whose loads pass the L1 by, as the scheduler says */
     slot_set near; /* warps whose last access to memory has met no miss so far: what they wait for may be near */
     slot_set unit_blocked; /* warps that are ready but whose unit has no room, booked as waiting for it */
     slot_set older[SET_SLOTS];
+    struct scheduler_view view; /* what schedulers are shown */
     slot_set scheduler_warps[SCHEDULERS_MAX];
     /* Cycles from `since` on in which no scheduler issued, while the sets of warps were these: booked when they end. Only
      * where every issue takes one cycle and groups keep their warps. */
@@ -291,18 +268,14 @@ struct sm {
         slot_set used, ready, stalled_long;
         struct booking to[SCHEDULERS_MAX];
     } empty;
-    struct slot wheel[WHEEL_SLOTS];
+    struct wheel_slot wheel[WHEEL_SLOTS];
     uint64_t wheel_bits[WHEEL_SLOTS / 64];
 };
 
 /* What is called from outside and knows sets of slots, of cycle.c and of many.c: sm_create, sm_run of an SM that is awake,
  * sm_settle, sm_clean, sm_describe, sm_view_slot, sm_count_waits. */
 struct sm_entries {
-    enum status (*create)(struct sm **out, struct arena *arena, const struct sm_params *params,
-                          const struct cache_params *l1, const struct sm_caches *caches, const struct module *module,
-                          const struct sm_code *code, const struct executor *executor,
-                          const struct divergence_ops *mechanism, const struct sm_shape *shape, struct link *requests,
-                          struct link *replies, struct report *report);
+    enum status (*create)(struct sm **out, struct arena *arena, const struct sm_parts *parts, struct report *report);
     bool (*run)(struct sm *sm, uint64_t from, uint64_t to);
     void (*settle)(struct sm *sm, uint64_t cycle);
     void (*describe)(const struct sm *sm, struct report *report);
@@ -311,6 +284,8 @@ struct sm_entries {
     void (*count_waits)(const struct sm *sm, uint64_t waits[WAIT_COUNT]);
 };
 extern const struct sm_entries sm_few, sm_many;
+/* create.c */
+SM_STAGE enum status sm_make(struct sm **out, struct arena *arena, const struct sm_parts *parts, struct report *report);
 /* cycle.c */
 /* An event that the wheel does not reach yet. */
 SM_STAGE void sm_far_event(struct sm *sm, uint64_t cycle, enum event_kind kind, uint32_t value);
@@ -327,6 +302,7 @@ SM_STAGE void sm_fetched_astray(struct sm *sm, unsigned warp);
 SM_STAGE void sm_predict(struct sm *sm, unsigned warp, const struct executed *executed);
 SM_STAGE void sm_instruction_arrived(struct sm *sm, uint64_t address);
 /* issue.c */
+SM_STAGE void sm_count_parting(struct sm *sm, const struct executed *executed);
 /* Looks at a warp anew: what it would issue and what it waits for. */
 SM_STAGE void sm_update_warp(struct sm *sm, unsigned warp);
 /* The same while the mechanism's offer stands: instructions or registers have come. */
@@ -334,10 +310,18 @@ SM_STAGE void sm_consider_warp(struct sm *sm, unsigned warp);
 /* The same when its instructions have come: it waited for them, and was in no set. */
 SM_STAGE void sm_consider_fetched(struct sm *sm, unsigned warp);
 SM_STAGE void sm_issue(struct sm *sm);
+/* pipeline.memory_in_flight: what holds back a warp without a scoreboard that goes on beside its loads and stores. */
+SM_STAGE enum sm_wait sm_find_wait_beside(const struct sm *sm, unsigned warp, const struct timed *timed);
 /* Nothing issues from this cycle on. */
 SM_STAGE void sm_begin_empty(struct sm *sm);
 /* What has passed so is booked. */
 SM_STAGE void sm_end_empty(struct sm *sm);
+/* flight.c */
+/* Behind those given back come those never used. */
+SM_STAGE uint32_t sm_use_flight(struct sm *sm);
+/* Of an instruction of the memory unit. */
+SM_STAGE void sm_launch_memory(struct sm *sm, unsigned warp, uint32_t flight, const struct timed *timed,
+                               const struct access *access);
 /* NO_FLIGHT: there is none. */
 SM_STAGE uint32_t sm_take_flight(struct sm *sm);
 static inline void sm_free_flight(struct sm *sm, uint32_t number) {
@@ -349,9 +333,31 @@ SM_STAGE void sm_book_flight(struct sm *sm, unsigned slot, uint32_t flight, cons
                              struct bundle *bundle);
 /* A warp's instruction, without a flight where none is free. */
 SM_STAGE void sm_launch_if_room(struct sm *sm, unsigned warp, uint32_t pc, const struct access *access);
-SM_STAGE void sm_count_parting(struct sm *sm, const struct executed *executed);
 SM_STAGE void sm_write_back(struct sm *sm, uint32_t flight);
 SM_STAGE void sm_end_if_done(struct sm *sm, unsigned place);
+/* tell.c: for schedulers that ask */
+SM_STAGE void sm_tell(struct sm *sm, const struct scheduler_event *event);
+/* Of an instruction that a slot has issued. */
+SM_STAGE void sm_tell_issue(struct sm *sm, unsigned slot, const struct group *group, const struct executed *executed);
+SM_STAGE void sm_see_memory(struct sm *sm);
+/* It chose none of these. */
+SM_STAGE void sm_book_none(struct sm *sm, slot_set possible);
+/* The slot that issues: its policy's choice; SCHEDULER_NONE, and the slot is booked: none. */
+static inline unsigned sm_pick(struct sm *sm, unsigned scheduler, slot_set possible) {
+    sm->view.ready = possible, sm->view.stalled = sm->stalled_long;
+    if (sm->sees_memory)
+        sm_see_memory(sm);
+    const unsigned slot = sm->scheduler->pick(sm->schedulers[scheduler], &sm->view);
+    if (slot == SCHEDULER_NONE)
+        sm_book_none(sm, possible);
+    return slot;
+}
+SM_STAGE struct scheduler_memory sm_scheduler_memory(const struct sm *sm);
+/* Lines of the L1 know the slot that brought them, where the scheduler hears of hits, misses or evictions. */
+SM_STAGE void sm_watch_l1(struct sm *sm);
+/* Of the next transaction of a load or store, which the L1 has looked up; owner: of the line before. */
+SM_STAGE void sm_tell_lookup(struct sm *sm, const struct queued *entry, unsigned owner, bool hit);
+static inline bool sm_hears(const struct sm *sm, enum scheduler_event_kind kind) { return sm->hears >> kind & 1; }
 /* wait.c: calls answer with the slots to be looked at again. `threads`: of each lane of the group; NULL: the warp's of the
  * slot. `bundle`: where the mechanism dissolves groups. */
 SM_STAGE void sm_look_again(struct sm *sm, slot_set slots);
@@ -368,13 +374,17 @@ SM_STAGE slot_set sm_end_threads(struct sm *sm, unsigned place, unsigned slot, c
 SM_STAGE void sm_describe_waits(const struct sm *sm, unsigned warp, struct report *report);
 /* regroup.c: where the mechanism dissolves groups */
 SM_STAGE struct regroup *sm_regroup_create(struct arena *arena, unsigned warps);
+/* The group in a slot: another, a grown one, or none. */
+SM_STAGE void sm_update_formed(struct sm *sm, unsigned slot);
+/* The same while the mechanism's offer stands: whoever is in it has no instruction in flight, so that no register is waited for. */
+SM_STAGE void sm_consider_formed(struct sm *sm, unsigned slot);
 SM_STAGE void sm_regroup_start(struct sm *sm, unsigned warp, uint32_t pc, uint32_t lanes);
 /* Every unfinished thread waits for memory, or for threads that do. */
 SM_STAGE bool sm_regroup_waits_for_memory(const struct sm *sm);
 /* The block of its threads. */
 SM_STAGE unsigned sm_regroup_place(const struct sm *sm, const struct group *group);
 /* One of the ready slots issues in the scheduler's turn: the turns it takes; 0: none did, and the slot is booked. */
-SM_STAGE unsigned sm_regroup_issue(struct sm *sm, unsigned scheduler, const struct scheduler_view *view);
+SM_STAGE unsigned sm_regroup_issue(struct sm *sm, unsigned scheduler, slot_set possible);
 SM_STAGE void sm_regroup_write_back(struct sm *sm, uint32_t flight);
 /* The barrier of these lanes of the warp has opened: they come back, those that their slot keeps (`ahead`) when their
  * instruction is written back too. */
@@ -384,8 +394,9 @@ SM_STAGE void sm_regroup_advance(struct sm *sm);
 /* A flight of their own for lanes that may miss, or the whole; taken back when they hit. */
 SM_STAGE uint32_t sm_regroup_split(struct sm *sm, uint32_t flight, uint32_t lanes);
 SM_STAGE void sm_regroup_rejoin(struct sm *sm, uint32_t flight, uint32_t part);
-/* Threads of one warp go on together, through the pipeline where it has room for one more. */
-SM_STAGE slot_set sm_regroup_launch(struct sm *sm, unsigned slot, unsigned warp, uint32_t pc, uint32_t lanes,
+/* Threads of one warp, whose group has no threads of its own, go on together, through the pipeline where it has room for one
+ * more. */
+SM_STAGE slot_set sm_regroup_launch(struct sm *sm, unsigned slot, unsigned warp, const struct group *group,
                                     const struct access *access, struct bundle *bundle);
 /* memory.c */
 SM_STAGE void sm_enqueue_access(struct sm *sm, uint32_t flight, const struct access *access, uint64_t ready_cycle);
@@ -448,53 +459,6 @@ static inline slot_set sm_answer(const struct sm *sm, unsigned warp, uint64_t sl
     return SET_SLOTS > 64 ? (slot_set)slots << before : slots;
 }
 
-/* The one that started first; where the mechanism forms groups, the first slot. */
-static inline unsigned sm_oldest(const struct sm *sm, slot_set warps) {
-    unsigned oldest = set_first(warps);
-    while ((warps &= sm->older[oldest]) != 0)
-        oldest = set_first(warps);
-    return oldest;
-}
-
-static inline void sm_count_slots(struct sm *sm, uint32_t pc, unsigned class, uint64_t slots) {
-    sm->stats.in_slots[class] += slots;
-    sm->inst_stats[pc].slots[class] += slots;
-}
-
-/* Where a slot is booked in which a warp would issue, were there room in the stage it needs. */
-static inline struct booking sm_stall(const struct sm *sm, const struct sm_warp *warp, unsigned stage) {
-    stage = sm->free_flight == NO_FLIGHT ? SLOT_STALL_COUNT - 1u : stage;
-    return (struct booking){warp->pc, SLOT_STALL + stage};
-}
-
-/* The same of a slot in which a scheduler with these ready warps issues nothing. */
-static inline struct booking sm_empty(const struct sm *sm, unsigned scheduler, slot_set ready) {
-    if (ready) {
-        const struct sm_warp *warp = &sm->warps[sm_oldest(sm, ready)];
-        return sm_stall(sm, warp, sm->holding ? SM_UNIT_MEMORY : warp->ready_unit);
-    }
-    const slot_set mine = sm->used & sm->scheduler_warps[scheduler], soon = mine & ~sm->stalled_long;
-    const bool memory = sm->regroup ? sm_regroup_waits_for_memory(sm) : sm->used && !(sm->used & ~sm->stalled_long);
-    const uint32_t pc = mine ? sm->warps[sm_oldest(sm, soon ? soon : mine)].pc : sm->module->code_count;
-    return (struct booking){pc, memory ? SLOT_MEMORY : SLOT_IDLE};
-}
-
-static inline void sm_book(struct sm *sm, struct booking to, uint64_t slots) {
-    sm->stats.stall += to.class >= SLOT_STALL ? slots : 0;
-    sm_count_slots(sm, to.pc, to.class, slots);
-}
-
-/* Slots that a warp of the scheduler fills. */
-static inline void sm_count_issued(struct sm *sm, unsigned scheduler, uint64_t slots) {
-    sm_count_slots(sm, sm->scheduler_pc[scheduler], sm->scheduler_class[scheduler], slots);
-}
-
-static inline void sm_count_group(struct sm *sm, unsigned lanes) {
-    sm->stats.issues++;
-    sm->stats.active_lanes += lanes;
-    sm->histograms->active_lanes[lanes]++;
-}
-
 enum { UNIT_BITS = 8 };
 #define UNIT_ONES UINT64_C(0x0101010101)
 
@@ -526,46 +490,6 @@ static inline uint32_t sm_room(const struct sm *sm) {
         return room;
     const uint32_t kept = cache_outstanding(sm->l1) + 1;
     return room > kept ? room - kept : 0;
-}
-
-/* The wheel's slot for a cycle within its reach. */
-static inline struct slot *sm_slot(struct sm *sm, uint64_t cycle) {
-    const unsigned at = (unsigned)(cycle % WHEEL_SLOTS);
-    sm->wheel_bits[at / 64] |= UINT64_C(1) << at % 64;
-    return &sm->wheel[at];
-}
-
-static inline void sm_write_back_at(struct sm *sm, uint64_t cycle, uint32_t flight) {
-    if (cycle - sm->now >= WHEEL_SLOTS) {
-        sm_far_event(sm, cycle, EVENT_WRITE_BACK, flight);
-        return;
-    }
-    struct slot *slot = sm_slot(sm, cycle);
-    sm->flights[flight].next = slot->write_backs;
-    slot->write_backs = flight + 1;
-}
-
-static inline void sm_fetched_at(struct sm *sm, uint64_t cycle, unsigned warp) {
-    if (cycle - sm->now >= WHEEL_SLOTS)
-        sm_far_event(sm, cycle, EVENT_FETCHED, warp);
-    else
-        sm_slot(sm, cycle)->fetched |= set_of(warp);
-}
-
-static inline void sm_collector_at(struct sm *sm, uint64_t cycle, enum sm_unit unit) {
-    if (cycle - sm->now >= WHEEL_SLOTS)
-        sm_far_event(sm, cycle, EVENT_COLLECTOR, unit);
-    else
-        sm_slot(sm, cycle)->collectors += UINT64_C(1) << UNIT_BITS * unit;
-}
-
-static inline void sm_event(struct sm *sm, uint64_t cycle, enum event_kind kind, uint32_t value) {
-    if (kind == EVENT_WRITE_BACK)
-        sm_write_back_at(sm, cycle, value);
-    else if (kind == EVENT_COLLECTOR)
-        sm_collector_at(sm, cycle, value);
-    else
-        sm_fetched_at(sm, cycle, value);
 }
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "simt/threads.h"
-#include "sm/state.h"
+#include "sm/book.h"
 
 void sm_look_again(struct sm *sm, slot_set slots) {
     for (; slots; slots &= slots - 1)
@@ -15,8 +15,10 @@ void sm_look_again(struct sm *sm, slot_set slots) {
 static void hold(struct sm *sm, unsigned warp, uint32_t pc, uint32_t at, uint32_t lanes) {
     waits_add(&sm->waits[warp], pc, at, lanes);
     sm->at_others += bits_count(lanes);
-    if (sm->mechanism->wait)
-        sm->mechanism->wait(sm->control, warp, lanes);
+    if (sm_hears(sm, SCHEDULER_WAITS) && !sm->regroup)
+        sm_tell(sm, &(struct scheduler_event){.kind = SCHEDULER_WAITS, .warp = warp, .pc = pc, .lanes = lanes});
+    if (sm->mechanism->waiting)
+        sm->mechanism->waiting->wait(sm->control, warp, lanes);
     else if (!sm->regroup)
         sm->warps[warp].waits = true;
 }
@@ -24,8 +26,11 @@ static void hold(struct sm *sm, unsigned warp, uint32_t pc, uint32_t at, uint32_
 static slot_set let_go(struct sm *sm, unsigned warp, uint32_t lanes) {
     if (sm->regroup)
         return sm_regroup_go_on(sm, warp, lanes);
+    if (sm_hears(sm, SCHEDULER_GOES_ON))
+        sm_tell(sm, &(struct scheduler_event){.kind = SCHEDULER_GOES_ON, .warp = warp, .lanes = lanes});
     sm->warps[warp].waits = false;
-    return sm->mechanism->go_on ? sm_answer(sm, warp, sm->mechanism->go_on(sm->control, warp, lanes)) : set_of(warp);
+    return sm->mechanism->waiting ? sm_answer(sm, warp, sm->mechanism->waiting->go_on(sm->control, warp, lanes))
+                                  : set_of(warp);
 }
 
 /* ---- block barriers ---- */
@@ -36,8 +41,7 @@ static slot_set release(struct sm *sm, unsigned number, unsigned id) {
     for (unsigned w = number * sm->shape.warps_per_place; w < (number + 1) * sm->shape.warps_per_place; w++)
         for (struct waiting one; waits_take(&sm->waits[w], id, &one);) {
             sm->at_others -= bits_count(one.lanes);
-            sm->executor.barrier_result(sm->executor.self, w, one.pc, one.lanes, result.true_count, result.all,
-                                        result.any);
+            sm->executor.barrier_result(sm->executor.self, w, one.pc, one.lanes, &result);
             changed |= let_go(sm, w, one.lanes);
         }
     return changed;
@@ -49,7 +53,7 @@ bool sm_stays(const struct sm *sm, const struct executed *executed) {
 
 slot_set sm_arrive(struct sm *sm, unsigned number, unsigned slot, const uint16_t *threads,
                    const struct executed *executed) {
-    struct place *place = &sm->places[number];
+    struct sm_place *place = &sm->places[number];
     const bool met = barrier_arrive(&place->barriers[executed->barrier], executed, place->alive);
     unsigned warp;
     if (sm_stays(sm, executed))
@@ -90,7 +94,7 @@ static slot_set meet(struct sm *sm, unsigned slot, unsigned warp, struct bundle 
             break;
         }
         if (sm->regroup)
-            changed |= sm_regroup_launch(sm, slot, warp, pc, set, &access, bundle);
+            changed |= sm_regroup_launch(sm, slot, warp, &group, &access, bundle);
         else {
             sm_launch_if_room(sm, warp, pc, &access);
             changed |= let_go(sm, warp, set);
@@ -119,7 +123,7 @@ slot_set sm_meet(struct sm *sm, unsigned slot, const struct group *offered, stru
 
 slot_set sm_end_threads(struct sm *sm, unsigned number, unsigned slot, const uint16_t *threads,
                         const struct executed *executed, struct bundle *bundle) {
-    struct place *place = &sm->places[number];
+    struct sm_place *place = &sm->places[number];
     const unsigned ended = bits_count(executed->taken);
     slot_set changed = 0;
     place->alive -= ended;
@@ -138,7 +142,7 @@ slot_set sm_end_threads(struct sm *sm, unsigned number, unsigned slot, const uin
 /* ---- reports ---- */
 
 static void describe_waiting(const struct sm *sm, unsigned warp, const struct waiting *one, struct report *report) {
-    const struct place *place = &sm->places[warp / sm->shape.warps_per_place];
+    const struct sm_place *place = &sm->places[warp / sm->shape.warps_per_place];
     const unsigned id = (unsigned)sm->shape.id, number = warp % sm->shape.warps_per_place;
     const unsigned long long block = place->block;
     char where[256];

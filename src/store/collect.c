@@ -16,9 +16,12 @@
 
 struct reading {
     struct collection *out;
-    struct collect_row *row;
-    struct arena *arena;
-    unsigned guess; /* results name their numbers in one order: the next is most likely this one */
+    const struct store *store;
+    bool whole;              /* documents are wanted, not only what is collected of them */
+    struct arena *arena;     /* of what is collected */
+    struct arena *scratch;   /* of one result after the other */
+    struct collect_row *row; /* of the result under way */
+    unsigned guess;          /* results name their numbers in one order: the next is most likely this one */
 };
 
 static unsigned find_measure(struct reading *r, const char *name) {
@@ -63,14 +66,15 @@ static json_t *read_member(const char *text, size_t length, const char *name, st
 }
 
 /* The document, or what of it is wanted. */
-static enum status read_result(struct collection *out, const struct store *store, const char *key, bool whole,
-                               struct arena *arena, json_t **root, struct report *report) {
-    const char *path = store_path(store, arena, key, STORE_DONE);
+static enum status read_result(const struct reading *r, const char *key, json_t **root, struct report *report) {
+    struct collection *out = r->out;
+    struct arena *arena = r->scratch;
+    const char *path = store_path(r->store, arena, key, STORE_DONE);
     char *text = NULL;
     size_t length = 0;
-    if (store_read(store, key, STORE_DONE, arena, &text, &length) != STORE_WHOLE)
+    if (store_read(r->store, key, STORE_DONE, arena, &text, &length) != STORE_WHOLE)
         return report_add(report, STATUS_SYSTEM, "%s is gone, or damaged: run the sweep again", path);
-    json_t *total = whole ? NULL : read_member(text, length, "total", arena);
+    json_t *total = r->whole ? NULL : read_member(text, length, "total", arena);
     if (total && !out->units)
         out->units = read_member(text, length, "units", arena);
     if (total) {
@@ -127,12 +131,14 @@ enum status collect_read(const struct plan *plan, const struct store *store, con
     const uint64_t *bits = options->costs ? read_bits(plan->sweep) : NULL;
     enum status status = STATUS_OK;
     struct arena scratch = {0};
+    struct reading reading = {
+        .out = out, .store = store, .whole = options->visit != NULL, .arena = sweep->arena, .scratch = &scratch};
     for (uint64_t i = 0; i < plan->count; i++) {
         if (plan->points[i].state != STORE_DONE)
             continue;
         json_t *root = NULL;
-        const enum status one = read_result(out, store, plan->points[i].key, options->visit, &scratch, &root, report);
-        struct reading reading = {out, &out->rows[i], sweep->arena, 0};
+        const enum status one = read_result(&reading, plan->points[i].key, &root, report);
+        reading.row = &out->rows[i], reading.guess = 0;
         if (!one)
             result_counters(json_object_get(root, "total"), &scratch, add_measure, &reading);
         if (!one && bits)

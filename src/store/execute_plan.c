@@ -13,7 +13,7 @@ struct wanted {
     const struct plan_point *point;
 };
 
-struct job {
+struct running_point {
     pid_t child; /* 0: none */
     const struct plan_point *point;
 };
@@ -23,7 +23,7 @@ struct runner {
     const struct execute_options *options;
     struct execute_progress *progress;
     struct child_watch watch;
-    struct job *jobs;
+    struct running_point *jobs;
     struct wanted *waiting; /* a ring: those that another process is at go to its end, once */
     uint64_t next, end, first_end;
     bool refused; /* by the host, a point that said so */
@@ -46,7 +46,8 @@ static void collect_waiting(struct runner *r, const struct plan *plans, unsigned
     r->first_end = r->progress->total = r->end;
 }
 
-static enum status start(struct runner *r, struct job *job, const struct wanted *wanted, struct report *report) {
+static enum status start(struct runner *r, struct running_point *job, const struct wanted *wanted,
+                         struct report *report) {
     char number[24], part[24], memory[24];
     const struct sweep_source *source = &wanted->sweep->source;
     snprintf(number, sizeof number, "%llu", (unsigned long long)wanted->point->number);
@@ -89,7 +90,7 @@ static const struct wanted *take(struct runner *r) {
     return NULL;
 }
 
-static void finish(struct runner *r, struct job *job, int ended) {
+static void finish(struct runner *r, struct running_point *job, int ended) {
     const enum store_state state = store_find(r->store, job->point->key);
     r->progress->running--;
     *(state == STORE_DONE     ? &r->progress->kept
@@ -155,7 +156,7 @@ enum status execute_plans(const struct store *store, const struct plan *plans, u
     *progress = (struct execute_progress){0};
     store_clean(store);
     collect_waiting(&r, plans, count);
-    r.jobs = ARENA_ARRAY(&r.arena, struct job, options->jobs);
+    r.jobs = ARENA_ARRAY(&r.arena, struct running_point, options->jobs);
     child_watch(&r.watch);
     const enum status status = run_all(&r, report);
     child_unwatch(&r.watch);

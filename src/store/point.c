@@ -68,21 +68,17 @@ static enum status add_fill(struct point_program *program, struct arena *arena, 
 static enum status load_launch(struct point_program *program, struct arena *arena, struct report *report) {
     struct arena scratch = {0};
     struct launch_file file;
-    struct compiled compiled;
-    bool is_compiled;
-    const char *module = NULL;
+    struct run_module module;
     char *text = NULL;
-    size_t length = 0, module_bytes = 0;
-    uint64_t source_hash;
+    size_t length = 0;
     enum status status = file_read(program->path, LAUNCH_FILE_LIMIT_BYTES, &scratch, &text, &length, report);
     if (!status)
         status = launch_file_parse(&scratch, program->path, text, length, &file, report);
     if (!status) /* what a module includes is in its PTX */
-        status =
-            run_load_text(&file, 64, &scratch, &compiled, &is_compiled, &module, &module_bytes, &source_hash, report);
+        status = run_load_text(&file, 64, &scratch, &module, report);
     if (!status) {
         add_file(program, arena, "launch file", text, length);
-        add_file(program, arena, "PTX", module, module_bytes);
+        add_file(program, arena, "PTX", module.text, module.length);
         status = read_file(program, arena, file.module, file_join(&scratch, file.folder, file.module), report);
     }
     for (unsigned i = 0; !status && i < file.buffer_count; i++)

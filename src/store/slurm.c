@@ -20,16 +20,16 @@
 
 /* Runs one; what it said is in `end`. */
 static enum status ask(struct arena *arena, const char *const *words, struct process_end *end, struct report *report) {
-    struct arguments arguments = {0};
+    struct command_line arguments = {0};
     char *folder = folder_make_temporary(arena), *program = program_find(arena, words[0]);
     if (!program)
         return report_add(report, STATUS_SYSTEM, "there is no '%s' here: is this a computer of a cluster with Slurm?",
                           words[0]);
     if (!folder)
         return report_add(report, STATUS_SYSTEM, "no temporary folder: %s", strerror(errno));
-    arguments_add(arena, &arguments, program);
+    command_line_add(arena, &arguments, program);
     for (unsigned i = 1; words[i]; i++)
-        arguments_add(arena, &arguments, words[i]);
+        command_line_add(arena, &arguments, words[i]);
     const enum status status = process_run(arena, &arguments, file_join(arena, folder, "said"), NULL, end, report);
     folder_remove(arena, folder);
     return status;
@@ -130,7 +130,7 @@ static void say(const struct running *r, const char *what) {
 /* sbatch's words for the tasks from `first` on. */
 static const char **submission(struct running *r, unsigned first, unsigned count) {
     struct arena *arena = &r->scratch;
-    struct arguments words = {0};
+    struct command_line words = {0};
     const struct job *job = &r->job;
     const char *const own[] = {
         "sbatch",
@@ -142,16 +142,16 @@ static const char **submission(struct running *r, unsigned first, unsigned count
         "--ntasks=1",
         arena_printf(arena, "--array=0-%u", count - 1),
     };
-    arguments_add_all(arena, &words, own, sizeof own / sizeof *own);
+    command_line_add_all(arena, &words, own, sizeof own / sizeof *own);
     if (r->options->execute.memory_bytes) /* the point, and who looks after it */
-        arguments_add(arena, &words,
-                      arena_printf(arena, "--mem=%lluM",
-                                   (unsigned long long)(r->options->execute.memory_bytes >> 20) + 64));
+        command_line_add(arena, &words,
+                         arena_printf(arena, "--mem=%lluM",
+                                      (unsigned long long)(r->options->execute.memory_bytes >> 20) + 64));
     for (const char *const *word = r->options->words; *word; word++)
-        arguments_add(arena, &words, *word);
-    arguments_add(arena, &words, job_path(job, "sh"));
-    arguments_add(arena, &words, arena_printf(arena, "%u", first));
-    arguments_end(arena, &words);
+        command_line_add(arena, &words, *word);
+    command_line_add(arena, &words, job_path(job, "sh"));
+    command_line_add(arena, &words, arena_printf(arena, "%u", first));
+    command_line_end(arena, &words);
     return words.items;
 }
 
@@ -339,7 +339,7 @@ static void forget_failures(struct running *r) {
         }
 }
 
-enum status slurm_execute(const struct store *store, const char *name, struct plan *plans, unsigned count,
+enum status slurm_execute(const struct store *store, struct plan *plans, unsigned count,
                           const struct slurm_options *options, struct execute_progress *progress,
                           struct report *report) {
     struct running r = {.store = store,
@@ -347,7 +347,7 @@ enum status slurm_execute(const struct store *store, const char *name, struct pl
                         .progress = progress,
                         .plans = plans,
                         .count = count,
-                        .name = name,
+                        .name = options->name,
                         .arrays = ""};
     *progress = (struct execute_progress){0};
     if (options->execute.retry)
@@ -362,7 +362,7 @@ enum status slurm_execute(const struct store *store, const char *name, struct pl
         return STATUS_OK;
     store_clean(store);
     r.array_limit = configured(&r.scratch, "MaxArraySize", 1001);
-    job_open(&r.job, store, name, plans, count);
+    job_open(&r.job, store, options->name, plans, count);
     child_watch(&r.watch);
     const enum status status = run_rounds(&r, report);
     child_unwatch(&r.watch);

@@ -7,6 +7,7 @@
 #include "store/job.h"
 
 struct slurm_options {
+    const char *name;               /* of the job */
     struct execute_options execute; /* retry, memory_bytes, watch */
     const char *const *words;       /* for sbatch; NULL at their end */
     double task_seconds;
@@ -15,8 +16,8 @@ struct slurm_options {
 };
 
 /* Runs what the plans lack, all of it together, and waits for the end: also of what an earlier call left in the queue, which
- * is not submitted twice. Signals to stop (child.h) end the waiting only: STATUS_STOPPED. `name` is that of the job. */
-enum status slurm_execute(const struct store *store, const char *name, struct plan *plans, unsigned count,
+ * is not submitted twice. Signals to stop (child.h) end the waiting only: STATUS_STOPPED. */
+enum status slurm_execute(const struct store *store, struct plan *plans, unsigned count,
                           const struct slurm_options *options, struct execute_progress *progress,
                           struct report *report);
 

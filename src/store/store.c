@@ -172,32 +172,33 @@ static int publish(const char *temporary, const char *path) {
     return errno == EEXIST ? 1 : -1;
 }
 
-static enum status keep_text(const struct store *store, const char *scratch, const char *key, enum store_state state,
-                             const char *text, size_t length, struct report *report) {
-    const char *path = store_path(store, store->arena, key, state), *folder = file_dir(store->arena, path);
-    const char *temporary = arena_printf(store->arena, "%s/document", scratch);
-    if (!folder_make(store->arena, folder))
-        return refuse(folder, "the store cannot be written", report);
-    bool good = file_create(temporary, text, length);
-    const int published = good ? publish(temporary, path) : -1;
+/* False: refused. One that is damaged gives way. */
+static bool publish_over_damaged(const struct store *store, const char *key, enum store_state state,
+                                 const char *temporary, const char *path) {
+    const int published = publish(temporary, path);
     if (published == 1 && look(store, key, state) == STORE_DAMAGED)
-        good = rename(temporary, path) == 0;
-    else
-        good = good && published >= 0;
-    const enum status status = good ? STATUS_OK : refuse(path, "the result cannot be kept", report);
-    unlink(temporary); /* or whoever writes there next would write into the result */
-    sync_folder(folder);
-    return status;
+        return rename(temporary, path) == 0;
+    return published >= 0;
 }
 
 enum status store_keep(const struct store *store, const char *scratch, const char *key, enum store_state state,
                        json_t *document, struct report *report) {
     struct arena arena = {0};
     size_t length = 0;
+    const char *path = store_path(store, store->arena, key, state), *folder = file_dir(store->arena, path);
+    const char *temporary = arena_printf(store->arena, "%s/document", scratch);
     const char *text = result_seal(document, &arena, &length);
-    const enum status status =
-        text ? keep_text(store, scratch, key, state, text, length, report)
-             : report_add(report, STATUS_SYSTEM, "no memory for the result, or it is larger than 1 GiB");
+    enum status status = STATUS_OK;
+    if (!text) {
+        status = report_add(report, STATUS_SYSTEM, "no memory for the result, or it is larger than 1 GiB");
+    } else if (!folder_make(store->arena, folder)) {
+        status = refuse(folder, "the store cannot be written", report);
+    } else {
+        if (!file_create(temporary, text, length) || !publish_over_damaged(store, key, state, temporary, path))
+            status = refuse(path, "the result cannot be kept", report);
+        unlink(temporary); /* or whoever writes there next would write into the result */
+        sync_folder(folder);
+    }
     arena_free(&arena);
     return status;
 }

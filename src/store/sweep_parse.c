@@ -15,13 +15,13 @@ struct values {
     unsigned count, capacity;
 };
 
-struct parser {
+struct sweep_parser {
     struct sweep *sweep;
     struct machine keys; /* every key there is, to check and spell values */
     struct report *report;
 };
 
-static enum status error(struct parser *p, const struct yaml_node *at, const char *message) {
+static enum status error(struct sweep_parser *p, const struct yaml_node *at, const char *message) {
     return yaml_error(&p->sweep->yaml, at, p->report, "%s", message);
 }
 
@@ -47,7 +47,7 @@ static unsigned find_column(const struct sweep *sweep, const char *name) {
 /* ---- values ---- */
 
 /* The value as the machine spells it: 16KiB is 16384. */
-static enum status spell_key(struct parser *p, const char *key, const struct yaml_node *node, const char **out) {
+static enum status spell_key(struct sweep_parser *p, const char *key, const struct yaml_node *node, const char **out) {
     if (node->kind != YAML_SCALAR)
         return error(p, node, "this is one value of a key, not a list or a map");
     if (strchr(node->text, ','))
@@ -64,7 +64,7 @@ static enum status spell_key(struct parser *p, const char *key, const struct yam
 }
 
 /* The value of a column that is no key. */
-static enum status spell_word(struct parser *p, unsigned column, const struct yaml_node *node, const char **out) {
+static enum status spell_word(struct sweep_parser *p, unsigned column, const struct yaml_node *node, const char **out) {
     uint64_t number = 0;
     if (node->kind != YAML_SCALAR || !node->text[0])
         return error(p, node, "this has to be one word, or a list of words");
@@ -85,13 +85,14 @@ static enum status spell_word(struct parser *p, unsigned column, const struct ya
     return STATUS_OK;
 }
 
-static enum status spell(struct parser *p, unsigned column, const struct yaml_node *node, const char **out) {
+static enum status spell(struct sweep_parser *p, unsigned column, const struct yaml_node *node, const char **out) {
     return column < COLUMN_KEYS ? spell_word(p, column, node, out)
                                 : spell_key(p, p->sweep->columns.items[column], node, out);
 }
 
 /* One value, or a list of them. */
-static enum status read_values(struct parser *p, unsigned column, const struct yaml_node *node, struct values *out) {
+static enum status read_values(struct sweep_parser *p, unsigned column, const struct yaml_node *node,
+                               struct values *out) {
     if (node->kind != YAML_LIST) {
         const char *value = NULL;
         const enum status one = spell(p, column, node, &value);
@@ -108,7 +109,7 @@ static enum status read_values(struct parser *p, unsigned column, const struct y
 
 /* ---- ranges ---- */
 
-struct range {
+struct sweep_range {
     double from, to, by;
     bool multiplies;
 };
@@ -120,7 +121,7 @@ static const char *number_text(struct arena *arena, double value) {
     return arena_strdup(arena, text_from_f64(value, text));
 }
 
-static enum status read_number(struct parser *p, unsigned column, const struct yaml_node *node, bool is_value,
+static enum status read_number(struct sweep_parser *p, unsigned column, const struct yaml_node *node, bool is_value,
                                double *out) {
     const char *text = node->text;
     if (is_value) { /* an end of the range is a value of the key */
@@ -134,7 +135,8 @@ static enum status read_number(struct parser *p, unsigned column, const struct y
 }
 
 /* {from:, to:, step: | times:}, both ends included. */
-static enum status read_range(struct parser *p, unsigned column, const struct yaml_node *node, struct values *out) {
+static enum status read_range(struct sweep_parser *p, unsigned column, const struct yaml_node *node,
+                              struct values *out) {
     static const char *const known[] = {"from", "to", "step", "times", NULL};
     enum status status = yaml_known_keys(&p->sweep->yaml, node, "a range", known, p->report);
     if (status)
@@ -144,7 +146,7 @@ static enum status read_range(struct parser *p, unsigned column, const struct ya
     if (!from || !to || !step == !times)
         return error(p, node, "a range needs from, to and one of step and times");
     const struct yaml_node *by_node = step ? step : times;
-    struct range range = {.multiplies = times != NULL};
+    struct sweep_range range = {.multiplies = times != NULL};
     status = read_number(p, column, from, true, &range.from);
     if (!status)
         status = read_number(p, column, to, true, &range.to);
@@ -174,7 +176,7 @@ static enum status read_range(struct parser *p, unsigned column, const struct ya
 
 /* ---- keys of the machine ---- */
 
-static enum status add_key_column(struct parser *p, const struct yaml_node *key, unsigned *column) {
+static enum status add_key_column(struct sweep_parser *p, const struct yaml_node *key, unsigned *column) {
     struct sweep *sweep = p->sweep;
     if (strncmp(key->text, "host.", 5) == 0)
         return error(p, key, "keys of the host change no result: there is nothing to vary");
@@ -186,7 +188,7 @@ static enum status add_key_column(struct parser *p, const struct yaml_node *key,
     return STATUS_OK;
 }
 
-static enum status add_key(struct parser *p, const struct yaml_node *key, const struct yaml_node *node,
+static enum status add_key(struct sweep_parser *p, const struct yaml_node *key, const struct yaml_node *node,
                            unsigned *column, struct values *out) {
     if (find_column(p->sweep, key->text) < p->sweep->columns.count)
         return error(p, key, "this key is varied twice");
@@ -196,7 +198,7 @@ static enum status add_key(struct parser *p, const struct yaml_node *key, const 
     return node->kind == YAML_MAP ? read_range(p, *column, node, out) : read_values(p, *column, node, out);
 }
 
-static enum status read_set(struct parser *p, const struct yaml_node *set) {
+static enum status read_set(struct sweep_parser *p, const struct yaml_node *set) {
     if (set->kind != YAML_MAP)
         return error(p, set, "set is a map: a key of the machine, and the values it takes");
     enum status status = STATUS_OK;
@@ -212,7 +214,7 @@ static enum status read_set(struct parser *p, const struct yaml_node *set) {
 }
 
 /* Keys whose values go together: the n-th of one with the n-th of the other. */
-static enum status read_zip(struct parser *p, const struct yaml_node *node) {
+static enum status read_zip(struct sweep_parser *p, const struct yaml_node *node) {
     struct sweep *sweep = p->sweep;
     if (node->kind != YAML_MAP || !node->count)
         return error(p, node, "zip is a list of maps: keys of the machine, with as many values each");
@@ -237,7 +239,7 @@ static enum status read_zip(struct parser *p, const struct yaml_node *node) {
 }
 
 /* Columns of all keys that some variant has. */
-static enum status add_variant_columns(struct parser *p, const struct yaml_node *variants) {
+static enum status add_variant_columns(struct sweep_parser *p, const struct yaml_node *variants) {
     enum status status = STATUS_OK;
     for (unsigned i = 0; i < variants->count; i++) {
         const struct yaml_node *keys = variants->items[i];
@@ -255,7 +257,7 @@ static enum status add_variant_columns(struct parser *p, const struct yaml_node 
 }
 
 /* Named sets of keys: a name and all their keys are one axis; a key that a variant does not have stays as it is. */
-static enum status read_variants(struct parser *p, const struct yaml_node *variants) {
+static enum status read_variants(struct sweep_parser *p, const struct yaml_node *variants) {
     struct sweep *sweep = p->sweep;
     if (variants->kind != YAML_MAP || !variants->count)
         return error(p, variants, "variants is a map: a name, and the keys of the machine that it stands for");
@@ -275,7 +277,7 @@ static enum status read_variants(struct parser *p, const struct yaml_node *varia
     return status;
 }
 
-static enum status read_zips(struct parser *p, const struct yaml_node *zips) {
+static enum status read_zips(struct sweep_parser *p, const struct yaml_node *zips) {
     enum status status = STATUS_OK;
     if (zips->kind == YAML_MAP)
         return read_zip(p, zips);
@@ -290,7 +292,8 @@ static enum status read_zips(struct parser *p, const struct yaml_node *zips) {
 
 /* ---- programs ---- */
 
-static enum status read_programs(struct parser *p, const struct yaml_node *node, bool is_launch, struct values *out) {
+static enum status read_programs(struct sweep_parser *p, const struct yaml_node *node, bool is_launch,
+                                 struct values *out) {
     if (!node)
         return STATUS_OK;
     struct sweep *sweep = p->sweep;
@@ -305,7 +308,7 @@ static enum status read_programs(struct parser *p, const struct yaml_node *node,
     return status;
 }
 
-static enum status read_fixed(struct parser *p) {
+static enum status read_fixed(struct sweep_parser *p) {
     static const char *const names[] = {"program", "size", "seed", "functional", "gpu", "variant"};
     static const char *const fallbacks[] = {NULL, "test", "1", "false", MACHINE_DEFAULT, ""};
     const struct yaml_node *root = p->sweep->yaml.root;
@@ -343,7 +346,7 @@ static unsigned excluded_column(const struct sweep *sweep, const char *name) {
     return find_column(sweep, name);
 }
 
-static enum status unknown_column(struct parser *p, const struct yaml_node *key) {
+static enum status unknown_column(struct sweep_parser *p, const struct yaml_node *key) {
     struct text_nearest nearest = {0};
     text_nearest_try(&nearest, key->text, "workload");
     text_nearest_try(&nearest, key->text, "launch");
@@ -357,7 +360,7 @@ static enum status unknown_column(struct parser *p, const struct yaml_node *key)
 static bool same(const char *one, const char *other) { return one && strcmp(one, other) == 0; }
 
 /* A value that no point has excludes nothing, and is a mistake. */
-static enum status check_used(struct parser *p, unsigned column, const char *value, const struct yaml_node *at) {
+static enum status check_used(struct sweep_parser *p, unsigned column, const char *value, const struct yaml_node *at) {
     for (unsigned a = 0; a < p->sweep->axes.count; a++) {
         const struct sweep_axis *axis = &p->sweep->axes.items[a];
         if (column < axis->first_column || column >= axis->first_column + axis->column_count)
@@ -369,7 +372,7 @@ static enum status check_used(struct parser *p, unsigned column, const char *val
     return yaml_error(&p->sweep->yaml, at, p->report, "no point has %s %s", p->sweep->columns.items[column], value);
 }
 
-static enum status read_exclusion(struct parser *p, const struct yaml_node *node) {
+static enum status read_exclusion(struct sweep_parser *p, const struct yaml_node *node) {
     struct sweep *sweep = p->sweep;
     if (node->kind != YAML_MAP || !node->count)
         return error(p, node, "exclude is a list of maps: what the points to leave out have in common");
@@ -390,7 +393,7 @@ static enum status read_exclusion(struct parser *p, const struct yaml_node *node
     return status;
 }
 
-static enum status read_exclusions(struct parser *p, const struct yaml_node *list) {
+static enum status read_exclusions(struct sweep_parser *p, const struct yaml_node *list) {
     enum status status = STATUS_OK;
     if (list->kind != YAML_LIST)
         return error(p, list, "exclude is a list of maps: what the points to leave out have in common");
@@ -403,7 +406,7 @@ static enum status read_exclusions(struct parser *p, const struct yaml_node *lis
 
 /* ---- the whole ---- */
 
-static enum status count_points(struct parser *p) {
+static enum status count_points(struct sweep_parser *p) {
     struct sweep *sweep = p->sweep;
     sweep->numbers = sweep->machines = 1;
     for (unsigned i = 0; i < sweep->axes.count; i++) {
@@ -417,7 +420,7 @@ static enum status count_points(struct parser *p) {
     return STATUS_OK;
 }
 
-static enum status read_all(struct parser *p) {
+static enum status read_all(struct sweep_parser *p) {
     static const char *const known[] = {"name", "workloads", "launches", "size", "seed",    "functional",
                                         "gpu",  "variants",  "set",      "zip",  "exclude", NULL};
     struct sweep *sweep = p->sweep;
@@ -466,7 +469,7 @@ enum status sweep_read(struct arena *arena, const struct sweep_source *source, c
     const char *last = file_name(source->path);
     point_hash(file->text, file->length, out->hash);
     out->name = arena_strndup(arena, last, file_ends_in(last, ".yaml") ? strlen(last) - 5 : strlen(last));
-    struct parser parser = {.sweep = out, .report = report};
+    struct sweep_parser parser = {.sweep = out, .report = report};
     out->yaml.root = find_part(file, source->part, report);
     if (!out->yaml.root)
         return STATUS_INVALID;

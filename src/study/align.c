@@ -10,7 +10,7 @@ uint64_t sequence_weight(const struct sequence *sequence, const uint32_t *weight
     return sum;
 }
 
-enum step { STEP_BOTH, STEP_A, STEP_B };
+enum align_step { STEP_BOTH, STEP_A, STEP_B };
 
 /* The middle of both, what begins and ends them alike taken off. steps[i * (b->count + 1) + j]: how the lightest alignment
  * of what follows i in a and j in b begins. */

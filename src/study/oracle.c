@@ -16,14 +16,14 @@ struct path_run {
 };
 
 /* What one thread issued, in order. */
-struct path {
+struct thread_path {
     struct path_run *items;
     unsigned count, capacity;
 };
 
 struct traces {
     struct arena arena;
-    struct path *paths; /* by thread of the launch */
+    struct thread_path *paths; /* by thread of the launch */
     uint64_t block_threads, limit;
     uint64_t pdom_issues, thread_instructions, runs;
 };
@@ -66,7 +66,7 @@ static void find_symbols(struct alphabet *alphabet, const struct traces *traces,
 }
 
 /* The symbols of the path from its run `*at` up to a barrier that it waits at, or its end. */
-static struct sequence next_stretch(const struct path *path, unsigned *at, const struct alphabet *alphabet,
+static struct sequence next_stretch(const struct thread_path *path, unsigned *at, const struct alphabet *alphabet,
                                     struct arena *arena) {
     struct {
         uint32_t *items;
@@ -84,7 +84,7 @@ static struct sequence next_stretch(const struct path *path, unsigned *at, const
 
 /* Barriers hold the threads of a block together, so no thread gets ahead beyond one: what lies between is aligned on its
  * own. */
-static enum status align_warp(const struct path *paths, unsigned count, const struct alphabet *alphabet,
+static enum status align_warp(const struct thread_path *paths, unsigned count, const struct alphabet *alphabet,
                               uint64_t *issues, struct report *report) {
     unsigned at[ORACLE_WARP] = {0};
     for (bool more = true; more;) {
@@ -154,7 +154,7 @@ enum status oracle_next(struct run *run, unsigned threads, struct oracle *out, s
     const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     const struct issue_listener listener = {hear, &traces};
     *out = (struct oracle){.threads = whole_warps(threads, traces.block_threads, blocks * traces.block_threads)};
-    traces.paths = ARENA_ARRAY(&traces.arena, struct path, out->threads);
+    traces.paths = ARENA_ARRAY(&traces.arena, struct thread_path, out->threads);
     launch->listener = &listener;
     enum status status = run_next(run, report);
     launch->listener = NULL;

@@ -91,21 +91,22 @@ static void show_head(const struct show *show) {
 
 /* The kernels in native code, as a disassembler would write them, or as a file. */
 static enum status show_native(struct show *show, const struct function *only, struct report *report) {
-    const char *text, *kernel = only ? only->name : NULL;
+    const char *text;
     const struct module *module = show->module;
     struct lowered_options options = lowered_options_of(show->options->machine, 0);
     options.isa = strcmp(show->options->isa, "tesla") == 0 ? ISA_TESLA : ISA_FERMI;
-    if (module->mnemonics && (kernel || (module->sm < 20) != (options.isa == ISA_TESLA)))
+    options.kernel = only ? only->name : NULL;
+    if (module->mnemonics && (only || (module->sm < 20) != (options.isa == ISA_TESLA)))
         return report_add(report, STATUS_INVALID, "%s is native code for sm_%u: it is shown as that, and as a whole",
                           module->name, module->sm);
     if (show->options->cubin) {
         uint8_t *bytes;
         size_t length;
-        const enum status made = lowered_file(module, kernel, &options, &show->arena, &bytes, &length, report);
+        const enum status made = lowered_file(module, &options, &show->arena, &bytes, &length, report);
         return made ? made : file_write(show->options->cubin, bytes, length, report);
     }
     const enum status status = module->mnemonics ? lowered_listing(module, &show->arena, &text, report)
-                                                 : lowered_text(module, kernel, &options, &show->arena, &text, report);
+                                                 : lowered_text(module, &options, &show->arena, &text, report);
     if (status == STATUS_OK)
         fputs(text, show->out);
     return status;
@@ -170,22 +171,19 @@ static unsigned address_bits(const struct show *show) {
 
 static enum status show_launch_file(const char *path, struct show *show, struct arena *arena, struct module **module,
                                     struct report *report) {
-    size_t length;
     struct launch_file file = {0};
     enum status status = launch_file_read(arena, path, &file, report);
     if (status)
         return status;
-    struct compiled *compiled = ARENA_NEW(arena, struct compiled);
-    bool is_compiled;
-    const char *text;
-    uint64_t hash;
-    status = run_load_text(&file, address_bits(show), arena, compiled, &is_compiled, &text, &length, &hash, report);
+    struct run_module *loaded = ARENA_NEW(arena, struct run_module);
+    status = run_load_text(&file, address_bits(show), arena, loaded, report);
     if (status)
         return status;
-    show->compiled = is_compiled ? compiled : NULL;
+    show->compiled = loaded->is_compiled ? &loaded->compiled : NULL;
     show->folder = file_dir(arena, file_join(arena, file.folder, file.module));
     const char *name = file_name(file.module);
-    status = load_text(is_compiled ? arena_printf(arena, "%s.ptx", name) : name, text, length, module, report);
+    status = load_text(loaded->is_compiled ? arena_printf(arena, "%s.ptx", name) : name, loaded->text, loaded->length,
+                       module, report);
     struct show_launch *launches = ARENA_ARRAY(arena, struct show_launch, file.launch_count);
     for (unsigned i = 0; i < file.launch_count; i++) {
         const struct launch_step *step = &file.launches[i];

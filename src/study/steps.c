@@ -7,7 +7,7 @@
 
 enum { ROWS_MAX = 64 };
 
-static bool is_wanted(const struct steps *steps, const struct sm *sm, const struct step *step) {
+static bool is_wanted(const struct steps *steps, const struct sm *sm, const struct recorded_step *step) {
     const struct steps_filter *filter = &steps->filter;
     if (step->cycle < filter->from_cycle || (filter->one_sm && sm_shape_of(sm)->id != filter->sm) ||
         (filter->one_block && step->block != filter->block))
@@ -25,7 +25,7 @@ static void number_threads(uint16_t *out, const uint16_t *threads, unsigned warp
         out[lane] = (uint16_t)sm_thread_of_block(shape, threads ? threads[lane] : warp * LANES_MAX + lane);
 }
 
-static void keep_rows(struct steps *steps, const struct sm *sm, unsigned warp, struct step *step) {
+static void keep_rows(struct steps *steps, const struct sm *sm, unsigned warp, struct recorded_step *step) {
     struct group_row rows[ROWS_MAX];
     step->row_count = sm_show_mechanism(sm, warp, rows, ROWS_MAX);
     step->rows = ARENA_ARRAY(steps->arena, struct group_row, step->row_count);
@@ -37,7 +37,7 @@ static void keep_rows(struct steps *steps, const struct sm *sm, unsigned warp, s
     }
 }
 
-static void keep_others(struct steps *steps, const struct sm *sm, unsigned slot, struct step *step) {
+static void keep_others(struct steps *steps, const struct sm *sm, unsigned slot, struct recorded_step *step) {
     const unsigned warps = sm_shape_of(sm)->warps_per_place, slots = sm_slot_count(sm);
     step->others = ARENA_ARRAY(steps->arena, struct step_other, slots);
     for (unsigned i = 0; i < slots; i++) {
@@ -59,13 +59,13 @@ static void keep(void *self, const struct sm *sm, const struct sm_issue *issue) 
     const struct group *group = &issue->group;
     const struct executed *executed = issue->executed;
     const unsigned warp = group->threads ? group->threads[bits_first(group->lanes)] / LANES_MAX : issue->slot;
-    struct step step = {.cycle = issue->cycle,
-                        .block = sm_block_of(sm, warp),
-                        .sm = sm_shape_of(sm)->id,
-                        .pc = group->pc,
-                        .lanes = group->lanes,
-                        .warp_size = sm_shape_of(sm)->warp_size,
-                        .parted = executed_parts(executed)};
+    struct recorded_step step = {.cycle = issue->cycle,
+                                 .block = sm_block_of(sm, warp),
+                                 .sm = sm_shape_of(sm)->id,
+                                 .pc = group->pc,
+                                 .lanes = group->lanes,
+                                 .warp_size = sm_shape_of(sm)->warp_size,
+                                 .parted = executed_parts(executed)};
     number_threads(step.threads, group->threads, warp, group->lanes, sm_shape_of(sm));
     for (BITS_EACH(lane, group->lanes))
         step.next[lane] =

@@ -23,7 +23,7 @@ struct step_other {
     enum sm_wait wait;
 };
 
-struct step {
+struct recorded_step {
     uint64_t cycle, block;
     uint32_t sm, pc, lanes, warp_size;
     uint16_t threads[LANES_MAX]; /* of each lane, numbered within the block */
@@ -39,13 +39,13 @@ struct steps {
     struct steps_filter filter;
     struct sm_watcher watcher; /* for struct launch */
     bool full;
-    struct step *items;
+    struct recorded_step *items;
     unsigned count, capacity;
 };
 
 void steps_create(struct steps *steps, struct arena *arena, const struct steps_filter *filter);
 /* The warp of its block that a lane's thread belongs to. */
-static inline unsigned step_warp(const struct step *step, unsigned lane) {
+static inline unsigned step_warp(const struct recorded_step *step, unsigned lane) {
     return step->threads[lane] / step->warp_size;
 }
 

@@ -19,7 +19,7 @@ const struct ideal ideals[IDEAL_COUNT] = {
 enum { JOBS = IDEAL_COUNT + 1 };
 
 /* One run: as the machine is, or with an ideal part. Whoever takes it is the only one to touch it until all are done. */
-struct job {
+struct why_run {
     struct machine machine;
     struct run run;
     struct report report;
@@ -32,7 +32,7 @@ struct job {
 struct why_work {
     const struct launch_file *file;
     const struct why_options *options;
-    struct job *jobs[JOBS]; /* the first is the machine as it is, and opened */
+    struct why_run *jobs[JOBS]; /* the first is the machine as it is, and opened */
     pthread_mutex_t mutex;
     unsigned next, done;
 };
@@ -62,7 +62,7 @@ static enum status launch_all(struct run *run, struct report *report) {
     return status;
 }
 
-static void gather(struct job *job) {
+static void gather(struct why_run *job) {
     struct gpu_stats timed;
     const uint32_t count = job->run.module->code_count;
     result_total_timed(&job->run, NULL, &timed, &job->arena);
@@ -73,7 +73,7 @@ static void gather(struct job *job) {
     job->memory_hash = hash_buffers(&job->run);
 }
 
-static void carry_out(const struct why_work *work, struct job *job) {
+static void carry_out(const struct why_work *work, struct why_run *job) {
     const struct run_options options = options_of(work->options);
     if (job->status)
         return;
@@ -93,7 +93,7 @@ static void take_jobs(void *self, unsigned thread) {
     (void)thread;
     pthread_mutex_lock(&work->mutex);
     while (work->next < JOBS) {
-        struct job *job = work->jobs[work->next++];
+        struct why_run *job = work->jobs[work->next++];
         pthread_mutex_unlock(&work->mutex);
         carry_out(work, job);
         pthread_mutex_lock(&work->mutex);
@@ -133,7 +133,7 @@ static enum status idealise(struct machine *machine, const struct ideal *ideal, 
 static enum status open_jobs(struct why_work *work, struct arena *arena, struct report *report) {
     const struct why_options *options = work->options;
     for (unsigned i = 0; i < JOBS; i++) {
-        struct job *job = work->jobs[i] = ARENA_NEW(arena, struct job);
+        struct why_run *job = work->jobs[i] = ARENA_NEW(arena, struct why_run);
         const enum status status = options->open(options->self, &job->machine, report);
         if (status)
             return status;
@@ -160,7 +160,7 @@ static const char *main_wait(const struct sm_inst_stats *stats) {
 }
 
 /* Lines at which the part's run spent fewer slots than the base. */
-static void find_lines(struct why *why, const struct line_stats *lines, unsigned count, const struct job *job,
+static void find_lines(struct why *why, const struct line_stats *lines, unsigned count, const struct why_run *job,
                        struct why_part *part) {
     const struct module *module = why->base->module;
     uint64_t *now = ARENA_ARRAY(&why->arena, uint64_t, count);
@@ -228,7 +228,7 @@ static void put_in_order(struct why *why) {
 }
 
 static void analyse_all(struct why *why, const struct why_work *work) {
-    const struct job *base = work->jobs[0];
+    const struct why_run *base = work->jobs[0];
     struct gpu_stats timed;
     unsigned count;
     uint64_t issued = 0;
@@ -241,7 +241,7 @@ static void analyse_all(struct why *why, const struct why_work *work) {
     why->cycles = base->cycles;
     why->issued = timed.sm.slots ? (double)issued / (double)timed.sm.slots : 0;
     for (unsigned i = 0; i < IDEAL_COUNT; i++) {
-        struct job *job = work->jobs[i + 1];
+        struct why_run *job = work->jobs[i + 1];
         struct why_part *part = &why->parts[i];
         *part = (struct why_part){.ideal = &ideals[i], .status = job->status};
         part->message = arena_strdup(&why->arena, report_text(&job->report));
@@ -266,7 +266,7 @@ enum status why_run(struct why *why, const struct launch_file *file, const struc
     enum status status = open_jobs(work, &why->arena, report);
     if (status)
         return status;
-    struct job *base = work->jobs[0];
+    struct why_run *base = work->jobs[0];
     const struct run_options run_options = options_of(options);
     why->base = &base->run;
     /* before the others begin: what is wrong with the launch file is said once, and a kernel is compiled once */
@@ -282,7 +282,7 @@ enum status why_run(struct why *why, const struct launch_file *file, const struc
 
 void why_close(struct why *why) {
     for (unsigned i = 0; why->work && i < JOBS && why->work->jobs[i]; i++) {
-        struct job *job = why->work->jobs[i];
+        struct why_run *job = why->work->jobs[i];
         if (job->run.file)
             run_close(&job->run);
         arena_free(&job->arena);

@@ -81,7 +81,8 @@ static enum status session_open(struct session *session, struct arena *arena, st
                                             .extra = &session->option,
                                             .extra_count = session->option != NULL};
     const char *text = source_build(session, arena);
-    enum status status = compile_text("math.cl", text, strlen(text), &options, arena, &compiled, report);
+    enum status status =
+        compile_text(&(struct compile_source){"math.cl", text, strlen(text)}, &options, arena, &compiled, report);
     if (status == STATUS_OK)
         status = machine_open(&session->machine, NULL, report);
     if (status == STATUS_OK)

@@ -65,7 +65,7 @@ static enum status load_listing(struct device *device, const struct machine *mac
     if (status == STATUS_OK)
         status = analyse(module, report);
     if (status == STATUS_OK)
-        status = lowered_text(module, NULL, &options, arena, &text, report);
+        status = lowered_text(module, &options, arena, &text, report);
     if (module)
         module_free(module);
     if (status == STATUS_OK)

@@ -11,8 +11,8 @@ struct input {
     size_t length;
 };
 
-static enum status read_input(void *context, const char *path, size_t limit_bytes, struct arena *arena, char **data,
-                              size_t *bytes, struct report *report) {
+static enum status read_input(void *context, const char *path, size_t limit_bytes, struct arena *arena,
+                              struct file_contents *out, struct report *report) {
     const struct input *input = context;
     (void)limit_bytes; /* of more than any input */
     if (strstr(path, "missing"))
@@ -20,16 +20,16 @@ static enum status read_input(void *context, const char *path, size_t limit_byte
     /* what follows the first NumPy signature in the input, else all of it */
     const char *start = memmem(input->bytes, input->length, "\x93NUMPY", 6);
     start = start ? start : input->bytes;
-    *bytes = (size_t)(input->bytes + input->length - start);
-    *data = arena_copy(arena, start, *bytes);
+    out->bytes = (size_t)(input->bytes + input->length - start);
+    out->data = arena_copy(arena, start, out->bytes);
     return STATUS_OK;
 }
 
 static void fill_some(const struct fill *fill, enum element element, uint64_t count, const struct fill_source *source) {
     struct arena arena = {0};
-    struct fill_cursor cursor;
+    struct fill_cursor cursor = {.fill = fill, .element = element, .count = count};
     unsigned char out[64 * 8];
-    if (!fill_start(&cursor, fill, element, count, source, &arena, NULL))
+    if (!fill_start(&cursor, source, &arena, NULL))
         fill_next(&cursor, out, cursor.count < 64 ? cursor.count : 64);
     arena_free(&arena);
 }

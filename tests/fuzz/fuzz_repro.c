@@ -9,9 +9,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct arena arena = {0};
     struct report report = {0};
-    struct experiment experiment;
-    if (experiment_parse(&arena, "F1.yaml", (const char *)data, size, "test", &experiment, &report) != STATUS_OK &&
-        !report.messages)
+    struct experiment experiment = {.arena = &arena, .size = "test"};
+    if (experiment_parse(&experiment, "F1.yaml", (const char *)data, size, &report) != STATUS_OK && !report.messages)
         abort(); /* refused without a word */
     report_free(&report);
     arena_free(&arena);

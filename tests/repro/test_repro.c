@@ -18,7 +18,8 @@
 #define HEAD "id: e\ntitle: t\npublished: claim\ncosts: {m: {}}\nprint: |\n  name,number\n  a,1\n  b,2\n  c,4\n  d,\n"
 
 static enum status parse(const char *text, struct experiment *out) {
-    return experiment_parse(&arena, "dir/e.yaml", text, strlen(text), "test", out, &report);
+    *out = (struct experiment){.arena = &arena, .size = "test"};
+    return experiment_parse(out, "dir/e.yaml", text, strlen(text), &report);
 }
 
 static struct experiment accepted(const char *text) {

@@ -108,7 +108,8 @@ static struct words programs_of(const struct row *row, const char *gpu) {
 }
 
 static void read_row(struct row *row, const char *path, const char *text, size_t length) {
-    if (experiment_parse(&arena, path, text, length, "test", &row->e, &report))
+    row->e = (struct experiment){.arena = &arena, .size = "test"};
+    if (experiment_parse(&row->e, path, text, length, &report))
         fail_msg("%s", report_text(&report));
     for (unsigned i = 0; i < row->e.sweep_count; i++) {
         row->sweep = &row->e.sweeps[i];

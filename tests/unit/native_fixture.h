@@ -47,7 +47,7 @@ static inline void native_launch(struct fixture *f, uint32_t blocks, uint32_t th
 static inline void native_under_all(void (*run)(const char *mechanism, bool in_time)) {
     for (const struct divergence_ops *const *all = divergence_all(); *all; all++) {
         run((*all)->name, true);
-        if (!(*all)->regroups)
+        if (!(*all)->forming)
             run((*all)->name, false);
     }
 }

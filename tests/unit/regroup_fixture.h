@@ -82,7 +82,7 @@ static inline void issue(struct fixture *f, unsigned slot, const struct group *o
     f->last_pc = group.pc;
     look(f, f->ops->issued(f->self, slot, &group, &executed));
     if (back)
-        look(f, f->ops->returned(f->self, threads, back));
+        look(f, f->ops->forming->returned(f->self, threads, back));
 }
 
 /* The lanes that slots offer, by PC; a PC that several offer fails. */

@@ -193,7 +193,7 @@ static void shares_are_the_same_told_at_once_or_one_by_one(void **state) {
         assert_true(f.ops->offer(f.self, 0, &group));
         assert_int_equal(group.stop_pc, 14);
         issue(&f, FLOW_BARRIER, 0x3, 0); /* the others have the slot */
-        f.ops->wait(f.self, 0, 0x3);
+        f.ops->waiting->wait(f.self, 0, 0x3);
         expect(&f, 5, 0xc);
         f.ops->offer(f.self, 0, &group);
         assert_int_equal(group.stop_pc, 10); /* those at the barrier may go on before that */
@@ -266,19 +266,19 @@ static void lanes_wait_on_their_own(void **state) {
     assert_true(f.ops->offer(f.self, 0, &group));
     assert_int_equal(group.stop_pc, 12);
     issue(&f, FLOW_BARRIER, 0x3, 0); /* of the group, lanes 2 and 3 have a false guard */
-    f.ops->wait(f.self, 0, 0x3);
+    f.ops->waiting->wait(f.self, 0, 0x3);
     expect(&f, 11, 0xc);
     issue(&f, FLOW_BRANCH, 0xc, 11);
-    f.ops->wait(f.self, 0, 0xc);
+    f.ops->waiting->wait(f.self, 0, 0xc);
     expect(&f, 1, 0xf0);
-    assert_int_equal(f.ops->go_on(f.self, 0, 0x7), 0); /* the slot has something to issue already */
+    assert_int_equal(f.ops->waiting->go_on(f.self, 0, 0x7), 0); /* the slot has something to issue already */
     issue(&f, FLOW_BARRIER, 0xf0, 0);
-    f.ops->wait(f.self, 0, 0xf0);
+    f.ops->waiting->wait(f.self, 0, 0xf0);
     expect(&f, 11, 0x7);
     issue(&f, FLOW_EXIT, 0x7, 0);
     assert_false(f.ops->offer(f.self, 0, &group));
     assert_int_equal(f.ops->alive(f.self, 0), 0xf8);
-    assert_int_equal(f.ops->go_on(f.self, 0, 0xf8), 1);
+    assert_int_equal(f.ops->waiting->go_on(f.self, 0, 0xf8), 1);
     expect(&f, 11, 0x8);
     issue(&f, FLOW_EXIT, 0x8, 0);
     expect(&f, 2, 0xf0);
@@ -294,13 +294,13 @@ static void who_waits_for_others_is_not_waited_for(void **state) {
     f.code[0].reconverge = 50;
     issue(&f, FLOW_BRANCH, 0x3, 10);
     issue(&f, FLOW_BARRIER, 0x3, 0);
-    f.ops->wait(f.self, 0, 0x3);
+    f.ops->waiting->wait(f.self, 0, 0x3);
     expect(&f, 1, 0xc);
     issue(&f, FLOW_BRANCH, 0xc, 50);
     expect(&f, 50, 0xc);
     issue(&f, FLOW_BARRIER, 0xc, 0);
-    f.ops->wait(f.self, 0, 0xc);
-    assert_int_equal(f.ops->go_on(f.self, 0, 0xf), 1);
+    f.ops->waiting->wait(f.self, 0, 0xc);
+    assert_int_equal(f.ops->waiting->go_on(f.self, 0, 0xf), 1);
     expect(&f, 51, 0xc);
     issue(&f, FLOW_EXIT, 0xc, 0);
     expect(&f, 11, 0x3);

@@ -68,6 +68,7 @@ static struct cache_params shape(const char *size, const char *ways, const char 
     return (struct cache_params){.size_bytes = number(size),
                                  .ways = (uint32_t)number(ways),
                                  .line_bytes = (uint32_t)number(line),
+                                 .replacement = "lru",
                                  .write = CACHE_BACK,
                                  .write_allocate = CACHE_WRITE_FETCH,
                                  .mshr_entries = 1,

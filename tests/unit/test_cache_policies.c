@@ -20,6 +20,7 @@
 static const struct cache_params tiny = {.size_bytes = 512,
                                          .ways = 2,
                                          .line_bytes = 128,
+                                         .replacement = "lru",
                                          .write = CACHE_BACK,
                                          .write_allocate = CACHE_WRITE_FETCH,
                                          .mshr_entries = 4,
@@ -55,17 +56,97 @@ static enum cache_outcome read_now(struct cache *cache, uint64_t address) {
 
 static void replacement_order(void **state) {
     (void)state;
-    for (uint32_t policy = CACHE_LRU; policy <= CACHE_FIFO; policy++) {
+    for (unsigned by_use = 0; by_use < 2; by_use++) {
         struct arena arena = {0};
         struct cache_params params = tiny;
-        params.replacement = policy;
+        params.replacement = by_use ? "lru" : "fifo";
         struct cache *cache = create(&arena, &params);
         read_now(cache, 0);
         read_now(cache, 256);
         assert_int_equal(read_now(cache, 0), CACHE_HIT);
         read_now(cache, 512);
-        assert_int_equal(cache_holds(cache, 0), policy == CACHE_LRU);
-        assert_int_equal(cache_holds(cache, 256), policy == CACHE_FIFO);
+        assert_int_equal(cache_holds(cache, 0), by_use);
+        assert_int_equal(cache_holds(cache, 256), !by_use);
+        arena_free(&arena);
+    }
+}
+
+/* Jaleel's words done one by one: a hit makes a line near, a fill far; the first distant line leaves, and while there is none all
+ * grow more distant. */
+static void srrip_is_what_its_paper_says(void **state) {
+    (void)state;
+    enum { WAYS = 8, NEAR = 0, LONG = 2, DISTANT = 3 };
+    struct arena arena = {0};
+    struct cache_params params = tiny;
+    params.ways = WAYS, params.size_bytes = WAYS * 128, params.replacement = "srrip";
+    struct cache *cache = create(&arena, &params);
+    struct {
+        uint64_t line;
+        unsigned interval, filled;
+    } lines[WAYS];
+    struct rng rng;
+    unsigned used = 0, hits = 0;
+    rng_seed(&rng, 11);
+    for (unsigned step = 1; step < 5000; step++) {
+        const uint64_t line = rng_below(&rng, step % 64 < 32 ? 6 : 40); /* lines used again, and a scan */
+        unsigned at = 0;
+        while (at < used && lines[at].line != line)
+            at++;
+        const bool hit = at < used;
+        assert_int_equal(read_now(cache, line * 128), hit ? CACHE_HIT : CACHE_MISS);
+        hits += hit;
+        if (hit) {
+            lines[at].interval = NEAR;
+            continue;
+        }
+        if (used < WAYS)
+            at = used++;
+        else
+            for (at = WAYS; at == WAYS;) { /* of distant lines the one filled first */
+                for (unsigned i = 0; i < WAYS; i++)
+                    if (lines[i].interval == DISTANT && (at == WAYS || lines[i].filled < lines[at].filled))
+                        at = i;
+                for (unsigned i = 0; i < WAYS && at == WAYS; i++)
+                    lines[i].interval++;
+            }
+        lines[at].line = line, lines[at].interval = LONG, lines[at].filled = step;
+    }
+    assert_in_range(hits, 1000, 4000);
+    arena_free(&arena);
+}
+
+static void evicted(void *self, uint64_t address, uint8_t owner) {
+    uint64_t *seen = self;
+    seen[0]++, seen[1] = address, seen[2] = owner;
+}
+
+static uint8_t owner_of_tag(void *self, uint64_t tag) {
+    (void)self;
+    return (uint8_t)(100 + tag);
+}
+
+/* Who watches hears which line left and who had brought it, whether lines are taken with the request or with the data. */
+static void lines_know_who_brought_them(void **state) {
+    (void)state;
+    for (unsigned on_fill = 0; on_fill < 2; on_fill++) {
+        struct arena arena = {0};
+        struct cache_params params = tiny;
+        uint64_t seen[3] = {0};
+        params.allocate = on_fill ? CACHE_ON_FILL : CACHE_ON_MISS;
+        struct cache *cache = create(&arena, &params);
+        cache_watch(cache, &(struct cache_watcher){seen, evicted, owner_of_tag, CACHE_NOBODY});
+        for (uint64_t i = 0; i < 3; i++) {
+            cache_own(cache, (uint8_t)(40 + i));
+            read_now(cache, i * 256);
+        }
+        assert_int_equal(seen[0], 1);
+        assert_int_equal(seen[1], 0);
+        assert_int_equal(seen[2], on_fill ? cache_owner(cache, 256) : 40);
+        if (!on_fill)
+            assert_int_equal(cache_owner(cache, 512), 42);
+        else
+            assert_in_range(cache_owner(cache, 512), 100, 255);
+        assert_int_equal(cache_owner(cache, 0), CACHE_NOBODY);
         arena_free(&arena);
     }
 }
@@ -76,7 +157,7 @@ static void random_replacement_uses_every_way_and_repeats_with_its_seed(void **s
     struct cache_params params = tiny;
     params.ways = 8;
     params.size_bytes = 1024;
-    params.replacement = CACHE_RANDOM;
+    params.replacement = "random";
     struct cache *first = create(&arena, &params), *second = create(&arena, &params), *third = create(&arena, &params);
     unsigned left[8] = {0};
     for (uint64_t round = 0; round < 800; round++) {
@@ -551,11 +632,12 @@ static void run_traffic(const struct cache_params *params, uint64_t seed) {
 
 static void laws_hold_for_every_policy(void **state) {
     (void)state;
+    static const char *const policies[] = {"lru", "fifo", "random", "srrip"};
     unsigned runs = 0;
-    for (uint32_t combination = 0; combination < 3 * 4 * 4 * 3 * 2 * 2; combination++) {
+    for (uint32_t combination = 0; combination < 4 * 4 * 4 * 3 * 2 * 2; combination++) {
         uint32_t rest = combination;
         struct cache_params params = {.size_bytes = 32 * 4 * 128, .ways = 4, .line_bytes = 128};
-        params.replacement = rest % 3, rest /= 3;
+        params.replacement = policies[rest % 4], rest /= 4;
         params.set_index = rest % 4, rest /= 4;
         params.write = rest % 4, rest /= 4;
         params.write_allocate = rest % 3, rest /= 3;
@@ -578,7 +660,7 @@ static void laws_hold_for_every_policy(void **state) {
         runs++;
     }
     /* Of write x write_allocate: with sectors 3 x 3 + 1 agree, without 3 x 2 + 1. */
-    assert_int_equal(runs, 3 * 4 * 2 * (10 + 7));
+    assert_int_equal(runs, 4 * 4 * 2 * (10 + 7));
 }
 
 /* ---- set index ---- */
@@ -664,8 +746,6 @@ static void names_of_choices_are_in_the_order_of_their_enums(void **state) {
         uint32_t value;
         size_t offset;
     } choices[] = {
-        {"replacement", "random", CACHE_RANDOM, offsetof(struct cache_params, replacement)},
-        {"replacement", "fifo", CACHE_FIFO, offsetof(struct cache_params, replacement)},
         {"set_index", "xor", SET_XOR, offsetof(struct cache_params, set_index)},
         {"set_index", "fermi", SET_FERMI, offsetof(struct cache_params, set_index)},
         {"set_index", "polynomial", SET_POLYNOMIAL, offsetof(struct cache_params, set_index)},
@@ -711,6 +791,8 @@ static void contradicting_parameters_are_refused_by_name(void **state) {
     refuses(params, "l2.line_bytes is 96");
     params = tiny, params.sector_bytes = 128;
     refuses(params, "l2.sector_bytes is 128");
+    params = tiny, params.replacement = "plru";
+    refuses(params, "l2.replacement=plru: no such policy; there are:");
     params = tiny, params.size_bytes = 768;
     refuses(params, "l2.size_bytes is 768");
     params = tiny, params.set_index = SET_FERMI;
@@ -726,6 +808,8 @@ static void contradicting_parameters_are_refused_by_name(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(replacement_order),
+        cmocka_unit_test(srrip_is_what_its_paper_says),
+        cmocka_unit_test(lines_know_who_brought_them),
         cmocka_unit_test(random_replacement_uses_every_way_and_repeats_with_its_seed),
         cmocka_unit_test(dirty_lines_are_written_back_once),
         cmocka_unit_test(a_line_that_makes_room_on_fill_is_written_back_then),

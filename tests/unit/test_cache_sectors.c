@@ -20,7 +20,7 @@ static const struct cache_params common = {.size_bytes = 2048,
                                            .ways = 4,
                                            .line_bytes = LINE_BYTES,
                                            .sector_bytes = SECTOR_BYTES,
-                                           .replacement = CACHE_LRU,
+                                           .replacement = "lru",
                                            .write = CACHE_BACK,
                                            .write_allocate = CACHE_WRITE_LAZY,
                                            .allocate = CACHE_ON_MISS,
@@ -143,7 +143,7 @@ static void step(struct pair *pair, uint64_t tag) {
     }
 }
 
-static void run(enum cache_replacement replacement, uint32_t mshr_entries, uint64_t seed) {
+static void run(const char *replacement, uint32_t mshr_entries, uint64_t seed) {
     struct cache_params params = common;
     params.replacement = replacement;
     params.mshr_entries = mshr_entries;
@@ -171,9 +171,10 @@ static void run(enum cache_replacement replacement, uint32_t mshr_entries, uint6
 
 static void steps_equal_single_accesses(void **state) {
     (void)state;
-    for (uint32_t replacement = CACHE_LRU; replacement <= CACHE_RANDOM; replacement++)
+    static const char *const policies[] = {"lru", "fifo", "random", "srrip"};
+    for (uint32_t i = 0; i < 4; i++)
         for (uint32_t entries = 3; entries <= 12; entries += 3)
-            run((enum cache_replacement)replacement, entries, 17 * entries + replacement);
+            run(policies[i], entries, 17 * entries + i);
 }
 
 /* What is seen before its time is taken out of the counts again. */

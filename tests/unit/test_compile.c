@@ -29,7 +29,7 @@ static void need_compiler(void) {
 static enum status compile(const char *name, const char *text, const char *standard, struct arena *arena,
                            struct compiled *out, struct report *report) {
     const struct compile_options options = {.standard = standard, .no_cache = true};
-    return compile_text(name, text, strlen(text), &options, arena, out, report);
+    return compile_text(&(struct compile_source){name, text, strlen(text)}, &options, arena, out, report);
 }
 
 static void arguments_and_sizes_come_from_the_source(void **state) {
@@ -126,9 +126,12 @@ static void the_same_source_comes_from_the_cache_and_a_changed_one_does_not(void
     struct arena arena = {0};
     struct compiled first, second, third;
     const char *one = "kernel void k(global int *p) { p[0] = 1; }", *two = "kernel void k(global int *p) { p[0] = 2; }";
-    assert_int_equal(compile_text(NULL, one, strlen(one), NULL, &arena, &first, NULL), STATUS_OK);
-    assert_int_equal(compile_text(NULL, one, strlen(one), NULL, &arena, &second, NULL), STATUS_OK);
-    assert_int_equal(compile_text(NULL, two, strlen(two), NULL, &arena, &third, NULL), STATUS_OK);
+    assert_int_equal(compile_text(&(struct compile_source){NULL, one, strlen(one)}, NULL, &arena, &first, NULL),
+                     STATUS_OK);
+    assert_int_equal(compile_text(&(struct compile_source){NULL, one, strlen(one)}, NULL, &arena, &second, NULL),
+                     STATUS_OK);
+    assert_int_equal(compile_text(&(struct compile_source){NULL, two, strlen(two)}, NULL, &arena, &third, NULL),
+                     STATUS_OK);
     assert_false(first.from_cache);
     assert_true(second.from_cache);
     assert_string_equal(first.ptx, second.ptx);
@@ -173,11 +176,13 @@ static void a_program_is_named_by_its_first_kernel(void **state) {
     struct compiled compiled;
     const char *text = "kernel void add(global int *p) { p[0] = 1; }",
                *with = "#include \"add.cl\"\nkernel void add(global int *p) { p[0] = ONE; }";
-    assert_int_equal(compile_text(NULL, text, strlen(text), NULL, &arena, &compiled, NULL), STATUS_OK);
+    assert_int_equal(compile_text(&(struct compile_source){NULL, text, strlen(text)}, NULL, &arena, &compiled, NULL),
+                     STATUS_OK);
     assert_non_null(strstr(compiled.ptx, "\"add.cl\""));
     const struct compile_header header = {"add.cl", "#define ONE 1\n"};
     const struct compile_options options = {.headers = &header, .header_count = 1};
-    assert_int_equal(compile_text(NULL, with, strlen(with), &options, &arena, &compiled, NULL), STATUS_OK);
+    assert_int_equal(
+        compile_text(&(struct compile_source){NULL, with, strlen(with)}, &options, &arena, &compiled, NULL), STATUS_OK);
     assert_non_null(strstr(compiled.ptx, "\"add-program.cl\""));
     arena_free(&arena);
 }

@@ -54,7 +54,8 @@ static const char honest[] = "#ifdef INJECTED\n#error INJECTED\n#endif\nkernel v
 static enum status compile_with(struct place *place, const struct compile_options *options, const char **said) {
     struct compiled compiled;
     struct report report = {0};
-    const enum status status = compile_text("k.cl", honest, strlen(honest), options, &place->arena, &compiled, &report);
+    const enum status status = compile_text(&(struct compile_source){"k.cl", honest, strlen(honest)}, options,
+                                            &place->arena, &compiled, &report);
     *said = arena_printf(&place->arena, "%s%s", report_text(&report), compiled.log);
     report_free(&report);
     return status;
@@ -136,13 +137,12 @@ static void headers_stay_in_a_folder_of_their_own(void **state) {
     need_compiler(place);
     static const char *const refused[] = {"/tmp/x.h", "../x.h", "a/../../x.h", "a\nb.h", ""};
     static const char source[] = "#include \"deep/x.h\"\nkernel void k(global int *p) { p[0] = X; }\n";
-    const char *object = NULL;
     struct compiled compiled;
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         const struct compile_header header = {refused[i], "int x;\n"};
         const struct compile_options options = {.headers = &header, .header_count = 1};
         struct report report = {0};
-        assert_int_equal(compile_object(source, strlen(source), &options, &place->arena, &object, &compiled, &report),
+        assert_int_equal(compile_object(source, strlen(source), &options, &place->arena, &compiled, &report),
                          STATUS_INVALID);
         assert_non_null(strstr(report_text(&report), "the header '")); /* the source does not compile either */
         report_free(&report);
@@ -151,9 +151,8 @@ static void headers_stay_in_a_folder_of_their_own(void **state) {
     const struct compile_header headers[] = {
         {"deep/x.h", "#define X 1\n"}, {"./.heddle.log", "x"}, {".heddle.ll", "x"}, {".heddle.half.cl.bc", "x"}};
     const struct compile_options options = {.headers = headers, .header_count = 4};
-    assert_int_equal(compile_object(source, strlen(source), &options, &place->arena, &object, &compiled, NULL),
-                     STATUS_OK);
-    assert_null(strstr(object, ".headers"));
+    assert_int_equal(compile_object(source, strlen(source), &options, &place->arena, &compiled, NULL), STATUS_OK);
+    assert_null(strstr(compiled.object, ".headers"));
 }
 
 static void the_environment_does_not_instruct_the_compiler(void **state) {
@@ -168,8 +167,8 @@ static void the_environment_does_not_instruct_the_compiler(void **state) {
         struct compiled compiled;
         struct report report = {0};
         const struct compile_options options = {.no_cache = true};
-        const enum status status =
-            compile_text("k.cl", source, strlen(source), &options, &place->arena, &compiled, &report);
+        const enum status status = compile_text(&(struct compile_source){"k.cl", source, strlen(source)}, &options,
+                                                &place->arena, &compiled, &report);
         unsetenv(names[i]);
         if (status != STATUS_OK)
             fail_msg("%s: %s", names[i], report_text(&report));
@@ -184,7 +183,9 @@ static void a_source_that_does_not_end_is_stopped(void **state) {
     need_compiler(place);
     const struct compile_options options = {.no_cache = true};
     struct compiled compiled;
-    assert_int_equal(compile_text("k.cl", honest, strlen(honest), &options, &place->arena, &compiled, NULL), STATUS_OK);
+    assert_int_equal(compile_text(&(struct compile_source){"k.cl", honest, strlen(honest)}, &options, &place->arena,
+                                  &compiled, NULL),
+                     STATUS_OK);
     static const char *const sources[] = {
         "#include \"pipe\"\n", /* nobody ever writes into it */
         "#define A(x) x x x x x x x x\n#define B(x) A(A(A(A(x))))\n#define C(x) B(B(B(B(x))))\nC(C(C(int i;)))\n"};
@@ -204,11 +205,11 @@ static void a_source_that_does_not_end_is_stopped(void **state) {
 }
 
 static struct process_end run_in_cage(struct place *place, const struct process_cage *cage, const char *script) {
-    struct arguments line = {0};
+    struct command_line line = {0};
     struct process_end end;
-    arguments_add(&place->arena, &line, "/bin/sh");
-    arguments_add(&place->arena, &line, "-c");
-    arguments_add(&place->arena, &line, script);
+    command_line_add(&place->arena, &line, "/bin/sh");
+    command_line_add(&place->arena, &line, "-c");
+    command_line_add(&place->arena, &line, script);
     const char *output = arena_printf(&place->arena, "%s/said", place->folder);
     assert_int_equal(process_run(&place->arena, &line, output, cage, &end, NULL), STATUS_OK);
     return end;
@@ -286,12 +287,14 @@ static void no_value_reaches_a_shell(void **state) {
     static const char source[] = "__global__ void k(int *p) { *p = 1; }\n";
     struct compiled compiled;
     if (tools.share) {
-        assert_int_equal(compile_text("k.cu", source, strlen(source), &options[0], &place->arena, &compiled, NULL),
+        assert_int_equal(compile_text(&(struct compile_source){"k.cu", source, strlen(source)}, &options[0],
+                                      &place->arena, &compiled, NULL),
                          STATUS_OK);
-        assert_int_equal(compile_text("k.cu", source, strlen(source), &options[1], &place->arena, &compiled, NULL),
+        assert_int_equal(compile_text(&(struct compile_source){"k.cu", source, strlen(source)}, &options[1],
+                                      &place->arena, &compiled, NULL),
                          STATUS_INVALID);
-        assert_int_equal(compile_text("$(touch pwned).cu", source, strlen(source), NULL, &place->arena, &compiled,
-                                      NULL),
+        assert_int_equal(compile_text(&(struct compile_source){"$(touch pwned).cu", source, strlen(source)}, NULL,
+                                      &place->arena, &compiled, NULL),
                          STATUS_INVALID);
     }
     unsetenv("HEDDLE_NVCC");
@@ -314,7 +317,8 @@ static void the_cache_is_ours_alone_whatever_the_umask(void **state) {
     assert_int_equal(setenv("XDG_CACHE_HOME", arena_printf(&place->arena, "%s/cache", place->folder), 1), 0);
     const mode_t mask = umask(0);
     struct compiled compiled;
-    const enum status status = compile_text("k.cl", honest, strlen(honest), NULL, &place->arena, &compiled, NULL);
+    const enum status status =
+        compile_text(&(struct compile_source){"k.cl", honest, strlen(honest)}, NULL, &place->arena, &compiled, NULL);
     umask(mask);
     assert_int_equal(status, STATUS_OK);
     assert_int_equal(mode_of("cache/heddle"), 0700);
@@ -332,10 +336,14 @@ static void the_cache_is_ours_alone_whatever_the_umask(void **state) {
     compile_find_tools(&place->arena, &tools);
     assert_null(tools.cache);
     assert_non_null(strstr(tools.cache_refused, "not trusted"));
-    assert_int_equal(compile_text("k.cl", honest, strlen(honest), NULL, &place->arena, &compiled, NULL), STATUS_OK);
+    assert_int_equal(compile_text(&(struct compile_source){"k.cl", honest, strlen(honest)}, NULL, &place->arena,
+                                  &compiled, NULL),
+                     STATUS_OK);
     assert_false(compiled.from_cache);
     assert_int_equal(chmod("cache/heddle", 0755), 0);
-    assert_int_equal(compile_text("k.cl", honest, strlen(honest), NULL, &place->arena, &compiled, NULL), STATUS_OK);
+    assert_int_equal(compile_text(&(struct compile_source){"k.cl", honest, strlen(honest)}, NULL, &place->arena,
+                                  &compiled, NULL),
+                     STATUS_OK);
     assert_true(compiled.from_cache);
     assert_int_equal(mode_of("cache/heddle"), 0700);
     if (before)

@@ -45,7 +45,7 @@ static void count_arrival(struct fixture *f, struct dwf_counts *counts, uint32_t
     uint64_t groups[ISSUE_SLOTS_MAX], arrived = 0, joined = 0, last = 0;
     for (BITS_EACH(lane, lanes))
         arrived |= UINT64_C(1) << threads[lane];
-    look(f, f->ops->returned(f->self, threads, lanes));
+    look(f, f->ops->forming->returned(f->self, threads, lanes));
     const unsigned count = groups_of(f, groups);
     for (unsigned slot = 0; slot < ISSUE_SLOTS_MAX; slot++) {
         if (groups[slot] & ~arrived)
@@ -66,7 +66,7 @@ static void count_arrival(struct fixture *f, struct dwf_counts *counts, uint32_t
 
 static void issue_counted(struct fixture *f, struct dwf_counts *counts, struct rng *rng, bool ends) {
     struct group group;
-    const unsigned slot = f->ops->pick(f->self, f->slots);
+    const unsigned slot = f->ops->forming->pick(f->self, f->slots);
     assert_true(f->ops->offer(f->self, slot, &group));
     struct executed executed = {.flow = ends ? FLOW_EXIT : FLOW_MULTI, .pc = group.pc, .issues = 1};
     uint16_t threads[LANES_MAX] = {0};
@@ -174,7 +174,7 @@ static void tbc_issue(struct fixture *f, unsigned slot, const uint64_t taken[G +
     const struct group issued = group;
     f->ops->issued(f->self, slot, &issued, &executed);
     if (back)
-        f->ops->returned(f->self, threads, back);
+        f->ops->forming->returned(f->self, threads, back);
 }
 
 static bool has_both(uint64_t some, uint64_t taken) { return (some & taken) && (some & ~taken); }

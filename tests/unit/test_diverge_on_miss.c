@@ -27,7 +27,7 @@ static uint32_t access_memory(struct scripted *s, uint32_t hits, uint32_t misses
     struct group group;
     assert_true(s->ops->offer(s->self, 0, &group));
     issue(s, FLOW_NEXT, 0, 0);
-    return s->ops->looked_up(s->self, 0, group.pc, hits, misses);
+    return s->ops->slipping->looked_up(s->self, 0, group.pc, hits, misses);
 }
 
 /* 0: ld; 1: add; 2: bra 0; 3: bar; 4: exit */
@@ -59,7 +59,7 @@ static void a_thread_that_missed_goes_on_with_who_comes_by(void **state) {
         issue(&s, FLOW_BRANCH, 0x1, 0);
         expect_group(&s, 0, 0x1, false);
         if (turn == 1)
-            assert_int_equal(s.ops->arrived(s.self, 0, 0x2), 0);
+            assert_int_equal(s.ops->slipping->arrived(s.self, 0, 0x2), 0);
         assert_int_equal(access_memory(&s, 0x1, 0), 0);
     }
     expect_group(&s, 1, 0x3, false);
@@ -84,13 +84,13 @@ static void a_barrier_waits_until_the_table_is_empty(void **state) {
     issue(&s, FLOW_NEXT, 0, 0);
     issue(&s, FLOW_BRANCH, 0, 0);
     expect_nobody(&s);
-    assert_int_equal(s.ops->arrived(s.self, 0, 0x4), 1);
+    assert_int_equal(s.ops->slipping->arrived(s.self, 0, 0x4), 1);
     expect_group(&s, 0, 0x4, true);
     issue(&s, FLOW_NEXT, 0, 0);
     expect_group(&s, 1, 0x4, false);
     issue(&s, FLOW_NEXT, 0, 0);
     issue(&s, FLOW_BRANCH, 0x4, 0);
-    assert_int_equal(s.ops->arrived(s.self, 0, 0x2), 0);
+    assert_int_equal(s.ops->slipping->arrived(s.self, 0, 0x2), 0);
     assert_int_equal(access_memory(&s, 0x4, 0), 0);
     expect_group(&s, 1, 0x6, false);
     issue(&s, FLOW_NEXT, 0, 0);
@@ -120,7 +120,7 @@ static void a_branch_ends_without_those_behind(void **state) {
     issue(&s, FLOW_NEXT, 0, 0);
     issue(&s, FLOW_BRANCH, 0x5, 0);
     issue(&s, FLOW_BRANCH, 0x4, 10); /* now lane 2 takes the side */
-    s.ops->arrived(s.self, 0, 0x2);
+    s.ops->slipping->arrived(s.self, 0, 0x2);
     assert_int_equal(access_memory(&s, 0x4, 0), 0);
     expect_group(&s, 11, 0x6, false);
     issue(&s, FLOW_NEXT, 0, 0);
@@ -140,7 +140,7 @@ static void who_fell_behind_in_a_loop_meets_the_others_behind_it(void **state) {
     issue(&s, FLOW_NEXT, 0, 0);
     issue(&s, FLOW_BRANCH, 0x1, 0); /* lane 1 leaves */
     expect_group(&s, 0, 0x1, false);
-    s.ops->arrived(s.self, 0, 0x4);
+    s.ops->slipping->arrived(s.self, 0, 0x4);
     assert_int_equal(access_memory(&s, 0x1, 0), 0);
     expect_group(&s, 1, 0x5, false);
     issue(&s, FLOW_NEXT, 0, 0);
@@ -173,7 +173,7 @@ static void who_returns_elsewhere_goes_on_apart(void **state) {
     go(&s, FLOW_CALL, (uint32_t[]){10, 10, 10});
     assert_int_equal(access_memory(&s, 0x1, 0x6), 0x6);
     expect_nobody(&s); /* lane 0 makes way at its ret */
-    s.ops->arrived(s.self, 0, 0x6);
+    s.ops->slipping->arrived(s.self, 0, 0x6);
     issue(&s, FLOW_NEXT, 0, 0);
     expect_group(&s, 11, 0x7, false); /* they have come to it */
     go(&s, FLOW_RETURN, (uint32_t[]){1, 1, 2});
@@ -194,14 +194,14 @@ static void a_thread_at_the_maximum_waits_as_if_it_had_missed(void **state) {
     assert_int_equal(access_memory(&s, 0x1, 0x6), 0x6); /* lane 0 is one ahead */
     issue(&s, FLOW_NEXT, 0, 0);
     issue(&s, FLOW_BRANCH, 0x1, 0);
-    s.ops->arrived(s.self, 0, 0x2);
+    s.ops->slipping->arrived(s.self, 0, 0x2);
     assert_int_equal(access_memory(&s, 0x1, 0), 0);
     expect_group(&s, 1, 0x2, false); /* lane 1 goes on, lane 0 waits */
     assert_int_equal(counter(&s, "held_lanes"), 1);
     assert_int_equal(counter(&s, "slip_largest"), 1);
     issue(&s, FLOW_NEXT, 0, 0);
     issue(&s, FLOW_BRANCH, 0x2, 0);
-    s.ops->arrived(s.self, 0, 0x4);
+    s.ops->slipping->arrived(s.self, 0, 0x4);
     assert_int_equal(access_memory(&s, 0x2, 0), 0);
     expect_group(&s, 1, 0x7, false); /* the last have come by: lane 0 is one nearer, and goes on */
     arena_free(&s.arena);
@@ -224,7 +224,7 @@ static void at_the_maximum_the_last_go_on(void **state) {
     }
     expect_nobody(&s);
     assert_int_equal(counter(&s, "held_lanes"), 2);
-    assert_int_equal(s.ops->arrived(s.self, 0, 0x4), 1);
+    assert_int_equal(s.ops->slipping->arrived(s.self, 0, 0x4), 1);
     expect_group(&s, 0, 0x4, true);
     issue(&s, FLOW_NEXT, 0, 0);
     issue(&s, FLOW_NEXT, 0, 0);
@@ -246,7 +246,7 @@ static void the_last_that_go_on_bring_those_at_the_maximum_nearer(void **state) 
     issue(&s, FLOW_BRANCH, 0x1, 0);
     assert_int_equal(access_memory(&s, 0x1, 0), 0);
     expect_nobody(&s);
-    s.ops->arrived(s.self, 0, 0x6);
+    s.ops->slipping->arrived(s.self, 0, 0x6);
     expect_group(&s, 0, 0x6, true);
     issue(&s, FLOW_NEXT, 0, 0);
     issue(&s, FLOW_NEXT, 0, 0);
@@ -288,7 +288,7 @@ static void full_tables_block_or_stall(void **state) {
         assert_int_equal(access_memory(&s, 0x3, 0x4), 0x4);
         if (buffers == 1) {
             expect_nobody(&s);
-            s.ops->arrived(s.self, 0, 0x4);
+            s.ops->slipping->arrived(s.self, 0, 0x4);
             expect_group(&s, 0, 0x4, true);
             issue(&s, FLOW_NEXT, 0, 0);
             expect_group(&s, 1, 0x7, false);
@@ -311,7 +311,7 @@ static void patience_ends(void **state) {
     write_loop(&s);
     begin(&s, short_of_it, 0x3);
     access_memory(&s, 0x1, 0x2);
-    s.ops->arrived(s.self, 0, 0x2);
+    s.ops->slipping->arrived(s.self, 0, 0x2);
     for (unsigned i = 0; i < 3; i++) {
         expect_group(&s, 1, 0x1, false);
         issue(&s, FLOW_BRANCH, 0x1, 1);
@@ -336,13 +336,13 @@ static void threads_that_all_miss_fall_behind_with_others(void **state) {
     issue(&s, FLOW_BRANCH, 0x3, 0);
     assert_int_equal(access_memory(&s, 0, 0x3), 0x3);
     expect_nobody(&s);
-    assert_int_equal(s.ops->arrived(s.self, 0, 0x2), 1);
+    assert_int_equal(s.ops->slipping->arrived(s.self, 0, 0x2), 1);
     expect_group(&s, 0, 0x2, true); /* lane 1 is first: it takes the slot of its load */
     issue(&s, FLOW_NEXT, 0, 0);
     expect_group(&s, 1, 0x2, false);
     issue(&s, FLOW_NEXT, 0, 0);
     issue(&s, FLOW_BRANCH, 0x2, 0);
-    assert_int_equal(s.ops->arrived(s.self, 0, 0x5), 0);
+    assert_int_equal(s.ops->slipping->arrived(s.self, 0, 0x5), 0);
     assert_int_equal(access_memory(&s, 0x2, 0), 0);
     expect_group(&s, 1, 0x7, false);
     assert_int_equal(counter(&s, "blocks_all_missed"), 1);
@@ -362,7 +362,7 @@ static void a_warp_waits_for_an_access_that_all_miss(void **state) {
     assert_int_equal(access_memory(&s, 0, 0x3), 0);
     expect_group(&s, 1, 0x3, false);
     assert_int_equal(counter(&s, "blocks_all_missed"), 1);
-    assert_int_equal(s.ops->arrived(s.self, 0, 0x4), 0);
+    assert_int_equal(s.ops->slipping->arrived(s.self, 0, 0x4), 0);
     issue(&s, FLOW_NEXT, 0, 0);
     issue(&s, FLOW_BRANCH, 0x3, 0);
     assert_int_equal(access_memory(&s, 0, 0x3), 0x3); /* lane 2 has its data: it goes on alone */
@@ -387,13 +387,13 @@ static void a_side_that_falls_behind_lets_the_other_run(void **state) {
     expect_group(&s, 2, 0x4, false);
     issue(&s, FLOW_BRANCH, 0x4, 12);
     expect_nobody(&s);
-    assert_int_equal(s.ops->arrived(s.self, 0, 0x1), 1);
+    assert_int_equal(s.ops->slipping->arrived(s.self, 0, 0x1), 1);
     expect_group(&s, 10, 0x1, true);
     issue(&s, FLOW_NEXT, 0, 0);
     expect_group(&s, 11, 0x1, false);
     issue(&s, FLOW_NEXT, 0, 0);
     expect_nobody(&s);
-    assert_int_equal(s.ops->arrived(s.self, 0, 0xa), 1);
+    assert_int_equal(s.ops->slipping->arrived(s.self, 0, 0xa), 1);
     expect_group(&s, 0, 0x8, true); /* the oldest first */
     issue(&s, FLOW_NEXT, 0, 0);
     expect_group(&s, 1, 0x8, false);
@@ -416,7 +416,7 @@ static void who_waits_for_an_entry_goes_on_when_one_is_free(void **state) {
     assert_int_equal(access_memory(&s, 0x3, 0x4), 0x4);
     assert_int_equal(access_memory(&s, 0x1, 0x2), 0x2);
     expect_nobody(&s); /* lane 0 at 2 */
-    assert_int_equal(s.ops->arrived(s.self, 0, 0x4), 1);
+    assert_int_equal(s.ops->slipping->arrived(s.self, 0, 0x4), 1);
     expect_group(&s, 0, 0x4, true);
     issue(&s, FLOW_NEXT, 0, 0);
     assert_int_equal(access_memory(&s, 0, 0x4), 0x4); /* beside lane 1 at 1 */
@@ -438,7 +438,7 @@ static void who_is_held_takes_no_entry(void **state) {
     expect_nobody(&s);
     assert_int_equal(counter(&s, "held_lanes"), 2);
     assert_int_equal(counter(&s, "mdt_largest"), 1);
-    s.ops->arrived(s.self, 0, 0x4);
+    s.ops->slipping->arrived(s.self, 0, 0x4);
     issue(&s, FLOW_NEXT, 0, 0);
     assert_int_equal(access_memory(&s, 0x4, 0), 0);
     expect_group(&s, 2, 0x7, false);
@@ -507,7 +507,7 @@ static void a_maximum_of_0_keeps_nobody_behind(void **state) {
     assert_int_equal(access_memory(&s, 0x1, 0x2), 0x2);
     issue(&s, FLOW_NEXT, 0, 0);
     issue(&s, FLOW_BRANCH, 0x1, 0);
-    s.ops->arrived(s.self, 0, 0x2);
+    s.ops->slipping->arrived(s.self, 0, 0x2);
     s.now += 100; /* no slot passes empty: bound by issue */
     assert_int_equal(access_memory(&s, 0x1, 0), 0);
     assert_int_equal(counter(&s, "maximum_lowered"), 1);
@@ -523,7 +523,7 @@ static void patience_is_of_runs(void **state) {
     begin(&s, SETTINGS("diverge-on-miss.adaptive=false", "diverge-on-miss.max_slip=255", "diverge-on-miss.patience=3"),
           0x3);
     access_memory(&s, 0x1, 0x2);
-    s.ops->arrived(s.self, 0, 0x2);
+    s.ops->slipping->arrived(s.self, 0, 0x2);
     for (unsigned i = 0; i < 3; i++) {
         expect_group(&s, 1, 0x1, false);
         issue(&s, FLOW_NEXT, 0, 0); /* the branch ends the run */

@@ -16,7 +16,7 @@ static unsigned smallest(struct fixture *f, struct group *out) {
         if (out->pc == pc)
             best |= rest & -rest;
     }
-    const unsigned slot = f->ops->pick(f->self, best);
+    const unsigned slot = f->ops->forming->pick(f->self, best);
     assert_true(f->ops->offer(f->self, slot, out));
     return slot;
 }
@@ -61,7 +61,7 @@ static void dwf_lane_conflict_starts_new_warp(void **state) {
     start(&f, 0, 5, 0x3);
     start(&f, 1, 5, 0x5);
     assert_int_equal(bits_count((uint32_t)f.slots), 2);
-    unsigned slot = f.ops->pick(f.self, f.slots);
+    unsigned slot = f.ops->forming->pick(f.self, f.slots);
     assert_true(f.ops->offer(f.self, slot, &group));
     assert_int_equal(group.lanes, 0x7);
     assert_int_equal(group.threads[2], 6);
@@ -94,7 +94,7 @@ static void dwf_knows_where_threads_stand(void **state) {
     for (unsigned i = 0; i < 4; i++) {
         uint32_t pcs[2][LANES_MAX] = {{0}};
         if (i % 2)
-            look(&f, f.ops->returned(f.self, threads, 0xf));
+            look(&f, f.ops->forming->returned(f.self, threads, 0xf));
         else
             look(&f, f.ops->issued(f.self, slot_at(&f, i ? 6 : 5, &group), &group, i ? &parted : &straight));
         f.ops->where(f.self, 0, pcs[0]);
@@ -129,7 +129,7 @@ static void dwf_queues_behind_its_slots(void **state) {
     memset(next, 0xff, sizeof next);
     for (unsigned warp = 0; warp < 96; warp++) {
         struct group group;
-        const unsigned slot = f.ops->pick(f.self, f.slots);
+        const unsigned slot = f.ops->forming->pick(f.self, f.slots);
         assert_true(f.ops->offer(f.self, slot, &group));
         assert_int_equal(group.threads[0], warp);
         issue(&f, slot, &group, next);
@@ -148,7 +148,7 @@ static void tick(struct fixture *f) {
     if (f->wake > f->now)
         return;
     f->wake = UINT64_MAX;
-    look(f, f->ops->advance(f->self));
+    look(f, f->ops->forming->advance(f->self));
 }
 
 /* ---- policies ---- */
@@ -170,7 +170,7 @@ static void expect_order(const char *policy, const uint32_t pcs[7]) {
     memset(next, 0xff, sizeof next);
     for (unsigned i = 0; i < 7; i++) {
         struct group group;
-        const unsigned slot = f.ops->pick(f.self, f.slots);
+        const unsigned slot = f.ops->forming->pick(f.self, f.slots);
         assert_true(f.ops->offer(f.self, slot, &group));
         if (group.pc != pcs[i])
             fail_msg("%s: group %u is at %u, not %u", policy, i, (unsigned)group.pc, (unsigned)pcs[i]);
@@ -195,7 +195,7 @@ static void policies_pick_what_their_table_says(void **state) {
 
 static uint32_t picked_pc(struct fixture *f) {
     struct group group;
-    const unsigned slot = f->ops->pick(f->self, f->slots);
+    const unsigned slot = f->ops->forming->pick(f->self, f->slots);
     if (slot == ISSUE_SLOTS_MAX)
         return NO_PC;
     assert_true(f->ops->offer(f->self, slot, &group));
@@ -233,7 +233,7 @@ static void pdom_priority_lets_those_behind_catch_up(void **state) {
                    * group that it joins has its count */
     issue(&f, slot_at(&f, 10, &group), &group, next);
     bool is_in = false;
-    assert_true(f.ops->offer(f.self, f.ops->pick(f.self, f.slots), &group));
+    assert_true(f.ops->offer(f.self, f.ops->forming->pick(f.self, f.slots), &group));
     for (BITS_EACH(lane, group.lanes))
         is_in |= group.threads[lane] == 11;
     assert_true(is_in);
@@ -261,7 +261,7 @@ static void majority_counts_those_behind_the_slots(void **state) {
         }
         for (unsigned issued = 0; waiting; issued++) {
             struct group group;
-            const unsigned slot = f.ops->pick(f.self, f.slots);
+            const unsigned slot = f.ops->forming->pick(f.self, f.slots);
             assert_true(slot < ISSUE_SLOTS_MAX);
             assert_true(f.ops->offer(f.self, slot, &group));
             if (majority == NO_PC) {
@@ -299,7 +299,7 @@ static void policies_reach_behind_the_slots(void **state) {
         start(&f, warp, 60 - warp % 60, 1);
     unsigned issued = 0;
     for (uint32_t last = 0; f.slots; issued++, last = f.last_pc) {
-        const unsigned slot = f.ops->pick(f.self, f.slots);
+        const unsigned slot = f.ops->forming->pick(f.self, f.slots);
         assert_true(f.ops->offer(f.self, slot, &group));
         assert_true(group.pc >= last);
         issue(&f, slot, &group, next);
@@ -321,7 +321,7 @@ static void register_files_place_threads(void **state) {
         start(&f, 0, 5, 0x3);
         start(&f, 1, 5, 0x7);
         assert_int_equal(bits_count64(f.slots), 2);
-        const unsigned slot = f.ops->pick(f.self, f.slots);
+        const unsigned slot = f.ops->forming->pick(f.self, f.slots);
         assert_true(f.ops->offer(f.self, slot, &group));
         assert_int_equal(group.lanes, 0xf);
         uint32_t seen = 0;
@@ -329,11 +329,11 @@ static void register_files_place_threads(void **state) {
             seen |= UINT32_C(1) << group.threads[lane];
         assert_int_equal(seen, 0x33);
         /* threads 0 and 4, and 1 and 5, have one home */
-        assert_int_equal(f.ops->turns(f.self, slot), i ? 2 : 1);
+        assert_int_equal(f.ops->forming->turns(f.self, slot), i ? 2 : 1);
         const unsigned other = bits_first64(f.slots & ~(UINT64_C(1) << slot));
         assert_true(f.ops->offer(f.self, other, &group));
         assert_int_equal(bits_count(group.lanes), 1);
-        assert_int_equal(f.ops->turns(f.self, other), 1);
+        assert_int_equal(f.ops->forming->turns(f.self, other), 1);
         assert_int_equal(counter(&f, "merges"), 1);
         assert_int_equal(counter(&f, "lane_conflicts"), 0);
         arena_free(&f.arena);
@@ -355,7 +355,7 @@ static void swizzling_lets_even_threads_share(void **state) {
         start(&f, 0, 5, 0x5);
         start(&f, 1, 5, 0x5);
         assert_int_equal(bits_count64(f.slots), swizzle ? 1 : 2);
-        assert_true(f.ops->offer(f.self, f.ops->pick(f.self, f.slots), &group));
+        assert_true(f.ops->offer(f.self, f.ops->forming->pick(f.self, f.slots), &group));
         assert_int_equal(group.lanes, swizzle ? 0xf : 0x5);
         if (swizzle) {
             assert_int_equal(group.threads[1], 4);
@@ -578,7 +578,7 @@ static void come_back(struct script *s) {
                 threads[count++] = (uint16_t)j;
         for (unsigned k = 0; k < count; k++)
             s->inside[threads[k]] = true;
-        look(&s->f, s->f.ops->returned(s->f.self, threads, bits_low(count)));
+        look(&s->f, s->f.ops->forming->returned(s->f.self, threads, bits_low(count)));
         follow_majority(s);
     }
 }
@@ -611,7 +611,7 @@ static void issue_random(struct script *s, unsigned slot, const struct group *of
 static uint32_t step(struct script *s) {
     struct group group = {.pc = NO_PC};
     come_back(s);
-    const unsigned slot = s->f.slots ? s->f.ops->pick(s->f.self, s->f.slots) : ISSUE_SLOTS_MAX;
+    const unsigned slot = s->f.slots ? s->f.ops->forming->pick(s->f.self, s->f.slots) : ISSUE_SLOTS_MAX;
     if (slot != ISSUE_SLOTS_MAX) {
         assert_true(s->f.ops->offer(s->f.self, slot, &group));
         issue_random(s, slot, &group);

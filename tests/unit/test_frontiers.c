@@ -117,16 +117,16 @@ static void who_waits_for_others_keeps_nobody(void **state) {
     issue(&s, FLOW_BRANCH, 0xc, 3);
     expect(&s, 1, 0x3);
     issue(&s, FLOW_BARRIER, 0, 0);
-    s.ops->wait(s.self, 0, 0x3);
+    s.ops->waiting->wait(s.self, 0, 0x3);
     expect(&s, 3, 0xc);
     issue(&s, FLOW_NEXT, 0, 0);
-    s.ops->wait(s.self, 0, 0xc);
+    s.ops->waiting->wait(s.self, 0, 0xc);
     struct group group;
     assert_false(s.ops->offer(s.self, 0, &group));
-    assert_int_equal(s.ops->go_on(s.self, 0, 0x1), 1);
-    assert_int_equal(s.ops->go_on(s.self, 0, 0x2), 1);
+    assert_int_equal(s.ops->waiting->go_on(s.self, 0, 0x1), 1);
+    assert_int_equal(s.ops->waiting->go_on(s.self, 0, 0x2), 1);
     expect(&s, 2, 0x3);
-    assert_int_equal(s.ops->go_on(s.self, 0, 0xc), 0); /* a run may have begun */
+    assert_int_equal(s.ops->waiting->go_on(s.self, 0, 0xc), 0); /* a run may have begun */
     expect(&s, 2, 0x3);
     arena_free(&s.arena);
 }

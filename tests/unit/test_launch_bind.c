@@ -64,7 +64,8 @@ static enum status bind(struct fixture *f, const char *launch, struct launch *ou
     f->report = (struct report){0};
     enum status status = launch_file_parse(&f->arena, "k.yaml", text, strlen(text), &file, &f->report);
     assert_int_equal(status, STATUS_OK);
-    return bind_launch(&file, 0, f->module, NULL, buffers, &f->arena, out, &f->report);
+    const struct bind_parts parts = {f->module, NULL, buffers};
+    return bind_launch(&file, 0, &parts, &f->arena, out, &f->report);
 }
 
 static void refused(struct fixture *f, const char *launch, const char *words) {
@@ -169,13 +170,14 @@ static void a_block_has_at_most_the_threads_its_kernel_was_compiled_for(void **s
 static void a_first_launch_file_fits(void **state) {
     struct fixture *f = *state;
     struct bind_buffer buffers[8] = {{0x1000, 1}, {0x2000, 1}};
+    const struct bind_parts parts = {f->module, NULL, buffers};
     for (unsigned i = 0; i < f->module->function_count; i++) {
         const struct function *kernel = f->module->functions[i];
         const char *text = init_file_text(f->module, NULL, kernel, "it's a path/k.ptx", &f->arena);
         struct launch_file file;
         struct launch launch;
         if (launch_file_parse(&f->arena, "k.yaml", text, strlen(text), &file, &f->report) ||
-            bind_launch(&file, 0, f->module, NULL, buffers, &f->arena, &launch, &f->report))
+            bind_launch(&file, 0, &parts, &f->arena, &launch, &f->report))
             fail_msg("%s\n%s", text, report_text(&f->report));
         assert_ptr_equal(launch.kernel, kernel);
         assert_string_equal(file.module, "it's a path/k.ptx");

@@ -21,7 +21,8 @@ static struct check_result checked(const char *type, const char *check, const vo
     if (launch_file_parse(&arena, "k.yaml", text, strlen(text), &file, &report))
         fail_msg("%s", report_text(&report));
     struct fill_source source = {&file.yaml, "", NULL, 1, 1 << 30};
-    assert_int_equal(check_buffer(&file.checks[0], &file.buffers[0], data, count, &source, &result, &report), wanted);
+    const struct check_contents contents = {&file.buffers[0], data, count};
+    assert_int_equal(check_buffer(&file.checks[0], &contents, &source, &result, &report), wanted);
     arena_free(&arena);
     report_free(&report);
     return result;

@@ -14,15 +14,14 @@
 static const char *file_content;
 static size_t file_bytes;
 
-static enum status read_fake(void *context, const char *path, size_t limit_bytes, struct arena *into, char **data,
-                             size_t *bytes, struct report *to) {
+static enum status read_fake(void *context, const char *path, size_t limit_bytes, struct arena *into,
+                             struct file_contents *out, struct report *to) {
     (void)context;
     if (limit_bytes < file_bytes)
         return report_add(to, STATUS_INVALID, "%s: larger than the limit", path);
     if (strcmp(path, "dir/data") != 0)
         return report_add(to, STATUS_INVALID, "%s: no such file", path);
-    *data = arena_copy(into, file_content, file_bytes);
-    *bytes = file_bytes;
+    *out = (struct file_contents){arena_copy(into, file_content, file_bytes), file_bytes};
     return STATUS_OK;
 }
 
@@ -31,13 +30,13 @@ static const struct file_access fake_files = {NULL, read_fake};
 static enum status fill(const char *text, enum element element, uint64_t count, void *out) {
     struct yaml yaml;
     struct fill parsed;
-    struct fill_cursor cursor;
+    struct fill_cursor cursor = {.fill = &parsed, .element = element, .count = count};
     enum status status = yaml_parse(&arena, "k.yaml", text, strlen(text), &yaml, &report);
     if (!status)
         status = fill_parse(&yaml, yaml.root, element, &arena, &parsed, &report);
     struct fill_source source = {&yaml, "dir", &fake_files, 99, 1 << 30};
     if (!status)
-        status = fill_start(&cursor, &parsed, element, count, &source, &arena, &report);
+        status = fill_start(&cursor, &source, &arena, &report);
     /* in two steps: a fill must not depend on how it is cut */
     if (!status) {
         fill_next(&cursor, out, count / 2);

@@ -70,7 +70,7 @@ static void expect_wait(struct script *s, uint32_t ahead) {
     struct group group;
     bool memory = false;
     assert_false(s->ops->offer(s->self, 0, &group));
-    assert_int_equal(s->ops->ahead(s->self, 0, &memory), ahead);
+    assert_int_equal(s->ops->forming->ahead(s->self, 0, &memory), ahead);
 }
 
 /* Threads of a sub-warp on their way. */
@@ -98,7 +98,7 @@ static struct away issue(struct script *s, enum flow flow, uint32_t taken, uint3
 }
 
 static void come_back(struct script *s, const struct away *away) {
-    s->ops->returned(s->self, away->threads, away->lanes);
+    s->ops->forming->returned(s->self, away->threads, away->lanes);
 }
 
 static void step(struct script *s, enum flow flow, uint32_t taken, uint32_t target) {
@@ -230,7 +230,7 @@ static void lwm_loads_global_memory_by_rows(void **state) {
     const struct away second = issue(&s, FLOW_NEXT, 0, 0);
     come_back(&s, &first);
     expect_wait(&s, 1);
-    s.ops->ahead(s.self, 0, &memory);
+    s.ops->forming->ahead(s.self, 0, &memory);
     assert_true(memory);
     come_back(&s, &second);
     expect(&s, 1, (const int[COLUMNS]){0, 0, 1, 1});
@@ -297,7 +297,7 @@ static void lwm_ends_with_its_threads(void **state) {
     expect(&s, 1, (const int[COLUMNS]){-1, 0, -1, 0});
     step(&s, FLOW_EXIT, 0xa, 0);
     assert_int_equal(s.ops->alive(s.self, 0), 0);
-    assert_int_equal(s.ops->ahead(s.self, 0, &memory), NO_PC);
+    assert_int_equal(s.ops->forming->ahead(s.self, 0, &memory), NO_PC);
     arena_free(&s.arena);
 }
 

@@ -181,7 +181,7 @@ static void a_bundle_of_groups_fills_one_slot(void **state) {
             slots += issued[i];
         assert_int_equal(stats->lane_slots, 32 * slots);
         assert_true(stats->active_lanes <= stats->lane_slots);
-        if ((*one)->more)
+        if ((*one)->forming && (*one)->forming->more)
             assert_true(slots < stats->warp_instructions);
         finish(&f);
     }
@@ -189,8 +189,8 @@ static void a_bundle_of_groups_fills_one_slot(void **state) {
 
 /* Whose stack holds the threads that a barrier on top of it waits for. */
 static bool keeps_a_stack(const struct divergence_ops *mechanism) {
-    if (!mechanism->regroups)
-        return !mechanism->wait;
+    if (!mechanism->forming)
+        return !mechanism->waiting;
     return strcmp(mechanism->name, "lwm") == 0 || strcmp(mechanism->name, "tbc") == 0;
 }
 

@@ -289,7 +289,7 @@ static void run_text(const char *text, uint32_t threads, uint32_t *out, unsigned
 static void run_text_under_all(const char *text, uint32_t threads, uint32_t *out, unsigned count) {
     run_text_under("pdom", false, text, threads, out, count);
     for (const struct divergence_ops *const *all = divergence_all(); *all; all++)
-        for (unsigned in_time = (*all)->regroups; in_time < 2; in_time++) {
+        for (unsigned in_time = (*all)->forming != NULL; in_time < 2; in_time++) {
             uint32_t other[WORDS];
             run_text_under((*all)->name, in_time, text, threads, other, count);
             for (unsigned i = 0; i < count; i++)

@@ -2,6 +2,8 @@
 /* Functional launches on several host threads: the same as on one, side by side where blocks do not depend on each other. */
 #include "device_fixture.h"
 
+#include "base/rng.h"
+#include "emulate/parallel.h"
 #include "exec/footprint.h"
 
 enum { WORDS = 1 << 16 };
@@ -132,6 +134,36 @@ static void counts_of_all_threads_are_added_up(void **state) {
     expect_same(kernel, 512, STATUS_OK, true);
 }
 
+/* Whatever the gaps between them, all stored sectors are copied, and nothing else. */
+static void stored_sectors_are_copied_and_no_others(void **state) {
+    (void)state;
+    enum { SECTOR_WORDS = 3, BYTES = SECTOR_WORDS * 64 << SECTOR_SHIFT };
+    static uint8_t from[BYTES], to[BYTES];
+    struct rng rng;
+    rng_seed(&rng, 5);
+    memset(from, 1, sizeof from);
+    for (unsigned round = 0; round < 200; round++) {
+        uint64_t stored[SECTOR_WORDS];
+        for (unsigned i = 0; i < SECTOR_WORDS; i++)
+            stored[i] = round == 0  ? ~UINT64_C(0)
+                        : round % 2 ? rng_u64(&rng)
+                                    : rng_u64(&rng) & rng_u64(&rng) & rng_u64(&rng);
+        memset(to, 0, sizeof to);
+        footprint_copy(stored, SECTOR_WORDS, to, from);
+        for (unsigned at = 0; at < BYTES; at++)
+            assert_int_equal(to[at], stored[(at >> SECTOR_SHIFT) / 64] >> (at >> SECTOR_SHIFT) % 64 & 1);
+    }
+}
+
+static void a_limit_counts_what_every_thread_issued(void **state) {
+    (void)state;
+    const uint64_t more[] = {300, 0, 200, 400};
+    assert_true(parallel_is_within(1000, 100, more, 4));
+    assert_false(parallel_is_within(999, 100, more, 4));
+    assert_true(parallel_is_within(100, 100, more, 0));
+    assert_true(parallel_is_within(0, 100, more, 4));
+}
+
 /* A limit of instructions holds for all threads together. */
 static void a_limit_holds_for_all_threads_together(void **state) {
     (void)state;
@@ -191,6 +223,8 @@ int main(void) {
         cmocka_unit_test(a_sector_of_two_threads_is_a_conflict),
         cmocka_unit_test(one_load_of_one_block_is_enough),
         cmocka_unit_test(counts_of_all_threads_are_added_up),
+        cmocka_unit_test(stored_sectors_are_copied_and_no_others),
+        cmocka_unit_test(a_limit_counts_what_every_thread_issued),
         cmocka_unit_test(a_limit_holds_for_all_threads_together),
         cmocka_unit_test(blocks_that_store_to_the_same_words_keep_their_order),
         cmocka_unit_test(atomics_and_volatile_accesses_are_not_tried),

@@ -67,7 +67,8 @@ static void compare_random(const struct settings *s, enum predictor_sharing shar
     for (unsigned pc = 0; pc < PCS; pc++)
         code[pc] = (struct inst){.op = OP_BRA, .guard = pc % 3 ? 0 : -1};
     assert_int_equal(predictor_find(s->name, &ops, &report), STATUS_OK);
-    assert_int_equal(predictor_create(&predictor, &arena, ops, sharing, &keys, code, PCS, WARPS, &report), STATUS_OK);
+    const struct predictor_parts parts = {ops, sharing, &keys, code, PCS, WARPS};
+    assert_int_equal(predictor_create(&predictor, &arena, &parts, &report), STATUS_OK);
     for (unsigned event = 0; event < EVENTS; event++) {
         const uint32_t pc = (uint32_t)rng_below(&rng, 12) * 5, lanes = rng_u32(&rng) | 1u << rng_below(&rng, 32);
         const unsigned slot = (unsigned)rng_below(&rng, WARPS);
@@ -222,8 +223,8 @@ static uint64_t mispredicted(const struct settings *s, const struct branch *bran
     for (unsigned pc = 0; pc < PCS; pc++)
         code[pc] = (struct inst){.op = OP_BRA, .guard = 0};
     assert_int_equal(predictor_find(s->name, &ops, &report), STATUS_OK);
-    assert_int_equal(predictor_create(&predictor, &arena, ops, PREDICTOR_OF_SM, &keys, code, PCS, 1, &report),
-                     STATUS_OK);
+    const struct predictor_parts parts = {ops, PREDICTOR_OF_SM, &keys, code, PCS, 1};
+    assert_int_equal(predictor_create(&predictor, &arena, &parts, &report), STATUS_OK);
     for (unsigned i = 0; i < count; i++) {
         const struct executed executed = {
             .flow = FLOW_BRANCH, .pc = branches[i].pc, .lanes = 1, .taken = branches[i].taken};

@@ -56,12 +56,12 @@ static void nrec_groups_outlive_barriers_and_loads(void **state) {
     }
     assert_true(f.slots == 0);
     const uint16_t threads[LANES_MAX] = {0, 1, 2, 3, 4, 5, 6, 7};
-    look(&f, f.ops->returned(f.self, threads, 0x1f)); /* 1110 0000 and 0001 1000 */
+    look(&f, f.ops->forming->returned(f.self, threads, 0x1f)); /* 1110 0000 and 0001 1000 */
     assert_int_equal(bits_count64(f.slots), 2);
-    look(&f, f.ops->returned(f.self, threads, 0x20));
-    look(&f, f.ops->returned(f.self, threads, 0x80));
+    look(&f, f.ops->forming->returned(f.self, threads, 0x20));
+    look(&f, f.ops->forming->returned(f.self, threads, 0x80));
     assert_int_equal(bits_count64(f.slots), 2); /* the third is not whole yet */
-    look(&f, f.ops->returned(f.self, threads, 0x40));
+    look(&f, f.ops->forming->returned(f.self, threads, 0x40));
     assert_int_equal(bits_count64(f.slots), 3);
     uint32_t seen = 0;
     for (uint64_t rest = f.slots; rest; rest &= rest - 1) {
@@ -116,15 +116,15 @@ static void mimd_bundles_fill_the_lanes(void **state) {
     assert_int_equal(group.threads[3], 8);
     struct executed executed = {.flow = FLOW_NEXT, .pc = 5, .issues = 1, .lanes = group.lanes};
     f.ops->issued(f.self, 0, &group, &executed);
-    assert_true(f.ops->more(f.self, 0, &group));
+    assert_true(f.ops->forming->more(f.self, 0, &group));
     assert_int_equal(group.pc, 9);
     assert_int_equal(group.lanes, 0x4);
     assert_int_equal(group.threads[2], 4);
-    assert_false(f.ops->more(f.self, 0, &group)); /* no room for it: it is offered again */
+    assert_false(f.ops->forming->more(f.self, 0, &group)); /* no room for it: it is offered again */
     assert_true(f.ops->offer(f.self, 0, &group));
     assert_int_equal(group.threads[bits_first(group.lanes)], 9);
     assert_int_equal(group.lanes, 0x7);
-    assert_true(f.ops->more(f.self, 0, &group));
+    assert_true(f.ops->forming->more(f.self, 0, &group));
     assert_int_equal(group.pc, 9);
     assert_int_equal(group.lanes, 0x8);
     arena_free(&f.arena);

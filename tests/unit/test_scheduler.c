@@ -21,7 +21,7 @@ static const struct scheduler_ops *find(const char *name) {
 }
 
 static unsigned pick(const char *name, void *self, uint64_t ready, uint64_t stalled) {
-    const struct scheduler_view view = {ready, stalled, older};
+    const struct scheduler_view view = {.ready = ready, .stalled = stalled, .older = older};
     return find(name)->pick(self, &view);
 }
 
@@ -107,6 +107,34 @@ static void sticky_stays_with_a_block(void **state) {
     arena_free(&arena);
 }
 
+static void tell(void *self, enum scheduler_event_kind kind, unsigned first, unsigned last) {
+    for (unsigned warp = first; warp <= last; warp++)
+        find("swl")->heard(self, &(struct scheduler_event){.kind = kind, .warp = warp});
+}
+
+/* The two oldest that are not at a barrier issue; when neither can, none does. */
+static void static_limits_hold_others_back(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    const struct scheduler_shape shape = {.warps = 8, .mine = 0xff, .limit = 2};
+    void *self = find("swl")->create(&arena, &shape);
+    for (unsigned i = 0; i < 8; i++)
+        older[i] = (UINT64_C(1) << i) - 1;
+    tell(self, SCHEDULER_STARTED, 0, 7);
+    expect("swl", self, 0xff, 0, "000");
+    expect("swl", self, 0xfe, 0, "111");
+    expect("swl", self, 0x03, 0, "11"); /* greedy */
+    assert_int_equal(pick("swl", self, 0xfc, 0), SCHEDULER_NONE);
+    tell(self, SCHEDULER_WAITS, 0, 0);
+    expect("swl", self, 0xfc, 0, "222");
+    tell(self, SCHEDULER_GOES_ON, 0, 0);
+    assert_int_equal(pick("swl", self, 0xfc, 0), SCHEDULER_NONE);
+    tell(self, SCHEDULER_ENDED, 1, 1);
+    expect("swl", self, 0xfc, 0, "22");
+    assert_int_equal(pick("swl", self, 0xf8, 0), SCHEDULER_NONE);
+    arena_free(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(round_robin_goes_round),
@@ -114,6 +142,7 @@ int main(void) {
         cmocka_unit_test(two_level_hands_on_when_time_is_over),
         cmocka_unit_test(greedy_takes_the_oldest),
         cmocka_unit_test(sticky_stays_with_a_block),
+        cmocka_unit_test(static_limits_hold_others_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,7 +79,7 @@ static struct away issue(struct script *s, unsigned slot, enum flow flow, unsign
 static void step(struct script *s, unsigned slot, enum flow flow, unsigned goes, uint32_t target) {
     const struct away away = issue(s, slot, flow, goes, target);
     if (away.lanes)
-        s->ops->returned(s->self, away.threads, away.lanes);
+        s->ops->forming->returned(s->self, away.threads, away.lanes);
 }
 
 /* The program of [000 fig. 4.1] with threads 0 to 3 as warp x, 4 to 7 as y: A 1111/1111, B 1110/0011, C 1000/0010,
@@ -98,13 +98,13 @@ static void tbc_compacts_the_published_example(void **state) {
     expect(&s, 1, A, "4567");
     const struct away x = issue(&s, 0, FLOW_BRANCH, 1 << 3 | 1 << 4 | 1 << 5, F);
     expect(&s, 0, 0, NULL); /* waits for the other warp of its block */
-    s.ops->returned(s.self, x.threads, x.lanes);
+    s.ops->forming->returned(s.self, x.threads, x.lanes);
     expect(&s, 0, 0, NULL);
     const struct away y = issue(&s, 1, FLOW_BRANCH, 1 << 3 | 1 << 4 | 1 << 5, F);
     bool memory;
-    assert_int_equal(s.ops->ahead(s.self, 0, &memory), F);
+    assert_int_equal(s.ops->forming->ahead(s.self, 0, &memory), F);
     expect(&s, 0, 0, NULL); /* formed, but not all of its threads are back */
-    s.ops->returned(s.self, y.threads, y.lanes);
+    s.ops->forming->returned(s.self, y.threads, y.lanes);
     expect(&s, 0, F, "45-3");
     expect(&s, 1, F, NULL);
     step(&s, 0, FLOW_NEXT, 0, 0);
@@ -148,7 +148,7 @@ static void tbc_warps_run_apart_between_branches(void **state) {
     expect(&s, 1, 0, NULL);
     step(&s, 0, FLOW_BRANCH, 0, 2);
     expect(&s, 0, 0, NULL);
-    s.ops->returned(s.self, behind.threads, behind.lanes);
+    s.ops->forming->returned(s.self, behind.threads, behind.lanes);
     expect(&s, 1, 1, "4567");
     step(&s, 1, FLOW_NEXT, 0, 0);
     step(&s, 1, FLOW_BRANCH, 0xff, 9);
@@ -216,7 +216,7 @@ static void tbc_parties_go_on_while_others_keep_their_places(void **state) {
     expect(&s, 0, 9, NULL);
     const struct away away = issue(&s, 1, FLOW_BRANCH, 1 << 4 | 1 << 5, 5); /* parts at 0: the lowest PC */
     expect(&s, 0, 5, NULL);                                                 /* they are not back */
-    s.ops->returned(s.self, away.threads, away.lanes);
+    s.ops->forming->returned(s.self, away.threads, away.lanes);
     expect(&s, 0, 5, "45--");
     expect(&s, 1, 5, NULL);
     uint32_t pcs[LANES_MAX] = {0};
@@ -256,8 +256,8 @@ static void tbc_a_barrier_holds_no_party_up(void **state) {
     expect(&s, 0, 8, NULL);
     expect(&s, 1, 8, "4567");
     const struct away last = issue(&s, 1, FLOW_BARRIER, 0xff, 0);
-    s.ops->returned(s.self, barrier.threads, barrier.lanes);
-    s.ops->returned(s.self, last.threads, last.lanes);
+    s.ops->forming->returned(s.self, barrier.threads, barrier.lanes);
+    s.ops->forming->returned(s.self, last.threads, last.lanes);
     expect(&s, 0, 9, "0123");
     expect(&s, 1, 9, "4567");
     arena_free(&s.arena);

@@ -81,6 +81,35 @@ static void two_level_with_one_group_is_round_robin(void **state) {
                 "rr and two-level");
 }
 
+static void a_limit_of_all_warps_is_greedy_then_oldest(void **state) {
+    (void)state;
+    expect_same("base: gtx480\nsm.count: 4\n" LIMIT "sm.scheduler: gto\n",
+                "base: gtx480\nsm.count: 4\n" LIMIT "sm.scheduler: swl\nscheduler.limit: 64\n", "gto and swl");
+}
+
+/* Slots in which a scheduler chose none of the ready warps are a stage of their own, and all slots are still in one class each. */
+static void a_scheduler_that_chooses_none_stalls(void **state) {
+    (void)state;
+    for (unsigned limit = 1; limit <= 64; limit += 63) {
+        struct fixture f;
+        char settings[256];
+        snprintf(settings, sizeof settings,
+                 "base: gtx480\nsm.count: 1\n" LIMIT "sm.scheduler: swl\nscheduler.limit: %u\n", limit);
+        open_machine(&f, settings);
+        load(&f,
+             KERNEL("", "mov.u32 %r4, 0;\nL: bar.sync 0;\nadd.u32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, 20;\n@%p1 bra "
+                        "L;\nret;"));
+        assert_int_equal(launch(&f, 2, 256, true), STATUS_OK);
+        const struct sm_stats *sm = &f.result.timed->sm;
+        uint64_t sum = 0;
+        for (unsigned i = 0; i < SLOT_COUNT; i++)
+            sum += sm->in_slots[i];
+        assert_true(sum == sm->slots);
+        assert_int_equal(sm->stall_scheduler != 0, limit == 1);
+        finish(&f);
+    }
+}
+
 static void the_length_of_epochs_changes_nothing(void **state) {
     (void)state;
     for (unsigned m = 0; m < MACHINES; m++) {
@@ -286,6 +315,8 @@ int main(void) {
         cmocka_unit_test(a_wait_before_a_barrier_is_counted_once),
         cmocka_unit_test(two_runs_count_the_same),
         cmocka_unit_test(two_level_with_one_group_is_round_robin),
+        cmocka_unit_test(a_limit_of_all_warps_is_greedy_then_oldest),
+        cmocka_unit_test(a_scheduler_that_chooses_none_stalls),
         cmocka_unit_test(the_length_of_epochs_changes_nothing),
         cmocka_unit_test(an_epoch_that_does_not_divide_the_latency_is_refused),
         cmocka_unit_test(host_lanes_change_nothing),

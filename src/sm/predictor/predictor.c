@@ -45,15 +45,18 @@ static void number_branches(struct predictor_shape *shape, struct arena *arena, 
     shape->branches = branches;
 }
 
-enum status predictor_create(struct predictor **out, struct arena *arena, const struct predictor_ops *ops,
-                             enum predictor_sharing sharing, const struct predictor_shape *keys,
-                             const struct inst *code, uint32_t code_count, unsigned warps, struct report *report) {
+enum status predictor_create(struct predictor **out, struct arena *arena, const struct predictor_parts *parts,
+                             struct report *report) {
+    const struct predictor_ops *ops = parts->ops;
+    const enum predictor_sharing sharing = parts->sharing;
     enum { MIB = 1 << 20, MIB_MAX = 64 };
-    const unsigned sharers = sharing == PREDICTOR_OF_SM ? 1 : sharing == PREDICTOR_OF_WARP ? warps : warps * LANES_MAX;
+    const unsigned sharers = sharing == PREDICTOR_OF_SM     ? 1
+                             : sharing == PREDICTOR_OF_WARP ? parts->warps
+                                                            : parts->warps * LANES_MAX;
     struct predictor *predictor = *out = ARENA_NEW(arena, struct predictor);
-    predictor->ops = ops, predictor->sharing = sharing, predictor->shape = *keys;
-    predictor->shape.code_count = code_count;
-    number_branches(&predictor->shape, arena, code);
+    predictor->ops = ops, predictor->sharing = sharing, predictor->shape = *parts->keys;
+    predictor->shape.code_count = parts->code_count;
+    number_branches(&predictor->shape, arena, parts->code);
     if (!ops || !ops->create)
         return STATUS_OK;
     const uint64_t bytes = ops->bytes(&predictor->shape) * sharers;

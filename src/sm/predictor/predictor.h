@@ -66,10 +66,17 @@ struct predictor {
 
 /* Those of that exact name; "none" gives NULL in `out`. Unknown: those that there are stand in the report. */
 enum status predictor_find(const char *name, const struct predictor_ops **out, struct report *report);
-/* For so many warp slots; `keys` are the keys, the program's part of the shape is filled in. */
-enum status predictor_create(struct predictor **out, struct arena *arena, const struct predictor_ops *ops,
-                             enum predictor_sharing sharing, const struct predictor_shape *keys,
-                             const struct inst *code, uint32_t code_count, unsigned warps, struct report *report);
+/* What predictors of an SM are made of. */
+struct predictor_parts {
+    const struct predictor_ops *ops;
+    enum predictor_sharing sharing;
+    const struct predictor_shape *keys; /* the program's part of the shape is filled in */
+    const struct inst *code;
+    uint32_t code_count;
+    unsigned warps; /* slots */
+};
+enum status predictor_create(struct predictor **out, struct arena *arena, const struct predictor_parts *parts,
+                             struct report *report);
 /* A group has branched; `threads` as group.threads, `slot` where it is NULL. False: not on a condition. *taken: where the
  * group was predicted to go, before anything was learnt: by most of its threads' predictors. */
 bool predictor_branched(struct predictor *predictor, unsigned slot, const uint16_t *threads,

@@ -3,7 +3,7 @@
  * that all branches share; without limits each branch has such a table of its own. */
 #include "sm/predictor/predictor.h"
 
-struct two_level {
+struct two_level_predictor {
     const struct predictor_shape *shape;
     struct predictor_counters counters;
     uint16_t *histories;
@@ -22,7 +22,7 @@ static uint64_t two_level_bytes(const struct predictor_shape *shape) {
 }
 
 static void *two_level_create(struct arena *arena, const struct predictor_shape *shape) {
-    struct two_level *self = ARENA_NEW(arena, struct two_level);
+    struct two_level_predictor *self = ARENA_NEW(arena, struct two_level_predictor);
     self->shape = shape;
     self->counters.bytes = arena_alloc(arena, counter_bytes(shape));
     self->counters.initial = (uint8_t)shape->initial;
@@ -30,28 +30,28 @@ static void *two_level_create(struct arena *arena, const struct predictor_shape 
     return self;
 }
 
-static uint16_t *history_of(const struct two_level *self, uint32_t pc) {
+static uint16_t *history_of(const struct two_level_predictor *self, uint32_t pc) {
     return &self->histories[predictor_place(self->shape, self->shape->histories, pc, 0, 0)];
 }
 
-static uint32_t place(const struct two_level *self, uint32_t pc) {
+static uint32_t place(const struct two_level_predictor *self, uint32_t pc) {
     const struct predictor_shape *shape = self->shape;
     /* limited: only the history leads there */
     return predictor_place(shape, shape->entries, shape->entries ? 0 : pc, *history_of(self, pc), shape->history_bits);
 }
 
 static bool two_level_predict(const void *state, uint32_t pc) {
-    const struct two_level *self = state;
+    const struct two_level_predictor *self = state;
     return predictor_counter(&self->counters, place(self, pc)) >= 2;
 }
 
 static void two_level_update(void *state, uint32_t pc, bool taken) {
-    struct two_level *self = state;
+    struct two_level_predictor *self = state;
     predictor_move(&self->counters, place(self, pc), taken);
 }
 
 static uint32_t two_level_learn(void *state, uint32_t pc, uint32_t lanes, uint32_t taken) {
-    struct two_level *self = state;
+    struct two_level_predictor *self = state;
     const uint32_t wrong = predictor_lanes(self, pc, lanes, taken, two_level_predict, two_level_update);
     uint16_t *history = history_of(self, pc);
     *history = (uint16_t)predictor_shift(*history, self->shape->history_bits, predictor_most(lanes, taken));

@@ -6,7 +6,7 @@
 
 enum { GROUPS_MAX = SET_SLOTS };
 
-struct two_level {
+struct two_level_scheduler {
     unsigned group_count, current;
     uint32_t timeout, issues; /* issues of the prioritised group since it became that */
     slot_set members[GROUPS_MAX];
@@ -15,7 +15,7 @@ struct two_level {
 };
 
 static void *two_level_create(struct arena *arena, const struct scheduler_shape *shape) {
-    struct two_level *self = ARENA_NEW(arena, struct two_level);
+    struct two_level_scheduler *self = ARENA_NEW(arena, struct two_level_scheduler);
     unsigned filled = 0;
     for (unsigned warp = 0; warp < shape->warps; warp++) {
         if (!(shape->mine >> warp & 1))
@@ -30,13 +30,13 @@ static void *two_level_create(struct arena *arena, const struct scheduler_shape 
     return self;
 }
 
-static void next_group(struct two_level *self) {
+static void next_group(struct two_level_scheduler *self) {
     self->current = (self->current + 1) % self->group_count;
     self->issues = 0;
 }
 
 static unsigned two_level_pick(void *state, const struct scheduler_view *view) {
-    struct two_level *self = state;
+    struct two_level_scheduler *self = state;
     const slot_set stalled = view->stalled & ~*self->near; /* a hit in the cache is no long-latency operation */
     for (unsigned n = 0; n < self->group_count && !(self->members[self->current] & ~stalled); n++)
         next_group(self);

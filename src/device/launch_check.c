@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether a launch fits the machine: its sizes, its shared memory, warps and the mechanism. */
+#include "base/bits.h"
+#include "device/launch.h"
+#include "device/lowered.h"
+
+enum status launch_check_sizes(const struct device *device, const struct launch *launch, struct report *report) {
+    const struct machine *machine = device->machine;
+    const struct function *kernel = launch->kernel;
+    uint64_t threads = 1, blocks = 1;
+    for (unsigned i = 0; i < 3; i++) {
+        if (!launch->grid[i] || !launch->block[i])
+            return report_add(report, STATUS_INVALID, "kernel '%s': grid and block sizes must be at least 1",
+                              kernel->name);
+        threads *= launch->block[i];
+        if (threads > machine->max_block_threads)
+            return report_add(report, STATUS_INVALID,
+                              "kernel '%s': a block of %llu threads is more than sm.max_block_threads = %u",
+                              kernel->name, (unsigned long long)threads, (unsigned)machine->max_block_threads);
+        if (blocks > UINT64_MAX / launch->grid[i] / machine->max_block_threads)
+            return report_add(report, STATUS_INVALID, "kernel '%s': the grid has too many blocks", kernel->name);
+        blocks *= launch->grid[i];
+        if (machine->isa == ISA_TESLA && launch->grid[i] > UINT16_MAX)
+            return report_add(report, STATUS_INVALID,
+                              "kernel '%s': isa: tesla has grids of at most 65535 blocks in a dimension", kernel->name);
+        if (kernel->required_ntid[i] && kernel->required_ntid[i] != launch->block[i])
+            return report_add(report, STATUS_INVALID, "kernel '%s' requires blocks of %u x %u x %u threads",
+                              kernel->name, (unsigned)kernel->required_ntid[0], (unsigned)kernel->required_ntid[1],
+                              (unsigned)kernel->required_ntid[2]);
+    }
+    const uint64_t shared = bits_round_up(kernel->shared_bytes, 16) + launch->dynamic_shared_bytes;
+    if (shared > machine_shared_bytes(machine))
+        return report_add(report, STATUS_INVALID,
+                          "kernel '%s' needs %llu bytes of shared memory; an SM has %llu (sm.shared_bytes)",
+                          kernel->name, (unsigned long long)shared, (unsigned long long)machine_shared_bytes(machine));
+    return STATUS_OK;
+}
+
+/* PTX gives warps 32 threads: what numbers threads in their warp, or lets them look at each other, would mean something
+ * else on a machine whose warps are smaller. */
+static bool sees_warp(const struct inst *inst) {
+    for (unsigned i = 0; i < inst->src_count; i++) {
+        const uint32_t special = inst->src[i].kind == OPERAND_SPECIAL ? (uint32_t)inst->src[i].reg : SPECIAL_TID_X;
+        if ((special >= SPECIAL_LANEID && special <= SPECIAL_NWARPID) || special == SPECIAL_WARPSZ ||
+            (special >= SPECIAL_LANEMASK_EQ && special <= SPECIAL_LANEMASK_GT))
+            return true;
+    }
+    return inst_is_of_warps(inst);
+}
+
+static enum status check_warps(const struct machine *machine, const struct module *module, struct report *report) {
+    static const char why[] = "sees warps, which have 32 threads in PTX; such programs need a machine with warps of 32";
+    enum status status = STATUS_OK;
+    char where[256], text[256];
+    if (machine->warp_size == LANES_MAX)
+        return STATUS_OK;
+    if (module->warp_size_line)
+        status = report_add(report, STATUS_INVALID, "%s:%u: sm.warp_size=%u: WARP_SZ %s", module->name,
+                            (unsigned)module->warp_size_line, (unsigned)machine->warp_size, why);
+    for (uint32_t pc = 0; pc < module->code_count; pc++)
+        if (sees_warp(&module->code[pc]))
+            status = report_add(report, STATUS_INVALID, "%s: sm.warp_size=%u: '%s' %s",
+                                module_where(module, pc, where, sizeof where), (unsigned)machine->warp_size,
+                                inst_text(module, &module->code[pc], text, sizeof text), why);
+    return status;
+}
+
+static enum status check_mechanism(const struct device *device, const struct launch *launch, struct report *report) {
+    const enum status status = launch->in_time ? STATUS_OK : machine_check_functional(device->machine, report);
+    if (status)
+        return status;
+    if (device->machine->ideal_barriers && launch->in_time &&
+        (device->mechanism->forming || device->mechanism->waiting || device->mechanism->slipping))
+        return report_add(
+            report, STATUS_INVALID,
+            "ideal.barriers=true: with divergence.mechanism=%s the way of a warp depends on time, and cannot "
+            "be repeated",
+            device->mechanism->name);
+    return divergence_check(device->mechanism, program_module(launch->program),
+                            machine_mechanism_params(device->machine, device->mechanism), report);
+}
+
+enum status launch_check_program(const struct device *device, const struct launch *launch, struct report *report) {
+    const enum status status = check_warps(device->machine, program_module(launch->program), report);
+    return status ? status : check_mechanism(device, launch, report);
+}

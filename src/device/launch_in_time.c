@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A launch on the machine in time: an executor for each SM, and what they counted and printed brought together. */
+#include <string.h>
+
+#include "base/bits.h"
+#include "device/launch.h"
+#include "device/replay.h"
+#include "exec/print.h"
+#include "exec/timed.h"
+
+static enum status make_gpu(struct device *device, struct report *report) {
+    const struct machine *machine = device->machine;
+    if (machine->max_warps > WARPS_MAX)
+        return report_add(report, STATUS_INVALID, "sm.max_warps=%u: in time an SM holds at most %u warps",
+                          (unsigned)machine->max_warps, (unsigned)WARPS_MAX);
+    device->gpu_config = machine_gpu_config(machine);
+    device->gpu = gpu_create(&device->arena, &device->gpu_config, report);
+    if (!device->gpu)
+        return STATUS_INVALID;
+    if (gpu_host_threads(device->gpu) > 1)
+        device->sm_arenas = ARENA_ARRAY(&device->arena, struct arena, machine->sm_count);
+    for (unsigned i = 0; i < device->memory.allocations.count; i++) {
+        const struct allocation *allocation = &device->memory.allocations.items[i];
+        gpu_host_copied(device->gpu, allocation->start, allocation->end - allocation->start);
+    }
+    return STATUS_OK;
+}
+
+static bool has_barriers(const struct module *module) {
+    for (uint32_t pc = 0; pc < module->code_count; pc++)
+        if (module->code[pc].op == OP_BAR)
+            return true;
+    return false;
+}
+
+/* A launch in time under way. */
+struct timed_run {
+    struct arena *arena;
+    const struct emulation *emulation;
+    unsigned places; /* blocks of an SM */
+    unsigned threads;
+    struct exec_counts *counts; /* of each host thread; the first are the launch's */
+    const uint64_t **progress;  /* of each of these */
+    struct core **cores;        /* of each SM */
+    struct executor *executors; /* the same */
+};
+
+/* An executor for each SM; those that a host thread runs count in one place. */
+static void make_executors(struct device *device, struct timed_run *run) {
+    enum { TICKETS = 1024 };
+    const struct emulation *emulation = run->emulation;
+    const struct linked *linked = emulation->linked;
+    const uint32_t sms = device->machine->sm_count;
+    uint8_t *uniform = exec_uniform(run->arena, linked, emulation->launch);
+    run->counts = arena_alloc_aligned(run->arena, run->threads * sizeof *run->counts, alignof(struct exec_counts));
+    run->progress = ARENA_ARRAY(run->arena, const uint64_t *, run->threads);
+    for (unsigned i = 0; i < run->threads; i++) {
+        run->counts[i] =
+            i ? exec_counts_create(run->arena, linked->module->code_count, emulation->counts->outside != NULL)
+              : *emulation->counts;
+        run->progress[i] = &run->counts[i].progress;
+    }
+    const struct core_common common = {.linked = linked,
+                                       .launch = emulation->launch,
+                                       .memory = emulation->memory,
+                                       .counts = run->counts,
+                                       .uniform = uniform,
+                                       .places = run->places,
+                                       .tickets = TICKETS + WARPS_MAX * LANES_MAX};
+    run->cores = ARENA_ARRAY(run->arena, struct core *, sms);
+    run->executors = ARENA_ARRAY(run->arena, struct executor, sms);
+    for (uint32_t i = 0; i < sms; i++) {
+        struct arena *own = device->sm_arenas ? &device->sm_arenas[i] : run->arena;
+        own->escape = &device->escape;
+        run->cores[i] = core_create(own, &common, i);
+        run->executors[i] = core_executor(run->cores[i]);
+    }
+}
+
+/* ideal.barriers: the launch on a machine of its own, after which its executors do the same again without waiting. */
+static enum status run_first(const struct device *device, struct timed_run *run, const struct gpu_launch *launch,
+                             struct gpu_stats *stats, struct gpu_fault *fault, struct report *report) {
+    const uint32_t sms = device->machine->sm_count;
+    struct recording *recording = recording_create(run->arena, run->executors, sms, launch->blocks,
+                                                   launch->warps_per_place, &run->counts[0].progress);
+    struct gpu *gpu = gpu_create(run->arena, &device->gpu_config, report);
+    for (uint32_t i = 0; i < sms; i++)
+        run->executors[i] = recording_executor(recording, i);
+    const enum status status = gpu_run(gpu, launch, stats, fault, report);
+    for (uint32_t i = 0; i < sms; i++)
+        run->executors[i] = replay_executor(recording, i);
+    return status ? status : recording_check(recording, report);
+}
+
+/* Counts and output become the launch's. */
+static void gather(const struct device *device, const struct timed_run *run, const struct gpu_stats *timed) {
+    const struct emulation *emulation = run->emulation;
+    const uint32_t code_count = emulation->linked->module->code_count;
+    struct emulate_stats *emulated = emulation->stats;
+    for (unsigned i = 1; i < run->threads; i++)
+        exec_counts_add(emulation->counts, &run->counts[i], code_count);
+    for (uint32_t i = 0; i < device->machine->sm_count; i++)
+        output_add(emulation->output, core_output(run->cores[i]));
+    emulated->full_groups = timed->histograms.active_lanes[device->machine->warp_size];
+    emulated->bundled = timed->sm.bundled;
+    emulated->branches_parted = timed->divergent_branches;
+    emulated->threads = timed->threads;
+    emulated->blocks = timed->sm.blocks;
+    memcpy(emulated->divergent, timed->divergent, code_count * sizeof(uint64_t));
+}
+
+enum status launch_run_in_time(struct device *device, const struct launch *launch, struct arena *arena,
+                               const struct emulation *emulation, struct launch_result *result, struct report *report) {
+    const struct machine *machine = device->machine;
+    const enum status made = device->gpu ? STATUS_OK : make_gpu(device, report);
+    if (made != STATUS_OK)
+        return made;
+    struct timed_run run = {.arena = arena,
+                            .emulation = emulation,
+                            .places = launch_blocks_per_sm(device, launch),
+                            .threads = gpu_host_threads(device->gpu)};
+    make_executors(device, &run);
+    const struct cache_params l1 =
+        machine_l1(machine, bits_round_up(launch_shared_bytes(launch), machine->shared_unit) * run.places);
+    const struct gpu_launch timed = {.module = program_module(launch->program),
+                                     .first_pc = launch->kernel->first_pc,
+                                     .blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
+                                     .block_threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2],
+                                     .places = run.places,
+                                     .warps_per_place = exec_warps_of(emulation->launch),
+                                     .warp_size = machine->warp_size,
+                                     .l1 = &l1,
+                                     .executors = run.executors,
+                                     .mechanism = device->mechanism,
+                                     .mechanism_params = machine_mechanism_params(machine, device->mechanism),
+                                     .arena = arena,
+                                     .kept = &result->arena,
+                                     .arenas = device->sm_arenas,
+                                     .progress = run.progress,
+                                     .alone = machine->ideal_barriers && has_barriers(emulation->linked->module),
+                                     .watch = launch->watch,
+                                     .watcher = launch->watcher,
+                                     .issues = launch->issues};
+    struct gpu_fault fault;
+    result->timed = ARENA_NEW(&result->arena, struct gpu_stats);
+    enum status status = timed.alone ? run_first(device, &run, &timed, result->timed, &fault, report) : STATUS_OK;
+    if (!status)
+        status = gpu_run(device->gpu, &timed, result->timed, &fault, report);
+    if (fault.found)
+        exec_report_fault(core_exec(run.cores[fault.sm], fault.warp), fault.pcs, report);
+    gather(device, &run, result->timed);
+    return status;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Blocks are handed out, and SMs made for them. */
+#include "gpu/dispatch.h"
+
+#include "base/bits.h"
+
+/* Lines of the L1 that memory moves in 1000 cycles, divided among the SMs. */
+static uint64_t memory_share(const struct gpu_config *config, const struct cache_params *l1) {
+    const struct dram_params *dram = config->dram;
+    const uint64_t count = dram->chip_mask ? UINT64_C(1) << bits_count64(dram->chip_mask) : dram->chips;
+    const uint64_t bytes = dram->model == DRAM_BANKS ? UINT64_C(1000) * dram->burst_bytes / dram->burst_clocks
+                                                     : UINT64_C(1000) * dram->bytes_per_clock;
+    const uint64_t line = l1->sector_bytes ? l1->sector_bytes : l1->line_bytes;
+    return bytes * count * config->gpu->dram_khz / config->gpu->sm_khz / line / config->sm_count;
+}
+
+/* An SM is made with its first block: before, all it does is pass idle slots. SMs get theirs in order. */
+static enum status make_sm(struct launch_state *state, uint64_t cycle, struct report *report) {
+    struct gpu *gpu = state->gpu;
+    const struct gpu_config *config = &gpu->config;
+    const struct gpu_launch *launch = state->launch;
+    const uint32_t number = launch_state_sm(state, state->made_count);
+    const struct sm_shape shape = {launch->places,
+                                   launch->warps_per_place,
+                                   launch->warp_size,
+                                   number,
+                                   config->gpu->link_latency,
+                                   state->crew.threads[0].instructions,
+                                   &state->crew.threads[0].histograms,
+                                   launch->mechanism_params,
+                                   memory_share(config, state->l1),
+                                   launch->issues,
+                                   cache_is_far(state->l1, config->sm_count)};
+    struct sm **sm = &state->sms[state->made_count];
+    const struct sm_caches *caches = NULL;
+    enum status status = caches_of(&gpu->caches, number, state->l1, &caches, report);
+    const struct sm_parts parts = {.params = config->sm,
+                                   .l1 = state->l1,
+                                   .caches = caches,
+                                   .module = launch->module,
+                                   .code = state->code,
+                                   .executor = &launch->executors[number],
+                                   .mechanism = launch->mechanism,
+                                   .shape = &shape,
+                                   .requests = gpu->sm_out[number],
+                                   .replies = gpu->sm_in[number]};
+    if (status == STATUS_OK)
+        status = sm_create(sm, launch->arenas ? &launch->arenas[number] : state->arena, &parts, report);
+    if (status != STATUS_OK)
+        return status;
+    state->made_count++;
+    sm_run(*sm, 0, cycle);
+    return STATUS_OK;
+}
+
+/* The next block for the SM whose turn it is; false: its part of the grid has been given to it. Parts differ by at most
+ * a block, and the larger are first. */
+static bool choose_block(const struct launch_state *state, uint64_t *block) {
+    *block = state->next_block;
+    if (!state->given)
+        return true;
+    const uint64_t share = state->launch->blocks / state->gpu->config.sm_count,
+                   more = state->launch->blocks % state->gpu->config.sm_count, turn = state->next_sm;
+    *block = turn * share + (turn < more ? turn : more) + state->given[turn];
+    return state->given[turn] < share + (turn < more);
+}
+
+enum status dispatch_blocks(struct launch_state *state, uint64_t cycle, struct report *report) {
+    const uint32_t count = state->gpu->config.sm_count;
+    uint64_t block;
+    unsigned full = 0;
+    while (state->next_block < state->launch->blocks && full < count) {
+        if (state->next_sm == state->made_count) {
+            const enum status status = make_sm(state, cycle, report);
+            if (status != STATUS_OK)
+                return status;
+        }
+        const unsigned turn = state->next_sm;
+        struct sm *sm = state->sms[turn];
+        const bool takes = sm_free_places(sm) && choose_block(state, &block);
+        state->next_sm = (turn + 1) % count;
+        if (!takes) {
+            full++;
+            continue;
+        }
+        full = 0;
+        sm_give(sm, block, state->launch->first_pc);
+        state->next_block++;
+        if (state->given)
+            state->given[turn]++;
+        if (state->gpu->config.gpu->launch_rotates)
+            state->gpu->first_sm = launch_state_sm(state, state->next_sm);
+    }
+    return STATUS_OK;
+}

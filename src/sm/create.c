@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An SM made of its parts. */
+#include "sm/state.h"
+
+static enum status create_schedulers(struct sm *sm, struct report *report) {
+    sm->scheduler = scheduler_find(sm->params.scheduler, report);
+    if (!sm->scheduler)
+        return STATUS_INVALID;
+    sm->hears = sm->scheduler->hears, sm->sees_memory = sm->scheduler->sees_memory;
+    sm->view.older = sm->older;
+    if (sm->forming && !sm->forming->pick && sm_hears(sm, SCHEDULER_STARTED))
+        return report_add(
+            report, STATUS_INVALID,
+            "sm.scheduler=%s follows warps from start to end, and divergence.mechanism=%s forms groups of "
+            "several warps",
+            sm->scheduler->name, sm->mechanism->name);
+    for (unsigned s = 0; s < sm->params.schedulers; s++) {
+        for (unsigned w = s; w < sm->slot_count; w += sm->params.schedulers)
+            sm->scheduler_warps[s] |= set_of(w);
+        const struct scheduler_shape shape = {.warps = sm->slot_count,
+                                              .mine = sm->scheduler_warps[s],
+                                              .group = sm->params.fetch_group,
+                                              .timeout = sm->params.group_timeout,
+                                              .places = sm->slot_places,
+                                              .near = &sm->near,
+                                              .progress = sm->progress,
+                                              .limit = sm->params.scheduler_limit,
+                                              .now = &sm->now,
+                                              .memory = sm_scheduler_memory(sm),
+                                              .bypass = &sm->bypass,
+                                              .blocks_most = &sm->blocks_most[s]};
+        sm->blocks_most[s] = sm->shape.places;
+        if (shape.mine)
+            sm->schedulers[s] = sm->scheduler->create(sm->arena, &shape);
+    }
+    return STATUS_OK;
+}
+
+static enum status create_predictor(struct sm *sm, struct report *report) {
+    const struct predictor_ops *ops;
+    const struct predictor_shape keys = sm_predictor_keys(&sm->params);
+    sm->is_watched = sm->shape.watcher != NULL || sm_predicts(&sm->params);
+    if (!sm_predicts(&sm->params))
+        return STATUS_OK;
+    if (sm->params.branch_cycles)
+        sm->kept = ARENA_ARRAY(sm->arena, struct sm_kept, sm->warp_count);
+    const enum status status = predictor_find(sm->params.predictor, &ops, report);
+    if (status)
+        return status;
+    const struct predictor_parts parts = {.ops = ops,
+                                          .sharing = sm->params.predictor_sharing,
+                                          .keys = &keys,
+                                          .code = sm->module->code,
+                                          .code_count = sm->module->code_count,
+                                          .warps = sm->warp_count};
+    return predictor_create(&sm->predictor, sm->arena, &parts, report);
+}
+
+/* Slots, and whether warps keep them. */
+static void create_slots(struct sm *sm, const struct sm_parts *parts) {
+    const bool forms = sm->forming != NULL;
+    sm->whole_warps = !forms && !sm->mechanism->waiting;
+    sm->slips = sm->mechanism->slipping != NULL;
+    sm->loads_part = forms && (sm->params.load_return == SM_RETURN_OWN ? !sm->forming->returns_together
+                                                                       : sm->params.load_return == SM_RETURN_THREAD);
+    sm->formed_fetched =
+        forms && (sm->forming->fetches_alone || (parts->caches->instruction_perfect && !sm->forming->ahead));
+    sm->books_later = sm->wide == 1 && !forms;
+    sm->slot_count = forms ? ISSUE_SLOTS_MAX : sm->warp_count;
+    sm->stalled_long = ~(slot_set)0; /* whoever has not begun: a fetch group of nobody does not keep priority */
+    sm->pending = ARENA_ARRAY(sm->arena, struct sm_pending, (size_t)sm->slot_count * sm->register_words);
+    sm->regroup = forms ? sm_regroup_create(sm->arena, sm->warp_count) : NULL;
+    sm->waits = waits_create(sm->arena, sm->warp_count, sm->whole_warps ? 1 : LANES_MAX);
+    for (unsigned w = 0; w < sm->slot_count; w++) {
+        sm->warps[w].pending = sm->pending + (size_t)w * sm->register_words;
+        sm->warps[w].ready_unit = SM_UNIT_COUNT;
+    }
+}
+
+/* Units, collectors, and the queue of the load/store unit. */
+static void create_units(struct sm *sm, const struct sm_code *code) {
+    const struct sm_params *params = &sm->params;
+    sm->unit_count[SM_UNIT_SP] = params->sp_units, sm->unit_count[SM_UNIT_INT] = params->int_units;
+    sm->unit_count[SM_UNIT_DP] = params->dp_units, sm->unit_count[SM_UNIT_SFU] = params->sfu_units;
+    sm->holding = params->memory_holds ? UINT64_C(1) << (UNIT_BITS * SM_UNIT_MEMORY + UNIT_BITS - 1) : 0;
+    for (unsigned unit = 0; unit < SM_UNIT_COUNT; unit++) {
+        const uint64_t room = unit == SM_UNIT_MEMORY ? params->memory_queue : params->collectors;
+        sm->collector_bias += ((UINT64_C(1) << (UNIT_BITS - 1)) - room) << UNIT_BITS * unit;
+    }
+    /* sm_takes; an instruction that snoops may take two places */
+    const unsigned more = code->snoops || (code->accumulates && !sm->whole_warps) ? QUEUE_MAX / 2 : 0;
+    while (sm->queue_mask + 1 < params->memory_queue + more)
+        sm->queue_mask = 2 * sm->queue_mask + 1;
+}
+
+static enum status create_mechanism(struct sm *sm, struct report *report) {
+    sm->usage = (struct divergence_usage){.memory = &sm->stats.memory,
+                                          .idle = &sm->stats.idle,
+                                          .stall = &sm->stats.stall,
+                                          .requests = &sm->stats.requests_sent,
+                                          .schedulers = sm->params.schedulers,
+                                          .share = sm->shape.share};
+    const struct divergence_shape control = {.code = sm->module->code,
+                                             .code_count = sm->module->code_count,
+                                             .warps = sm->warp_count,
+                                             .warp_size = LANES_MAX,
+                                             .width = sm->shape.warp_size,
+                                             .warps_per_block = sm->shape.warps_per_place,
+                                             .schedulers = sm->params.schedulers,
+                                             .params = sm->shape.mechanism_params,
+                                             .now = &sm->now,
+                                             .wake = &sm->mechanism_wake,
+                                             .usage = &sm->usage,
+                                             .executor = &sm->executor};
+    const unsigned slots = sm->forming && sm->forming->slots ? sm->forming->slots(&control) : 0;
+    if (slots > ISSUE_SLOTS_MAX)
+        return report_add(report, STATUS_INVALID,
+                          "divergence.mechanism=%s: %u warps of %u threads need %u issue slots, and an SM has %u for "
+                          "groups that it forms",
+                          sm->mechanism->name, sm->warp_count, sm->shape.warp_size, slots, (unsigned)ISSUE_SLOTS_MAX);
+    sm->mechanism_wake = NO_CYCLE;
+    sm->control = sm->mechanism->create(sm->arena, &control);
+    return STATUS_OK;
+}
+
+static bool l1_holds(const void *l1, uint64_t address) { return cache_holds(l1, address); }
+
+static enum status create_caches(struct sm *sm, const struct sm_parts *parts, struct report *report) {
+    const struct cache_params *l1 = parts->l1;
+    const struct sm_caches *caches = parts->caches;
+    sm->l1_keeps_writes = l1->perfect || l1->write == CACHE_BACK;
+    sm->l1_fills_back =
+        !l1->perfect && l1->allocate == CACHE_ON_FILL && (l1->write == CACHE_BACK || l1->write == CACHE_LOCAL_BACK);
+    sm->instruction = caches->instruction, sm->constant = caches->constant;
+    sm->instruction_ways = caches->instruction_ways;
+    sm->line_mask = cache_atom_bytes(sm->instruction) / SM_INSTRUCTION_BYTES - 1;
+    enum status status = banks_create(&sm->banks, sm->params.shared_banks, 4, "sm.shared", report);
+    sm->l1 = caches->l1;
+    if (status == STATUS_OK && !sm->l1)
+        status = cache_create(&sm->l1, sm->arena, l1, "l1", sm->shape.id, report);
+    if (status == STATUS_OK && parts->code->snoops && sm->executor.look)
+        sm->executor.look(sm->executor.self, sm->l1, l1_holds);
+    if (caches->l2)
+        sm_l2_create(sm, caches);
+    return status;
+}
+
+enum status sm_make(struct sm **out, struct arena *arena, const struct sm_parts *parts, struct report *report) {
+    struct sm *sm = arena_alloc_aligned(arena, sizeof *sm, 64);
+    const struct sm_shape *shape = parts->shape;
+    sm->arena = arena, sm->shape = *shape, sm->entries = &SM_ENTRIES, sm->run = SM_ENTRIES.run;
+    sm->params = *parts->params, sm->params.pipeline = sm_pipeline(parts->params, parts->mechanism);
+    sm->module = parts->module, sm->timed = parts->code->timed, sm->register_words = parts->code->register_words;
+    sm->executor = *parts->executor, sm->requests = parts->requests, sm->replies = parts->replies;
+    sm->mechanism = parts->mechanism, sm->forming = parts->mechanism->forming;
+    sm->warp_count = shape->places * shape->warps_per_place;
+    if (sm->warp_count > SET_SLOTS)
+        return report_add(report, STATUS_INVALID, "an SM of this model holds at most %u warps, not %u",
+                          (unsigned)SET_SLOTS, sm->warp_count);
+    sm->wide = sm_issue_cycles(&sm->params, shape->warp_size);
+    for (unsigned lanes = 1; lanes <= shape->warp_size; lanes++)
+        sm->width_classes[lanes] = (uint8_t)((8 * lanes - 1) / shape->warp_size);
+    sm->places = ARENA_ARRAY(arena, struct sm_place, shape->places);
+    sm->inst_stats = shape->instructions, sm->histograms = shape->histograms;
+    sm->divergent = ARENA_ARRAY(arena, uint64_t, sm->module->code_count);
+    create_slots(sm, parts);
+    create_units(sm, parts->code);
+    enum status status = create_mechanism(sm, report);
+    if (status == STATUS_OK)
+        status = create_caches(sm, parts, report);
+    if (status == STATUS_OK)
+        status = create_schedulers(sm, report);
+    if (status == STATUS_OK)
+        sm_watch_l1(sm);
+    if (status == STATUS_OK)
+        status = create_predictor(sm, report);
+    *out = sm;
+    return status;
+}

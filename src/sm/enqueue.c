@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory instructions on their way into the load/store unit: lanes become transactions. */
+#include "mem/banks.h"
+#include "mem/coalesce.h"
+#include "sm/wheel.h"
+
+#define PARAMETER_SPACE (UINT64_C(1) << 42) /* where the memory system sees the parameters of a kernel */
+
+static void add_transaction(struct queued *entry, uint64_t address, uint32_t lanes, uint32_t bytes, uint32_t sectors) {
+    if (entry->count == TRANSACTIONS_MAX)
+        return;
+    entry->address[entry->count] = address;
+    entry->lanes[entry->count] = lanes;
+    entry->sectors[entry->count] = (uint8_t)sectors;
+    entry->bytes[entry->count++] = bytes;
+}
+
+/* Lines, or sectors where the L1 has them. */
+static void split_access(struct sm *sm, struct queued *entry, const struct access *access) {
+    struct coalesced lines;
+    const uint32_t atom = cache_atom_bytes(sm->l1);
+    const unsigned line_shift = atom > 32 ? bits_first(atom) : 7;
+    if (access->packed)
+        coalesce_packed(access->address[0], access->bytes, line_shift, &lines);
+    else
+        coalesce(access->address, access->bytes, access->lanes, line_shift, &lines);
+    for (uint32_t i = 0; i < lines.count; i++) {
+        if (atom > 32) {
+            add_transaction(entry, lines.line[i], lines.lanes[i],
+                            access->kind == ACCESS_LOAD ? atom : 32 * bits_count(lines.sectors[i]),
+                            (uint32_t)lines.sectors[i] << lines.line[i] % 128 / 32);
+            continue;
+        }
+        for (uint32_t rest = lines.sectors[i]; rest; rest &= rest - 1) {
+            const uint64_t sector = lines.line[i] + 32 * bits_first(rest);
+            uint32_t lanes = 0;
+            for (BITS_EACH(lane, lines.lanes[i]))
+                if (access->address[lane] / 32 == sector / 32)
+                    lanes |= UINT32_C(1) << lane;
+            add_transaction(entry, sector, lanes, 32, UINT32_C(1) << bits_first(rest));
+        }
+    }
+}
+
+/* Distinct lines are looked up, distinct addresses take their turns. */
+static void split_constant(struct sm *sm, struct queued *entry, const struct access *access) {
+    entry->passes = coalesce_distinct(access->address, access->lanes);
+    if (access->space == SPACE_PARAM && !sm->params.constant_parameters)
+        return;
+    struct coalesced lines;
+    const uint32_t atom = cache_atom_bytes(sm->constant);
+    const uint64_t base = access->space == SPACE_PARAM ? PARAMETER_SPACE : 0;
+    coalesce(access->address, access->bytes, access->lanes, bits_first(atom), &lines);
+    for (uint32_t i = 0; i < lines.count; i++)
+        add_transaction(entry, base + lines.line[i], lines.lanes[i], atom, 0);
+}
+
+static struct queued *enqueue(struct sm *sm, uint32_t flight, enum space space, enum access_kind kind,
+                              uint64_t ready_cycle) {
+    struct queued *entry = &sm->queue[(sm->queue_head + sm->queue_count++) & sm->queue_mask];
+    sm->collectors_used += UINT64_C(1) << UNIT_BITS * SM_UNIT_MEMORY;
+    entry->flight = flight;
+    entry->ready_cycle = ready_cycle;
+    entry->space = (uint8_t)space, entry->kind = (uint8_t)kind;
+    entry->place = sm->flights[flight].place;
+    sm->flights[flight].is_load = false;
+    entry->row_hint = sm->module->code[sm->flights[flight].pc].cache == CACHE_ROW;
+    entry->count = entry->next = 0;
+    return entry;
+}
+
+void sm_enqueue_parameter(struct sm *sm, uint32_t flight, uint32_t offset, uint64_t ready_cycle) {
+    struct queued *entry = enqueue(sm, flight, SPACE_PARAM, ACCESS_LOAD, ready_cycle);
+    const uint32_t atom = cache_atom_bytes(sm->constant);
+    entry->passes = 1;
+    add_transaction(entry, PARAMETER_SPACE + offset / atom * atom, 0, atom, 0);
+}
+
+static void count_access(struct sm *sm, const struct queued *entry) {
+    struct flight *flight = &sm->flights[entry->flight];
+    flight->is_load = entry->kind == ACCESS_LOAD;
+    flight->issued_cycle = (uint32_t)sm->now;
+    sm->stats.global_accesses++;
+    sm->stats.global_loads += flight->is_load;
+    sm->histograms->transactions[entry->count]++;
+}
+
+/* Passes of an access to shared memory; ideal.shared: those of neighbouring words. */
+static uint32_t shared_passes(const struct sm *sm, const struct access *access) {
+    if (!sm->params.ideal_shared)
+        return banks_passes(&sm->banks, access->address, access->bytes, access->lanes);
+    uint64_t address[LANES_MAX];
+    for (unsigned lane = 0; lane < LANES_MAX; lane++)
+        address[lane] = (uint64_t)lane * access->bytes;
+    return banks_passes(&sm->banks, address, access->bytes, access->lanes);
+}
+
+/* Lanes whose data were near when it issued access them; for the others a flight of its own brings them near, which its
+ * block outlives, and nobody waits for. If all missed it is over as soon as a hit would be [001 §4.2]. Ours: while
+ * FETCHES_MAX are on their way nothing more is fetched; data that are lost between issue and access are waited for. */
+static __attribute__((noinline)) void enqueue_snooped(struct sm *sm, uint32_t flight, const struct access *access,
+                                                      uint64_t ready_cycle) {
+    struct access part = *access;
+    const uint32_t fetch = access->missed && sm->fetches < FETCHES_MAX ? sm_take_flight(sm) : NO_FLIGHT;
+    if (fetch != NO_FLIGHT) {
+        sm->fetches++;
+        sm->flights[fetch] = (struct flight){
+            .pc = sm->flights[flight].pc, .warp = FETCHES, .place = sm->flights[flight].place, .ticket = NO_TICKET};
+        sm->places[sm->flights[fetch].place].in_flight++;
+        part.kind = ACCESS_LOAD, part.lanes = access->missed, part.packed = false;
+        sm_enqueue_access(sm, fetch, &part, ready_cycle);
+    }
+    if (!access->lanes) {
+        sm_write_back_at(sm, ready_cycle + sm->params.l1_latency + sm->params.pipeline_cycles, flight);
+        return;
+    }
+    part.kind = access->kind == ACCESS_SNOOPED_LOAD ? ACCESS_LOAD : ACCESS_STORE;
+    part.lanes = access->lanes, part.packed = access->packed;
+    sm_enqueue_access(sm, flight, &part, ready_cycle);
+}
+
+void sm_enqueue_access(struct sm *sm, uint32_t flight, const struct access *access, uint64_t ready_cycle) {
+    if (access->kind > ACCESS_ATOMIC) {
+        enqueue_snooped(sm, flight, access, ready_cycle);
+        return;
+    }
+    struct queued *entry = enqueue(sm, flight, access->space, access->kind, ready_cycle);
+    if (access->space == SPACE_SHARED) {
+        entry->passes = shared_passes(sm, access);
+        sm->stats.shared_accesses++;
+        HISTOGRAM_COUNT_VALUE(sm->histograms->shared_passes, entry->passes);
+    } else if (access->space == SPACE_CONST || access->space == SPACE_PARAM)
+        split_constant(sm, entry, access);
+    else {
+        split_access(sm, entry, access);
+        count_access(sm, entry);
+        sm->stats.transactions += entry->count;
+        sm->inst_stats[sm->flights[flight].pc].transactions += entry->count;
+        if (access->kind == ACCESS_STORE)
+            sm->places[entry->place].stores += entry->count;
+        if (sm_hears(sm, SCHEDULER_COALESCED) && sm->flights[flight].warp < FETCHES)
+            sm_tell(sm, &(struct scheduler_event){.kind = SCHEDULER_COALESCED,
+                                                  .warp = sm->flights[flight].warp,
+                                                  .pc = sm->flights[flight].pc,
+                                                  .lanes = access->lanes,
+                                                  .count = entry->count});
+    }
+}

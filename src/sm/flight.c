@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sm/flight.h"
+
+#include "sm/ready.h"
+
+__attribute__((noinline)) uint32_t sm_use_flight(struct sm *sm) {
+    return ++sm->flights_used < FLIGHTS_MAX ? sm->flights_used : NO_FLIGHT;
+}
+
+void sm_launch_memory(struct sm *sm, unsigned w, uint32_t number, const struct timed *timed,
+                      const struct access *access) {
+    struct flight *flight = &sm->flights[number];
+    struct sm_warp *warp = &sm->warps[w];
+    flight->sent = false, flight->outstanding = 0, flight->done_cycle = 0;
+    flight->place = (uint8_t)(w / sm->shape.warps_per_place);
+    flight->ticket = access->kind == ACCESS_ATOMIC ? access->ticket : NO_TICKET;
+    warp->memory_in_flight++;
+    sm->near |= set_of(w);
+    warp->atomics_in_flight += flight->ticket != NO_TICKET;
+    const bool slow = access->kind != ACCESS_NONE ? access->space != SPACE_SHARED : timed->parameter != 0;
+    sm_set_pending(warp->pending, timed, slow);
+    sm_enqueue_memory(sm, number, timed, access, sm_read_operands(sm, w, timed));
+    if (sm->slips) {
+        flight->lanes = 0, flight->entire = flight->landed = false;
+        if (access->kind == ACCESS_NONE || access->space == SPACE_SHARED || access->space == SPACE_CONST ||
+            access->space == SPACE_PARAM)
+            sm_looked_up(sm, number, 0);
+    }
+}
+
+void sm_launch_if_room(struct sm *sm, unsigned w, uint32_t pc, const struct access *access) {
+    if (sm_takes(sm, pc))
+        sm_launch_flight(sm, w, pc, access);
+}
+
+uint32_t sm_take_flight(struct sm *sm) {
+    const uint32_t flight = sm->free_flight;
+    if (flight != NO_FLIGHT)
+        sm->free_flight = sm_next_flight(sm, flight);
+    return flight;
+}
+
+void sm_book_flight(struct sm *sm, unsigned slot, uint32_t number, const struct access *access, struct bundle *bundle) {
+    struct flight *flight = &sm->flights[number];
+    const struct timed *timed = &sm->timed[flight->pc];
+    const enum sm_unit unit = timed->unit;
+    if (!bundle->ready) /* groups of a bundle are on lanes, and so in register files, of their own */
+        bundle->ready = sm_read_operands(sm, slot, timed) + (bundle->turns - 1) * sm->wide;
+    if (unit == SM_UNIT_MEMORY) {
+        sm_enqueue_memory(sm, number, timed, access, bundle->ready);
+        return;
+    }
+    if (sm->params.pipeline == SM_ONE_CYCLE) {
+        sm_write_back_at(sm, sm->now + sm->wide, number);
+        return;
+    }
+    if (!bundle->starts[unit]) {
+        bundle->starts[unit] = sm_take_unit(sm, unit, bundle->ready, timed);
+        sm->collectors_used += UINT64_C(1) << UNIT_BITS * unit;
+        sm_collector_at(sm, bundle->starts[unit], unit);
+    }
+    sm_write_back_at(sm, bundle->starts[unit] + timed->done_cycles, number);
+}
+
+/* ---- the end of instructions, threads, blocks ---- */
+
+void sm_end_if_done(struct sm *sm, unsigned number) {
+    struct sm_place *place = &sm->places[number];
+    if (!place->used || place->alive || place->stores || place->in_flight)
+        return;
+    for (unsigned w = number * sm->shape.warps_per_place; w < (number + 1) * sm->shape.warps_per_place; w++)
+        if (!sm->regroup && sm->warps[w].in_flight)
+            return;
+    place->used = false;
+    sm->places_used--;
+    sm->stats.blocks++;
+}
+
+/* A register has come, or memory is quieter: the instruction is still the same and in the buffer. */
+static inline void consider_hazard(struct sm *sm, unsigned w) {
+    const struct sm_warp *warp = &sm->warps[w];
+    if ((warp->stage != WAIT_REGISTER && warp->stage != WAIT_MEMORY) || !warp->group.lanes)
+        return;
+    const struct timed *timed = &sm->timed[warp->pc];
+    const enum sm_wait wait = sm_find_wait(sm, w, timed);
+    if (wait == warp->stage)
+        return;
+    sm_join_sets(sm, w, wait, timed->unit);
+    sm_set_wait(sm, w, wait);
+}
+
+static inline void end_instruction(struct sm *sm, unsigned w, const struct timed *timed) {
+    sm_clear_pending(sm->warps[w].pending, timed);
+    sm->warps[w].in_flight--;
+    if (set_has(sm->used, w))
+        consider_hazard(sm, w);
+    else
+        sm_end_if_done(sm, w / sm->shape.warps_per_place);
+}
+
+/* Lanes of it still wait by themselves: the flight stays theirs. */
+static __attribute__((noinline, cold)) void land(struct sm *sm, struct flight *flight, const struct timed *timed) {
+    flight->landed = true;
+    end_instruction(sm, flight->warp, timed);
+}
+
+void sm_write_back(struct sm *sm, uint32_t number) {
+    struct flight *flight = &sm->flights[number];
+    if (flight->pc == NO_PC) {
+        sm_arrive_apart(sm, number);
+        return;
+    }
+    if (sm->regroup) {
+        sm_regroup_write_back(sm, number);
+        return;
+    }
+    const unsigned w = flight->warp;
+    struct sm_warp *warp = &sm->warps[w];
+    const struct timed *timed = &sm->timed[flight->pc];
+    if (timed->unit == SM_UNIT_MEMORY) {
+        if (flight->ticket != NO_TICKET) {
+            sm->executor.finish(sm->executor.self, flight->ticket);
+            warp->atomics_in_flight--;
+        }
+        warp->memory_in_flight--;
+        if (flight->apart) {
+            land(sm, flight, timed);
+            return;
+        }
+    }
+    sm_free_flight(sm, number);
+    end_instruction(sm, w, timed);
+}

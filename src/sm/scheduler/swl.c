@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Static warp limiting (SWL; Rogers, O'Connor and Aamodt, MICRO 2012, section 3.2): only so many warps share the L1 at a time. The
+ * oldest `scheduler.limit` of them issue, greedy then oldest; the others start when one of these ends. A warp at a barrier leaves
+ * its place to the next, or those that it waits for might never come. */
+#include "sm/scheduler/scheduler.h"
+
+struct swl {
+    unsigned last, limit;
+    slot_set alive, waiting; /* warps that have started and not ended; those at a barrier */
+};
+
+static void *swl_create(struct arena *arena, const struct scheduler_shape *shape) {
+    struct swl *self = ARENA_NEW(arena, struct swl);
+    self->last = set_first(shape->mine);
+    self->limit = shape->limit;
+    return self;
+}
+
+static void swl_heard(void *state, const struct scheduler_event *event) {
+    struct swl *self = state;
+    const slot_set bit = set_of(event->warp);
+    switch (event->kind) {
+    case SCHEDULER_STARTED: self->alive |= bit; break;
+    case SCHEDULER_ENDED: self->alive &= ~bit, self->waiting &= ~bit; break;
+    case SCHEDULER_WAITS: self->waiting |= bit; break;
+    case SCHEDULER_GOES_ON: self->waiting &= ~bit; break;
+    default: break;
+    }
+}
+
+static unsigned oldest(slot_set warps, const slot_set *older) {
+    unsigned best = set_first(warps);
+    for (slot_set rest; (rest = warps & older[best]) != 0;)
+        best = set_first(rest);
+    return best;
+}
+
+static unsigned swl_pick(void *state, const struct scheduler_view *view) {
+    struct swl *self = state;
+    slot_set may = 0, others = self->alive & ~self->waiting;
+    for (unsigned n = 0; n < self->limit && others; n++) {
+        const slot_set bit = set_of(oldest(others, view->older));
+        may |= bit;
+        others &= ~bit;
+    }
+    const slot_set ready = view->ready & may;
+    if (!ready)
+        return SCHEDULER_NONE;
+    if (!set_has(ready, self->last))
+        self->last = oldest(ready, view->older);
+    return self->last;
+}
+
+const struct scheduler_ops SCHEDULER_NAME(swl) = {.name = "swl",
+                                                  .help = "as gto, among the oldest scheduler.limit warps",
+                                                  .create = swl_create,
+                                                  .pick = swl_pick,
+                                                  .hears = 1u << SCHEDULER_STARTED | 1u << SCHEDULER_ENDED |
+                                                           1u << SCHEDULER_WAITS | 1u << SCHEDULER_GOES_ON,
+                                                  .heard = swl_heard};
