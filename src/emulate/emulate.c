@@ -18,7 +18,8 @@ static void create_resident(struct emulation_run *run, struct resident *resident
     resident->exec = exec_create(run->arena, run->linked, run->launch, run->memory, run->counts, run->output);
     resident->warps = ARENA_ARRAY(run->arena, struct emulated_warp, run->warp_count);
     const bool apart = run->options->mechanism->waiting || run->options->mechanism->forming;
-    resident->waits = waits_create(run->arena, run->warp_count, apart ? LANES_MAX : 1);
+    resident->waiting.waits = waits_create(run->arena, run->warp_count, apart ? LANES_MAX : 1);
+    resident->waiting.warp_count = run->warp_count;
     resident->executor = (struct executor){.self = resident->exec, .guard = guard_of};
     const struct divergence_shape shape = {.code = run->linked->module->code,
                                            .code_count = run->linked->module->code_count,
@@ -44,74 +45,64 @@ static void start_block(struct emulation_run *run, struct resident *resident, ui
     resident->busy = true;
     resident->block = block;
     resident->next_slot = resident->warps_left = 0;
-    resident->alive = 0;
+    resident->waiting.alive = 0;
     for (unsigned i = 0; i < BARRIERS; i++)
-        resident->barriers[i] = (struct barrier){0};
+        resident->waiting.barriers[i] = (struct barrier){0};
     for (unsigned w = 0; w < run->warp_count; w++) {
         const uint32_t lanes = exec_warp_lanes(resident->exec, w);
         resident->warps[w] = (struct emulated_warp){.done = lanes == 0};
-        resident->waits[w].count = 0;
+        resident->waiting.waits[w].count = 0;
         resident->warps_left += lanes != 0;
-        resident->alive += bits_count(lanes);
+        resident->waiting.alive += bits_count(lanes);
         run->options->mechanism->start(resident->control, w, run->linked->kernel->first_pc, lanes);
     }
 }
 
 /* ---- waiting for others ---- */
 
-static void hold(struct emulation_run *run, struct resident *resident, unsigned w, uint32_t pc, uint32_t at,
-                 uint32_t lanes) {
-    waits_add(&resident->waits[w], pc, at, lanes);
-    if (run->options->mechanism->waiting)
-        run->options->mechanism->waiting->wait(resident->control, w, lanes);
-    else
-        resident->warps[w].waits = !run->options->mechanism->forming; /* else those who wait have not come back */
-}
-
-static void go_on(struct emulation_run *run, struct resident *resident, unsigned w, uint32_t lanes) {
-    resident->warps[w].waits = false;
-    if (run->options->mechanism->waiting)
-        run->options->mechanism->waiting->go_on(resident->control, w, lanes);
-    if (run->options->mechanism->forming) {
-        uint16_t threads[LANES_MAX];
-        threads_of_warp(threads, w, LANES_MAX);
-        run->options->mechanism->forming->returned(resident->control, threads, lanes);
-    }
-}
-
-static void release_barrier(struct emulation_run *run, struct resident *resident, unsigned id) {
-    const struct barrier_result result = barrier_open(&resident->barriers[id]);
-    for (unsigned w = 0; w < run->warp_count; w++)
-        for (struct waiting one; waits_take(&resident->waits[w], id, &one);) {
-            exec_barrier_result(resident->exec, w, one.pc, one.lanes, &result);
-            go_on(run, resident, w, one.lanes);
-        }
-}
-
-static bool stays(const struct emulation_run *run, const struct executed *executed) {
-    return executed->flow == FLOW_BARRIER && run->linked->module->code[executed->pc].mode != MODE_ARRIVE;
-}
-
-/* threads NULL: they are the warp's. */
-static void arrive(struct emulation_run *run, struct resident *resident, unsigned w, const uint16_t *threads,
-                   const struct executed *executed) {
-    const bool met = barrier_arrive(&resident->barriers[executed->barrier], executed, resident->alive);
-    for (uint32_t rest = stays(run, executed) ? executed->taken : 0, lanes; rest;) {
-        lanes = threads_take_warp(w, threads, &rest, &w);
-        hold(run, resident, w, executed->pc, executed->barrier, lanes);
-    }
-    if (met)
-        release_barrier(run, resident, executed->barrier);
-}
-
-struct warp_members {
-    const struct exec *exec;
-    unsigned warp;
+/* One call of simt/waiting.h. */
+struct emulated_waiter {
+    struct emulation_run *run;
+    struct resident *resident;
+    enum status status;
 };
 
-static uint32_t warp_members(const void *self, unsigned lane, uint32_t pc) {
-    const struct warp_members *at = self;
-    return exec_members(at->exec, at->warp, pc, lane);
+static void hold(void *owner, unsigned w, uint32_t pc, uint32_t lanes) {
+    const struct emulated_waiter *waiter = owner;
+    const struct divergence_ops *mechanism = waiter->run->options->mechanism;
+    (void)pc;
+    if (mechanism->waiting)
+        mechanism->waiting->wait(waiter->resident->control, w, lanes);
+    else
+        waiter->resident->warps[w].waits = !mechanism->forming; /* else those who wait have not come back */
+}
+
+static void go_on(const struct emulated_waiter *waiter, unsigned w, uint32_t lanes) {
+    const struct divergence_ops *mechanism = waiter->run->options->mechanism;
+    waiter->resident->warps[w].waits = false;
+    if (mechanism->waiting)
+        mechanism->waiting->go_on(waiter->resident->control, w, lanes);
+    if (mechanism->forming) {
+        uint16_t threads[LANES_MAX];
+        threads_of_warp(threads, w, LANES_MAX);
+        mechanism->forming->returned(waiter->resident->control, threads, lanes);
+    }
+}
+
+static void let_go(void *owner, unsigned w, const struct waiting *those, const struct barrier_result *result) {
+    const struct emulated_waiter *waiter = owner;
+    exec_barrier_result(waiter->resident->exec, w, those->pc, those->lanes, result);
+    go_on(waiter, w, those->lanes);
+}
+
+static uint32_t alive(const void *owner, unsigned w) {
+    const struct emulated_waiter *waiter = owner;
+    return waiter->run->options->mechanism->alive(waiter->resident->control, w);
+}
+
+static uint32_t named(const void *owner, unsigned w, unsigned lane, uint32_t pc) {
+    const struct emulated_waiter *waiter = owner;
+    return exec_members(waiter->resident->exec, w, pc, lane);
 }
 
 static void tell(const struct emulation_run *run, const struct resident *resident, unsigned w,
@@ -122,67 +113,78 @@ static void tell(const struct emulation_run *run, const struct resident *residen
                                      .lanes = group->lanes,
                                      .pc = group->pc,
                                      .issues = executed->issues,
-                                     .waits = stays(run, executed)};
+                                     .waits = waiting_stays(run->linked->module->code, executed)};
     run->options->listener->hear(run->options->listener->self, &issued);
 }
 
-/* Executes warp-level operations for every set of lanes that is complete. This and what follows is kept apart, so that the
- * loop of a warp needs few registers. */
-__attribute__((noinline)) static enum status meet(struct emulation_run *run, struct resident *resident, unsigned w) {
-    const struct warp_members at = {resident->exec, w};
-    const struct waits_members members = {&at, warp_members, 0};
-    const uint32_t alive = run->options->mechanism->alive(resident->control, w);
-    struct group group = {.stop_pc = NO_PC};
+static bool execute(void *owner, unsigned w, const struct group *group, uint32_t lanes_alive) {
+    struct emulated_waiter *waiter = owner;
+    struct emulation_run *run = waiter->run;
     struct executed executed;
-    while ((group.lanes = waits_meet(&resident->waits[w], &members, alive, &group.pc)) != 0) {
-        exec_run(resident->exec, at.warp, &group, alive, 1, &executed);
-        if (executed.flow == FLOW_FAULT)
-            return emulate_report_fault(run, resident, w);
-        count_issues(run, &executed);
-        if (run->options->listener)
-            tell(run, resident, w, &group, &executed);
-        go_on(run, resident, w, group.lanes);
+    exec_run(waiter->resident->exec, w, group, lanes_alive, 1, &executed);
+    if (executed.flow == FLOW_FAULT) {
+        waiter->status = emulate_report_fault(run, waiter->resident, w);
+        return false;
     }
-    return STATUS_OK;
+    count_issues(run, &executed);
+    if (run->options->listener)
+        tell(run, waiter->resident, w, group, &executed);
+    go_on(waiter, w, group->lanes);
+    return true;
+}
+
+static const struct waiting_mode functional = {
+    .hold = hold, .let_go = let_go, .alive = alive, .named = named, .execute = execute};
+
+static struct waiting_caller caller_of(struct emulated_waiter *waiter) {
+    return (struct waiting_caller){&functional, waiter, waiter->run->linked->module->code};
+}
+
+/* This and what follows is kept apart, so that the loop of a warp needs few registers. threads NULL: they are the warp's. */
+__attribute__((noinline)) static void arrive(struct emulation_run *run, struct resident *resident, unsigned w,
+                                             const uint16_t *threads, const struct executed *executed) {
+    struct emulated_waiter waiter = {.run = run, .resident = resident};
+    const struct waiting_caller caller = caller_of(&waiter);
+    waiting_arrive(&resident->waiting, &caller, w, threads, executed);
 }
 
 /* Does the group stand at an operation that waits for lanes elsewhere? */
-__attribute__((noinline)) static bool must_meet(const struct emulation_run *run, const struct resident *resident,
-                                                unsigned w, const struct group *group) {
+__attribute__((noinline)) static bool must_meet(struct emulation_run *run, struct resident *resident, unsigned w,
+                                                const struct group *group) {
     if (!inst_meets(&run->linked->module->code[group->pc]))
         return false;
-    const struct warp_members at = {resident->exec, w};
-    const struct waits_members members = {&at, warp_members, 0};
-    return !waits_are_whole(&members, group->pc, group->lanes, run->options->mechanism->alive(resident->control, w));
+    struct emulated_waiter waiter = {.run = run, .resident = resident};
+    const struct waiting_caller caller = caller_of(&waiter);
+    return !waiting_is_whole(&caller, w, group);
 }
 
-__attribute__((noinline)) static enum status wait_for_members(struct emulation_run *run, struct resident *resident,
-                                                              unsigned w, const struct group *group) {
+/* The group stands at an operation for which its threads wait on their own. */
+__attribute__((noinline)) static enum status meet(struct emulation_run *run, struct resident *resident, unsigned slot,
+                                                  const struct group *group) {
     const struct executed passed = {.flow = FLOW_NEXT, .pc = group->pc, .issues = 1, .lanes = group->lanes};
-    run->options->mechanism->issued(resident->control, w, group, &passed);
-    hold(run, resident, w, passed.pc, AT_MEETING, passed.lanes);
-    return meet(run, resident, w);
+    struct emulated_waiter waiter = {.run = run, .resident = resident};
+    const struct waiting_caller caller = caller_of(&waiter);
+    run->options->mechanism->issued(resident->control, slot, group, &passed);
+    waiting_meet(&resident->waiting, &caller, slot, group);
+    return waiter.status;
 }
 
 /* Fewer threads are alive: what waited for them may go on. threads NULL: they are the warp's. */
-static enum status end_threads(struct emulation_run *run, struct resident *resident, unsigned w,
+static enum status end_threads(struct emulation_run *run, struct resident *resident, unsigned slot,
                                const uint16_t *threads, const struct executed *executed) {
-    const unsigned ended = bits_count(executed->taken);
-    enum status status = STATUS_OK;
-    run->stats->threads += ended;
-    resident->alive -= ended;
-    for (unsigned i = 0; i < BARRIERS; i++)
-        if (barrier_is_met_by_ends(&resident->barriers[i], resident->alive))
-            release_barrier(run, resident, i);
-    for (uint32_t rest = executed->taken; rest && !status;) {
-        threads_take_warp(w, threads, &rest, &w);
-        if (!run->options->mechanism->alive(resident->control, w)) {
-            resident->warps[w].done = true;
-            resident->warps_left--;
-        }
-        status = resident->waits[w].count ? meet(run, resident, w) : STATUS_OK;
+    struct emulated_waiter waiter = {.run = run, .resident = resident};
+    const struct waiting_caller caller = caller_of(&waiter);
+    run->stats->threads += bits_count(executed->taken);
+    for (uint32_t rest = executed->taken; rest;) {
+        unsigned w;
+        threads_take_warp(slot, threads, &rest, &w);
+        if (run->options->mechanism->alive(resident->control, w))
+            continue;
+        resident->warps[w].done = true;
+        resident->warps_left--;
     }
-    return status;
+    waiting_end(&resident->waiting, &caller, slot, threads, executed);
+    return waiter.status;
 }
 
 /* ---- running ---- */
@@ -206,7 +208,7 @@ static enum status run_warp(struct emulation_run *run, struct resident *resident
     uint32_t left = run->options->warp_issues < UINT32_MAX ? (uint32_t)run->options->warp_issues : UINT32_MAX;
     while (left && !warp->waits && !warp->done && mechanism->offer(control, w, &group)) {
         if (lanes_wait && must_meet(run, resident, w, &group)) {
-            const enum status status = wait_for_members(run, resident, w, &group);
+            const enum status status = meet(run, resident, w, &group);
             if (status != STATUS_OK)
                 return status;
             continue;
@@ -236,21 +238,6 @@ static enum status run_warp(struct emulation_run *run, struct resident *resident
     return STATUS_OK;
 }
 
-/* The group stands at an operation for which its threads wait on their own. */
-static enum status meet_group(struct emulation_run *run, struct resident *resident, unsigned slot,
-                              const struct group *group) {
-    const struct executed passed = {.flow = FLOW_NEXT, .pc = group->pc, .issues = 1, .lanes = group->lanes};
-    enum status status = STATUS_OK;
-    run->options->mechanism->issued(resident->control, slot, group, &passed);
-    for (uint32_t rest = group->lanes, lanes; rest && !status;) {
-        unsigned w;
-        lanes = threads_take_warp(slot, group->threads, &rest, &w);
-        hold(run, resident, w, passed.pc, AT_MEETING, lanes);
-        status = meet(run, resident, w);
-    }
-    return status;
-}
-
 /* Where groups dissolve: one issue; its threads come back at once unless they wait for others. */
 static enum status run_group(struct emulation_run *run, struct resident *resident, unsigned slot,
                              const struct group *offered) {
@@ -261,13 +248,14 @@ static enum status run_group(struct emulation_run *run, struct resident *residen
     memcpy(threads, offered->threads, sizeof threads); /* they are the mechanism's until it is told */
     group.threads = threads;
     if (inst_meets(&run->linked->module->code[group.pc]))
-        return meet_group(run, resident, slot, &group);
+        return meet(run, resident, slot, &group);
     exec_run_mixed(resident->exec, &group, &executed);
     if (executed.flow == FLOW_FAULT)
         return emulate_report_fault(run, resident, threads[bits_first(group.lanes)] / LANES_MAX);
     count_issues(run, &executed);
     mechanism->issued(resident->control, slot, &group, &executed);
-    const uint32_t staying = executed.flow == FLOW_EXIT || stays(run, &executed) ? executed.taken : 0;
+    const uint32_t staying =
+        executed.flow == FLOW_EXIT || waiting_stays(run->linked->module->code, &executed) ? executed.taken : 0;
     if (group.lanes & ~staying)
         mechanism->forming->returned(resident->control, threads, group.lanes & ~staying);
     switch (executed.flow) {

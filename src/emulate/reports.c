@@ -23,16 +23,16 @@ static void report_waiting(struct emulation_run *run, const struct resident *res
                    (unsigned)one->lanes, op_name(module->code[one->pc].op), where);
         return;
     }
-    const struct barrier *barrier = &resident->barriers[one->at];
+    const struct barrier *barrier = &resident->waiting.barriers[one->at];
     report_add(run->report, STATUS_STOPPED,
                "  block %llu, warp %u: lanes 0x%08x wait at barrier %u (%s): %u of %u threads have come", block, w,
                (unsigned)one->lanes, (unsigned)one->at, where, (unsigned)barrier->arrived,
-               (unsigned)(barrier->expected ? barrier->expected : resident->alive));
+               (unsigned)(barrier->expected ? barrier->expected : resident->waiting.alive));
 }
 
 static void report_warp(struct emulation_run *run, const struct resident *resident, unsigned w) {
     const struct divergence_ops *mechanism = run->options->mechanism;
-    const struct waits *waits = &resident->waits[w];
+    const struct waits *waits = &resident->waiting.waits[w];
     const uint32_t others = mechanism->alive(resident->control, w) & ~waits_lanes(waits);
     uint32_t pcs[LANES_MAX] = {0};
     char where[256];

@@ -4,7 +4,7 @@
 #define HEDDLE_EMULATE_STATE_H
 
 #include "emulate/emulate.h"
-#include "simt/waits.h"
+#include "simt/waiting.h"
 
 struct emulated_warp {
     bool done;
@@ -17,12 +17,10 @@ struct resident {
     struct exec *exec;
     void *control; /* the mechanism's state */
     struct emulated_warp *warps;
-    struct waits *waits;      /* of each warp */
     struct executor executor; /* what a mechanism that forms groups may ask of threads */
     unsigned next_slot, warps_left;
-    uint32_t alive;
     uint64_t block;
-    struct barrier barriers[BARRIERS];
+    struct waiting_block waiting;
 };
 
 struct emulation_run {

@@ -57,11 +57,11 @@ static inline bool waits_take(struct waits *waits, uint32_t at, struct waiting *
     return false;
 }
 
-/* Who knows what a thread's instruction names: struct executor. */
+/* Who knows what the instruction of a lane of this warp names. */
 struct waits_members {
     const void *self;
-    uint32_t (*of)(const void *self, unsigned thread, uint32_t pc);
-    unsigned first_thread; /* that of lane 0 of the warp */
+    uint32_t (*of)(const void *self, unsigned warp, unsigned lane, uint32_t pc);
+    unsigned warp;
 };
 
 /* Are all that the lanes name among them? */
@@ -69,7 +69,7 @@ static inline bool waits_are_whole(const struct waits_members *members, uint32_t
     uint32_t named = 0;
     if (lanes != alive)
         for (BITS_EACH(lane, lanes))
-            named |= members->of(members->self, members->first_thread + lane, pc);
+            named |= members->of(members->self, members->warp, lane, pc);
     return !(named & alive & ~lanes);
 }
 
@@ -83,7 +83,7 @@ static inline uint32_t waits_meet(struct waits *waits, const struct waits_member
             continue;
         for (BITS_EACH(lane, here->lanes)) {
             const uint32_t own = UINT32_C(1) << lane;
-            const uint32_t named = members->of(members->self, members->first_thread + lane, here->pc) & alive;
+            const uint32_t named = members->of(members->self, members->warp, lane, here->pc) & alive;
             const uint32_t set = named & own ? named : own;
             if (set & ~here->lanes)
                 continue;

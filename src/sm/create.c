@@ -39,7 +39,8 @@ static enum status create_schedulers(struct sm *sm, struct report *report) {
 static enum status create_predictor(struct sm *sm, struct report *report) {
     const struct predictor_ops *ops;
     const struct predictor_shape keys = sm_predictor_keys(&sm->params);
-    sm->is_watched = sm->shape.watcher != NULL || sm_predicts(&sm->params);
+    sm->tells_all = sm->shape.watcher || sm_hears(sm, SCHEDULER_ISSUED);
+    sm->is_watched = sm->tells_all || sm_hears(sm, SCHEDULER_BRANCHED) || sm_predicts(&sm->params);
     if (!sm_predicts(&sm->params))
         return STATUS_OK;
     if (sm->params.branch_cycles)

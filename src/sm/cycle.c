@@ -78,7 +78,11 @@ static void start_given(struct sm *sm) {
     struct sm_place *place = &sm->places[number];
     if (!sm->places_used && !sm->stats.blocks)
         sm_remember_code(sm, sm->given[0].first_pc);
-    *place = (struct sm_place){.used = true, .block = sm->given[0].block};
+    *place = (struct sm_place){.used = true,
+                               .block = sm->given[0].block,
+                               .waiting = {.first_warp = number * sm->shape.warps_per_place,
+                                           .warp_count = sm->shape.warps_per_place,
+                                           .waits = sm->waits}};
     sm->places_used++;
     sm->executor.start(sm->executor.self, number, place->block);
     const slot_set slots = set_low(sm->shape.warps_per_place) << number * sm->shape.warps_per_place;
@@ -87,7 +91,7 @@ static void start_given(struct sm *sm) {
     for (unsigned i = 0; i < sm->shape.warps_per_place; i++) {
         const unsigned w = number * sm->shape.warps_per_place + i;
         const uint32_t lanes = sm->executor.lanes(sm->executor.self, w);
-        place->alive += bits_count(lanes);
+        place->waiting.alive += bits_count(lanes);
         if (sm->regroup) {
             sm_regroup_start(sm, w, sm->given[0].first_pc, lanes);
             continue;

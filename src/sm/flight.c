@@ -66,7 +66,7 @@ void sm_book_flight(struct sm *sm, unsigned slot, uint32_t number, const struct 
 
 void sm_end_if_done(struct sm *sm, unsigned number) {
     struct sm_place *place = &sm->places[number];
-    if (!place->used || place->alive || place->stores || place->in_flight)
+    if (!place->used || place->waiting.alive || place->stores || place->in_flight)
         return;
     for (unsigned w = number * sm->shape.warps_per_place; w < (number + 1) * sm->shape.warps_per_place; w++)
         if (!sm->regroup && sm->warps[w].in_flight)

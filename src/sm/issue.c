@@ -198,6 +198,8 @@ static void issue_rejoin(struct sm *sm, unsigned scheduler, unsigned w) {
 
 static __attribute__((noinline)) void tell_of(struct sm *sm, unsigned w, const struct executed *executed) {
     sm_tell_watcher(sm, w, &sm->warps[w].group, executed, sm->free_flight);
+    if (sm->hears)
+        sm_tell_issue(sm, w, &sm->warps[w].group, executed);
     if (sm->predictor && executed->flow == FLOW_BRANCH)
         sm_predict(sm, w, executed);
 }
@@ -219,10 +221,8 @@ static void issue_warp(struct sm *sm, unsigned scheduler, unsigned w) {
         sm->fault_cycle = sm->now, sm->fault_warp = w;
         return;
     }
-    if (sm->hears)
-        sm_tell_issue(sm, w, &warp->group, &executed);
     /* who looks on sees the mechanism as it is: it hears of every instruction */
-    const bool runs_on = executed.flow == FLOW_NEXT && pc + 1 != warp->group.stop_pc && !sm->shape.watcher;
+    const bool runs_on = executed.flow == FLOW_NEXT && pc + 1 != warp->group.stop_pc && !sm->tells_all;
     if (!runs_on) {
         sm->mechanism->issued(sm->control, w, &warp->group, &executed);
         if (sm->is_watched)

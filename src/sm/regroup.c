@@ -265,8 +265,8 @@ static slot_set issue_group(struct sm *sm, unsigned slot, const struct group *gr
     bundle->issued = true;
     const uint32_t number = sm_take_flight(sm);
     const bool slow = access.kind != ACCESS_NONE ? access.space != SPACE_SHARED : sm->timed[group->pc].parameter != 0;
-    const uint32_t staying = executed.flow == FLOW_EXIT || sm_stays(sm, &executed) ? executed.taken : 0;
-    const uint32_t going = group->lanes & ~staying;
+    const bool stays = executed.flow == FLOW_EXIT || waiting_stays(sm->module->code, &executed);
+    const uint32_t staying = stays ? executed.taken : 0, going = group->lanes & ~staying;
     sm->flights[number] = (struct flight){.pc = group->pc,
                                           .warp = (uint8_t)slot,
                                           .place = (uint8_t)home,

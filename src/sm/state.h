@@ -6,7 +6,7 @@
 #include "base/bits.h"
 #include "simt/barrier.h"
 #include "simt/group.h"
-#include "simt/waits.h"
+#include "simt/waiting.h"
 #include "mem/banks.h"
 #include "sm/scheduler/scheduler.h"
 #include "sm/sm.h"
@@ -145,9 +145,9 @@ struct own_l2 {
 struct sm_place {
     bool used;
     uint64_t block;
-    uint32_t alive, stores; /* stores: not yet acknowledged */
+    uint32_t stores;    /* not yet acknowledged */
     uint32_t in_flight; /* sm/regroup.c: flights with threads of the block; sm->slips: lanes that wait by themselves */
-    struct barrier barriers[BARRIERS];
+    struct waiting_block waiting;
 };
 
 struct sm {
@@ -166,7 +166,8 @@ struct sm {
     struct divergence_usage usage;
     struct predictor *predictor; /* NULL: fetch knows at once where branches go, and nobody asks for predictions */
     struct sm_kept *kept;        /* of each warp; NULL: fetch knows at once */
-    bool is_watched;             /* there is somebody who hears of issues, or a predictor */
+    bool is_watched;             /* somebody hears of issues, or predicts branches */
+    bool tells_all;              /* of every issue, so that runs are told instruction by instruction */
     struct sm_shape shape;
     unsigned warp_count, slot_count;
     const struct sm_entries *entries;
@@ -361,12 +362,10 @@ static inline bool sm_hears(const struct sm *sm, enum scheduler_event_kind kind)
 /* wait.c: calls answer with the slots to be looked at again. `threads`: of each lane of the group; NULL: the warp's of the
  * slot. `bundle`: where the mechanism dissolves groups. */
 SM_STAGE void sm_look_again(struct sm *sm, slot_set slots);
-/* Its `taken` lanes do not go on when the instruction is written back. */
-SM_STAGE bool sm_stays(const struct sm *sm, const struct executed *executed);
 SM_STAGE slot_set sm_arrive(struct sm *sm, unsigned place, unsigned slot, const uint16_t *threads,
                             const struct executed *executed);
 /* Have all lanes come that the group's warp-level operation names? */
-SM_STAGE bool sm_is_whole(const struct sm *sm, unsigned warp, const struct group *group);
+SM_STAGE bool sm_is_whole(struct sm *sm, unsigned warp, const struct group *group);
 /* The group waits at its warp-level operation for those it names; sets that are complete go on. */
 SM_STAGE slot_set sm_meet(struct sm *sm, unsigned slot, const struct group *offered, struct bundle *bundle);
 SM_STAGE slot_set sm_end_threads(struct sm *sm, unsigned place, unsigned slot, const uint16_t *threads,

@@ -41,7 +41,7 @@ __attribute__((noinline, cold)) void sm_see_memory(struct sm *sm) {
 /* The scheduler has to say so again in the next cycle. */
 __attribute__((noinline, cold)) void sm_book_none(struct sm *sm, slot_set possible) {
     const struct sm_warp *warp = &sm->warps[sm_oldest(sm, possible)];
-    sm_book(sm, (struct booking){warp->pc, SLOT_STALL + SM_STALL_SCHEDULER}, 1);
+    sm_book(sm, (struct booking){warp->pc, SLOT_STALL + (unsigned)SM_STALL_SCHEDULER}, 1);
 }
 
 static uint32_t free_mshrs(const void *self) {

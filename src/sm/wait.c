@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads that wait for others, at block barriers and at warp-level operations: outside the mechanism, whether warps keep
- * their slots or groups dissolve. Where a warp waits as a whole its slot does; where its lanes can wait on their own the
+/* Threads that wait for others (simt/waiting.h), in time. Where a warp waits as a whole its slot does; where its lanes can wait on their own the
  * mechanism offers the others meanwhile; where groups dissolve those who wait have not come back. */
 #include <string.h>
 
@@ -12,8 +11,16 @@ void sm_look_again(struct sm *sm, slot_set slots) {
         sm_update_warp(sm, set_first(slots));
 }
 
-static void hold(struct sm *sm, unsigned warp, uint32_t pc, uint32_t at, uint32_t lanes) {
-    waits_add(&sm->waits[warp], pc, at, lanes);
+/* One call of simt/waiting.h. */
+struct sm_waiter {
+    struct sm *sm;
+    unsigned slot;
+    struct bundle *bundle;
+    slot_set changed; /* slots to be looked at again */
+};
+
+static void hold(void *owner, unsigned warp, uint32_t pc, uint32_t lanes) {
+    struct sm *sm = ((struct sm_waiter *)owner)->sm;
     sm->at_others += bits_count(lanes);
     if (sm_hears(sm, SCHEDULER_WAITS) && !sm->regroup)
         sm_tell(sm, &(struct scheduler_event){.kind = SCHEDULER_WAITS, .warp = warp, .pc = pc, .lanes = lanes});
@@ -23,7 +30,8 @@ static void hold(struct sm *sm, unsigned warp, uint32_t pc, uint32_t at, uint32_
         sm->warps[warp].waits = true;
 }
 
-static slot_set let_go(struct sm *sm, unsigned warp, uint32_t lanes) {
+static slot_set lanes_go_on(struct sm *sm, unsigned warp, uint32_t lanes) {
+    sm->at_others -= bits_count(lanes);
     if (sm->regroup)
         return sm_regroup_go_on(sm, warp, lanes);
     if (sm_hears(sm, SCHEDULER_GOES_ON))
@@ -33,74 +41,65 @@ static slot_set let_go(struct sm *sm, unsigned warp, uint32_t lanes) {
                                   : set_of(warp);
 }
 
-/* ---- block barriers ---- */
-
-static slot_set release(struct sm *sm, unsigned number, unsigned id) {
-    const struct barrier_result result = barrier_open(&sm->places[number].barriers[id]);
-    slot_set changed = 0;
-    for (unsigned w = number * sm->shape.warps_per_place; w < (number + 1) * sm->shape.warps_per_place; w++)
-        for (struct waiting one; waits_take(&sm->waits[w], id, &one);) {
-            sm->at_others -= bits_count(one.lanes);
-            sm->executor.barrier_result(sm->executor.self, w, one.pc, one.lanes, &result);
-            changed |= let_go(sm, w, one.lanes);
-        }
-    return changed;
+static void let_go(void *owner, unsigned warp, const struct waiting *those, const struct barrier_result *result) {
+    struct sm_waiter *waiter = owner;
+    struct sm *sm = waiter->sm;
+    sm->executor.barrier_result(sm->executor.self, warp, those->pc, those->lanes, result);
+    waiter->changed |= lanes_go_on(sm, warp, those->lanes);
 }
 
-bool sm_stays(const struct sm *sm, const struct executed *executed) {
-    return executed->flow == FLOW_BARRIER && sm->module->code[executed->pc].mode != MODE_ARRIVE;
+static uint32_t alive(const void *owner, unsigned warp) {
+    const struct sm *sm = ((const struct sm_waiter *)owner)->sm;
+    return sm->mechanism->alive(sm->control, warp);
 }
 
-slot_set sm_arrive(struct sm *sm, unsigned number, unsigned slot, const uint16_t *threads,
-                   const struct executed *executed) {
-    struct sm_place *place = &sm->places[number];
-    const bool met = barrier_arrive(&place->barriers[executed->barrier], executed, place->alive);
-    unsigned warp;
-    if (sm_stays(sm, executed))
-        for (uint32_t rest = executed->taken, lanes; rest;) {
-            lanes = threads_take_warp(slot, threads, &rest, &warp);
-            hold(sm, warp, executed->pc, executed->barrier, lanes);
-        }
-    return met ? release(sm, number, executed->barrier) : 0;
+static uint32_t named(const void *owner, unsigned warp, unsigned lane, uint32_t pc) {
+    const struct sm *sm = ((const struct sm_waiter *)owner)->sm;
+    return sm->executor.members(sm->executor.self, warp * LANES_MAX + lane, pc);
 }
 
-/* ---- warp-level operations ---- */
-
-static struct waits_members members_of(const struct sm *sm, unsigned warp) {
-    return (struct waits_members){sm->executor.self, sm->executor.members, warp * LANES_MAX};
-}
-
-bool sm_is_whole(const struct sm *sm, unsigned warp, const struct group *group) {
-    const struct waits_members members = members_of(sm, warp);
-    return waits_are_whole(&members, group->pc, group->lanes, sm->mechanism->alive(sm->control, warp));
-}
-
-/* Executes the operation for every set that is complete. */
-static slot_set meet(struct sm *sm, unsigned slot, unsigned warp, struct bundle *bundle) {
-    const uint32_t alive = sm->mechanism->alive(sm->control, warp);
-    const struct waits_members members = members_of(sm, warp);
-    slot_set changed = 0;
-    uint32_t pc;
-    for (uint32_t set; (set = waits_meet(&sm->waits[warp], &members, alive, &pc)) != 0;) {
-        struct executed executed;
-        struct access access;
-        const struct group group = {.pc = pc, .lanes = set, .stop_pc = NO_PC};
-        sm->executor.step(sm->executor.self, warp, &group, alive, sm->now, &executed, &access);
-        sm_count_group(sm, bits_count(set));
-        sm->at_others -= bits_count(set);
-        if (executed.flow == FLOW_FAULT) {
-            sm->faulted = true;
-            sm->fault_cycle = sm->now, sm->fault_warp = warp;
-            break;
-        }
-        if (sm->regroup)
-            changed |= sm_regroup_launch(sm, slot, warp, &group, &access, bundle);
-        else {
-            sm_launch_if_room(sm, warp, pc, &access);
-            changed |= let_go(sm, warp, set);
-        }
+/* What was waited for goes through the pipeline where that has room. */
+static bool execute(void *owner, unsigned warp, const struct group *group, uint32_t lanes_alive) {
+    struct sm_waiter *waiter = owner;
+    struct sm *sm = waiter->sm;
+    struct executed executed;
+    struct access access;
+    sm->executor.step(sm->executor.self, warp, group, lanes_alive, sm->now, &executed, &access);
+    sm_count_group(sm, bits_count(group->lanes));
+    if (executed.flow == FLOW_FAULT) {
+        sm->faulted = true;
+        sm->fault_cycle = sm->now, sm->fault_warp = warp;
+        return false;
     }
-    return changed;
+    if (sm->regroup) {
+        sm->at_others -= bits_count(group->lanes);
+        waiter->changed |= sm_regroup_launch(sm, waiter->slot, warp, group, &access, waiter->bundle);
+        return true;
+    }
+    sm_launch_if_room(sm, warp, group->pc, &access);
+    waiter->changed |= lanes_go_on(sm, warp, group->lanes);
+    return true;
+}
+
+static const struct waiting_mode in_time = {
+    .hold = hold, .let_go = let_go, .alive = alive, .named = named, .execute = execute};
+
+static struct waiting_caller caller_of(struct sm_waiter *waiter) {
+    return (struct waiting_caller){&in_time, waiter, waiter->sm->module->code};
+}
+
+slot_set sm_arrive(struct sm *sm, unsigned place, unsigned slot, const uint16_t *threads,
+                   const struct executed *executed) {
+    struct sm_waiter waiter = {.sm = sm, .slot = slot};
+    const struct waiting_caller caller = caller_of(&waiter);
+    waiting_arrive(&sm->places[place].waiting, &caller, slot, threads, executed);
+    return waiter.changed;
+}
+
+bool sm_is_whole(struct sm *sm, unsigned warp, const struct group *group) {
+    struct sm_waiter waiter = {.sm = sm};
+    const struct waiting_caller caller = caller_of(&waiter);
+    return waiting_is_whole(&caller, warp, group);
 }
 
 slot_set sm_meet(struct sm *sm, unsigned slot, const struct group *offered, struct bundle *bundle) {
@@ -110,33 +109,22 @@ slot_set sm_meet(struct sm *sm, unsigned slot, const struct group *offered, stru
     if (threads) /* they are the mechanism's until it is told */
         memcpy(copy, offered->threads, sizeof copy);
     const struct group group = {.pc = offered->pc, .lanes = offered->lanes, .stop_pc = NO_PC, .threads = threads};
-    slot_set changed = sm_answer(sm, slot, sm->mechanism->issued(sm->control, slot, &group, &passed));
-    unsigned warp;
+    struct sm_waiter waiter = {.sm = sm, .slot = slot, .bundle = bundle};
+    waiter.changed = sm_answer(sm, slot, sm->mechanism->issued(sm->control, slot, &group, &passed));
     sm_tell_watcher(sm, slot, &group, &passed, SM_FLIGHTS);
-    for (uint32_t rest = passed.lanes, lanes; rest && !sm->faulted;) {
-        lanes = threads_take_warp(slot, threads, &rest, &warp);
-        hold(sm, warp, passed.pc, AT_MEETING, lanes);
-        changed |= meet(sm, slot, warp, bundle);
-    }
-    return changed;
+    const unsigned first = threads ? threads[bits_first(group.lanes)] / LANES_MAX : slot;
+    const struct waiting_caller caller = caller_of(&waiter);
+    waiting_meet(&sm->places[first / sm->shape.warps_per_place].waiting, &caller, slot, &group);
+    return waiter.changed;
 }
 
-slot_set sm_end_threads(struct sm *sm, unsigned number, unsigned slot, const uint16_t *threads,
+slot_set sm_end_threads(struct sm *sm, unsigned place, unsigned slot, const uint16_t *threads,
                         const struct executed *executed, struct bundle *bundle) {
-    struct sm_place *place = &sm->places[number];
-    const unsigned ended = bits_count(executed->taken);
-    slot_set changed = 0;
-    place->alive -= ended;
-    sm->threads += ended;
-    for (uint32_t rest = executed->taken; rest && sm->at_others;) {
-        unsigned warp;
-        threads_take_warp(slot, threads, &rest, &warp);
-        changed |= meet(sm, slot, warp, bundle);
-    }
-    for (unsigned i = 0; i < BARRIERS; i++)
-        if (barrier_is_met_by_ends(&place->barriers[i], place->alive))
-            changed |= release(sm, number, i);
-    return changed;
+    struct sm_waiter waiter = {.sm = sm, .slot = slot, .bundle = bundle};
+    const struct waiting_caller caller = caller_of(&waiter);
+    sm->threads += bits_count(executed->taken);
+    waiting_end(&sm->places[place].waiting, &caller, slot, threads, executed);
+    return waiter.changed;
 }
 
 /* ---- reports ---- */
@@ -153,11 +141,11 @@ static void describe_waiting(const struct sm *sm, unsigned warp, const struct wa
                    number, (unsigned)one->lanes, op_name(sm->module->code[one->pc].op), where);
         return;
     }
-    const struct barrier *barrier = &place->barriers[one->at];
+    const struct barrier *barrier = &place->waiting.barriers[one->at];
     report_add(report, STATUS_STOPPED,
                "  SM %u, block %llu, warp %u: lanes 0x%08x wait at barrier %u (%s): %u of %u threads have come", id,
                block, number, (unsigned)one->lanes, (unsigned)one->at, where, (unsigned)barrier->arrived,
-               (unsigned)(barrier->expected ? barrier->expected : place->alive));
+               (unsigned)(barrier->expected ? barrier->expected : place->waiting.alive));
 }
 
 void sm_describe_waits(const struct sm *sm, unsigned warp, struct report *report) {

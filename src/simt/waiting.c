@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "simt/waiting.h"
+
+#include "simt/threads.h"
+
+static struct waits_members members_of(const struct waiting_caller *caller, unsigned warp) {
+    return (struct waits_members){caller->owner, caller->mode->named, warp};
+}
+
+static void hold(struct waiting_block *block, const struct waiting_caller *caller, unsigned warp,
+                 const struct waiting *those) {
+    waits_add(&block->waits[warp], those->pc, those->at, those->lanes);
+    caller->mode->hold(caller->owner, warp, those->pc, those->lanes);
+}
+
+static void release(struct waiting_block *block, const struct waiting_caller *caller, unsigned id) {
+    const struct barrier_result result = barrier_open(&block->barriers[id]);
+    for (unsigned warp = block->first_warp; warp < block->first_warp + block->warp_count; warp++)
+        for (struct waiting one; waits_take(&block->waits[warp], id, &one);)
+            caller->mode->let_go(caller->owner, warp, &one, &result);
+}
+
+void waiting_arrive(struct waiting_block *block, const struct waiting_caller *caller, unsigned slot,
+                    const uint16_t *threads, const struct executed *executed) {
+    const bool met = barrier_arrive(&block->barriers[executed->barrier], executed, block->alive);
+    for (uint32_t rest = waiting_stays(caller->code, executed) ? executed->taken : 0; rest;) {
+        unsigned warp;
+        const uint32_t lanes = threads_take_warp(slot, threads, &rest, &warp);
+        hold(block, caller, warp, &(struct waiting){executed->pc, lanes, executed->barrier});
+    }
+    if (met)
+        release(block, caller, executed->barrier);
+}
+
+bool waiting_is_whole(const struct waiting_caller *caller, unsigned warp, const struct group *group) {
+    const struct waits_members members = members_of(caller, warp);
+    return waits_are_whole(&members, group->pc, group->lanes, caller->mode->alive(caller->owner, warp));
+}
+
+/* Executes the operation for every set of lanes that is complete. */
+static bool meet(struct waiting_block *block, const struct waiting_caller *caller, unsigned warp) {
+    const struct waits_members members = members_of(caller, warp);
+    const uint32_t alive = caller->mode->alive(caller->owner, warp);
+    struct group group = {.stop_pc = NO_PC};
+    while ((group.lanes = waits_meet(&block->waits[warp], &members, alive, &group.pc)) != 0)
+        if (!caller->mode->execute(caller->owner, warp, &group, alive))
+            return false;
+    return true;
+}
+
+bool waiting_meet(struct waiting_block *block, const struct waiting_caller *caller, unsigned slot,
+                  const struct group *group) {
+    bool good = true;
+    for (uint32_t rest = group->lanes; rest && good;) {
+        unsigned warp;
+        const uint32_t lanes = threads_take_warp(slot, group->threads, &rest, &warp);
+        hold(block, caller, warp, &(struct waiting){group->pc, lanes, AT_MEETING});
+        good = meet(block, caller, warp);
+    }
+    return good;
+}
+
+bool waiting_end(struct waiting_block *block, const struct waiting_caller *caller, unsigned slot,
+                 const uint16_t *threads, const struct executed *executed) {
+    bool good = true;
+    block->alive -= bits_count(executed->taken);
+    for (uint32_t rest = executed->taken; rest && good;) {
+        unsigned warp;
+        threads_take_warp(slot, threads, &rest, &warp);
+        good = !block->waits[warp].count || meet(block, caller, warp);
+    }
+    for (unsigned id = 0; id < BARRIERS && good; id++)
+        if (barrier_is_met_by_ends(&block->barriers[id], block->alive))
+            release(block, caller, id);
+    return good;
+}
