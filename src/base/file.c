@@ -293,9 +293,12 @@ void output_begin(struct output *output) {
 }
 
 bool output_close(struct output *output) {
-    const bool failed = !output->to || ferror(output->to) | fclose(output->to);
+    if (!output->to)
+        return false;
+    const bool failed = ferror(output->to);
+    const bool closed = fclose(output->to) == 0;
     output->to = NULL;
-    return !failed;
+    return closed && !failed;
 }
 
 void output_free(struct output *output) { free(output->text); }
