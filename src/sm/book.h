@@ -6,12 +6,7 @@
 #include "sm/state.h"
 
 /* The one that started first; where the mechanism forms groups, the first slot. */
-static inline unsigned sm_oldest(const struct sm *sm, slot_set warps) {
-    unsigned oldest = set_first(warps);
-    while ((warps &= sm->older[oldest]) != 0)
-        oldest = set_first(warps);
-    return oldest;
-}
+static inline unsigned sm_oldest(const struct sm *sm, slot_set warps) { return set_oldest(warps, sm->older); }
 
 static inline void sm_count_slots(struct sm *sm, uint32_t pc, unsigned class, uint64_t slots) {
     sm->stats.in_slots[class] += slots;

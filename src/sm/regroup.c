@@ -313,13 +313,21 @@ static slot_set issue_group(struct sm *sm, unsigned slot, const struct group *gr
     return changed;
 }
 
+/* The mechanism's choice where it has one, else the scheduler's; SCHEDULER_NONE, and the slot is booked: none. */
+static unsigned pick_slot(struct sm *sm, unsigned scheduler, slot_set possible) {
+    if (!sm->forming->pick)
+        return sm_pick(sm, scheduler, possible);
+    const unsigned slot = sm->forming->pick(sm->control, (uint64_t)possible);
+    if (slot != ISSUE_SLOTS_MAX)
+        return slot;
+    sm_book(sm, sm_empty(sm, scheduler, 0), 1);
+    return SCHEDULER_NONE;
+}
+
 /* Apart from the cycle loop, which would have fewer registers for warps that keep their slots. */
 __attribute__((noinline)) unsigned sm_regroup_issue(struct sm *sm, unsigned scheduler, slot_set possible) {
-    const unsigned slot =
-        sm->forming->pick ? sm->forming->pick(sm->control, (uint64_t)possible) : sm_pick(sm, scheduler, possible);
-    if (sm->forming->pick && slot == ISSUE_SLOTS_MAX)
-        sm_book(sm, sm_empty(sm, scheduler, 0), 1);
-    if (slot == (sm->forming->pick ? (unsigned)ISSUE_SLOTS_MAX : (unsigned)SCHEDULER_NONE))
+    const unsigned slot = pick_slot(sm, scheduler, possible);
+    if (slot == SCHEDULER_NONE)
         return 0;
     struct sm_warp *warp = &sm->warps[slot];
     struct bundle bundle = {.turns = sm->forming->turns ? sm->forming->turns(sm->control, slot) : 1};

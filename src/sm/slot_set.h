@@ -32,6 +32,13 @@ static inline bool set_has(slot_set set, unsigned slot) { return (set >> slot & 
 static inline slot_set set_low(unsigned count) {
     return count >= SET_SLOTS ? ~(slot_set)0 : ((slot_set)1 << count) - 1;
 }
+/* The one that started first, older[slot] being those that started before it; the set must not be empty. */
+static inline unsigned set_oldest(slot_set set, const slot_set *older) {
+    unsigned oldest = set_first(set);
+    while ((set &= older[oldest]) != 0)
+        oldest = set_first(set);
+    return oldest;
+}
 /* The first behind `last`, round-robin; the set must not be empty. */
 static inline unsigned set_next(slot_set set, unsigned last) {
     const slot_set after = last >= SET_SLOTS - 1 ? 0 : set & ~(((slot_set)2 << last) - 1);

@@ -2,6 +2,8 @@
 /* What schedulers that ask hear and see: events of warps, what ready warps want, what memory holds. */
 #include "sm/book.h"
 
+_Static_assert((int)SCHEDULER_NOBODY == (int)CACHE_NOBODY, "owners of lines are told as the cache has them");
+
 /* A warp belongs to one scheduler, which alone hears of it. */
 __attribute__((noinline, cold)) void sm_tell(struct sm *sm, const struct scheduler_event *event) {
     if (sm_hears(sm, event->kind))

@@ -14,12 +14,9 @@ static void *gto_create(struct arena *arena, const struct scheduler_shape *shape
 
 static unsigned gto_pick(void *state, const struct scheduler_view *view) {
     struct greedy *self = state;
-    if (set_has(view->ready, self->last))
-        return self->last;
-    unsigned best = set_first(view->ready);
-    for (slot_set older; (older = view->ready & view->older[best]) != 0;)
-        best = set_first(older);
-    return self->last = best;
+    if (!set_has(view->ready, self->last))
+        self->last = set_oldest(view->ready, view->older);
+    return self->last;
 }
 
 const struct scheduler_ops SCHEDULER_NAME(gto) = {

@@ -28,18 +28,11 @@ static void swl_heard(void *state, const struct scheduler_event *event) {
     }
 }
 
-static unsigned oldest(slot_set warps, const slot_set *older) {
-    unsigned best = set_first(warps);
-    for (slot_set rest; (rest = warps & older[best]) != 0;)
-        best = set_first(rest);
-    return best;
-}
-
 static unsigned swl_pick(void *state, const struct scheduler_view *view) {
     struct swl *self = state;
     slot_set may = 0, others = self->alive & ~self->waiting;
     for (unsigned n = 0; n < self->limit && others; n++) {
-        const slot_set bit = set_of(oldest(others, view->older));
+        const slot_set bit = set_of(set_oldest(others, view->older));
         may |= bit;
         others &= ~bit;
     }
@@ -47,7 +40,7 @@ static unsigned swl_pick(void *state, const struct scheduler_view *view) {
     if (!ready)
         return SCHEDULER_NONE;
     if (!set_has(ready, self->last))
-        self->last = oldest(ready, view->older);
+        self->last = set_oldest(ready, view->older);
     return self->last;
 }
 
