@@ -107,9 +107,13 @@ static void sticky_stays_with_a_block(void **state) {
     arena_free(&arena);
 }
 
+static void tell_lanes(void *self, enum scheduler_event_kind kind, unsigned warp, uint32_t lanes) {
+    find("swl")->heard(self, &(struct scheduler_event){.kind = kind, .warp = warp, .lanes = lanes});
+}
+
 static void tell(void *self, enum scheduler_event_kind kind, unsigned first, unsigned last) {
     for (unsigned warp = first; warp <= last; warp++)
-        find("swl")->heard(self, &(struct scheduler_event){.kind = kind, .warp = warp});
+        tell_lanes(self, kind, warp, UINT32_MAX);
 }
 
 /* The two oldest that are not at a barrier issue; when neither can, none does. */
@@ -135,6 +139,26 @@ static void static_limits_hold_others_back(void **state) {
     arena_free(&arena);
 }
 
+/* Lanes wait on their own: the others of their warp go on, and it leaves its place only while none of them can. */
+static void static_limits_see_lanes_wait(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    const struct scheduler_shape shape = {.warps = 8, .mine = 0xff, .limit = 1};
+    void *self = find("swl")->create(&arena, &shape);
+    for (unsigned i = 0; i < 8; i++)
+        older[i] = (UINT64_C(1) << i) - 1;
+    tell(self, SCHEDULER_STARTED, 0, 7);
+    tell_lanes(self, SCHEDULER_WAITS, 0, 0x4000);
+    expect("swl", self, 0x03, 0, "00"); /* others of its lanes */
+    expect("swl", self, 0x02, 0, "11");
+    tell_lanes(self, SCHEDULER_WAITS, 0, 0x00ff);
+    tell_lanes(self, SCHEDULER_GOES_ON, 0, 0x00ff); /* and end: lane 14 still waits */
+    expect("swl", self, 0x02, 0, "11");
+    tell_lanes(self, SCHEDULER_GOES_ON, 0, 0x4000);
+    assert_int_equal(pick("swl", self, 0x02, 0), SCHEDULER_NONE);
+    arena_free(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(round_robin_goes_round),
@@ -143,6 +167,7 @@ int main(void) {
         cmocka_unit_test(greedy_takes_the_oldest),
         cmocka_unit_test(sticky_stays_with_a_block),
         cmocka_unit_test(static_limits_hold_others_back),
+        cmocka_unit_test(static_limits_see_lanes_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
