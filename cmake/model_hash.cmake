@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Writes OUTPUT, a header with one hash over the names and contents of the files that LIST names, relative to ROOT (without LIST
+# Writes OUTPUT, a header that defines NAME as BEGIN and one hash over the names and contents of the files that LIST names, relative to ROOT (without LIST
 # those that are there): the same for everyone who builds the same sources, wherever they lie.
 if(LIST)
   file(STRINGS ${LIST} names)
@@ -16,4 +16,4 @@ foreach(name ${names})
 endforeach()
 string(SHA256 hash "${all}")
 string(SUBSTRING ${hash} 0 32 hash)
-file(WRITE ${OUTPUT} "#define HEDDLE_MODEL \"${hash}\"\n")
+file(WRITE ${OUTPUT} "#define ${NAME} \"${BEGIN}${hash}\"\n")

@@ -62,14 +62,30 @@ list(TRANSFORM model_files PREPEND ${PROJECT_SOURCE_DIR}/)
 set(model_header ${PROJECT_BINARY_DIR}/generated/heddle_model.h)
 add_custom_command(OUTPUT ${model_header}
   COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DLIST=${PROJECT_BINARY_DIR}/model_files.txt
-    -DOUTPUT=${model_header} -P ${PROJECT_SOURCE_DIR}/cmake/model_hash.cmake
+    -DNAME=HEDDLE_MODEL -DOUTPUT=${model_header} -P ${PROJECT_SOURCE_DIR}/cmake/model_hash.cmake
   DEPENDS ${model_files} ${PROJECT_BINARY_DIR}/model_files.txt cmake/model_hash.cmake cmake/model_files.cmake
   COMMENT "Hashing the model" VERBATIM)
 
-add_library(heddle_core STATIC ${core_sources} ${lanes_objects} $<TARGET_OBJECTS:heddle_sm_many> ${model_header})
-target_include_directories(heddle_core PRIVATE ${PROJECT_BINARY_DIR}/generated)
+# Plug-ins see these headers, and carry their hash (include/heddle-plugin.h).
+set(plugin_files include/heddle-plugin.h src/base/arena.h src/base/bits.h src/base/param.h src/base/rng.h src/base/stat.h
+  src/base/status.h src/cost/cost.h src/divergence/divergence.h src/isa/inst.h src/isa/module.h src/isa/ops.def
+  src/machine/plugin_functions.def src/mem/replacement/replacement.h src/simt/executor.h src/simt/formed.h src/simt/group.h
+  src/simt/stack.h src/simt/threads.h src/sm/predictor/predictor.h src/sm/predictor/predictor_stats.def
+  src/sm/scheduler/scheduler.h src/sm/slot_set.h)
+string(REPLACE ";" "\n" plugin_list "${plugin_files}")
+file(CONFIGURE OUTPUT plugin_files.txt CONTENT "${plugin_list}\n")
+list(TRANSFORM plugin_files PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE plugin_sources)
+set(plugin_abi ${PROJECT_BINARY_DIR}/generated/heddle-plugin-abi.h)
+add_custom_command(OUTPUT ${plugin_abi}
+  COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DLIST=${PROJECT_BINARY_DIR}/plugin_files.txt -DNAME=HEDDLE_PLUGIN_ABI
+    -DBEGIN=0- -DOUTPUT=${plugin_abi} -P ${PROJECT_SOURCE_DIR}/cmake/model_hash.cmake
+  DEPENDS ${plugin_sources} ${PROJECT_BINARY_DIR}/plugin_files.txt cmake/model_hash.cmake
+  COMMENT "Hashing the interface of plug-ins" VERBATIM)
+
+add_library(heddle_core STATIC ${core_sources} ${lanes_objects} $<TARGET_OBJECTS:heddle_sm_many> ${model_header} ${plugin_abi})
+target_include_directories(heddle_core PRIVATE ${PROJECT_BINARY_DIR}/generated ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(heddle_core
-  PUBLIC heddle_flags PkgConfig::YAML PkgConfig::JANSSON PkgConfig::XXHASH Threads::Threads m)
+  PUBLIC heddle_flags PkgConfig::YAML PkgConfig::JANSSON PkgConfig::XXHASH Threads::Threads ${CMAKE_DL_LIBS} m)
 target_compile_definitions(heddle_core PRIVATE ${version_definition})
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/compile/tools.c ${PROJECT_SOURCE_DIR}/src/machine/machine.c
   PROPERTIES COMPILE_DEFINITIONS "${share_definitions}")

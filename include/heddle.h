@@ -70,6 +70,13 @@ HEDDLE_API size_t heddle_text_bytes(const struct heddle_text *text);
 /* NULL is allowed here, and in all that free or close. */
 HEDDLE_API void heddle_text_free(struct heddle_text *text);
 
+/* ---- plug-ins: parts of a GPU from outside ---- */
+
+/* Loads divergence mechanisms, warp schedulers, branch predictors and replacement policies from a shared library
+ * (docs/plugins.md). They stay for as long as the process lives, and machines opened later know them by name. A file that is
+ * loaded already is not loaded again. Not while another thread is in this library. */
+HEDDLE_API enum heddle_status heddle_plugin_load(const char *path, struct heddle_text *errors);
+
 /* ---- machines: the parameters of a GPU ---- */
 
 /* Names of the shipped machines, one a line. */

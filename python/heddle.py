@@ -73,7 +73,7 @@ def _load():
         raise ImportError(f"{error}; set HEDDLE_LIBRARY to the path of {_SONAME}") from None
     out, words = POINTER(c_void_p), POINTER(c_char_p)
     for name, *arguments in (  # all that return a status, without the last argument, `errors`
-            ("machine_names", c_void_p), ("mechanism_names", c_void_p), ("machine_open", c_char_p, out),
+            ("machine_names", c_void_p), ("mechanism_names", c_void_p), ("plugin_load", c_char_p), ("machine_open", c_char_p, out),
             ("machine_set", c_void_p, c_char_p), ("machine_check", c_void_p, c_int),
             ("machine_keys", c_void_p, c_void_p),
             ("run_file", c_void_p, c_char_p, c_int, c_uint64, _WATCH, c_void_p, c_void_p),
@@ -178,6 +178,12 @@ def mechanisms():
     text = _Text()
     _call("mechanism_names", text.handle)
     return str(text).split()
+
+
+def load_plugin(path):
+    """Divergence mechanisms, schedulers, predictors and replacement policies of a shared library: machines opened later know
+    them by name."""
+    _call("plugin_load", os.fsencode(path))
 
 
 class Machine:

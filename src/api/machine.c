@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "machine/plugin.h"
 
 static void set_lines(struct heddle_text *out, const char *const *names) {
     struct arena arena = {0};
@@ -28,11 +29,18 @@ enum heddle_status heddle_mechanism_names(struct heddle_text *out, struct heddle
     (void)errors;
     struct arena arena = {0};
     const char *text = "";
-    for (const struct divergence_ops *const *one = divergence_all(); *one; one++)
-        text = arena_printf(&arena, "%s%s\n", text, (*one)->name);
+    for (unsigned i = 0; divergence_at(i); i++)
+        text = arena_printf(&arena, "%s%s\n", text, divergence_at(i)->name);
     api_text_set(out, text, strlen(text));
     arena_free(&arena);
     return HEDDLE_OK;
+}
+
+enum heddle_status heddle_plugin_load(const char *path, struct heddle_text *errors) {
+    if (!path)
+        return api_no_handle(errors, __func__, "path");
+    struct report report = {0};
+    return api_end(plugin_load(path, &report), &report, errors);
 }
 
 enum heddle_status heddle_machine_open(const char *gpu, struct heddle_machine **out, struct heddle_text *errors) {

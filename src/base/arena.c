@@ -150,13 +150,11 @@ char *arena_strndup(struct arena *arena, const char *text, size_t length) {
 
 char *arena_strdup(struct arena *arena, const char *text) { return arena_strndup(arena, text, SIZE_MAX); }
 
-char *arena_printf(struct arena *arena, const char *format, ...) {
+char *arena_printf_va(struct arena *arena, const char *format, va_list arguments) {
     char room[256]; /* most texts fit, and are formatted once */
-    va_list args, again;
-    va_start(args, format);
-    va_copy(again, args);
-    const int length = vsnprintf(room, sizeof room, format, args);
-    va_end(args);
+    va_list again;
+    va_copy(again, arguments);
+    const int length = vsnprintf(room, sizeof room, format, arguments);
     const size_t bytes = (length > 0 ? (size_t)length : 0) + 1;
     char *text = arena_alloc(arena, bytes);
     if (length > 0 && bytes <= sizeof room)
@@ -164,6 +162,14 @@ char *arena_printf(struct arena *arena, const char *format, ...) {
     else if (length > 0)
         vsnprintf(text, bytes, format, again);
     va_end(again);
+    return text;
+}
+
+char *arena_printf(struct arena *arena, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = arena_printf_va(arena, format, arguments);
+    va_end(arguments);
     return text;
 }
 

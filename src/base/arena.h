@@ -29,6 +29,7 @@ void *arena_copy(struct arena *arena, const void *data, size_t bytes);
 char *arena_strdup(struct arena *arena, const char *text);
 char *arena_strndup(struct arena *arena, const char *text, size_t length);
 char *arena_printf(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *arena_printf_va(struct arena *arena, const char *format, va_list arguments);
 /* What an allocation does that fails. */
 _Noreturn void arena_out_of_memory(struct arena *arena);
 /* What a program does where there is no escape, before it would abort: say so and exit. NULL: nothing. */

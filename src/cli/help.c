@@ -15,6 +15,9 @@ const struct command *const commands[] = {
 
 const struct option common_options[] = {
     {"help", 'h', NULL, "show what the command takes"},
+    {"plugin", 0, "FILE",
+     "load mechanisms, schedulers, predictors and replacement policies from a shared library; may be given "
+     "several times"},
     OPTION_END,
 };
 

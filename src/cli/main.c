@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "machine/model.h"
+#include "machine/plugin.h"
 #include <jansson.h>
 #include <malloc.h>
 #include <signal.h>
@@ -84,6 +85,18 @@ static enum status read_arguments(struct arguments *out, int argc, char **argv, 
     return STATUS_OK;
 }
 
+/* What the environment names, as it does for processes that this one starts, and what the user does. */
+static enum status load_plugins(struct arguments *arguments, struct report *report) {
+    enum status status = plugin_load_environment(report);
+    for (unsigned i = 0; i < arguments->given.count && !status; i++)
+        if (strcmp(arguments->given.items[i].option->name, "plugin") == 0)
+            status = plugin_load(arguments->given.items[i].value, report);
+    const char *paths = plugin_paths(&arguments->arena);
+    if (!status && paths && setenv(PLUGIN_VARIABLE, paths, 1) != 0)
+        return report_add(report, STATUS_SYSTEM, "the host has no memory for the environment");
+    return status;
+}
+
 static int run(int argc, char **argv) {
     const char *name = argc > 1 ? argv[1] : "";
     if (argc < 2) {
@@ -105,6 +118,8 @@ static int run(int argc, char **argv) {
     struct report report = {0};
     enum status status = read_arguments(&arguments, argc - 2, argv + 2, &report);
     int code = 0;
+    if (!status && !arguments_has(&arguments, "help"))
+        status = load_plugins(&arguments, &report);
     if (status)
         code = finish(status, &report);
     else if (arguments_has(&arguments, "help"))

@@ -19,6 +19,8 @@ static const struct said environment[] = {
     {"HEDDLE_OPENCL", "The OpenCL driver libheddle_opencl.so, for heddle-exec(1), likewise"},
     {"HEDDLE_CLANG, HEDDLE_LIBCLC, HEDDLE_NVCC",
      "The clang, the folder with libclc's libraries and the nvcc to use instead of those found"},
+    {"HEDDLE_PLUGINS",
+     "Plug-ins to load, paths one on a line, before those of --plugin; programs under heddle-exec(1) get them so"},
     {"HEDDLE_COMPILE_SECONDS", "How long one run of a compiler may take; 300 when it is not set"},
     {"HEDDLE_STORE, XDG_DATA_HOME",
      "Where results of sweeps are kept: the first, else the folder heddle/store of the second, else "

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/added.h"
+
 #define MECHANISM(name) extern const struct divergence_ops divergence_##name;
 #include "divergence/mechanisms.def"
 #undef MECHANISM
@@ -11,16 +13,19 @@ static const struct divergence_ops *const mechanisms[] = {
 #define MECHANISM(name) &divergence_##name,
 #include "divergence/mechanisms.def"
 #undef MECHANISM
-    NULL};
+};
 
-const struct divergence_ops *divergence_find(const char *name) {
-    for (unsigned i = 0; mechanisms[i]; i++)
-        if (strcmp(mechanisms[i]->name, name) == 0)
-            return mechanisms[i];
-    return NULL;
+const struct divergence_ops *divergence_at(unsigned number) {
+    enum { OWN = sizeof mechanisms / sizeof mechanisms[0] };
+    return number < OWN ? mechanisms[number] : added_at(ADDED_MECHANISM, number - OWN);
 }
 
-const struct divergence_ops *const *divergence_all(void) { return mechanisms; }
+const struct divergence_ops *divergence_find(const char *name) {
+    unsigned i = 0;
+    while (divergence_at(i) && strcmp(divergence_at(i)->name, name) != 0)
+        i++;
+    return divergence_at(i);
+}
 
 enum status divergence_check(const struct divergence_ops *mechanism, const struct module *module, const void *params,
                              struct report *report) {

@@ -162,8 +162,8 @@ static inline bool divergence_returns_whole(const struct inst *inst) {
 
 /* The mechanism of that exact name, or NULL. */
 const struct divergence_ops *divergence_find(const char *name);
-/* All names in the order of divergence/mechanisms.def, NULL-terminated. */
-const struct divergence_ops *const *divergence_all(void);
+/* All of them from 0 on, in the order of divergence/mechanisms.def, then those of plug-ins; NULL: there are not so many. */
+const struct divergence_ops *divergence_at(unsigned number);
 /* STATUS_INVALID with what contradicts itself in the mechanism's own keys, and with every instruction of the module that
  * it cannot bring threads together for. */
 enum status divergence_check(const struct divergence_ops *mechanism, const struct module *module, const void *params,

@@ -45,13 +45,13 @@ static enum status check_names(const struct machine *machine, struct report *rep
     enum status status = STATUS_OK;
     if (!divergence_find(machine->divergence_mechanism)) {
         struct text_nearest nearest = {0};
-        for (const struct divergence_ops *const *known = divergence_all(); *known; known++)
-            text_nearest_try(&nearest, machine->divergence_mechanism, (*known)->name);
+        for (unsigned number = 0; divergence_at(number); number++)
+            text_nearest_try(&nearest, machine->divergence_mechanism, divergence_at(number)->name);
         status = report_add(report, STATUS_INVALID, "divergence.mechanism=%s: no such mechanism%s%s%s; there are:",
                             machine->divergence_mechanism, nearest.best ? " (did you mean '" : "",
                             nearest.best ? nearest.best : "", nearest.best ? "'?)" : "");
-        for (const struct divergence_ops *const *known = divergence_all(); *known; known++)
-            report_add(report, STATUS_INVALID, "  %s: %s", (*known)->name, (*known)->help);
+        for (unsigned number = 0; divergence_at(number); number++)
+            report_add(report, STATUS_INVALID, "  %s: %s", divergence_at(number)->name, divergence_at(number)->help);
     }
     const struct predictor_ops *predictor;
     if (predictor_find(machine->sm.predictor, &predictor, report))

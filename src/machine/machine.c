@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "machine/machine.h"
+#include "base/added.h"
 #include "base/bits.h"
 #include "base/file.h"
 #include "base/words.h"
@@ -161,8 +162,8 @@ static enum status read_machine(struct machine *machine, const char *gpu, unsign
 /* Where the values of a mechanism's own keys begin in machine->mechanisms. */
 static size_t mechanism_offset(const struct divergence_ops *mechanism) {
     size_t offset = 0;
-    for (const struct divergence_ops *const *one = divergence_all(); *one != mechanism; one++)
-        offset += bits_round_up((*one)->params_bytes, 8);
+    for (unsigned i = 0; divergence_at(i) != mechanism; i++)
+        offset += bits_round_up(divergence_at(i)->params_bytes, 8);
     return offset;
 }
 
@@ -230,14 +231,28 @@ static const struct param_description *all_params(struct arena *arena) {
     } all = {0};
     for (const struct param_description *param = fixed_params; param->key; param++)
         *ARENA_PUSH(arena, &all) = *param;
-    for (const struct divergence_ops *const *one = divergence_all(); *one; one++)
-        for (const struct param_description *param = (*one)->params; param && param->key; param++) {
+    const struct divergence_ops *mechanism;
+    for (unsigned i = 0; (mechanism = divergence_at(i)); i++)
+        for (const struct param_description *param = mechanism->params; param && param->key; param++) {
             struct param_description *copy = ARENA_PUSH(arena, &all);
             *copy = *param;
-            copy->offset += offsetof(struct machine, mechanisms) + mechanism_offset(*one);
+            copy->offset += offsetof(struct machine, mechanisms) + mechanism_offset(mechanism);
         }
     *ARENA_PUSH(arena, &all) = (struct param_description)PARAM_END;
     return all.items;
+}
+
+bool machine_has_keys_of(const char *group) {
+    const size_t length = strlen(group);
+    for (const struct param_description *param = fixed_params; param->key; param++)
+        if (strncmp(param->key, group, length) == 0 && param->key[length] == '.')
+            return true;
+    return false;
+}
+
+bool machine_has_room(size_t key_bytes) {
+    enum { ALIGNED_MORE = ADDED_MAX * 8 };
+    return key_bytes + ALIGNED_MORE <= MACHINE_MECHANISM_BYTES - mechanism_offset(NULL);
 }
 
 static enum status start(struct machine *machine, struct report *report) {

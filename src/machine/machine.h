@@ -62,6 +62,10 @@ struct occupancy_limits machine_occupancy_limits(const struct machine *machine);
 
 /* Names of the shipped machines in alphabetical order, NULL-terminated; empty when their folder is not found. */
 const char *const *machine_list(struct arena *arena);
+/* For plug-ins. Do keys of the machine itself begin with the group and a dot? */
+bool machine_has_keys_of(const char *group);
+/* May mechanisms with so many bytes of keys be added? */
+bool machine_has_room(size_t key_bytes);
 /* Values of a mechanism's own keys. */
 const void *machine_mechanism_params(const struct machine *machine, const struct divergence_ops *mechanism);
 /* The structures that the mechanism chosen needs in an SM; none: nobody has said. The machine is one that was checked. */

@@ -6,6 +6,7 @@
 
 #include "base/bits.h"
 #include "base/text.h"
+#include "machine/plugin.h"
 #include "opencl/info.h"
 #include "opencl/record.h"
 
@@ -27,7 +28,9 @@ static uint64_t environment_number(const char *name, uint64_t fallback) {
 }
 
 static enum status open_machine(struct machine *machine, struct report *report) {
-    enum status status = machine_open(machine, environment("HEDDLE_GPU"), report);
+    enum status status = plugin_load_environment(report);
+    if (!status)
+        status = machine_open(machine, environment("HEDDLE_GPU"), report);
     const char *settings = environment("HEDDLE_SET"); /* KEY=VALUE, one on a line */
     while (!status && settings && *settings) {
         const size_t length = strcspn(settings, "\n");

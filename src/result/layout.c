@@ -5,7 +5,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <xxhash.h>
+
+#include "base/digest.h"
 
 enum { DEPTH_MAX = 32 };
 
@@ -95,37 +96,31 @@ char *result_layout(const json_t *root, struct arena *arena, size_t *length) {
 /* A sealed text ends in these, the checksum between them. */
 #define SEAL_BEGIN "  \"checksum\": \""
 #define SEAL_END "\"\n }\n}\n"
-enum { CHECKSUM_DIGITS = 32, SEAL_BYTES = sizeof SEAL_BEGIN - 1 + CHECKSUM_DIGITS + sizeof SEAL_END - 1 };
-
-static void checksum(const char *text, size_t length, char out[CHECKSUM_DIGITS + 1]) {
-    const XXH128_hash_t hash = XXH3_128bits(text, length);
-    snprintf(out, CHECKSUM_DIGITS + 1, "%016llx%016llx", (unsigned long long)hash.high64,
-             (unsigned long long)hash.low64);
-}
+enum { DIGITS = DIGEST_BYTES - 1, SEAL_BYTES = sizeof SEAL_BEGIN - 1 + DIGITS + sizeof SEAL_END - 1 };
 
 char *result_seal(json_t *root, struct arena *arena, size_t *length) {
-    char digits[CHECKSUM_DIGITS + 1];
+    char digits[DIGEST_BYTES];
     json_t *host = json_object_get(root, "host");
     host = json_is_object(host) ? json_incref(host) : json_object();
     json_object_del(root, "host"); /* both come last */
     json_object_del(host, "checksum");
-    snprintf(digits, sizeof digits, "%0*d", CHECKSUM_DIGITS, 0);
+    snprintf(digits, sizeof digits, "%0*d", DIGITS, 0);
     json_object_set_new(host, "checksum", json_string(digits));
     json_object_set_new(root, "host", host);
     char *text = result_layout(root, arena, length);
     if (!text)
         return NULL;
-    checksum(text, *length - SEAL_BYTES, digits);
-    memcpy(text + *length - SEAL_BYTES + sizeof SEAL_BEGIN - 1, digits, CHECKSUM_DIGITS);
+    digest_text(text, *length - SEAL_BYTES, digits);
+    memcpy(text + *length - SEAL_BYTES + sizeof SEAL_BEGIN - 1, digits, DIGITS);
     return text;
 }
 
 enum result_sealed result_check_seal(const char *text, size_t length) {
     const char *seal = text + length - SEAL_BYTES, *end = text + length - (sizeof SEAL_END - 1);
-    char digits[CHECKSUM_DIGITS + 1];
+    char digits[DIGEST_BYTES];
     if (length < SEAL_BYTES || memcmp(seal, SEAL_BEGIN, sizeof SEAL_BEGIN - 1) != 0 ||
         memcmp(end, SEAL_END, sizeof SEAL_END - 1) != 0)
         return RESULT_UNSEALED;
-    checksum(text, length - SEAL_BYTES, digits);
-    return memcmp(seal + sizeof SEAL_BEGIN - 1, digits, CHECKSUM_DIGITS) == 0 ? RESULT_SEALED : RESULT_ALTERED;
+    digest_text(text, length - SEAL_BYTES, digits);
+    return memcmp(seal + sizeof SEAL_BEGIN - 1, digits, DIGITS) == 0 ? RESULT_SEALED : RESULT_ALTERED;
 }

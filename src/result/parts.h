@@ -9,6 +9,8 @@
 
 json_t *result_text(struct arena *arena, const char *text);
 json_t *result_hash(uint64_t hash);
+/* Which model made it: the hash, and plug-ins where any are loaded. */
+void result_add_model(json_t *root, struct arena *arena);
 json_t *result_machine(const struct machine *machine, struct arena *arena);
 json_t *result_units(bool in_time, const struct machine *machine);
 /* One launch that was done. */

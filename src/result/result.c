@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "result/lines.h"
 #include "machine/model.h"
+#include "machine/plugin.h"
 #include "result/layout.h"
 #include "result/parts.h"
 #include "result/timed.h"
@@ -333,6 +334,24 @@ static json_t *host_json(const struct run *run, double seconds, struct arena *ar
     return out;
 }
 
+void result_add_model(json_t *root, struct arena *arena) {
+    json_t *plugins = json_array();
+    json_object_set_new(root, "model", json_string(model_hash()));
+    const struct plugin_file *file;
+    for (unsigned i = 0; (file = plugin_at(i)); i++) {
+        json_t *entry = json_object(), *provides = json_array();
+        json_object_set_new(entry, "file", result_text(arena, file_name(file->path)));
+        json_object_set_new(entry, "hash", json_string(file->hash));
+        for (unsigned k = 0; file->provides[k]; k++)
+            json_array_append_new(provides, json_string(file->provides[k]));
+        json_object_set_new(entry, "provides", provides);
+        json_array_append_new(plugins, entry);
+    }
+    if (json_array_size(plugins))
+        json_object_set(root, "plugins", plugins);
+    json_decref(plugins);
+}
+
 static json_t *module_json(const struct run *run, struct arena *arena) {
     json_t *out = json_object();
     json_object_set_new(out, "name", result_text(arena, file_name(run->file->module)));
@@ -347,7 +366,7 @@ char *result_write(struct run *run, bool complete, double wall_seconds, struct a
     json_object_set_new(root, "schema", json_string(RESULT_SCHEMA));
     json_object_set_new(root, "complete", json_boolean(complete));
     json_object_set_new(root, "heddle", json_string(HEDDLE_VERSION));
-    json_object_set_new(root, "model", json_string(model_hash()));
+    result_add_model(root, arena);
     json_object_set_new(root, "mode", json_string(run->options.in_time ? "timed" : "functional"));
     json_object_set_new(root, "seed", result_count(run->options.seed));
     json_object_set_new(root, "machine", result_machine(run->machine, arena));

@@ -137,7 +137,7 @@ static json_t *document(struct fold *fold, const char *program, double seconds) 
     json_object_set_new(root, "schema", json_string(RESULT_SCHEMA));
     json_object_set_new(root, "complete", json_boolean(!*sum->faults && !sum->is_cut));
     json_object_set_new(root, "heddle", json_string(HEDDLE_VERSION));
-    json_object_set_new(root, "model", json_string(model_hash()));
+    result_add_model(root, fold->arena);
     json_object_set_new(root, "mode", json_string(sum->in_time ? "timed" : "functional"));
     json_object_set_new(root, "seed", result_count(0));
     json_object_set_new(root, "machine", result_machine(session->machine, fold->arena));

@@ -45,7 +45,7 @@ static unsigned newest(const char *folder) {
 enum status job_keep_sweep(const struct store *store, const char *text, const char **path, struct report *report) {
     char hash[STORE_KEY_BYTES];
     const char *folder = arena_printf(store->arena, "%s/jobs/sweeps", store->folder);
-    point_hash(text, strlen(text), hash);
+    digest_text(text, strlen(text), hash);
     *path = arena_printf(store->arena, "%s/%s.yaml", folder, hash);
     if (!folder_make(store->arena, folder))
         return report_add(report, STATUS_SYSTEM, "%s: the store cannot be written: %s", folder, strerror(errno));
@@ -62,7 +62,7 @@ void job_open(struct job *job, const struct store *store, const char *name, cons
         sources = arena_printf(arena, "%s%s\n%u\n%s\n", sources, whole_path(arena, source->path), source->part,
                                source->size ? source->size : "");
     }
-    point_hash(sources, strlen(sources), hash);
+    digest_text(sources, strlen(sources), hash);
     char *plain = arena_strdup(arena, name);
     for (char *c = plain; *c; c++)
         if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_", *c))
@@ -286,7 +286,7 @@ static json_t *load(const char *path, struct report *report) {
 const char *job_array_line(struct arena *arena, const char *number, unsigned first, unsigned count) {
     char hash[STORE_KEY_BYTES];
     const char *line = arena_printf(arena, "%s %u %u", number, first, count);
-    point_hash(line, strlen(line), hash);
+    digest_text(line, strlen(line), hash);
     return arena_printf(arena, "%s %s\n", line, hash);
 }
 
@@ -296,7 +296,7 @@ static bool is_array_line(const char *line, size_t length) {
     const size_t rest = STORE_KEY_BYTES - 1;
     if (length <= rest + 1 || line[length - rest - 1] != ' ')
         return false;
-    point_hash(line, length - rest - 1, hash);
+    digest_text(line, length - rest - 1, hash);
     return memcmp(line + length - rest, hash, rest) == 0;
 }
 

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "base/file.h"
 #include "compile/compile.h"
@@ -12,11 +11,6 @@
 
 #define POINT_SCHEMA "heddle-point-1"
 enum { FILE_LIMIT_BYTES = 1 << 30 };
-
-void point_hash(const void *data, size_t bytes, char out[STORE_KEY_BYTES]) {
-    const XXH128_hash_t hash = XXH3_128bits(data, bytes);
-    snprintf(out, STORE_KEY_BYTES, "%016llx%016llx", (unsigned long long)hash.high64, (unsigned long long)hash.low64);
-}
 
 const char *const point_sizes[] = {"test", "medium", "paper", NULL};
 
@@ -33,7 +27,7 @@ static void add_file(struct point_program *program, struct arena *arena, const c
                      size_t bytes) {
     struct point_file *file = ARENA_PUSH(arena, &program->files);
     file->name = arena_strdup(arena, name);
-    point_hash(data, bytes, file->hash);
+    digest_text(data, bytes, file->hash);
 }
 
 static enum status read_file(struct point_program *program, struct arena *arena, const char *name, const char *path,
@@ -168,7 +162,7 @@ void point_set_key(struct point *point, const char *machine_text, struct arena *
     char *text = arena_alloc_unset(scratch, head_length + length + 1);
     memcpy(text, head, head_length + 1);
     memcpy(text + head_length, machine_text, length + 1);
-    point_hash(text, head_length + length, point->key);
+    digest_text(text, head_length + length, point->key);
 }
 
 enum status point_machine(const struct point *point, struct machine *machine, struct report *report) {

@@ -48,8 +48,6 @@ struct point {
     char key[STORE_KEY_BYTES];
 };
 
-/* 128-bit XXH3 in hexadecimal. */
-void point_hash(const void *data, size_t bytes, char out[STORE_KEY_BYTES]);
 /* Reads and hashes all files of the program, and compiles the module of a launch file. Once. */
 enum status point_program_load(struct point_program *program, struct arena *arena, struct report *report);
 /* All that the machine adds to the key: every key and value that can change a result. */

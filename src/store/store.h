@@ -13,9 +13,10 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/digest.h"
 #include "base/status.h"
 
-enum { STORE_KEY_BYTES = 33 }; /* 32 hexadecimal digits and the NUL */
+enum { STORE_KEY_BYTES = DIGEST_BYTES };
 
 enum store_state { STORE_MISSING, STORE_DONE, STORE_FAILED };
 

@@ -467,7 +467,7 @@ enum status sweep_read(struct arena *arena, const struct sweep_source *source, c
     static const char no_keys[] = "about: every key";
     *out = (struct sweep){.arena = arena, .source = *source, .yaml = *file, .folder = file_dir(arena, source->path)};
     const char *last = file_name(source->path);
-    point_hash(file->text, file->length, out->hash);
+    digest_text(file->text, file->length, out->hash);
     out->name = arena_strndup(arena, last, file_ends_in(last, ".yaml") ? strlen(last) - 5 : strlen(last));
     struct sweep_parser parser = {.sweep = out, .report = report};
     out->yaml.root = find_part(file, source->part, report);

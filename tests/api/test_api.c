@@ -156,6 +156,14 @@ static void names_are_listed(void **state) {
     assert_non_null(strstr(heddle_text_get(f->out), "saxpy(global pointer, global pointer, f32, u32)\n"));
 }
 
+/* One that is good: tools/check plugin, from Python. */
+static void plugins_are_refused_by_name(void **state) {
+    struct fixture *f = *state;
+    REFUSED(heddle_plugin_load(NULL, f->errors), "path");
+    REFUSED(heddle_plugin_load("/nowhere/mine.so", f->errors), "/nowhere/mine.so");
+    REFUSED(heddle_plugin_load("/etc/passwd", f->errors), "/etc/passwd");
+}
+
 static void keys_are_set_checked_and_listed(void **state) {
     struct fixture *f = *state;
     REFUSED(heddle_machine_set(f->machine, "sm.cuont=3", f->errors), "sm.count");
@@ -619,6 +627,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(version_of_library_is_that_of_header),
         TEST(names_are_listed),
+        TEST(plugins_are_refused_by_name),
         TEST(keys_are_set_checked_and_listed),
         TEST(a_launch_computes_and_is_counted),
         TEST(numbers_take_the_parameters_types),

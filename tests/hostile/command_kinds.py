@@ -9,9 +9,9 @@ from inputs import ANY, EXTREMES, REFUSED, RUNS, SYSTEM, Input, Run, Special, ki
 from launch_kinds import KERNEL, launch_file
 
 EITHER = ANY | {SYSTEM}
-COMMANDS = ["run", "exec", "suite", "sweep", "repro", "rerun", "init", "step", "why", "compare", "plot", "report", "show", "oracle", "cost", "config", "doctor"]
+COMMANDS = ["run", "exec", "suite", "sweep", "repro", "rerun", "init", "step", "why", "compare", "plot", "report", "show", "oracle", "cost", "laws", "new", "config", "doctor"]
 OPERANDS = {"run": ["launch.yaml"], "exec": ["--", "/bin/true"], "suite": ["list"], "sweep": ["plan", "sweep.yaml"], "repro": ["./experiment.yaml"], "rerun": ["result.json"], "init": ["k.ptx", "-o", "init.yaml"], "step": ["launch.yaml"],
-            "why": ["launch.yaml"], "compare": ["result.json", "result.json"], "plot": ["result.json"], "report": ["result.json"], "show": ["k.ptx"], "oracle": ["launch.yaml"], "cost": [], "config": ["show"], "doctor": []}
+            "why": ["launch.yaml"], "compare": ["result.json", "result.json"], "plot": ["result.json"], "report": ["result.json"], "show": ["k.ptx"], "oracle": ["launch.yaml"], "cost": [], "laws": ["launch.yaml"], "new": ["scheduler", "mine"], "config": ["show"], "doctor": []}
 NAMES = ["\x1b[31mred\x1b]0;title\x07", "=HYPERLINK(\"x\")", "@evil.rsp", "-", "--", "-x", "", " ", "a\nb", "%s%n%p", "../../../../etc/passwd", "/dev/zero", "/dev/full", "fifo", "folder", ".", "/", "a" * 5000, "é\u202e", b"\xff\xfe\xc3", "/nowhere/x", "\u009b31m",
          "x=y=z", "=", ",", ",,,,", "a,b", "*", "$(touch pwned)", "`touch pwned`", ";touch pwned", "null", "1" * 400, "\\", "'", '"', "\r", "\t", "\x7f"]
 VALUES = NAMES + EXTREMES
@@ -47,7 +47,7 @@ def result_file():
 
 def written(words):
     """What the command line asks to be written."""
-    names = ["init.yaml", "report.html", "plot.svg", "reproduction", "k.yaml"]
+    names = ["init.yaml", "report.html", "plot.svg", "reproduction", "k.yaml", "mine"]
     for i, word in enumerate(words):
         if word in ("--output", "--dump", "--timeline", "--pipeline", "--html", "--svg", "--store", "--cubin") and i + 1 < len(words):
             name = os.fsdecode(words[i + 1]) if isinstance(words[i + 1], bytes) else words[i + 1]

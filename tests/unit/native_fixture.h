@@ -45,10 +45,10 @@ static inline void native_launch(struct fixture *f, uint32_t blocks, uint32_t th
 
 /* Calls `run` for every mechanism, in time and, where it says something there, without. */
 static inline void native_under_all(void (*run)(const char *mechanism, bool in_time)) {
-    for (const struct divergence_ops *const *all = divergence_all(); *all; all++) {
-        run((*all)->name, true);
-        if (!(*all)->forming)
-            run((*all)->name, false);
+    for (unsigned number = 0; divergence_at(number); number++) {
+        run(divergence_at(number)->name, true);
+        if (!divergence_at(number)->forming)
+            run(divergence_at(number)->name, false);
     }
 }
 

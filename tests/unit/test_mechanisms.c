@@ -90,13 +90,13 @@ static void compare_with_functional(const char *machine, const struct program_te
 
 static void every_mechanism_leaves_the_same_memory(void **state) {
     (void)state;
-    for (const struct divergence_ops *const *one = divergence_all(); *one; one++)
+    for (unsigned number = 0; divergence_at(number); number++)
         for (unsigned m = 0; m < MACHINES; m++) {
             for (unsigned i = 0; i < PROGRAMS; i++)
-                compare_with_functional(machines[m], &programs[i], (*one)->name);
-            compare_with_functional(machines[m], &meetings, (*one)->name);
-            compare_with_functional(machines[m], &accumulations, (*one)->name);
-            compare_with_functional(machines[m], &calls, (*one)->name);
+                compare_with_functional(machines[m], &programs[i], divergence_at(number)->name);
+            compare_with_functional(machines[m], &meetings, divergence_at(number)->name);
+            compare_with_functional(machines[m], &accumulations, divergence_at(number)->name);
+            compare_with_functional(machines[m], &calls, divergence_at(number)->name);
         }
 }
 
@@ -168,9 +168,9 @@ static void regrouping_needs_fewer_cycles_where_threads_part(void **state) {
 /* Lanes are counted against the slots that were issued in, whatever number of groups share one. */
 static void a_bundle_of_groups_fills_one_slot(void **state) {
     (void)state;
-    for (const struct divergence_ops *const *one = divergence_all(); *one; one++) {
+    for (unsigned number = 0; divergence_at(number); number++) {
         struct fixture f;
-        open_with(&f, "base: gtx480\nsm.count: 1\n" LIMIT, (*one)->name);
+        open_with(&f, "base: gtx480\nsm.count: 1\n" LIMIT, divergence_at(number)->name);
         load(&f, KERNEL("", "and.b32 %r4, %r1, 3;\nmov.u32 %r5, 0;\nL: add.u32 %r5, %r5, 1;\nsetp.le.u32 %p1, %r5, "
                             "%r4;\n@%p1 bra L;\nst.global.u32 [%rd3], %r5;\nret;"));
         assert_int_equal(launch(&f, 1, 256, true), STATUS_OK);
@@ -181,7 +181,7 @@ static void a_bundle_of_groups_fills_one_slot(void **state) {
             slots += issued[i];
         assert_int_equal(stats->lane_slots, 32 * slots);
         assert_true(stats->active_lanes <= stats->lane_slots);
-        if ((*one)->forming && (*one)->forming->more)
+        if (divergence_at(number)->forming && divergence_at(number)->forming->more)
             assert_true(slots < stats->warp_instructions);
         finish(&f);
     }
@@ -197,12 +197,12 @@ static bool keeps_a_stack(const struct divergence_ops *mechanism) {
 /* A barrier that lanes reach on both sides of a branch: a stack cannot bring the others, threads of their own can. */
 static void barriers_on_both_sides_of_a_branch_are_met(void **state) {
     (void)state;
-    for (const struct divergence_ops *const *one = divergence_all(); *one; one++) {
+    for (unsigned number = 0; divergence_at(number); number++) {
         struct fixture f;
-        open_with(&f, "base: gtx480\nsm.count: 2\n" LIMIT, (*one)->name);
+        open_with(&f, "base: gtx480\nsm.count: 2\n" LIMIT, divergence_at(number)->name);
         load(&f, KERNEL("", "setp.lt.u32 %p1, %r1, 8;\n@%p1 bra A;\nbar.sync 0;\nbra B;\nA: bar.sync 0;\nst.global.u32 "
                             "[%rd3], 77;\nB: ret;"));
-        const bool apart = !keeps_a_stack(*one);
+        const bool apart = !keeps_a_stack(divergence_at(number));
         assert_int_equal(launch(&f, 1, 32, true), apart ? STATUS_OK : STATUS_STOPPED);
         if (apart)
             assert_int_equal(f.memory[7], 77);

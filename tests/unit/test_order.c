@@ -52,18 +52,20 @@ static uint32_t pc_of(const struct fixture *f, enum op op) {
 static void a_fence_waits_for_stores_under_every_mechanism(void **state) {
     (void)state;
     static const char text[] = KERNEL("", "st.global.u32 [%rd3], %r1;\nmembar.gl;\nmov.u32 %r4, 5;\nret;");
-    for (const struct divergence_ops *const *one = divergence_all(); *one; one++) {
+    for (unsigned number = 0; divergence_at(number); number++) {
         char settings[256];
         struct fixture f;
-        snprintf(settings, sizeof settings, "base: gtx480\nsm.count: 1\ndivergence.mechanism: %s\n", (*one)->name);
+        snprintf(settings, sizeof settings, "base: gtx480\nsm.count: 1\ndivergence.mechanism: %s\n",
+                 divergence_at(number)->name);
         const struct seen seen = watch(settings, text, 32, &f);
         const uint32_t store = pc_of(&f, OP_ST), fence = pc_of(&f, OP_MEMBAR);
         const uint64_t least = 2 * (uint64_t)f.machine.gpu.link_latency;
         if (seen.first[fence + 1] < seen.first[store] + least)
-            fail_msg("%s: the store issues in cycle %llu, what is behind the fence in %llu", (*one)->name,
-                     (unsigned long long)seen.first[store], (unsigned long long)seen.first[fence + 1]);
+            fail_msg("%s: the store issues in cycle %llu, what is behind the fence in %llu",
+                     divergence_at(number)->name, (unsigned long long)seen.first[store],
+                     (unsigned long long)seen.first[fence + 1]);
         /* a bundle with a fence in it may issue its other groups meanwhile */
-        if (!(*one)->forming || !(*one)->forming->more)
+        if (!divergence_at(number)->forming || !divergence_at(number)->forming->more)
             assert_true(f.result.timed->instructions[fence].waits[WAIT_MEMORY] >= least);
         finish(&f);
     }
@@ -181,12 +183,12 @@ static void lanes_that_return_where_others_wait_go_on_once(void **state) {
         "red.global.add.u32 [%t], 100;\nret;\nE: red.global.add.u32 [%t], 200;\nret;\n}\n" KERNEL(
             "", "setp.ge.u32 %p1, %r1, 16;\n@%p1 bra M;\n{\n.param .b64 x;\nst.param.b64 [x], %rd3;\n.param .b32 y;\n"
                 "st.param.b32 [y], %r1;\ncall.uni f, (x, y);\n}\nM: red.global.add.u32 [%rd3], 1;\nret;");
-    for (const struct divergence_ops *const *one = divergence_all(); *one; one++)
+    for (unsigned number = 0; divergence_at(number); number++)
         for (unsigned in_time = 0; in_time < 2; in_time++) {
             char settings[256];
             struct fixture f;
             snprintf(settings, sizeof settings, "base: gtx480\nsm.count: 1\ndivergence.mechanism: %s\n" LIMIT,
-                     (*one)->name);
+                     divergence_at(number)->name);
             open_machine(&f, settings);
             if (!in_time && machine_needs_time(&f.machine)) {
                 finish(&f);
@@ -195,13 +197,14 @@ static void lanes_that_return_where_others_wait_go_on_once(void **state) {
             load(&f, text);
             memset(f.memory, 0, 64 * sizeof *f.memory);
             if (launch(&f, 1, 64, in_time) != STATUS_OK)
-                fail_msg("%s: %s", (*one)->name, report_text(&f.report));
+                fail_msg("%s: %s", divergence_at(number)->name, report_text(&f.report));
             for (uint32_t i = 0; i < 64; i++) {
                 const uint32_t expected = i >= 16 ? 1 : i % 2 ? 101 : 201;
                 if (f.memory[i] != expected)
-                    fail_msg("%s: thread %u has %u, not %u", (*one)->name, i, f.memory[i], expected);
+                    fail_msg("%s: thread %u has %u, not %u", divergence_at(number)->name, i, f.memory[i], expected);
             }
-            if (strcmp((*one)->name, "pdom") == 0) { /* and together: the last addition is issued once for each warp */
+            if (strcmp(divergence_at(number)->name, "pdom") ==
+                0) { /* and together: the last addition is issued once for each warp */
                 const struct module *module = program_module(f.program);
                 uint32_t last = module->code_count;
                 while (module->code[--last].op != OP_RED) {}

@@ -44,12 +44,12 @@ static void sms_have_the_keys_that_are_recorded(void **state) {
     const struct sm_watcher watcher = {.self = &seen, .issued = look};
     struct arena arena = {0};
     for (const char *const *name = machine_list(&arena); *name; name++)
-        for (const struct divergence_ops *const *mechanism = divergence_all(); *mechanism; mechanism++) {
+        for (unsigned number = 0; divergence_at(number); number++) {
             struct fixture f;
             const char *settings = arena_printf(&arena,
                                                 "base: %s\nabout: %s\ndivergence.mechanism: %s\nsm.count: 1\n"
                                                 "memory.capacity_bytes: 1 GiB\n",
-                                                *name, *name, (*mechanism)->name);
+                                                *name, *name, divergence_at(number)->name);
             fixture_open(&f, settings, 64);
             if (machine_check(&f.machine, &f.report) != STATUS_OK)
                 fail_msg("%s", report_text(&f.report));

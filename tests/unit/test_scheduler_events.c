@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a scheduler that asks hears, sees and decides, held against what the SM counts. The policy is the test's own: it stands in for
- * every name (scheduler_find below takes the place of the list's). */
+/* What a scheduler that asks hears, sees and decides, held against what the SM counts. The policy is the test's own, added as one of
+ * a plug-in is. */
 #include "device_fixture.h"
 
 #include <stdlib.h>
 
+#include "base/added.h"
 #include "gpu/gpu.h"
 #include "isa/inst.h"
 #include "sm/scheduler/scheduler.h"
@@ -84,11 +85,6 @@ static const struct scheduler_ops ops = {.name = "test",
                                          .hears = (1u << SCHEDULER_EVENT_KINDS) - 1,
                                          .heard = heard};
 
-const struct scheduler_ops *scheduler_find(const char *name, struct report *report) {
-    (void)name, (void)report;
-    return &ops;
-}
-
 /* Every thread adds up words a line apart, in rounds with a barrier; then stores its sum. */
 static const char kernel[] =
     ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<2>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<6>;\n"
@@ -103,11 +99,11 @@ static const char kernel[] =
 
 static void run(struct fixture *f, const char *more) {
     char settings[512];
-    snprintf(
-        settings, sizeof settings,
-        "base: gtx480\nsm.count: 1\nsm.schedulers: 1\nsm.max_warps: %u\nsm.max_threads: %u\nsm.max_block_threads: 512\n"
-        "limits.max_cycles: 2000000\n%s",
-        WARPS, WARPS * 32, more);
+    snprintf(settings, sizeof settings,
+             "base: gtx480\nsm.scheduler: test\nsm.count: 1\nsm.schedulers: 1\nsm.max_warps: %u\nsm.max_threads: "
+             "%u\nsm.max_block_threads: 512\n"
+             "limits.max_cycles: 2000000\n%s",
+             WARPS, WARPS * 32, more);
     seen = (struct seen){0};
     fixture_open(f, settings, WORDS);
     for (unsigned i = 0; i < WORDS / 2; i++)
@@ -182,7 +178,7 @@ static void blocks_are_capped(void **state) {
 static void one_that_follows_warps_is_refused_where_groups_form(void **state) {
     (void)state;
     struct fixture f;
-    fixture_open(&f, "base: gtx480\nsm.count: 1\ndivergence.mechanism: lwm\n", WORDS);
+    fixture_open(&f, "base: gtx480\nsm.scheduler: test\nsm.count: 1\ndivergence.mechanism: lwm\n", WORDS);
     load(&f, kernel);
     assert_int_equal(launch(&f, 1, 32, true), STATUS_INVALID);
     expect_text(&f, "sm.scheduler=test follows warps from start to end, and divergence.mechanism=lwm forms groups");
@@ -191,6 +187,8 @@ static void one_that_follows_warps_is_refused_where_groups_form(void **state) {
 
 int main(void) {
     setenv("HEDDLE_CONFIGS", HEDDLE_SOURCE_DIR "/configs", 1);
+    if (!added_put(ADDED_SCHEDULER, &ops))
+        return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_are_what_the_sm_counts),
         cmocka_unit_test(loads_pass_the_l1_by),

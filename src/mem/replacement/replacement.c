@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/added.h"
+
 #define REPLACEMENT(id) extern const struct replacement_ops replacement_##id;
 #include "mem/replacement/replacements.def"
 #undef REPLACEMENT
@@ -11,14 +13,20 @@ static const struct replacement_ops *const policies[] = {
 #define REPLACEMENT(id) &replacement_##id,
 #include "mem/replacement/replacements.def"
 #undef REPLACEMENT
-    NULL};
+};
+
+/* Our own, then those of plug-ins; NULL: there are not so many. */
+static const struct replacement_ops *policy_at(unsigned number) {
+    enum { OWN = sizeof policies / sizeof policies[0] };
+    return number < OWN ? policies[number] : added_at(ADDED_REPLACEMENT, number - OWN);
+}
 
 const struct replacement_ops *replacement_find(const char *name, const char *key, struct report *report) {
-    for (unsigned i = 0; policies[i]; i++)
-        if (strcmp(policies[i]->name, name) == 0)
-            return policies[i];
+    for (unsigned i = 0; policy_at(i); i++)
+        if (strcmp(policy_at(i)->name, name) == 0)
+            return policy_at(i);
     report_add(report, STATUS_INVALID, "%s.replacement=%s: no such policy; there are:", key, name);
-    for (unsigned i = 0; policies[i]; i++)
-        report_add(report, STATUS_INVALID, "  %s: %s", policies[i]->name, policies[i]->help);
+    for (unsigned i = 0; policy_at(i); i++)
+        report_add(report, STATUS_INVALID, "  %s: %s", policy_at(i)->name, policy_at(i)->help);
     return NULL;
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/added.h"
+
 const struct stat_description predictor_stats_table[] = {
 #define STAT(field, unit, help) STAT_ENTRY(struct predictor_stats, field, unit, help)
 #define RATIO(name, numerator, denominator, scale, unit, help)                                                         \
@@ -20,20 +22,24 @@ static const struct predictor_ops *const predictors[] = {
 #define PREDICTOR(id) &predictor_##id,
 #include "sm/predictor/predictors.def"
 #undef PREDICTOR
-    NULL};
+};
+
+/* Our own, then those of plug-ins; NULL: there are not so many. */
+static const struct predictor_ops *predictor_at(unsigned number) {
+    enum { OWN = sizeof predictors / sizeof predictors[0] };
+    return number < OWN ? predictors[number] : added_at(ADDED_PREDICTOR, number - OWN);
+}
 
 enum status predictor_find(const char *name, const struct predictor_ops **out, struct report *report) {
     *out = NULL;
     if (strcmp(name, "none") == 0)
         return STATUS_OK;
-    for (unsigned i = 0; predictors[i]; i++)
-        if (strcmp(predictors[i]->name, name) == 0) {
-            *out = predictors[i];
+    for (unsigned i = 0; (*out = predictor_at(i)); i++)
+        if (strcmp((*out)->name, name) == 0)
             return STATUS_OK;
-        }
     report_add(report, STATUS_INVALID, "sm.predictor=%s: no such predictor; there are:", name);
-    for (unsigned i = 0; predictors[i]; i++)
-        report_add(report, STATUS_INVALID, "  %s: %s", predictors[i]->name, predictors[i]->help);
+    for (unsigned i = 0; predictor_at(i); i++)
+        report_add(report, STATUS_INVALID, "  %s: %s", predictor_at(i)->name, predictor_at(i)->help);
     return report_add(report, STATUS_INVALID, "  none: branches are not predicted");
 }
 
