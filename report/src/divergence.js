@@ -18,7 +18,7 @@ function measureBlocks(result, kernel) {
             ...block, list, issues, index: inside[inside.length - 1],
             entered: list.length ? list[0].warp_instructions : 0,
             lanes: issues ? sum(list.map(inst => inst.active_lanes)) / issues : 0,
-            branch: isBranch ? last : null, parted: isBranch ? last.divergent : 0, isBranch,
+            branch: isBranch ? last : null, diverged: isBranch ? last.divergent : 0, isBranch,
         };
     });
 }
@@ -49,7 +49,7 @@ function arcs(holder, blocks, boxes) {
             picture.append(svg('path', {class: back ? 'back' : '', d: `M${from[edge]} ${y1}C${out} ${y1} ${out} ${y1} ${out} ${(y1 + y2) / 2}C${out} ${y2} ${out} ${y2} ${rects[to][edge]} ${y2}${head(rects[to][edge], y2, side)}`}));
         });
         const meets = position.get(block.post_dominator);
-        if (block.parted && meets !== undefined) {
+        if (block.diverged && meets !== undefined) {
             const out = from.right + (narrow ? 30 : 78), y1 = from.bottom - 26, y2 = rects[meets].top + 26;
             picture.append(svg('path', {class: 'meet', d: `M${from.right} ${y1}C${out} ${y1} ${out} ${y1} ${out} ${(y1 + y2) / 2}C${out} ${y2} ${out} ${y2} ${rects[meets].right} ${y2}${head(rects[meets].right, y2, 1)}`}));
         }
@@ -64,11 +64,11 @@ const pcs = block => block.end - block.first > 1 ? `PC ${block.first}–${block.
 
 function box(result, block, meeting, path) {
     const first = block.list[0], text = first ? `${place(first)} ${block.list.map(inst => inst.text).join(' ')}` : 'never issued';
-    return h('button', {type: 'button', class: block.parted ? 'block parted' : 'block', 'aria-pressed': 'false', 'data-pc': block.first},
+    return h('button', {type: 'button', class: block.diverged ? 'block diverged' : 'block', 'aria-pressed': 'false', 'data-pc': block.first},
         h('b', {}, pcs(block)), block.loop_depth ? ` · loop depth ${block.loop_depth}` : '', ` · entered ${whole(block.entered)} times`,
         block.issues ? [h('br'), 'groups of ', decimal(block.lanes), ` lanes `, h('span', {class: 'lanes', 'aria-hidden': 'true', style: `--p:${(100 * block.lanes / result.warpSize).toFixed(1)}%`})] : '',
-        block.branch ? [h('br'), 'its branch parted ', value(result, `${path}/instructions/${block.index}/divergent`), ` of ${whole(block.branch.warp_instructions)} times`] : '',
-        meeting.length ? [h('br'), h('b', {}, 'Threads meet here'), ` that parted at PC ${meeting.join(', ')}`] : '',
+        block.branch ? [h('br'), 'its branch diverged ', value(result, `${path}/instructions/${block.index}/divergent`), ` of ${whole(block.branch.warp_instructions)} times`] : '',
+        meeting.length ? [h('br'), h('b', {}, 'Threads reconverge here'), ` that diverged at PC ${meeting.join(', ')}`] : '',
         h('span', {class: 'mono'}, text));
 }
 
@@ -76,12 +76,12 @@ function flow(result, kernel, path) {
     let blocks = measureBlocks(result, kernel);
     const left = blocks.length - MOST;
     if (left > 0) { // those that matter most, in the order of the code
-        const kept = new Set(blocks.slice().sort((a, b) => b.parted - a.parted || b.issues - a.issues).slice(0, MOST));
+        const kept = new Set(blocks.slice().sort((a, b) => b.diverged - a.diverged || b.issues - a.issues).slice(0, MOST));
         blocks = blocks.filter(block => kept.has(block));
     }
     const meets = new Map();
     for (const block of blocks)
-        if (block.parted)
+        if (block.diverged)
             meets.set(block.post_dominator, [...(meets.get(block.post_dominator) || []), block.end - 1]);
     const boxes = blocks.map(block => box(result, block, meets.get(block.first) || [], path));
     const listing = h('div', {'aria-live': 'polite'}), holder = h('div', {class: 'flow', role: 'group', 'aria-label': `Control flow of ${kernel.kernel}`}, boxes);
@@ -97,7 +97,7 @@ function flow(result, kernel, path) {
     }));
     new ResizeObserver(() => arcs(holder, blocks, boxes)).observe(holder);
     return [
-        left > 0 && missing(`The code has ${whole(blocks.length + left)} basic blocks. Shown are the ${MOST} whose branches parted or that issued most.`),
+        left > 0 && missing(`The code has ${whole(blocks.length + left)} basic blocks. Shown are the ${MOST} whose branches diverged or that issued most.`),
         holder, listing,
     ];
 }
@@ -119,23 +119,23 @@ export function divergencePage(result, state, redraw) {
         h('div', {class: 'cards'},
             h('div', {class: 'card'}, h('b', {}, value(result, `${path}/simd_efficiency`, percent)), h('span', {}, 'SIMD efficiency')),
             h('div', {class: 'card'}, h('b', {}, value(result, `${path}/branches`)), h('span', {}, 'conditional branches issued')),
-            h('div', {class: 'card'}, h('b', {}, value(result, `${path}/divergent_branches`)), h('span', {}, 'after which lanes parted')),
+            h('div', {class: 'card'}, h('b', {}, value(result, `${path}/divergent_branches`)), h('span', {}, 'at which lanes diverged')),
             h('div', {class: 'card'}, h('b', {}, value(result, `${path}/full_groups`)), h('span', {}, 'groups issued with every lane'))),
         kernel.mechanism && [h('h2', {}, 'What the mechanism counts of its own'), table([{title: 'counter', left: true, text: name => name.replace(/_/g, ' ')}, {title: 'value', text: name => value(result, `${path}/mechanism/${name}`)}, {title: 'unit', left: true, text: name => result.unit(`mechanism.${name}`)}], Object.keys(kernel.mechanism), {label: 'Counters of the mechanism', narrow: true})],
-        h('h2', {}, 'Branches that parted'),
+        h('h2', {}, 'Branches that diverged'),
         branches.length ? table([
             {title: 'PC', text: ({inst}) => String(inst.pc), key: ({inst}) => inst.pc}, {title: 'line', left: true, text: ({inst}) => place(inst), key: ({inst}) => place(inst)},
-            {title: 'parted', text: ({i}) => value(result, `${path}/instructions/${i}/divergent`), key: ({inst}) => inst.divergent},
+            {title: 'diverged', text: ({i}) => value(result, `${path}/instructions/${i}/divergent`), key: ({inst}) => inst.divergent},
             {title: 'issued', text: ({i}) => value(result, `${path}/instructions/${i}/warp_instructions`), key: ({inst}) => inst.warp_instructions},
             {title: 'of its issues', text: ({inst}) => percent(inst.divergent / inst.warp_instructions), key: ({inst}) => inst.divergent / inst.warp_instructions},
             {title: 'lanes there', text: ({inst}) => decimal(inst.active_lanes / inst.warp_instructions), key: ({inst}) => inst.active_lanes / inst.warp_instructions},
             {title: 'its sides meet at', text: ({inst}) => !meets(inst) ? '–' : meets(inst).post_dominator === null ? 'the end' : `PC ${meets(inst).post_dominator}`},
             {title: 'lanes where they meet', text: ({inst}) => meets(inst) && meets(inst).post_dominator !== null && lanesAt(meets(inst).post_dominator) !== null ? decimal(lanesAt(meets(inst).post_dominator)) : '–'},
             {title: 'instruction', left: true, mono: true, text: ({inst}) => inst.text},
-        ], branches, {label: 'Branches that parted', sort: 2, class: 'code'}) : h('p', {}, 'No branch parted the lanes of a warp.'),
+        ], branches, {label: 'Branches that diverged', sort: 2, class: 'code'}) : h('p', {}, 'The lanes of no warp diverged at a branch.'),
         result.timed && [h('h2', {}, 'Group sizes'), histogram(result, `${path}/histograms/active_lanes`, 'Groups issued by their active lanes', {of: 'groups issued, by active lanes', none: 'Nothing was issued.', colour: '--w6', last: result.warpSize})],
         h('h2', {}, 'Control flow'),
-        h('p', {}, 'Basic blocks in the order of the code. Red boxes end in a branch that parted, a dashed line leads to where its sides meet (the immediate post-dominator). Lines on the left go back: loops. Where the mechanism lets threads meet elsewhere, groups are larger there.'),
+        h('p', {}, 'Basic blocks in the order of the code. Red boxes end in a branch that diverged, a dashed line leads to where its sides reconverge (the immediate post-dominator). Lines on the left go back: loops. Where the mechanism lets threads reconverge elsewhere, groups are larger there.'),
         kernel.flow && kernel.flow.length ? flow(result, kernel, path) : missing('This result does not hold the control flow of its kernels; results of this version do.'),
     ];
 }

@@ -89,7 +89,7 @@ export function costs(result) {
         scheduler: 'because the scheduler held it back'}[stage] || `the ${stage.replace('_', '/')} unit`;
     with_line(classes.stall, 'Units taken', `a warp was ready and what it needs was not, mostly ${missing}`, line => line.cycle_classes.stall);
     with_line(issued * (1 - total.simd_efficiency), 'Lanes switched off',
-        'groups were issued with some of their lanes off: threads that parted, or warps that are not full',
+        'groups were issued with some of their lanes off: threads that diverged, or warps that are not full',
         line => line.warp_instructions * (1 - line.simd_efficiency));
     return list.sort((a, b) => b.slots - a.slots).filter(cost => cost.slots > 0);
 }

@@ -27,7 +27,7 @@ function columnsOf(result, accesses, total) {
         ...(result.timed ? [{title: 'of all slots', class: 'n', help: 'its part of the time', text: row => row.counts ? [row.path ? h('span', {}, percent(share(row))) : percent(share(row)), h('span', {class: 'share', 'aria-hidden': 'true', style: `--p:${Math.min(100, 100 * share(row)).toFixed(1)}%`})] : '', key: row => row.counts ? share(row) : -1}] : []),
         {title: 'issues', help: 'warp instructions', text: row => row.counts ? value(result, `${row.path}/warp_instructions`) : '', key: row => row.counts ? row.counts.warp_instructions : -1},
         {title: 'SIMD', help: 'SIMD efficiency', text: row => row.counts ? percent(row.counts.simd_efficiency) : '', key: row => row.counts ? row.counts.simd_efficiency : 2},
-        {title: 'parted', help: 'branches after which lanes parted', text: row => row.counts && row.counts.divergent ? value(result, `${row.path}/divergent`) : '', key: row => row.counts ? row.counts.divergent : -1},
+        {title: 'diverged', help: 'branches at which lanes diverged', text: row => row.counts && row.counts.divergent ? value(result, `${row.path}/divergent`) : '', key: row => row.counts ? row.counts.divergent : -1},
         ...(result.timed ? [
             {title: 'waits for', left: true, help: 'warp-cycles before it issued, by reason', text: row => row.counts ? [stallBar(row.counts.stalls), sum(Object.values(row.counts.stalls)) ? ` ${mainStall(row.counts.stalls)}` : ''] : '', key: row => row.counts ? sum(Object.values(row.counts.stalls)) : -1},
             {title: 'trans. / access', help: 'memory transactions per issue of its loads and stores', text: row => row.counts ? perAccess(row.counts.transactions, accesses(row.counts)) : '', key: row => row.counts && accesses(row.counts) ? row.counts.transactions / accesses(row.counts) : -1},
@@ -43,7 +43,7 @@ function details(result, row) {
     return [
         h('h3', {}, row.title),
         h('div', {class: 'bars'}, entry('warp instructions', 'warp_instructions'), entry('thread instructions', 'thread_instructions'), entry('active lanes', 'active_lanes'),
-            entry('SIMD efficiency', 'simd_efficiency', percent), entry('branches that parted', 'divergent'),
+            entry('SIMD efficiency', 'simd_efficiency', percent), entry('branches that diverged', 'divergent'),
             result.timed && [entry('memory transactions', 'transactions'), entry('L1 misses', 'misses'),
                 STALLS.filter(name => counts.stalls[name]).map(name => entry(`warp cycles waiting for ${STALL_WORDS[name]}`, `stalls/${name}`)),
                 CLASSES.filter(name => counts.cycle_classes[name]).map(name => entry(`slots: ${className(name, result.warpSize)}`, `cycle_classes/${name}`))]),

@@ -26,7 +26,7 @@ function cards(result) {
         card('SIMD efficiency', value(result, 'total/simd_efficiency', percent)),
         card('warp instructions', value(result, 'total/warp_instructions')),
         card('thread instructions', value(result, 'total/thread_instructions')),
-        card('branches that parted', [value(result, 'total/divergent_branches'), h('span', {class: 'soft'}, ' of '), value(result, 'total/branches')]),
+        card('branches that diverged', [value(result, 'total/divergent_branches'), h('span', {class: 'soft'}, ' of '), value(result, 'total/branches')]),
         result.timed && card('L1 hits', value(result, 'total/memory/l1/hit_rate', percent)),
         result.timed && card('DRAM bandwidth used', value(result, 'total/memory/dram/bandwidth_utilisation', percent)));
 }

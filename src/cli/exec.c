@@ -192,7 +192,7 @@ static void show_progress(struct exec_command *e, bool *shown) {
     arena_free(&arena);
 }
 
-/* Its end; meanwhile progress is shown, if anybody looks on. */
+/* Its end; meanwhile progress is shown, if it is observed. */
 static int wait_for(struct exec_command *e, pid_t process) {
     const bool shows = !arguments_has(e->arguments, "quiet") && isatty(STDERR_FILENO);
     const struct timespec tenth = {.tv_nsec = 100000000};

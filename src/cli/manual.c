@@ -9,7 +9,7 @@
 static const char about[] =
     "Heddle runs OpenCL C, PTX and CUDA kernels, and native code of Fermi and Tesla, on a simulated GPU and shows what "
     "each line of them does: how many instructions its threads execute, how many lanes of a warp are busy, where the "
-    "lanes part, what its warps wait for. No GPU is needed.\n"
+    "lanes diverge, what its warps wait for. No GPU is needed.\n"
     "Kernels run in time, cycle by cycle on the machine chosen, or functionally, which is faster and tells nothing of "
     "time.";
 

@@ -153,7 +153,7 @@ const struct command command_report = {
             "read it.",
     .manual =
         "On it are a summary in words, where the cycles went by launch and SM, what happened over time, source "
-        "and instructions side by side, the control flow with the branches that parted, memory, the configuration "
+        "and instructions side by side, the control flow with the branches that diverged, memory, the configuration "
         "with the origin of every value, and the results compared.",
     .examples = "heddle run examples/collatz -o r.json && heddle report r.json -o r.html",
     .options = options,

@@ -172,7 +172,7 @@ static enum status launch_all(struct run_command *s, bool prints, struct report 
             print(stderr, "launch %u: %s\n", s->run.done + 1, s->file.launches[s->run.done].kernel);
         const struct launch_result *result = &s->run.results[s->run.done];
         if (s->is_watched)
-            s->run.launches[s->run.done].issues = &s->timeline.watcher;
+            s->run.launches[s->run.done].issues = &s->timeline.observer;
         status = run_next(&s->run, report);
         if (s->is_watched && result->timed)
             timeline_launch_ended(&s->timeline, result->timed->cycles);

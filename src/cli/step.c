@@ -75,7 +75,7 @@ static enum status run_launches(struct run *run, struct steps *steps, unsigned l
         struct launch *next = &run->launches[run->done];
         const bool watched = run->done + 1 == launch;
         if (watched)
-            next->issues = &steps->watcher, next->watch = goes_on, next->watcher = steps;
+            next->issues = &steps->observer, next->watch = goes_on, next->watcher = steps;
         status = run_next(run, &inner);
         if (status && watched && steps->full) /* stopped because all that was wanted is here */
             status = STATUS_OK;
@@ -150,7 +150,7 @@ static int step_main(struct arguments *arguments) {
 const struct command command_step = {
     .name = "step",
     .operands = "LAUNCH",
-    .summary = "Watch warps part and meet, issue by issue",
+    .summary = "Watch warps diverge and reconverge, issue by issue",
     .text = "On a terminal: one issue at a time, by keys; into a file or pipe: a line each. What is shown: PC, source "
             "line and instruction, active lanes, where they go, what the divergence mechanism holds, and what the "
             "other warps wait for (into a pipe with --others). Lanes of a group with threads of several warps show "

@@ -29,7 +29,7 @@ static json_t *step_json(const struct recorded_step *step) {
     for (unsigned lane = 0; lane < LANES_MAX; lane++)
         json_array_append_new(next, step->lanes >> lane & 1 ? pc_json(step->next[lane]) : json_null());
     json_object_set_new(out, "next", next);
-    json_object_set_new(out, "parted", json_boolean(step->parted));
+    json_object_set_new(out, "diverged", json_boolean(step->diverged));
     for (unsigned i = 0; i < step->row_count; i++)
         json_array_append_new(rows, json_pack("{s:s, s:o, s:o, s:o}", "what", step->rows[i].what, "pc",
                                               pc_json(step->rows[i].pc), "until", pc_json(step->rows[i].until),

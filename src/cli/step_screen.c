@@ -71,7 +71,7 @@ static void draw(struct screen *screen) {
     line(screen, arena_printf(view->arena, "lanes    %s   %u of %u", step_lanes(view, step->lanes, step->threads),
                               bits_count(step->lanes), (unsigned)step->warp_size));
     line(screen, arena_printf(view->arena, "then     %s%s", *outcome ? outcome : "all go on with the next instruction",
-                              step->parted ? ": they part" : ""));
+                              step->diverged ? ": they diverge" : ""));
     line(screen, "");
     show_source(screen, step);
     line(screen, "");
@@ -86,7 +86,7 @@ static void draw(struct screen *screen) {
     show_others(screen, step);
     fputs("\033[J", stdout);
     printf("\033[%u;1H\033[7m%s\033[0m\033[K", screen->height,
-           screen->note ? screen->note : "\u2192 next  \u2190 back  d next parting  w warp  p PC  c cycle  q quit");
+           screen->note ? screen->note : "\u2192 next  \u2190 back  d next divergence  w warp  p PC  c cycle  q quit");
     fflush(stdout);
 }
 
@@ -121,11 +121,11 @@ static bool ask(struct screen *screen, const char *what, uint64_t *out) {
     }
 }
 
-enum seek { SEEK_PARTING, SEEK_WARP, SEEK_PC, SEEK_CYCLE };
+enum seek { SEEK_DIVERGENCE, SEEK_WARP, SEEK_PC, SEEK_CYCLE };
 
 static bool is_there(const struct recorded_step *step, enum seek seek, uint64_t wanted) {
     switch (seek) {
-    case SEEK_PARTING: return step->parted;
+    case SEEK_DIVERGENCE: return step->diverged;
     case SEEK_PC: return step->pc == wanted;
     case SEEK_CYCLE: return step->cycle >= wanted;
     case SEEK_WARP: break;
@@ -154,7 +154,7 @@ static void act(struct screen *screen, int key) {
     else if ((key == KEY_LEFT || key == 'b') && screen->at)
         screen->at--;
     else if (key == 'd')
-        go(screen, SEEK_PARTING, 0);
+        go(screen, SEEK_DIVERGENCE, 0);
     else if (key == 'w' && ask(screen, "warp", &wanted))
         go(screen, SEEK_WARP, wanted);
     else if (key == 'p' && ask(screen, "PC", &wanted))

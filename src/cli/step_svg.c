@@ -20,7 +20,7 @@ struct picture {
     unsigned pc_width, text_width, line_width, block_width; /* characters of each column; block: 0 where there is one */
     bool one_file;
     bool *met; /* by step: threads issue together that issued apart before */
-    unsigned parted_count, met_count;
+    unsigned diverged_count, met_count;
     unsigned warps;  /* that issue, a bit each */
     bool more_warps; /* those that share a colour with one of the first */
 };
@@ -106,7 +106,7 @@ static void measure(struct picture *picture) {
         grow(&picture->text_width, strlen(short_instruction(picture, step->pc)));
         grow(&picture->line_width, strlen(line_text(picture, step->pc)));
         picture->met[i] = meets(steps, i);
-        picture->met_count += picture->met[i], picture->parted_count += step->parted;
+        picture->met_count += picture->met[i], picture->diverged_count += step->diverged;
     }
 }
 
@@ -160,7 +160,7 @@ static void draw_marks(struct picture *picture, const struct recorded_step *step
     const double x = across(picture->warp_size), y = down(at + 0.5);
     if (picture->met[at])
         plot_add(&picture->out, "<path class=\"mark\" d=\"M%.0f %.1fl3 4v5m3-9l-3 4\"/>\n", x + 4, y - 4.5);
-    if (step->parted)
+    if (step->diverged)
         plot_add(&picture->out, "<path class=\"mark\" d=\"M%.0f %.1fv5l-3 4m3-4l3 4\"/>\n", x + 16, y - 4.5);
 }
 
@@ -213,7 +213,7 @@ static void draw_legend(struct picture *picture, unsigned width) {
         plot_add_text(out, MARGIN, top, "",
                       arena_printf(out->arena, "a colour for each warp, again after %d", PLOT_COLOURS));
     plot_add(out, "<path class=\"mark\" d=\"M%d %.1fv5l-3 4m3-4l3 4\"/>\n", MARGIN + 3, top + 11);
-    plot_add_text(out, MARGIN + 13, top + 19, "", "lanes part");
+    plot_add_text(out, MARGIN + 13, top + 19, "", "lanes diverge");
     plot_add(out, "<path class=\"mark\" d=\"M%d %.1fl3 4v5m3-9l-3 4\"/>\n", MARGIN + 90, top + 11);
     plot_add_text(out, MARGIN + 103, top + 19, "", "threads issue together that issued apart before");
 }
@@ -226,9 +226,9 @@ static void describe(struct picture *picture) {
     plot_add_escaped(out, picture->view->title);
     plot_add(out,
              "</title>\n<desc>%u issues, one below another, from cycle %llu to %llu; their active lanes in the colours "
-             "of warps. Lanes part in %u of them; in %u threads issue together that issued apart before.</desc>\n",
+             "of warps. Lanes diverge in %u of them; in %u threads issue together that issued apart before.</desc>\n",
              steps->count, (unsigned long long)steps->items[0].cycle,
-             (unsigned long long)steps->items[steps->count - 1].cycle, picture->parted_count, picture->met_count);
+             (unsigned long long)steps->items[steps->count - 1].cycle, picture->diverged_count, picture->met_count);
 }
 
 enum status step_svg(struct step_view *view, const char *path, struct report *report) {

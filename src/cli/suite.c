@@ -74,7 +74,7 @@ static void list_character(struct table *table, const char *name) {
 }
 
 static void list(struct arena *arena) {
-    static const char *const heading[] = {"workload", "of",     "warp instr.", "SIMD %", "parting %", "global %",
+    static const char *const heading[] = {"workload", "of",     "warp instr.", "SIMD %", "divergent %", "global %",
                                           "shared %", "trans.", "L1 hits %",   "DRAM %", "computes"};
     enum { COLUMNS = sizeof heading / sizeof *heading, TEXTS = 1 | 2 | 1 << (COLUMNS - 1) };
     struct table table = {.arena = arena, .columns = COLUMNS, .left = TEXTS, .elastic = COLUMNS - 1};
@@ -88,7 +88,8 @@ static void list(struct arena *arena) {
     }
     table_print(&table, stdout);
     text_wrap(
-        "\nof: the documents that run it. Measured at test size: SIMD efficiency; branches that parted a warp; warp "
+        "\nof: the documents that run it. Measured at test size: SIMD efficiency; branches at which a warp diverged; "
+        "warp "
         "instructions to global and to shared memory, transactions each of the former makes; hits of the L1 and use "
         "of the DRAM's bandwidth on " MACHINE_DEFAULT ". heddle suite run NAME runs one and checks its result.",
         0, stdout);

@@ -187,7 +187,7 @@ static void print_next_step(const struct run *run, struct arena *arena, FILE *to
             arena_printf(arena, "heddle run %s --set sm.scheduler=gto,rr,two-level compares schedulers on one table.",
                          name);
     else if (total.divergent_branches)
-        next = arena_printf(arena, "heddle show %s --cfg shows where lanes part and where they meet again.", name);
+        next = arena_printf(arena, "heddle show %s --cfg shows where lanes diverge and where they reconverge.", name);
     else
         next =
             arena_printf(arena, "heddle run %s -o result.json keeps every count, per line and per instruction.", name);

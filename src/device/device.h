@@ -12,7 +12,7 @@ struct machine; /* machine/machine.h: the parameters of a machine */
 struct device;
 struct program;         /* a module on a device */
 struct launch_progress; /* gpu/gpu.h */
-struct sm_watcher;      /* sm/sm.h */
+struct sm_observer;     /* sm/sm.h */
 struct issue_listener;  /* emulate/emulate.h */
 
 enum status device_create(struct device **out, const struct machine *machine, struct report *report);
@@ -55,7 +55,7 @@ struct launch {
     /* In time: called now and then; false stops the launch (STATUS_STOPPED). NULL: nobody looks. */
     bool (*watch)(void *watcher, const struct launch_progress *progress);
     void *watcher;
-    const struct sm_watcher *issues;       /* in time: hears of every issue; NULL: nobody */
+    const struct sm_observer *issues;      /* in time: hears of every issue; NULL: nobody */
     const struct issue_listener *listener; /* functionally: the same */
 };
 
@@ -73,7 +73,7 @@ struct inst_stats {
     uint64_t issues;    /* groups issued */
     uint64_t lanes;     /* active lanes before the guard */
     uint64_t threads;   /* thread instructions */
-    uint64_t divergent; /* issues after which the group's lanes parted */
+    uint64_t divergent; /* issues at which the group's lanes diverged */
 };
 
 static inline void inst_stats_add(struct inst_stats *into, const struct inst_stats *from) {

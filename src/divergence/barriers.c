@@ -134,7 +134,7 @@ static bool choose(struct barriers *self, struct barriers_warp *warp) {
 static bool barriers_offer(void *control, unsigned number, struct group *out) {
     struct barriers *self = control;
     struct barriers_warp *warp = &self->warps[number];
-    if (warp->count == 1 && warp->paths[0].state == READY) /* most warps have not parted */
+    if (warp->count == 1 && warp->paths[0].state == READY) /* most warps have not diverged */
         warp->running = warp->slice = 0;
     else if (!choose(self, warp))
         return false;
@@ -348,7 +348,7 @@ static void barriers_where(const void *self, unsigned number, uint32_t pcs[LANES
 }
 
 static struct group_row path_row(const struct barriers_warp *warp, unsigned i) {
-    static const char *const words[] = {"ready", "ready", "waits to meet", "waits for others"};
+    static const char *const words[] = {"ready", "ready", "waits to reconverge", "waits for others"};
     const struct barriers_path *path = &warp->paths[i];
     const unsigned state = path->state == MOVED && barriers_has_arrived(warp, path) ? AT_REGISTER : path->state;
     const uint32_t until = path->inner == NONE ? NO_PC : warp->registers[path->inner].pc;
@@ -390,7 +390,7 @@ static const struct divergence_waiting waiting = {
 
 const struct divergence_ops divergence_barriers = {
     .name = "barriers",
-    .help = "a PC per thread; lanes that part meet at convergence barriers, and none of them waits for ever",
+    .help = "a PC per thread; lanes that diverge reconverge at convergence barriers, and none of them waits for ever",
     .params = params_table,
     .params_bytes = sizeof(struct barriers_params),
     .stats = stats_table,

@@ -10,9 +10,9 @@ enum { REGISTERS = 16 };
 #define NONE UINT8_MAX
 
 #define BARRIERS_STATS(STAT, LARGEST)                                                                                  \
-    STAT(registers_set, "registers", "convergence barriers set where lanes parted (BSSY)")                             \
+    STAT(registers_set, "registers", "convergence barriers set where lanes diverged (BSSY)")                           \
     STAT(registers_met, "registers", "of them, those that all their lanes reached (BSYNC)")                            \
-    STAT(registers_lacking, "branches", "partings that found no free register: the sides meet at an outer one")        \
+    STAT(registers_lacking, "branches", "branches that found no free register: the sides reconverge at an outer one")  \
     STAT(breaks, "lanes", "lanes that left a convergence barrier before it was met: by their end or a yield (BREAK)")  \
     STAT(switches, "switches", "changes from one path of a warp to another")                                           \
     STAT(yields, "switches", "of them, those of a path that could have gone on")                                       \
@@ -54,7 +54,7 @@ struct barriers_register {
 struct barriers_warp {
     uint32_t alive;
     uint32_t count, running; /* paths; running: count or more for none */
-    uint32_t slice;          /* instructions of the running path in its turn, from the one that parted it on */
+    uint32_t slice;          /* instructions of the running path in its turn, from the one at which it diverged on */
     bool moved;              /* some path is MOVED */
     uint16_t used;           /* registers */
     uint64_t turns;

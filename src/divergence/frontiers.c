@@ -2,7 +2,7 @@
 /* Thread frontiers (Diamos and others, MICRO 2011): every thread has a PC, blocks of a function have fixed places in an
  * order that puts a block before all it leads to and a loop before what follows it (inst->place), and a warp always runs
  * the lanes at the first place. Who is further on waits until the others have come, so lanes join as soon as they can
- * stand at one PC, in unstructured code long before the immediate post-dominator of the branch that parted them.
+ * stand at one PC, in unstructured code long before the immediate post-dominator of the branch at which they diverged.
  *
  * Ours: lanes that have called a function go before those that have not, so that they are back when these go on. Lanes
  * that wait for other threads, at a block barrier or a warp-level operation, keep nobody: others of the warp run. */
@@ -132,7 +132,7 @@ static unsigned find_first(const struct frontiers *self, const struct frontiers_
     return best;
 }
 
-/* A run of a warp that has parted ends with its block, where another place may come first, and where others stand. */
+/* A run of a warp that has diverged ends with its block, where another place may come first, and where others stand. */
 static uint32_t find_stop(const struct frontiers *self, const struct frontiers_warp *warp,
                           const struct frontiers_path *path) {
     uint32_t stop = self->meets[path->pc];

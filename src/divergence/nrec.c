@@ -9,8 +9,8 @@
 #include "simt/threads.h"
 
 #define NREC_STATS(STAT, LARGEST)                                                                                      \
-    STAT(splits, "groups", "groups that began because threads parted")                                                 \
-    LARGEST(groups_largest, "groups", "groups at a time on one SM, warps that never parted among them")
+    STAT(splits, "groups", "groups that began because threads diverged")                                               \
+    LARGEST(groups_largest, "groups", "groups at a time on one SM, warps that never diverged among them")
 
 struct nrec_stats {
 #define FIELD(field, unit, help) uint64_t field;
@@ -172,7 +172,7 @@ static const struct divergence_forming forming = {
 
 const struct divergence_ops divergence_nrec = {
     .name = "nrec",
-    .help = "no reconvergence: a warp that parts becomes one group per next PC, for good",
+    .help = "no reconvergence: a warp that diverges becomes one group per next PC, for good",
     .stats = nrec_stats_table,
     .stats_bytes = sizeof(struct nrec_stats),
     .statistics = nrec_statistics,

@@ -142,7 +142,7 @@ static bool waits_here(struct tbc *tbc, const struct tbc_level *level, const str
         return ends_path(inst);
     if (!inst_may_part(inst) || inst->op == OP_BRX)
         return executed->flow == FLOW_MULTI || executed->flow == FLOW_CALL || executed->flow == FLOW_RETURN;
-    bool waits = executed_parts(executed);
+    bool waits = executed_diverges(executed);
     for (unsigned i = 0; i < level->formed; i++)
         waits |= level->warps[i].lanes && level->warps[i].arrived && level->warps[i].at == executed->pc;
     tbc->stats.alone += !waits;

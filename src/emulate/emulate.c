@@ -190,7 +190,7 @@ static enum status end_threads(struct emulation_run *run, struct resident *resid
 /* ---- running ---- */
 
 static void count_parting(struct emulation_run *run, const struct executed *executed) {
-    if (!executed_parts(executed))
+    if (!executed_diverges(executed))
         return;
     run->stats->branches_parted++;
     run->stats->divergent[executed->pc]++;

@@ -46,7 +46,7 @@ struct emulate_stats {
     uint64_t full_groups, branches_parted, threads, blocks;
     uint64_t issued;     /* functionally: warp instructions, for the limit */
     uint64_t bundled;    /* in time: groups issued beside another in the same slot */
-    uint64_t *divergent; /* per PC: issues after which lanes parted */
+    uint64_t *divergent; /* per PC: issues at which lanes diverged */
 };
 
 /* A launch, or the part of one that a host thread runs. */

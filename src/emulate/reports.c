@@ -43,10 +43,11 @@ static void report_warp(struct emulation_run *run, const struct resident *reside
     mechanism->where(resident->control, w, pcs);
     module_where(run->linked->module, pcs[bits_first(others)], where, sizeof where);
     if (waits->count && !mechanism->waiting && !mechanism->forming)
-        report_add(run->report, STATUS_STOPPED,
-                   "    lanes 0x%08x of the same warp parted from them before and stand at %s; they run only after the "
-                   "others",
-                   (unsigned)others, where);
+        report_add(
+            run->report, STATUS_STOPPED,
+            "    lanes 0x%08x of the same warp diverged from them before and stand at %s; they run only after the "
+            "others",
+            (unsigned)others, where);
     else
         report_add(run->report, STATUS_STOPPED, "  block %llu, warp %u: %s at %s", (unsigned long long)resident->block,
                    w, resident->warps[w].waits ? "other lanes wait" : "runs", where);

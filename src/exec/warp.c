@@ -10,10 +10,11 @@ static bool members_present(struct exec *exec, unsigned warp, const struct step 
     if (!absent)
         return true;
     exec->fault.absent = absent;
-    return exec_fail(exec, warp, lane, step,
-                     "deadlock: %s waits for lanes 0x%08x of its member mask, which have parted from this group at an "
-                     "earlier branch and run only after it",
-                     op_name(step->inst->op), (unsigned)absent);
+    return exec_fail(
+        exec, warp, lane, step,
+        "deadlock: %s waits for lanes 0x%08x of its member mask, which have diverged from this group at an "
+        "earlier branch and run only after it",
+        op_name(step->inst->op), (unsigned)absent);
 }
 
 /* Which source the member mask is. */

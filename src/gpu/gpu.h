@@ -56,7 +56,7 @@ struct gpu_launch {
     /* Called now and then between rounds; false: stop here. NULL: nobody looks. */
     bool (*watch)(void *watcher, const struct launch_progress *progress);
     void *watcher;
-    const struct sm_watcher *issues; /* of all SMs; NULL: nobody looks */
+    const struct sm_observer *issues; /* of all SMs; NULL: nobody looks */
 };
 
 struct gpu_stats {

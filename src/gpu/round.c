@@ -13,14 +13,14 @@ static inline struct crew_epoch epoch_between(const struct gpu *gpu, uint64_t fr
                                .l2_to = clock_first_tick(&gpu->l2, to)};
 }
 
-/* Cycle by cycle, for who looks on at each. Apart from the others: what nobody asks for costs them nothing. */
+/* Cycle by cycle, for who observes each. Apart from the others: what nobody asks for costs them nothing. */
 static __attribute__((noinline)) void run_watched(struct launch_state *state, uint64_t from, uint64_t to) {
-    const struct sm_watcher *watcher = state->launch->issues;
+    const struct sm_observer *observer = state->launch->issues;
     for (uint32_t i = 0; i < state->made_count; i++) {
         bool faulted = false;
         for (uint64_t cycle = from; cycle < to && !faulted; cycle++) {
             faulted = sm_run(state->sms[i], cycle, cycle + 1);
-            watcher->passed(watcher->self, state->sms[i], cycle);
+            observer->passed(observer->self, state->sms[i], cycle);
         }
         state->faulted |= faulted;
     }

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "divergence/divergence.h"
 #include "machine/check.h"
+#include "mem/allocator/allocator.h"
 #include "mem/replacement/replacement.h"
 #include "sm/scheduler/scheduler.h"
 
@@ -57,6 +58,8 @@ static enum status check_names(const struct machine *machine, struct report *rep
     if (predictor_find(machine->sm.predictor, &predictor, report))
         status = STATUS_INVALID;
     if (!scheduler_find(machine->sm.scheduler, report))
+        status = STATUS_INVALID;
+    if (!allocator_find(machine->crossbar.allocator, report))
         status = STATUS_INVALID;
     const struct {
         const char *key, *policy;

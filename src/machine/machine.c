@@ -69,11 +69,24 @@ const char *const *machine_list(struct arena *arena) {
 
 static enum status read_machine(struct machine *machine, const char *gpu, unsigned depth, struct report *report);
 
+/* A file with keys: a machine's, or a DRAM standard's. */
+struct key_file {
+    const struct yaml *yaml;
+    const char *name;   /* what begins the origins of its values */
+    const char *origin; /* of values that name none */
+};
+
+static struct key_file key_file_of(const struct yaml *yaml, const char *name) {
+    const struct yaml_node *origin = yaml_get(yaml->root, "origin");
+    return (struct key_file){yaml, name, origin ? origin->text : "no origin given"};
+}
+
 /* One key of the file: a value, or {value, origin}. */
-static enum status read_key(struct machine *machine, const struct yaml *yaml, const struct yaml_node *key,
-                            const struct yaml_node *node, const char *file_origin, struct report *report) {
+static enum status read_key(struct machine *machine, const struct key_file *file, const struct yaml_node *key,
+                            const struct yaml_node *node, struct report *report) {
     static const char *const keys[] = {"value", "origin", NULL};
-    const char *origin = file_origin;
+    const struct yaml *yaml = file->yaml;
+    const char *origin = file->origin;
     const struct yaml_node *value = node;
     if (node->kind == YAML_MAP) {
         enum status status = yaml_known_keys(yaml, node, "a value with its origin", keys, report);
@@ -83,12 +96,12 @@ static enum status read_key(struct machine *machine, const struct yaml *yaml, co
         const struct yaml_node *own = yaml_get(node, "origin");
         if (!value || (own && own->kind != YAML_SCALAR))
             return yaml_error(yaml, node, report, "'%s' needs {value: ..., origin: \"...\"}", key->text);
-        origin = own ? own->text : file_origin;
+        origin = own ? own->text : file->origin;
     }
     if (value->kind != YAML_SCALAR)
         return yaml_error(yaml, value, report, "'%s' takes one value, not a list", key->text);
     struct report inner = {0};
-    const char *full = arena_printf(&machine->arena, "%s: %s", machine->name, origin);
+    const char *full = arena_printf(&machine->arena, "%s: %s", file->name, origin);
     enum status status = param_assign(&machine->params, key->text, value->text, full, "", &inner);
     if (status)
         report_add(report, status, "%s:%u:%u: %s", yaml->name, value->line, value->column, report_text(&inner));
@@ -96,28 +109,90 @@ static enum status read_key(struct machine *machine, const struct yaml *yaml, co
     return status;
 }
 
+/* The keys of a DRAM standard. It has none of other parts, and stands alone. */
+static enum status read_standard(struct machine *machine, const char *name, const struct yaml *yaml,
+                                 struct report *report) {
+    if (yaml->root->kind != YAML_MAP)
+        return yaml_error(yaml, yaml->root, report, "a DRAM standard is written as lines of 'dram.key: value'");
+    const struct yaml_node *origin = yaml_get(yaml->root, "origin"), *about = yaml_get(yaml->root, "about");
+    const struct yaml_node *words[] = {origin, about};
+    for (unsigned i = 0; i < 2; i++)
+        if (words[i] && words[i]->kind != YAML_SCALAR)
+            return yaml_error(yaml, words[i], report, "origin and about are plain text");
+    const struct key_file file = key_file_of(yaml, name);
+    enum status status = STATUS_OK;
+    for (unsigned i = 0; i < yaml->root->count; i++) {
+        const struct yaml_node *key = yaml->root->keys[i], *node = yaml->root->items[i];
+        if (node == origin || node == about)
+            continue;
+        enum status one =
+            strncmp(key->text, "dram.", 5) == 0
+                ? read_key(machine, &file, key, node, report)
+                : yaml_error(yaml, key, report, "'%s': a DRAM standard has origin, about and keys dram.*", key->text);
+        status = one ? one : status;
+    }
+    return status;
+}
+
+/* `dram: NAME` of a machine's file: the keys of configs/dram/NAME.yaml. */
+static enum status read_dram(struct machine *machine, const struct yaml *by, const struct yaml_node *word,
+                             struct report *report) {
+    struct arena *arena = &machine->arena;
+    const char *configs = configs_folder(arena), *folder = configs ? file_join(arena, configs, "dram") : "";
+    unsigned count;
+    const char *const *known = file_list(arena, folder, ".yaml", &count);
+    const char *near = words_suggest(word->text, known);
+    bool found = false;
+    for (unsigned i = 0; i < count; i++)
+        found |= strcmp(known[i], word->text) == 0;
+    if (!count)
+        return report_add(
+            report, STATUS_SYSTEM,
+            "dram '%s': the folder dram of the shipped machines is not found; set HEDDLE_CONFIGS to theirs",
+            word->text);
+    if (strchr(word->text, '/'))
+        return yaml_error(by, word, report, "a DRAM standard is a name, not a path: %s", words_join(arena, known));
+    if (!found && near)
+        return yaml_error(by, word, report, "there is no DRAM standard '%s'; did you mean '%s'?", word->text, near);
+    if (!found)
+        return yaml_error(by, word, report, "there is no DRAM standard '%s'; there are %s", word->text,
+                          words_join(arena, known));
+    char *text = NULL;
+    size_t length = 0;
+    const char *name = arena_printf(arena, "dram/%s", word->text);
+    const char *path = arena_printf(arena, "%s/%s.yaml", folder, word->text);
+    enum status status = file_read(path, FILE_LIMIT_BYTES, arena, &text, &length, report);
+    struct yaml yaml;
+    if (!status)
+        status = yaml_parse(arena, arena_printf(arena, "%s.yaml", name), text, length, &yaml, report);
+    return status ? status : read_standard(machine, name, &yaml, report);
+}
+
 static enum status read_yaml(struct machine *machine, const char *name, const struct yaml *yaml, unsigned depth,
                              struct report *report) {
     if (yaml->root->kind != YAML_MAP)
         return yaml_error(yaml, yaml->root, report, "a machine is written as lines of 'key: value'");
-    const struct yaml_node *base = yaml_get(yaml->root, "base"), *origin = yaml_get(yaml->root, "origin");
-    const struct yaml_node *about = yaml_get(yaml->root, "about");
-    const struct yaml_node *words[] = {base, origin, about};
-    for (unsigned i = 0; i < 3; i++)
+    const struct yaml_node *base = yaml_get(yaml->root, "base"), *dram = yaml_get(yaml->root, "dram");
+    const struct yaml_node *origin = yaml_get(yaml->root, "origin"), *about = yaml_get(yaml->root, "about");
+    const struct yaml_node *words[] = {base, dram, origin, about};
+    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++)
         if (words[i] && words[i]->kind != YAML_SCALAR)
-            return yaml_error(yaml, words[i], report, "base, origin and about are plain text");
+            return yaml_error(yaml, words[i], report, "base, dram, origin and about are plain text");
     if (base && depth == BASE_DEPTH_MAX)
         return yaml_error(yaml, base, report, "the machines build on each other in a circle, or too deeply");
     enum status status = base ? read_machine(machine, base->text, depth + 1, report) : STATUS_OK;
+    if (!status && dram)
+        status = read_dram(machine, yaml, dram, report);
     if (status)
         return status;
     machine->name = name;
     machine->about = about ? about->text : "";
+    const struct key_file file = key_file_of(yaml, name);
     for (unsigned i = 0; i < yaml->root->count; i++) {
         const struct yaml_node *key = yaml->root->keys[i], *node = yaml->root->items[i];
-        if (node == base || node == origin || node == about)
+        if (node == base || node == dram || node == origin || node == about)
             continue;
-        enum status one = read_key(machine, yaml, key, node, origin ? origin->text : "no origin given", report);
+        enum status one = read_key(machine, &file, key, node, report);
         status = one ? one : status;
     }
     return status;

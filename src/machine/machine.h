@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parameters of a machine: defaults, a configuration file, settings on top, each value with its origin. */
+/* The parameters of a machine: defaults, a configuration file, settings on top, each value with its origin. A file may build on
+ * another machine (`base: NAME`) and name the standard of its DRAM (`dram: NAME`, configs/dram/NAME.yaml): its own keys are read
+ * last and win. */
 #ifndef HEDDLE_MACHINE_MACHINE_H
 #define HEDDLE_MACHINE_MACHINE_H
 
@@ -40,7 +42,7 @@ struct machine {
 /* `gpu` is the name of a shipped machine or the path of a configuration file (it has a '/' or ends in .yaml);
  * NULL: MACHINE_DEFAULT. machine_close is right after a failure too. */
 enum status machine_open(struct machine *machine, const char *gpu, struct report *report);
-/* The same from text, for tests; `base` and other names are still looked up. */
+/* The same from text, for tests; `base` and `dram` are still looked up. */
 enum status machine_open_text(struct machine *machine, const char *name, const char *text, size_t length,
                               struct report *report);
 /* "KEY=VALUE"; origin and where are what it is called in results and in messages ("--set"). */
@@ -60,7 +62,8 @@ uint64_t machine_shared_bytes(const struct machine *machine);
 /* What the machine gives an SM, for occupancy_compute. */
 struct occupancy_limits machine_occupancy_limits(const struct machine *machine);
 
-/* Names of the shipped machines in alphabetical order, NULL-terminated; empty when their folder is not found. */
+/* Names of the shipped machines in alphabetical order, NULL-terminated; empty when their folder is not found. DRAM standards, in
+ * the folder dram of theirs, are none. */
 const char *const *machine_list(struct arena *arena);
 /* For plug-ins. Do keys of the machine itself begin with the group and a dot? */
 bool machine_has_keys_of(const char *group);

@@ -1,9 +1,67 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mem/crossbar.h"
 
+#include <stdalign.h>
+
 #include "base/bits.h"
-#include "mem/crossbar_state.h"
+#include "mem/allocator/allocator.h"
 #include "mem/link.h"
+
+#define NO_MESSAGE UINT32_MAX
+
+/* A message stays in its slot from push to pop; buffers are lists of slots and counts of flits. A slot is named by where it
+ * begins in `messages`, so that it is found without multiplying. */
+struct message {
+    uint32_t next; /* in its buffer, or in the list of free slots */
+    uint32_t output, bytes;
+    uint32_t flits, flits_left; /* left: those that have not crossed */
+    alignas(8) unsigned char item[];
+};
+
+struct buffer {
+    alignas(16) uint32_t first;
+    uint32_t last;    /* slots; NO_MESSAGE when empty */
+    uint32_t credits; /* flits of room */
+};
+
+struct crossbar {
+    struct crossbar_params params;
+    struct crossbar_shape shape;
+    uint32_t queues_per_input, largest_flits;
+    struct matching view; /* what its allocator sees, and the grants of a cycle */
+    const struct allocator_ops *allocator;
+    void *allocator_state;
+
+    uint64_t next_cycle; /* the first not advanced through */
+    bool wake;           /* something changed since a cycle in which nothing could cross */
+    bool was_waiting;    /* flits were left at inputs by the last cycle advanced through */
+    uint32_t active_inputs;
+    uint64_t *freed; /* inputs, see crossbar_freed */
+    uint64_t *ready; /* outputs with a whole message */
+    uint32_t *used;  /* [input]: queues with a message */
+    /* With `hold` and one queue and port, nobody can come between the flits of a message once the first has crossed: the
+     * others follow one a cycle. Such an input is in `streams` and asks for nothing. */
+    bool streaming;
+    uint64_t *streams;
+    uint32_t stream_count;
+    struct buffer *queues; /* [input][queue] */
+    struct buffer *outputs;
+    uint32_t *partial_counts; /* [output] */
+
+    unsigned char *messages;
+    uint32_t message_bytes;                  /* of a slot */
+    uint32_t unused_messages, free_messages; /* slots never used yet begin here; list of slots given back */
+    struct crossbar_stats stats;
+};
+
+static inline struct message *message_at(const struct crossbar *x, uint32_t slot) {
+    return (struct message *)(void *)(x->messages + slot);
+}
+
+static inline struct buffer *queue_of(const struct crossbar *x, uint32_t input, uint32_t output) {
+    uint32_t queue = x->params.queues == CROSSBAR_FIFO ? 0 : x->params.queues == CROSSBAR_SPLIT ? output & 1 : output;
+    return &x->queues[input * x->queues_per_input + queue];
+}
 
 #define STAT(field, unit, help) STAT_ENTRY(struct crossbar_stats, field, unit, help)
 #define RATIO(name, numerator, denominator, scale, unit, help)                                                         \
@@ -60,37 +118,30 @@ static struct buffer *buffers_create(struct arena *arena, size_t count, uint32_t
     return buffers;
 }
 
-static void masks_create(struct crossbar *x, struct arena *arena) {
-    size_t inputs = x->shape.inputs, outputs = x->shape.outputs;
-    size_t input_words = x->input_words, output_words = x->output_words;
-    x->active = ARENA_ARRAY(arena, uint64_t, input_words);
-    x->freed = ARENA_ARRAY(arena, uint64_t, input_words);
-    x->streams = ARENA_ARRAY(arena, uint64_t, input_words);
-    x->ready = ARENA_ARRAY(arena, uint64_t, output_words);
-    x->room = ARENA_ARRAY(arena, uint64_t, output_words);
-    x->partial = ARENA_ARRAY(arena, uint64_t, output_words);
-    x->partial_counts = ARENA_ARRAY(arena, uint32_t, outputs);
-    for (uint32_t i = 0; i < outputs; i++)
-        mask_set(x->room, i);
-    x->used = ARENA_ARRAY(arena, uint32_t, inputs);
-    x->grants = ARENA_ARRAY(arena, struct grant, outputs);
-    x->matched_outputs = ARENA_ARRAY(arena, uint64_t, output_words);
-    x->matched_inputs = ARENA_ARRAY(arena, uint64_t, x->ports * input_words);
-    x->choice = ARENA_ARRAY(arena, uint64_t, output_words > input_words ? output_words : input_words);
-    if (x->params.allocator == CROSSBAR_RANDOM) {
-        x->requests = ARENA_ARRAY(arena, uint64_t, inputs * output_words);
-        x->started = ARENA_ARRAY(arena, uint64_t, inputs * output_words);
-        x->best = ARENA_ARRAY(arena, uint64_t, outputs);
-        x->contested = ARENA_ARRAY(arena, uint32_t, outputs);
-        return;
-    }
-    x->asking = ARENA_ARRAY(arena, uint64_t, outputs * input_words);
-    x->begun = ARENA_ARRAY(arena, uint64_t, outputs * input_words);
-    x->asked = ARENA_ARRAY(arena, uint64_t, output_words);
-    x->granted = ARENA_ARRAY(arena, uint64_t, inputs * output_words);
-    x->granted_inputs = ARENA_ARRAY(arena, uint64_t, input_words);
-    x->grant_turns = ARENA_ARRAY(arena, uint32_t, outputs);
-    x->accept_turns = ARENA_ARRAY(arena, uint32_t, inputs * x->ports);
+/* What an allocator needs to know of the crossbar, which asks for nothing yet. */
+static void view_create(struct crossbar *x, struct arena *arena) {
+    const struct crossbar_params *params = &x->params;
+    const bool split = params->input_speedup == 2 && params->port_choice == CROSSBAR_PORT_SPLIT;
+    x->view = (struct matching){
+        .inputs = x->shape.inputs,
+        .outputs = x->shape.outputs,
+        .ports = params->input_speedup,
+        .iterations = params->iterations,
+        .port_masks = {split ? UINT64_C(0x5555555555555555) : UINT64_MAX,
+                       split ? UINT64_C(0xaaaaaaaaaaaaaaaa) : UINT64_MAX},
+        .hold_mask = params->hold ? UINT64_MAX : 0,
+        .seed = params->seed,
+        .stream = x->shape.stream,
+        .single = params->queues == CROSSBAR_FIFO && params->input_speedup == 1 && params->iterations == 1,
+    };
+    matching_create(&x->view, arena, x->allocator);
+    x->allocator_state = x->allocator->create(arena, &x->view);
+    x->streaming = params->hold && x->view.single;
+    x->freed = ARENA_ARRAY(arena, uint64_t, x->view.input_words);
+    x->streams = ARENA_ARRAY(arena, uint64_t, x->view.input_words);
+    x->ready = ARENA_ARRAY(arena, uint64_t, x->view.output_words);
+    x->partial_counts = ARENA_ARRAY(arena, uint32_t, x->shape.outputs);
+    x->used = ARENA_ARRAY(arena, uint32_t, x->shape.inputs);
 }
 
 enum status crossbar_create(struct crossbar **out, struct arena *arena, const struct crossbar_params *params,
@@ -102,24 +153,17 @@ enum status crossbar_create(struct crossbar **out, struct arena *arena, const st
     enum status status = shape_check(x, report);
     if (status != STATUS_OK)
         return status;
-    x->ports = params->input_speedup;
+    x->allocator = allocator_find(params->allocator, report);
+    if (!x->allocator)
+        return STATUS_INVALID;
     x->queues_per_input = params->queues == CROSSBAR_FIFO ? 1 : params->queues == CROSSBAR_SPLIT ? 2 : shape->outputs;
-    x->output_words = (shape->outputs + 63) / 64;
-    x->input_words = (shape->inputs + 63) / 64;
-    bool split = x->ports == 2 && params->port_choice == CROSSBAR_PORT_SPLIT;
-    x->port_masks[0] = split ? UINT64_C(0x5555555555555555) : UINT64_MAX;
-    x->port_masks[1] = split ? UINT64_C(0xaaaaaaaaaaaaaaaa) : UINT64_MAX;
-    x->single = params->queues == CROSSBAR_FIFO && x->ports == 1 && params->iterations == 1;
-    x->streaming = params->hold && x->single;
-    x->hold_mask = params->hold ? UINT64_MAX : 0;
-    x->number_base = mix(mix(params->seed + MIX_STEP) + shape->stream * MIX_STEP);
     const uint64_t message_bytes = bits_round_up(offsetof(struct message, item) + (uint64_t)shape->item_bytes, 8);
     if (message_limit(x) > MAX_MESSAGE_BYTES / message_bytes)
         return report_add(report, STATUS_INVALID,
                           "crossbar: %u inputs and %u outputs with %u and %u flits of room are too many; lower "
                           "crossbar.input_buffer_flits or crossbar.output_buffer_flits",
                           shape->inputs, shape->outputs, params->input_buffer_flits, params->output_buffer_flits);
-    masks_create(x, arena);
+    view_create(x, arena);
     x->queues = buffers_create(arena, (size_t)shape->inputs * x->queues_per_input, params->input_buffer_flits);
     x->outputs = buffers_create(arena, shape->outputs, params->output_buffer_flits);
     x->message_bytes = (uint32_t)message_bytes;
@@ -142,54 +186,28 @@ static uint32_t message_take(struct crossbar *x) {
     return slot;
 }
 
-static inline void request_set(struct crossbar *x, uint32_t input, uint32_t output) {
-    if (!x->asking) {
-        mask_set(x->requests + (size_t)input * x->output_words, output);
-        return;
-    }
-    mask_set(x->asking + (size_t)output * x->input_words, input);
-    mask_set(x->asked, output);
-}
-
-static inline void request_clear(struct crossbar *x, uint32_t input, uint32_t output) {
-    if (!x->asking) {
-        mask_clear(x->requests + (size_t)input * x->output_words, output);
-        return;
-    }
-    uint64_t *asking = x->asking + (size_t)output * x->input_words, rest = 0;
-    mask_clear(asking, input);
-    for (uint32_t w = 0; w < x->input_words; w++)
-        rest |= asking[w];
-    if (!rest)
-        mask_clear(x->asked, output);
-}
-
 /* A message of several flits begins to cross. A stream leaves the allocation. */
 static inline void message_start(struct crossbar *x, uint32_t input, uint32_t output) {
     x->partial_counts[output]++;
-    mask_set(x->partial, output);
-    if (x->streaming) {
-        mask_set(x->streams, input);
-        x->stream_count++;
-        request_clear(x, input, output);
-    } else if (x->begun) {
-        mask_set(x->begun + (size_t)output * x->input_words, input);
-    } else {
-        mask_set(x->started + (size_t)input * x->output_words, output);
+    mask_set(x->view.partial, output);
+    if (!x->streaming) {
+        matching_begin(&x->view, input, output);
+        return;
     }
+    mask_set(x->streams, input);
+    x->stream_count++;
+    matching_withdraw(&x->view, input, output);
 }
 
 static inline void message_end(struct crossbar *x, uint32_t input, uint32_t output) {
     if (--x->partial_counts[output] == 0)
-        mask_clear(x->partial, output);
-    if (x->streaming) {
-        mask_clear(x->streams, input);
-        x->stream_count--;
-    } else if (x->begun) {
-        mask_clear(x->begun + (size_t)output * x->input_words, input);
-    } else {
-        mask_clear(x->started + (size_t)input * x->output_words, output);
+        mask_clear(x->view.partial, output);
+    if (!x->streaming) {
+        matching_end(&x->view, input, output);
+        return;
     }
+    mask_clear(x->streams, input);
+    x->stream_count--;
 }
 
 bool crossbar_room(const struct crossbar *x, uint32_t input, uint32_t output, uint32_t bytes) {
@@ -209,9 +227,9 @@ bool crossbar_push(struct crossbar *x, uint32_t input, uint32_t output, uint32_t
     message->flits = message->flits_left = flits;
     link_copy(message->item, item, x->shape.item_bytes);
     if (queue->first == NO_MESSAGE) {
-        request_set(x, input, output);
+        matching_ask(&x->view, input, output);
         if (!x->used[input]++) {
-            mask_set(x->active, input);
+            mask_set(x->view.active, input);
             x->active_inputs++;
         }
         x->wake = true;
@@ -243,8 +261,8 @@ bool crossbar_pop(struct crossbar *x, uint32_t output) {
     if (buffer->first == NO_MESSAGE)
         mask_clear(x->ready, output);
     buffer->credits += message->flits;
-    if (buffer->credits >= x->largest_flits && !mask_test(x->room, output)) {
-        mask_set(x->room, output);
+    if (buffer->credits >= x->largest_flits && !mask_test(x->view.room, output)) {
+        mask_set(x->view.room, output);
         x->wake = true;
     }
     x->stats.messages_out++;
@@ -279,13 +297,13 @@ static inline void message_arrive(struct crossbar *x, struct buffer *queue, uint
     if (asks && next_output == output)
         return;
     if (asks)
-        request_clear(x, input, output);
+        matching_withdraw(&x->view, input, output);
     if (next_output != NO_MESSAGE) {
-        request_set(x, input, next_output);
+        matching_ask(&x->view, input, next_output);
         return;
     }
     if (!--x->used[input]) {
-        mask_clear(x->active, input);
+        mask_clear(x->view.active, input);
         x->active_inputs--;
     }
 }
@@ -295,12 +313,12 @@ static inline bool flit_cross(struct crossbar *x, uint32_t input, uint32_t outpu
     struct buffer *queue = queue_of(x, input, output);
     struct message *message = message_at(x, queue->first);
     if (message->flits_left == message->flits) {
-        if (!mask_test(x->room, output))
+        if (!mask_test(x->view.room, output))
             return false;
         struct buffer *buffer = &x->outputs[output];
         buffer->credits -= message->flits;
         if (buffer->credits < x->largest_flits)
-            mask_clear(x->room, output);
+            mask_clear(x->view.room, output);
         if (message->flits > 1)
             message_start(x, input, output);
     }
@@ -313,7 +331,7 @@ static inline bool flit_cross(struct crossbar *x, uint32_t input, uint32_t outpu
 
 /* The next flit of every stream that began before this cycle. */
 static void streams_cross(struct crossbar *x) {
-    for (uint32_t w = 0; w < x->input_words; w++) {
+    for (uint32_t w = 0; w < x->view.input_words; w++) {
         x->freed[w] |= x->streams[w];
         for (uint64_t rest = x->streams[w]; rest; rest &= rest - 1) {
             const uint32_t input = w * 64 + bits_first64(rest);
@@ -345,13 +363,13 @@ void crossbar_advance(struct crossbar *x, uint64_t cycle) {
     x->next_cycle = cycle + 1;
     if (x->active_inputs) {
         uint64_t crossed = x->stream_count;
-        x->grant_count = 0;
+        x->view.grant_count = 0;
         if (x->wake)
-            x->wake = crossbar_allocate(x, cycle);
+            x->wake = matching_fill(&x->view, x->allocator, x->allocator_state, cycle);
         if (x->stream_count)
             streams_cross(x);
-        for (uint32_t i = 0; i < x->grant_count; i++)
-            crossed += flit_cross(x, x->grants[i].input, x->grants[i].output);
+        for (uint32_t i = 0; i < x->view.grant_count; i++)
+            crossed += flit_cross(x, x->view.grants[i].input, x->view.grants[i].output);
         x->stats.busy_cycles++;
         x->stats.blocked_cycles += crossed == 0;
         x->stats.flits_crossed += crossed;
@@ -418,7 +436,7 @@ bool crossbar_conserves(const struct crossbar *x) {
         output_used += contents.flits;
         output_credits += x->outputs[i].credits;
         right &= x->outputs[i].credits <= x->params.output_buffer_flits;
-        right &= (x->outputs[i].credits >= x->largest_flits) == mask_test(x->room, i);
+        right &= (x->outputs[i].credits >= x->largest_flits) == mask_test(x->view.room, i);
     }
     const struct crossbar_stats *stats = &x->stats;
     return right && output_used + output_credits == (uint64_t)x->shape.outputs * x->params.output_buffer_flits &&

@@ -9,12 +9,7 @@
  * In a cycle: push what comes in, crossbar_advance, pop what is ready. A single flit pushed, carried and popped in one
  * cycle has spent one cycle here; further latency belongs to the links.
  *
- * Allocators. `random`: every port of an input picks one of the outputs its queues ask for, every output picks one of
- * the ports that picked it, both uniformly; a grant for a full output is lost. `islip` (McKeown): every output grants
- * the requesting input next in its turn, every port accepts the granting output next in its turn, and turns move only
- * with a first-pass acceptance; full outputs make no grants, as in the simulators whose descriptions name it.
- * Random numbers belong to (seed, cycle, pass, port), not to a history: a port that cannot move need not be looked at,
- * and a crossbar that cannot move need not be visited. */
+ * Which input sends to which output in a cycle is decided by an allocator, mem/allocator/. */
 #ifndef HEDDLE_MEM_CROSSBAR_H
 #define HEDDLE_MEM_CROSSBAR_H
 
@@ -29,7 +24,6 @@
 
 enum crossbar_queues { CROSSBAR_FIFO, CROSSBAR_SPLIT, CROSSBAR_VOQ };
 enum crossbar_port_choice { CROSSBAR_PORT_SPLIT, CROSSBAR_PORT_FREE };
-enum crossbar_allocator { CROSSBAR_RANDOM, CROSSBAR_ISLIP };
 
 #define PARAM PARAM_FIELD
 struct crossbar_params {
@@ -56,7 +50,8 @@ struct crossbar_shape {
 
 struct crossbar;
 
-/* Refuses buffers that the largest message does not fit in: it would wait for ever. Allocates for the last time. */
+/* Refuses allocators that there are not, and buffers that the largest message does not fit in: it would wait for ever.
+ * Allocates for the last time. */
 enum status crossbar_create(struct crossbar **out, struct arena *arena, const struct crossbar_params *params,
                             const struct crossbar_shape *shape, struct report *report);
 

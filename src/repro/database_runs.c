@@ -147,7 +147,7 @@ static enum status watch_launches(const struct watching *w, struct report *repor
         const unsigned launch = run->done;
         struct steps steps;
         steps_create(&steps, w->f->e->arena, &(struct steps_filter){.one_block = true, .most = STEPS_MAX});
-        run->launches[launch].issues = &steps.watcher;
+        run->launches[launch].issues = &steps.observer;
         status = run_next(run, report);
         for (unsigned i = 0; !status && i < steps.count; i++)
             if (!add_step(w, launch, i, &steps.items[i]))

@@ -86,7 +86,7 @@ static void draw_mark(struct plot_text *out, enum mark mark, bool is_fit, double
         plot_add_text(out, x + 12, y + 4, "class=\"faint\"", "fit");
 }
 
-/* Over two lines where it is long, parted at a space. */
+/* Over two lines where it is long, broken at a space. */
 static void draw_title(struct plot_text *out, const char *title, double y) {
     size_t cut = strlen(title);
     if (cut > TITLE_LETTERS)

@@ -47,7 +47,7 @@ static void put_text(struct page *page, const char *text, size_t length, bool in
     put_either(page, "", code ? "</code>" : "");
 }
 
-/* Paragraphs are parted by empty lines. */
+/* Empty lines separate paragraphs. */
 static void put_paragraphs(struct page *page, const char *text) {
     while (*(text += strspn(text, "\n"))) {
         const char *end = strstr(text, "\n\n");

@@ -154,7 +154,7 @@ void timeline_create(struct timeline *timeline, struct arena *arena, const struc
         .sm_count = machine->sm_count,
         .issue_cycles = sm_issue_cycles(&machine->sm, machine->warp_size),
     };
-    timeline->watcher = (struct sm_watcher){.self = timeline, .issued = issued, .passed = passed};
+    timeline->observer = (struct sm_observer){.self = timeline, .issued = issued, .passed = passed};
 }
 
 void timeline_launch_ended(struct timeline *timeline, uint64_t cycles) {

@@ -53,7 +53,7 @@ struct timeline_sm {
 struct timeline {
     struct arena *arena;
     struct timeline_window window;
-    struct sm_watcher watcher; /* for struct launch */
+    struct sm_observer observer; /* for struct launch */
     struct timeline_sm *sms;
     uint32_t sm_count, launch;
     unsigned issue_cycles; /* that a warp takes to issue */

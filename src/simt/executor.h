@@ -35,7 +35,7 @@ struct executed {
 };
 
 /* Do the lanes go on at different places? */
-static inline bool executed_parts(const struct executed *executed) {
+static inline bool executed_diverges(const struct executed *executed) {
     bool parts = executed->flow == FLOW_BRANCH && executed->taken && executed->taken != executed->lanes;
     if (executed->flow == FLOW_MULTI || executed->flow == FLOW_CALL) {
         const uint32_t next = executed->next[bits_first(executed->taken)];

@@ -77,14 +77,6 @@ uint64_t formed_fill(struct formed_pool *pool) {
     return changed;
 }
 
-bool formed_offer(const struct formed_pool *pool, unsigned slot, struct group *out) {
-    const struct formed *formed = formed_at(pool, slot);
-    if (!formed)
-        return false;
-    *out = (struct group){.pc = formed->pc, .lanes = formed->lanes, .stop_pc = NO_PC, .threads = formed->threads};
-    return true;
-}
-
 unsigned formed_show(const struct formed_pool *pool, unsigned block, struct group_row *rows, unsigned most) {
     unsigned count = 0;
     for (unsigned slot = 0; slot < ISSUE_SLOTS_MAX && count < most; slot++) {

@@ -46,7 +46,13 @@ uint64_t formed_fill(struct formed_pool *pool);
 static inline struct formed *formed_at(const struct formed_pool *pool, unsigned slot) {
     return pool->slots_free >> slot & 1 ? NULL : &pool->items[pool->slots[slot]];
 }
-bool formed_offer(const struct formed_pool *pool, unsigned slot, struct group *out);
+static inline bool formed_offer(const struct formed_pool *pool, unsigned slot, struct group *out) {
+    const struct formed *formed = formed_at(pool, slot);
+    if (!formed)
+        return false;
+    *out = (struct group){.pc = formed->pc, .lanes = formed->lanes, .stop_pc = NO_PC, .threads = formed->threads};
+    return true;
+}
 /* The groups of a block, those in slots first; how many, at most `most`. */
 unsigned formed_show(const struct formed_pool *pool, unsigned block, struct group_row *rows, unsigned most);
 

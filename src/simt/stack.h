@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stack of groups of threads that parted, reconvergence at immediate post-dominators [000 §3.2]: what mechanisms
+/* A stack of groups of threads that diverged, reconvergence at immediate post-dominators [000 §3.2]: what mechanisms
  * share that keep one. Threads are bits of STACK_ROWS words of 32 at most, which who includes this defines.
  *
  * An entry is (PC, threads, where they reconverge). The top runs. Threads that part leave an entry for the meeting point

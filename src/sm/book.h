@@ -19,14 +19,13 @@ static inline struct booking sm_stall(const struct sm *sm, const struct sm_warp 
     return (struct booking){warp->pc, SLOT_STALL + stage};
 }
 
-/* The same of a slot in which a scheduler with these ready warps issues nothing. */
-static inline struct booking sm_empty(const struct sm *sm, unsigned scheduler, slot_set ready) {
+/* The same of a slot in which a scheduler with these ready warps issues nothing. `memory`: all that has not ended waits for it. */
+static inline struct booking sm_empty(const struct sm *sm, unsigned scheduler, slot_set ready, bool memory) {
     if (ready) {
         const struct sm_warp *warp = &sm->warps[sm_oldest(sm, ready)];
         return sm_stall(sm, warp, sm->holding ? SM_UNIT_MEMORY : warp->ready_unit);
     }
     const slot_set mine = sm->used & sm->scheduler_warps[scheduler], soon = mine & ~sm->stalled_long;
-    const bool memory = sm->regroup ? sm_regroup_waits_for_memory(sm) : sm->used && !(sm->used & ~sm->stalled_long);
     const uint32_t pc = mine ? sm->warps[sm_oldest(sm, soon ? soon : mine)].pc : sm->module->code_count;
     return (struct booking){pc, memory ? SLOT_MEMORY : SLOT_IDLE};
 }

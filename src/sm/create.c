@@ -39,7 +39,7 @@ static enum status create_schedulers(struct sm *sm, struct report *report) {
 static enum status create_predictor(struct sm *sm, struct report *report) {
     const struct predictor_ops *ops;
     const struct predictor_shape keys = sm_predictor_keys(&sm->params);
-    sm->tells_all = sm->shape.watcher || sm_hears(sm, SCHEDULER_ISSUED);
+    sm->tells_all = sm->shape.observer || sm_hears(sm, SCHEDULER_ISSUED);
     sm->is_watched = sm->tells_all || sm_hears(sm, SCHEDULER_BRANCHED) || sm_predicts(&sm->params);
     if (!sm_predicts(&sm->params))
         return STATUS_OK;
@@ -62,14 +62,18 @@ static void create_slots(struct sm *sm, const struct sm_parts *parts) {
     const bool forms = sm->forming != NULL;
     sm->whole_warps = !forms && !sm->mechanism->waiting;
     sm->slips = sm->mechanism->slipping != NULL;
-    sm->loads_part = forms && (sm->params.load_return == SM_RETURN_OWN ? !sm->forming->returns_together
-                                                                       : sm->params.load_return == SM_RETURN_THREAD);
+    sm->loads_return_apart =
+        forms && (sm->params.load_return == SM_RETURN_OWN ? !sm->forming->returns_together
+                                                          : sm->params.load_return == SM_RETURN_THREAD);
     sm->formed_fetched =
         forms && (sm->forming->fetches_alone || (parts->caches->instruction_perfect && !sm->forming->ahead));
     sm->books_later = sm->wide == 1 && !forms;
     sm->slot_count = forms ? ISSUE_SLOTS_MAX : sm->warp_count;
     sm->stalled_long = ~(slot_set)0; /* whoever has not begun: a fetch group of nobody does not keep priority */
     sm->pending = ARENA_ARRAY(sm->arena, struct sm_pending, (size_t)sm->slot_count * sm->register_words);
+    sm->front = forms ? &sm_formed_groups : sm->mechanism->waiting ? &sm_paths : &sm_whole_warps;
+    sm->run = sm->front->run;
+    sm->of_any_block = forms ? ~(slot_set)0 : 0;
     sm->regroup = forms ? sm_regroup_create(sm->arena, sm->warp_count) : NULL;
     sm->waits = waits_create(sm->arena, sm->warp_count, sm->whole_warps ? 1 : LANES_MAX);
     for (unsigned w = 0; w < sm->slot_count; w++) {
@@ -149,7 +153,7 @@ static enum status create_caches(struct sm *sm, const struct sm_parts *parts, st
 enum status sm_make(struct sm **out, struct arena *arena, const struct sm_parts *parts, struct report *report) {
     struct sm *sm = arena_alloc_aligned(arena, sizeof *sm, 64);
     const struct sm_shape *shape = parts->shape;
-    sm->arena = arena, sm->shape = *shape, sm->entries = &SM_ENTRIES, sm->run = SM_ENTRIES.run;
+    sm->arena = arena, sm->shape = *shape, sm->entries = &SM_ENTRIES;
     sm->params = *parts->params, sm->params.pipeline = sm_pipeline(parts->params, parts->mechanism);
     sm->module = parts->module, sm->timed = parts->code->timed, sm->register_words = parts->code->register_words;
     sm->executor = *parts->executor, sm->requests = parts->requests, sm->replies = parts->replies;

@@ -1,49 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fetch: a few instructions of one warp at a time, from one line of the instruction cache. */
+#include "sm/fetch.h"
+
 #include "sm/wheel.h"
 
 enum { LINE_INSTRUCTIONS = 16 };
 #define CODE_SPACE (UINT64_C(1) << 41) /* where the memory system sees code */
 
 /* The outcome of the warp's branch is known. Apart from the loop over cycles: most machines know it at once. */
-static __attribute__((noinline)) void know_outcome(struct sm *sm, unsigned warp) {
+__attribute__((noinline)) void sm_know_outcome(struct sm *sm, unsigned warp) {
     struct sm_warp *w = &sm->warps[warp];
     const struct sm_kept kept = sm->kept[warp];
-    w->astray = w->fetching = false;
+    w->wrong_path = w->fetching = false;
     w->buffer_pc = w->pc;
     w->buffer_end = w->pc - kept.pc < kept.end - kept.pc ? kept.end : w->pc;
-    sm_consider_warp(sm, warp);
+    sm->front->consider(sm, warp);
 }
 
-void sm_fetched(struct sm *sm, unsigned warp) {
-    struct sm_warp *w = &sm->warps[warp];
-    if (!w->fetching) {
-        if (w->astray && sm->kept) /* the fetch in vain has not had its turn */
-            know_outcome(sm, warp);
-        return;
-    }
-    w->fetching = false;
-    w->buffer_pc = w->pc;
-    if (w->astray) { /* issue finds out now */
-        if (sm->kept) {
-            know_outcome(sm, warp);
-            return;
-        }
-        w->astray = false;
-        w->buffer_end = w->pc;
-        sm_consider_warp(sm, warp);
-        return;
-    }
-    const uint32_t left = (~w->pc & sm->line_mask) + 1;
-    w->buffer_end = w->pc + (left < sm->params.fetch_width ? left : sm->params.fetch_width);
-    sm_consider_fetched(sm, warp);
-}
-
-void sm_fetched_astray(struct sm *sm, unsigned warp) {
+void sm_fetched_wrong_path(struct sm *sm, unsigned warp) {
     struct sm_warp *w = &sm->warps[warp];
     if (w->fetching)
         return;
-    w->astray = true;
+    w->wrong_path = true;
     if (w->buffer_end == w->buffer_pc) /* the fetch to come is in vain */
         return;
     w->fetching = true; /* what is here is looked at in the next cycle */
@@ -57,7 +35,7 @@ static bool was_right(struct sm *sm, unsigned warp, const struct executed *execu
     struct group next;
     if (sm->predictor->ops->knows)
         return true;
-    if (!executed_parts(executed))
+    if (!executed_diverges(executed))
         return predicted == (executed->taken != 0);
     return !sm->mechanism->offer(sm->control, warp, &next) || next.pc == sides[predicted] ||
            next.pc != sides[!predicted];
@@ -79,7 +57,7 @@ void sm_predict(struct sm *sm, unsigned warp, const struct executed *executed) {
     predictor->stats.squashed += predictor->ops != NULL;
     sm->kept[warp] = (struct sm_kept){executed->pc + 1, predictor->ops ? executed->pc + 1 : w->buffer_end};
     w->buffer_end = executed->pc + 1;
-    w->astray = true;
+    w->wrong_path = true;
     w->fetching = !predictor->ops;
     sm_event(sm, sm->now + sm->params.branch_cycles, EVENT_FETCHED, warp);
 }
@@ -135,7 +113,7 @@ static bool fetch_warp(struct sm *sm, unsigned warp) {
         sm->stats.fetches++;
         return true;
     }
-    if (w->astray && sm->kept) { /* what a branch was predicted to go to: only the turn counts */
+    if (w->wrong_path && sm->kept) { /* what a branch was predicted to go to: only the turn counts */
         w->fetching = true;
         sm->wants_fetch &= ~set_of(warp);
         sm->stats.fetches++;

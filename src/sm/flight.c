@@ -69,65 +69,9 @@ void sm_end_if_done(struct sm *sm, unsigned number) {
     if (!place->used || place->waiting.alive || place->stores || place->in_flight)
         return;
     for (unsigned w = number * sm->shape.warps_per_place; w < (number + 1) * sm->shape.warps_per_place; w++)
-        if (!sm->regroup && sm->warps[w].in_flight)
+        if (sm->warps[w].in_flight)
             return;
     place->used = false;
     sm->places_used--;
     sm->stats.blocks++;
-}
-
-/* A register has come, or memory is quieter: the instruction is still the same and in the buffer. */
-static inline void consider_hazard(struct sm *sm, unsigned w) {
-    const struct sm_warp *warp = &sm->warps[w];
-    if ((warp->stage != WAIT_REGISTER && warp->stage != WAIT_MEMORY) || !warp->group.lanes)
-        return;
-    const struct timed *timed = &sm->timed[warp->pc];
-    const enum sm_wait wait = sm_find_wait(sm, w, timed);
-    if (wait == warp->stage)
-        return;
-    sm_join_sets(sm, w, wait, timed->unit);
-    sm_set_wait(sm, w, wait);
-}
-
-static inline void end_instruction(struct sm *sm, unsigned w, const struct timed *timed) {
-    sm_clear_pending(sm->warps[w].pending, timed);
-    sm->warps[w].in_flight--;
-    if (set_has(sm->used, w))
-        consider_hazard(sm, w);
-    else
-        sm_end_if_done(sm, w / sm->shape.warps_per_place);
-}
-
-/* Lanes of it still wait by themselves: the flight stays theirs. */
-static __attribute__((noinline, cold)) void land(struct sm *sm, struct flight *flight, const struct timed *timed) {
-    flight->landed = true;
-    end_instruction(sm, flight->warp, timed);
-}
-
-void sm_write_back(struct sm *sm, uint32_t number) {
-    struct flight *flight = &sm->flights[number];
-    if (flight->pc == NO_PC) {
-        sm_arrive_apart(sm, number);
-        return;
-    }
-    if (sm->regroup) {
-        sm_regroup_write_back(sm, number);
-        return;
-    }
-    const unsigned w = flight->warp;
-    struct sm_warp *warp = &sm->warps[w];
-    const struct timed *timed = &sm->timed[flight->pc];
-    if (timed->unit == SM_UNIT_MEMORY) {
-        if (flight->ticket != NO_TICKET) {
-            sm->executor.finish(sm->executor.self, flight->ticket);
-            warp->atomics_in_flight--;
-        }
-        warp->memory_in_flight--;
-        if (flight->apart) {
-            land(sm, flight, timed);
-            return;
-        }
-    }
-    sm_free_flight(sm, number);
-    end_instruction(sm, w, timed);
 }

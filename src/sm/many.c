@@ -12,3 +12,4 @@
 #include "sm/regroup.c"
 #include "sm/tell.c"
 #include "sm/wait.c"
+#include "sm/warps.c"

@@ -54,14 +54,14 @@ void sm_looked_up(struct sm *sm, uint32_t number, uint32_t lanes) {
         flight->outstanding = 0;
     }
     if (lanes && sm->warps[w].group.asks) /* else it is being issued and is looked at after that, or has gone on */
-        sm_update_warp(sm, w);
+        sm->front->update(sm, w);
 }
 
 static void arrive_apart(struct sm *sm, unsigned w, uint32_t lanes) {
     const unsigned place = w / sm->shape.warps_per_place;
     sm->places[place].in_flight -= bits_count(lanes);
     if (sm->mechanism->slipping->arrived(sm->control, w, lanes))
-        sm_update_warp(sm, w);
+        sm->front->update(sm, w);
 }
 
 void sm_arrive_apart(struct sm *sm, uint32_t number) {
@@ -152,14 +152,14 @@ static __attribute__((noinline)) bool pass_l1(struct sm *sm, struct queued *entr
 static inline bool passes_by(const struct sm *sm, const struct queued *entry) {
     const unsigned w = sm->flights[entry->flight].warp;
     return sm->bypass && entry->kind == ACCESS_LOAD && w < SET_SLOTS && set_has(sm->bypass, w) &&
-           !sm->l1_keeps_writes && !sm->loads_part && !sm->slips && !sm->l2;
+           !sm->l1_keeps_writes && !sm->loads_return_apart && !sm->slips && !sm->l2;
 }
 
 /* One transaction; false: blocked. `watched`: the scheduler hears of it, or may send it past the L1. */
 static inline __attribute__((always_inline)) bool transact(struct sm *sm, struct queued *entry, bool watched) {
     struct flight *flight = &sm->flights[entry->flight];
     const uint32_t room = sm_room(sm);
-    const bool alone = sm->loads_part && entry->kind == ACCESS_LOAD;
+    const bool alone = sm->loads_return_apart && entry->kind == ACCESS_LOAD;
     const uint32_t waiter = alone ? sm_regroup_split(sm, entry->flight, entry->lanes[entry->next]) : entry->flight;
     const struct request request = {.address = entry->address[entry->next],
                                     .tag = alone ? waiter : waiter_tag(sm, entry),
@@ -346,12 +346,12 @@ void sm_acknowledge(struct sm *sm, unsigned number) {
     struct sm_place *place = &sm->places[number];
     if (--place->stores)
         return;
-    const slot_set formed = sm->regroup ? ~(slot_set)0 : 0, all = set_low(sm->shape.warps_per_place);
-    const slot_set slots = formed | all << number * sm->shape.warps_per_place;
+    const slot_set all = set_low(sm->shape.warps_per_place);
+    const slot_set slots = sm->of_any_block | all << number * sm->shape.warps_per_place;
     for (slot_set rest = slots & sm->used; rest; rest &= rest - 1) {
         const unsigned w = set_first(rest);
         if (sm->warps[w].stage == WAIT_MEMORY)
-            sm_consider_warp(sm, w); /* fences wait for this */
+            sm->front->consider(sm, w); /* fences wait for this */
     }
     sm_end_if_done(sm, number);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mechanisms that dissolve groups: a group leaves its slot when it issues, its threads are on their own until their
+/* The front end of groups that form anew: a group leaves its slot when it issues, its threads are on their own until their
  * instruction is written back, each load's as their data come, and what they form then stands in any slot. */
 #include <string.h>
 
 #include "simt/threads.h"
-#include "sm/book.h"
+#include "sm/cycle.h"
 #include "sm/flight.h"
-#include "sm/ready.h"
+#include "sm/issue.h"
 
 struct regroup {
     uint16_t (*threads)[LANES_MAX]; /* of each flight */
@@ -27,25 +27,27 @@ struct regroup *sm_regroup_create(struct arena *arena, unsigned warps) {
     return regroup;
 }
 
-void sm_regroup_start(struct sm *sm, unsigned warp, uint32_t pc, uint32_t lanes) {
+static void start_threads(struct sm *sm, unsigned warp, uint32_t pc, uint32_t lanes) {
     const uint64_t slots = sm->mechanism->start(sm->control, warp, pc, lanes);
     sm->regroup->alive += bits_count(lanes);
     for (uint64_t rest = slots; rest; rest &= rest - 1)
         sm->progress[bits_first64(rest)] = 0;
-    sm_look_again(sm, slots);
+    sm_look_again(sm, &sm_formed_groups, slots);
 }
 
 void sm_regroup_advance(struct sm *sm) {
     sm->mechanism_wake = NO_CYCLE;
-    sm_look_again(sm, sm->forming->advance(sm->control));
+    sm_look_again(sm, &sm_formed_groups, sm->forming->advance(sm->control));
 }
 
-bool sm_regroup_waits_for_memory(const struct sm *sm) {
+/* Every unfinished thread waits for memory, or for threads that do. */
+static bool threads_at_memory(const struct sm *sm) {
     const struct regroup *all = sm->regroup;
     return all->at_memory && all->at_memory + sm->at_others == all->alive;
 }
 
-unsigned sm_regroup_place(const struct sm *sm, const struct group *group) {
+/* The block of its threads. */
+static unsigned place_of(const struct sm *sm, const struct group *group) {
     return group->threads[bits_first(group->lanes)] / LANES_MAX / sm->shape.warps_per_place;
 }
 
@@ -65,8 +67,10 @@ static void consider_held(struct sm *sm, unsigned w) {
 }
 
 /* The group in a slot: whoever is in it has no instruction in flight, so that no register is waited for. */
-void sm_consider_formed(struct sm *sm, unsigned slot) {
+static void consider_formed(struct sm *sm, unsigned slot) {
     struct sm_warp *warp = &sm->warps[slot];
+    if (!set_has(sm->used, slot))
+        return;
     if (warp->waits) {
         consider_held(sm, slot);
         return;
@@ -76,8 +80,7 @@ void sm_consider_formed(struct sm *sm, unsigned slot) {
     if (warp->pc - warp->buffer_pc >= warp->buffer_end - warp->buffer_pc) {
         wait = WAIT_FETCH;
         warp->buffer_end = warp->pc;
-    } else if (timed->order == ORDER_FENCE && !sm->forming->more &&
-               sm->places[sm_regroup_place(sm, &warp->group)].stores)
+    } else if (timed->order == ORDER_FENCE && !sm->forming->more && sm->places[place_of(sm, &warp->group)].stores)
         wait = WAIT_MEMORY;
     warp->buffer_pc = warp->pc;
     sm_join_sets(sm, slot, wait, timed->unit);
@@ -91,7 +94,7 @@ static uint8_t first_bank(const struct sm *sm, const struct sm_warp *warp) {
 }
 
 /* The group in a slot of a mechanism that dissolves them: another, a grown one, or none. */
-void sm_update_formed(struct sm *sm, unsigned slot) {
+static void update_formed(struct sm *sm, unsigned slot) {
     struct sm_warp *warp = &sm->warps[slot];
     const slot_set bit = set_of(slot);
     sm->wants_fetch &= ~bit;
@@ -117,22 +120,22 @@ void sm_update_formed(struct sm *sm, unsigned slot) {
     if (sm->forming->ahead && !warp->waits)
         warp->bank = first_bank(sm, warp);
     if (!warp->waits)
-        sm->slot_places[slot] = (uint8_t)sm_regroup_place(sm, &warp->group);
+        sm->slot_places[slot] = (uint8_t)place_of(sm, &warp->group);
     if (warp->group.pc != warp->pc) {
         sm_set_wait(sm, slot, warp->stage == WAIT_FETCH ? WAIT_TURN : WAIT_FETCH);
         warp->pc = warp->group.pc;
-        warp->astray |= warp->fetching; /* the mechanism has put another group here */
+        warp->wrong_path |= warp->fetching; /* the mechanism has put another group here */
     }
     if (sm->formed_fetched) /* as static warps are fetched for while they are in flight, at the PCs their threads go to */
         warp->buffer_pc = warp->pc, warp->buffer_end = warp->pc + 1;
-    sm_consider_formed(sm, slot);
+    consider_formed(sm, slot);
     if (sm->forming->more && warp->ready_unit == SM_UNIT_MEMORY) /* others of the bundle may need no memory */
         sm_set_ready(sm, slot, SM_UNIT_SP);
 }
 
 /* ---- back from the pipeline ---- */
 
-void sm_regroup_write_back(struct sm *sm, uint32_t number) {
+static void write_back_group(struct sm *sm, uint32_t number) {
     struct flight *flight = &sm->flights[number];
     struct sm_place *place = &sm->places[flight->place];
     const uint32_t lanes = flight->lanes;
@@ -146,7 +149,7 @@ void sm_regroup_write_back(struct sm *sm, uint32_t number) {
     sm->regroup->stays[number] = 0;
     sm_free_flight(sm, number);
     if (lanes)
-        sm_look_again(sm, sm->forming->returned(sm->control, sm->regroup->threads[number], lanes));
+        sm_look_again(sm, &sm_formed_groups, sm->forming->returned(sm->control, sm->regroup->threads[number], lanes));
     sm_end_if_done(sm, (unsigned)(place - sm->places));
 }
 
@@ -199,7 +202,9 @@ static void return_with_flight(struct sm *sm, unsigned thread) {
         }
 }
 
-slot_set sm_regroup_go_on(struct sm *sm, unsigned warp, uint32_t lanes) {
+/* The barrier of these lanes of the warp has opened: they come back, those that their slot keeps (`ahead`) when their
+ * instruction is written back too. */
+static slot_set go_on_threads(struct sm *sm, unsigned warp, uint32_t lanes) {
     const struct regroup *regroup = sm->regroup;
     uint16_t threads[LANES_MAX];
     uint32_t back = 0;
@@ -219,8 +224,10 @@ slot_set sm_regroup_go_on(struct sm *sm, unsigned warp, uint32_t lanes) {
     return back ? changed | sm->forming->returned(sm->control, threads, back) : changed;
 }
 
-slot_set sm_regroup_launch(struct sm *sm, unsigned slot, unsigned warp, const struct group *group,
-                           const struct access *access, struct bundle *bundle) {
+/* Threads of one warp, whose group has no threads of its own, go on together, through the pipeline where it has room for one
+ * more. */
+static slot_set launch_threads(struct sm *sm, unsigned slot, unsigned warp, const struct group *group,
+                               const struct access *access, struct bundle *bundle) {
     const uint32_t pc = group->pc, lanes = group->lanes;
     uint16_t threads[LANES_MAX];
     threads_of_warp(threads, warp, LANES_MAX);
@@ -242,7 +249,7 @@ static bool has_room(struct sm *sm, const struct group *group) {
     const struct timed *timed = &sm->timed[group->pc];
     if (sm->free_flight == NO_FLIGHT)
         return false;
-    if (timed->order == ORDER_FENCE && sm->places[sm_regroup_place(sm, group)].stores)
+    if (timed->order == ORDER_FENCE && sm->places[place_of(sm, group)].stores)
         return false;
     return timed->unit != SM_UNIT_MEMORY || sm->queue_count < sm->params.memory_queue;
 }
@@ -253,7 +260,7 @@ static slot_set issue_group(struct sm *sm, unsigned slot, const struct group *gr
         return sm_meet(sm, slot, group, bundle);
     struct executed executed;
     struct access access;
-    const unsigned home = sm_regroup_place(sm, group);
+    const unsigned home = place_of(sm, group);
     sm->executor.step(sm->executor.self, slot, group, 0, sm->now, &executed, &access);
     sm_count_group(sm, bits_count(group->lanes));
     if (executed.flow == FLOW_FAULT) {
@@ -284,9 +291,9 @@ static slot_set issue_group(struct sm *sm, unsigned slot, const struct group *gr
         sm->regroup->issued_pc[slot] = group->pc;
     }
     slot_set changed = sm->mechanism->issued(sm->control, slot, group, &executed);
-    sm_tell_watcher(sm, slot,
-                    &(struct group){.pc = group->pc, .lanes = group->lanes, .threads = sm->regroup->threads[number]},
-                    &executed, number);
+    sm_tell_observer(sm, slot,
+                     &(struct group){.pc = group->pc, .lanes = group->lanes, .threads = sm->regroup->threads[number]},
+                     &executed, number);
     if (sm->hears)
         sm_tell_issue(sm, slot, group, &executed);
     sm_book_flight(sm, slot, number, &access, bundle);
@@ -295,10 +302,10 @@ static slot_set issue_group(struct sm *sm, unsigned slot, const struct group *gr
     case FLOW_BRANCH:
         if (sm->predictor)
             predictor_branched(sm->predictor, slot, threads, &executed, &predicted);
-        sm_count_parting(sm, &executed);
+        sm_count_divergence(sm, &executed);
         break;
     case FLOW_MULTI:
-    case FLOW_CALL: sm_count_parting(sm, &executed); break;
+    case FLOW_CALL: sm_count_divergence(sm, &executed); break;
     case FLOW_EXIT:
         sm->regroup->alive -= bits_count(executed.taken);
         changed |= sm_end_threads(sm, home, slot, threads, &executed, bundle);
@@ -320,12 +327,11 @@ static unsigned pick_slot(struct sm *sm, unsigned scheduler, slot_set possible) 
     const unsigned slot = sm->forming->pick(sm->control, (uint64_t)possible);
     if (slot != ISSUE_SLOTS_MAX)
         return slot;
-    sm_book(sm, sm_empty(sm, scheduler, 0), 1);
+    sm_book(sm, sm_empty(sm, scheduler, 0, threads_at_memory(sm)), 1);
     return SCHEDULER_NONE;
 }
 
-/* Apart from the cycle loop, which would have fewer registers for warps that keep their slots. */
-__attribute__((noinline)) unsigned sm_regroup_issue(struct sm *sm, unsigned scheduler, slot_set possible) {
+static unsigned issue_formed_one(struct sm *sm, unsigned scheduler, slot_set possible) {
     const unsigned slot = pick_slot(sm, scheduler, possible);
     if (slot == SCHEDULER_NONE)
         return 0;
@@ -345,7 +351,7 @@ __attribute__((noinline)) unsigned sm_regroup_issue(struct sm *sm, unsigned sche
     }
     if (!sm->forming->ahead) /* else what has been fetched is used up as its PC passes it by */
         warp->buffer_end = warp->buffer_pc;
-    sm_look_again(sm, changed);
+    sm_look_again(sm, &sm_formed_groups, changed);
     if (!bundle.lanes) {
         sm_book(sm, sm_stall(sm, &sm->warps[set_first(possible)], SM_UNIT_MEMORY), 1);
         return 0;
@@ -353,4 +359,32 @@ __attribute__((noinline)) unsigned sm_regroup_issue(struct sm *sm, unsigned sche
     sm->scheduler_class[scheduler] = sm_width_class(sm, bits_count(bundle.lanes));
     sm_count_issued(sm, scheduler, 1);
     return bundle.turns;
+}
+
+static void issue_formed(struct sm *sm) { sm_issue_each(sm, &sm_formed_groups, issue_formed_one); }
+
+/* Those who wait have not come back. */
+static void hold_threads(struct sm *sm, unsigned warp, uint32_t pc, uint32_t lanes) {
+    (void)sm, (void)warp, (void)pc, (void)lanes;
+}
+
+static bool has_threads(const struct sm *sm, unsigned warp) { return sm->mechanism->alive(sm->control, warp) != 0; }
+
+static bool run_formed(struct sm *sm, uint64_t from, uint64_t to);
+
+SM_STAGE const struct sm_front sm_formed_groups = {.run = run_formed,
+                                                   .start = start_threads,
+                                                   .update = update_formed,
+                                                   .consider = consider_formed,
+                                                   .fetched = consider_formed,
+                                                   .issue = issue_formed,
+                                                   .write_back = write_back_group,
+                                                   .hold = hold_threads,
+                                                   .go_on = go_on_threads,
+                                                   .launch = launch_threads,
+                                                   .all_at_memory = threads_at_memory,
+                                                   .is_here = has_threads};
+
+static bool run_formed(struct sm *sm, uint64_t from, uint64_t to) {
+    return sm_run_awake(sm, &sm_formed_groups, from, to);
 }

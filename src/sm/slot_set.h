@@ -14,6 +14,7 @@ static inline unsigned set_first(slot_set set) {
 }
 #define SM_ENTRIES sm_many
 #define SM_STAGE static /* of the functions that stages share: each copy has its own */
+#define SM_TABLE static
 #define SCHEDULER_NAME(id) scheduler_many_##id
 #define scheduler_find scheduler_many_find
 #else
@@ -23,6 +24,7 @@ typedef uint64_t slot_set;
 static inline unsigned set_first(slot_set set) { return bits_first64(set); }
 #define SM_ENTRIES sm_few
 #define SM_STAGE
+#define SM_TABLE extern
 #define SCHEDULER_NAME(id) scheduler_##id
 #endif
 

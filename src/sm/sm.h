@@ -76,7 +76,7 @@ static inline void sm_inst_stats_add(struct sm_inst_stats *into, const struct sm
 
 struct sm;
 
-/* For those who look on: one issue of a group, after the mechanism has heard of it. */
+/* For observers: one issue of a group, after the mechanism has heard of it. */
 struct sm_issue {
     uint64_t cycle;
     unsigned slot;
@@ -84,7 +84,7 @@ struct sm_issue {
     struct group group;
     const struct executed *executed;
 };
-struct sm_watcher {
+struct sm_observer {
     void *self;
     void (*issued)(void *self, const struct sm *sm, const struct sm_issue *issue);
     /* Every cycle that an SM has run; cycles in which nothing can happen may be left out. NULL: SMs run as ever. */
@@ -113,9 +113,9 @@ struct sm_shape {
     struct sm_inst_stats *instructions;
     struct sm_histograms *histograms;
     const void *mechanism_params;
-    uint64_t share;                   /* requests of 1000 cycles that are its part of the memory's bandwidth */
-    const struct sm_watcher *watcher; /* NULL: nobody */
-    bool l1_far;                      /* cache_is_far, of all SMs together */
+    uint64_t share;                     /* requests of 1000 cycles that are its part of the memory's bandwidth */
+    const struct sm_observer *observer; /* NULL: nobody */
+    bool l1_far;                        /* cache_is_far, of all SMs together */
 };
 
 /* The pipeline that an SM has with this mechanism: where threads, or warps that may part, have one instruction in flight

@@ -107,7 +107,7 @@ struct sm_warp {
     uint8_t stage, held; /* enum sm_wait of the present wait */
     uint32_t buffer_pc,
         buffer_end;             /* instructions fetched: from one to before the other; behind pc, those have passed */
-    bool fetching, astray;      /* astray: what comes is not what it goes on with */
+    bool fetching, wrong_path;  /* wrong_path: what comes is not what it goes on with */
     uint8_t width, width_class; /* of the group: lanes; eighths, from issued_1 on */
     struct group
         group;      /* that it would issue: as last offered, or gone on from there in a straight run; no lanes: none */
@@ -157,9 +157,10 @@ struct sm {
     const struct divergence_ops *mechanism;
     const struct divergence_forming *forming; /* its own; NULL: warps keep their slots */
     void *control;
-    struct regroup *regroup; /* of forming; NULL: warps keep their slots */
-    bool whole_warps;        /* and wait for others as a whole */
-    bool loads_part;         /* threads come back with their own data */
+    const struct sm_front *front;
+    struct regroup *regroup; /* of formed groups */
+    bool whole_warps;        /* warps wait for others as a whole */
+    bool loads_return_apart; /* threads come back with their own data */
     struct waits *waits;     /* of each warp */
     uint32_t at_others;      /* threads that wait for threads */
     bool slips;              /* lanes of a warp go on while others wait for their data */
@@ -171,7 +172,7 @@ struct sm {
     struct sm_shape shape;
     unsigned warp_count, slot_count;
     const struct sm_entries *entries;
-    bool (*run)(struct sm *sm, uint64_t from, uint64_t to); /* the same as in entries: called most */
+    bool (*run)(struct sm *sm, uint64_t from, uint64_t to); /* of its front end: called most */
     struct link *requests, *replies;
     struct cache *l1, *instruction, *constant;
     struct own_l2 *l2;    /* NULL: none */
@@ -257,6 +258,7 @@ struct sm {
     slot_set bypass;                          /* warps whose loads pass the L1 by, as the scheduler says */
     slot_set near; /* warps whose last access to memory has met no miss so far: what they wait for may be near */
     slot_set unit_blocked; /* warps that are ready but whose unit has no room, booked as waiting for it */
+    slot_set of_any_block; /* slots that hold threads of one block, then of another */
     slot_set older[SET_SLOTS];
     struct scheduler_view view; /* what schedulers are shown */
     slot_set scheduler_warps[SCHEDULERS_MAX];
@@ -273,11 +275,37 @@ struct sm {
     uint64_t wheel_bits[WHEEL_SLOTS / 64];
 };
 
-/* What is called from outside and knows sets of slots, of cycle.c and of many.c: sm_create, sm_run of an SM that is awake,
- * sm_settle, sm_clean, sm_describe, sm_view_slot, sm_count_waits. */
+/* How what stands in slots is found, issued and brought back: chosen once, when the SM is made. */
+struct sm_front {
+    /* The loop over cycles of an SM that is awake: sm/cycle.h. */
+    bool (*run)(struct sm *sm, uint64_t from, uint64_t to);
+    /* A warp of a block that begins. */
+    void (*start)(struct sm *sm, unsigned warp, uint32_t pc, uint32_t lanes);
+    /* Looks at a slot anew: what it would issue and what it waits for. */
+    void (*update)(struct sm *sm, unsigned slot);
+    /* The same while the mechanism's offer stands: instructions or registers have come. */
+    void (*consider)(struct sm *sm, unsigned slot);
+    /* The same when its instructions have come: it waited for them, and was in no set. */
+    void (*fetched)(struct sm *sm, unsigned slot);
+    void (*issue)(struct sm *sm);
+    void (*write_back)(struct sm *sm, uint32_t flight);
+    /* Threads that wait for others (wait.c): these lanes do; go on, when the last has come; go on with the instruction that they waited
+     * at, through the pipeline where it has room. The slots to be looked at again. */
+    void (*hold)(struct sm *sm, unsigned warp, uint32_t pc, uint32_t lanes);
+    slot_set (*go_on)(struct sm *sm, unsigned warp, uint32_t lanes);
+    slot_set (*launch)(struct sm *sm, unsigned slot, unsigned warp, const struct group *group,
+                       const struct access *access, struct bundle *bundle);
+    /* Does all that has not ended wait for memory? */
+    bool (*all_at_memory)(const struct sm *sm);
+    /* Has the warp threads that have not ended? */
+    bool (*is_here)(const struct sm *sm, unsigned warp);
+};
+/* Warps that keep their slots and wait as a whole; whose lanes wait on their own; groups that form anew. */
+SM_TABLE const struct sm_front sm_whole_warps, sm_paths, sm_formed_groups;
+
+/* What is called from outside and knows sets of slots, of cycle.c and of many.c: sm_create, sm_settle, sm_clean, sm_describe, sm_view_slot, sm_count_waits. */
 struct sm_entries {
     enum status (*create)(struct sm **out, struct arena *arena, const struct sm_parts *parts, struct report *report);
-    bool (*run)(struct sm *sm, uint64_t from, uint64_t to);
     void (*settle)(struct sm *sm, uint64_t cycle);
     void (*describe)(const struct sm *sm, struct report *report);
     bool (*clean)(struct sm *sm, bool l1, bool l2);
@@ -285,38 +313,37 @@ struct sm_entries {
     void (*count_waits)(const struct sm *sm, uint64_t waits[WAIT_COUNT]);
 };
 extern const struct sm_entries sm_few, sm_many;
-/* create.c */
 SM_STAGE enum status sm_make(struct sm **out, struct arena *arena, const struct sm_parts *parts, struct report *report);
-/* cycle.c */
-/* An event that the wheel does not reach yet. */
+/* cycle.c: an event that the wheel does not reach yet. */
 SM_STAGE void sm_far_event(struct sm *sm, uint64_t cycle, enum event_kind kind, uint32_t value);
+/* Events that the wheel reaches by now go into it. */
+SM_STAGE void sm_draw_near(struct sm *sm);
+/* One of the blocks that were given begins. */
+SM_STAGE void sm_start_given(struct sm *sm);
+/* It has faulted: what is left of the epoch is booked. */
+SM_STAGE void sm_end_faulted(struct sm *sm);
 /* fetch.c */
 SM_STAGE void sm_fetch(struct sm *sm);
 /* With the first block: lines of code need not be looked up again once they have come, when the kernel calls nothing and
  * its lines fit the instruction cache's sets. */
 SM_STAGE void sm_remember_code(struct sm *sm, uint32_t first_pc);
-SM_STAGE void sm_fetched(struct sm *sm, unsigned warp);
+/* The outcome of the warp's branch is known. */
+SM_STAGE void sm_know_outcome(struct sm *sm, unsigned warp);
 /* The warp goes on elsewhere than behind its last instruction, where fetch went. */
-SM_STAGE void sm_fetched_astray(struct sm *sm, unsigned warp);
+SM_STAGE void sm_fetched_wrong_path(struct sm *sm, unsigned warp);
 /* The warp has issued a branch, of which the mechanism has heard. If it was a conditional one, fetch, which hears of it
  * later, waits or goes on as is predicted, and if that is wrong begins anew when it hears. */
 SM_STAGE void sm_predict(struct sm *sm, unsigned warp, const struct executed *executed);
 SM_STAGE void sm_instruction_arrived(struct sm *sm, uint64_t address);
 /* issue.c */
-SM_STAGE void sm_count_parting(struct sm *sm, const struct executed *executed);
-/* Looks at a warp anew: what it would issue and what it waits for. */
-SM_STAGE void sm_update_warp(struct sm *sm, unsigned warp);
-/* The same while the mechanism's offer stands: instructions or registers have come. */
-SM_STAGE void sm_consider_warp(struct sm *sm, unsigned warp);
-/* The same when its instructions have come: it waited for them, and was in no set. */
-SM_STAGE void sm_consider_fetched(struct sm *sm, unsigned warp);
-SM_STAGE void sm_issue(struct sm *sm);
-/* pipeline.memory_in_flight: what holds back a warp without a scoreboard that goes on beside its loads and stores. */
-SM_STAGE enum sm_wait sm_find_wait_beside(const struct sm *sm, unsigned warp, const struct timed *timed);
+SM_STAGE void sm_count_divergence(struct sm *sm, const struct executed *executed);
 /* Nothing issues from this cycle on. */
 SM_STAGE void sm_begin_empty(struct sm *sm);
 /* What has passed so is booked. */
 SM_STAGE void sm_end_empty(struct sm *sm);
+/* warps.c */
+/* pipeline.memory_in_flight: what holds back a warp without a scoreboard that goes on beside its loads and stores. */
+SM_STAGE enum sm_wait sm_find_wait_beside(const struct sm *sm, unsigned warp, const struct timed *timed);
 /* flight.c */
 /* Behind those given back come those never used. */
 SM_STAGE uint32_t sm_use_flight(struct sm *sm);
@@ -334,7 +361,6 @@ SM_STAGE void sm_book_flight(struct sm *sm, unsigned slot, uint32_t flight, cons
                              struct bundle *bundle);
 /* A warp's instruction, without a flight where none is free. */
 SM_STAGE void sm_launch_if_room(struct sm *sm, unsigned warp, uint32_t pc, const struct access *access);
-SM_STAGE void sm_write_back(struct sm *sm, uint32_t flight);
 SM_STAGE void sm_end_if_done(struct sm *sm, unsigned place);
 /* tell.c: for schedulers that ask */
 SM_STAGE void sm_tell(struct sm *sm, const struct scheduler_event *event);
@@ -343,16 +369,6 @@ SM_STAGE void sm_tell_issue(struct sm *sm, unsigned slot, const struct group *gr
 SM_STAGE void sm_see_memory(struct sm *sm);
 /* It chose none of these. */
 SM_STAGE void sm_book_none(struct sm *sm, slot_set possible);
-/* The slot that issues: its policy's choice; SCHEDULER_NONE, and the slot is booked: none. */
-static inline unsigned sm_pick(struct sm *sm, unsigned scheduler, slot_set possible) {
-    sm->view.ready = possible, sm->view.stalled = sm->stalled_long;
-    if (sm->sees_memory)
-        sm_see_memory(sm);
-    const unsigned slot = sm->scheduler->pick(sm->schedulers[scheduler], &sm->view);
-    if (slot == SCHEDULER_NONE)
-        sm_book_none(sm, possible);
-    return slot;
-}
 SM_STAGE struct scheduler_memory sm_scheduler_memory(const struct sm *sm);
 /* Lines of the L1 know the slot that brought them, where the scheduler hears of hits, misses or evictions. */
 SM_STAGE void sm_watch_l1(struct sm *sm);
@@ -361,7 +377,6 @@ SM_STAGE void sm_tell_lookup(struct sm *sm, const struct queued *entry, unsigned
 static inline bool sm_hears(const struct sm *sm, enum scheduler_event_kind kind) { return sm->hears >> kind & 1; }
 /* wait.c: calls answer with the slots to be looked at again. `threads`: of each lane of the group; NULL: the warp's of the
  * slot. `bundle`: where the mechanism dissolves groups. */
-SM_STAGE void sm_look_again(struct sm *sm, slot_set slots);
 SM_STAGE slot_set sm_arrive(struct sm *sm, unsigned place, unsigned slot, const uint16_t *threads,
                             const struct executed *executed);
 /* Have all lanes come that the group's warp-level operation names? */
@@ -371,36 +386,18 @@ SM_STAGE slot_set sm_meet(struct sm *sm, unsigned slot, const struct group *offe
 SM_STAGE slot_set sm_end_threads(struct sm *sm, unsigned place, unsigned slot, const uint16_t *threads,
                                  const struct executed *executed, struct bundle *bundle);
 SM_STAGE void sm_describe_waits(const struct sm *sm, unsigned warp, struct report *report);
-/* regroup.c: where the mechanism dissolves groups */
+/* regroup.c */
 SM_STAGE struct regroup *sm_regroup_create(struct arena *arena, unsigned warps);
-/* The group in a slot: another, a grown one, or none. */
-SM_STAGE void sm_update_formed(struct sm *sm, unsigned slot);
-/* The same while the mechanism's offer stands: whoever is in it has no instruction in flight, so that no register is waited for. */
-SM_STAGE void sm_consider_formed(struct sm *sm, unsigned slot);
-SM_STAGE void sm_regroup_start(struct sm *sm, unsigned warp, uint32_t pc, uint32_t lanes);
-/* Every unfinished thread waits for memory, or for threads that do. */
-SM_STAGE bool sm_regroup_waits_for_memory(const struct sm *sm);
-/* The block of its threads. */
-SM_STAGE unsigned sm_regroup_place(const struct sm *sm, const struct group *group);
-/* One of the ready slots issues in the scheduler's turn: the turns it takes; 0: none did, and the slot is booked. */
-SM_STAGE unsigned sm_regroup_issue(struct sm *sm, unsigned scheduler, slot_set possible);
-SM_STAGE void sm_regroup_write_back(struct sm *sm, uint32_t flight);
-/* The barrier of these lanes of the warp has opened: they come back, those that their slot keeps (`ahead`) when their
- * instruction is written back too. */
-SM_STAGE slot_set sm_regroup_go_on(struct sm *sm, unsigned warp, uint32_t lanes);
 /* The mechanism acts by itself. */
 SM_STAGE void sm_regroup_advance(struct sm *sm);
 /* A flight of their own for lanes that may miss, or the whole; taken back when they hit. */
 SM_STAGE uint32_t sm_regroup_split(struct sm *sm, uint32_t flight, uint32_t lanes);
 SM_STAGE void sm_regroup_rejoin(struct sm *sm, uint32_t flight, uint32_t part);
-/* Threads of one warp, whose group has no threads of its own, go on together, through the pipeline where it has room for one
- * more. */
-SM_STAGE slot_set sm_regroup_launch(struct sm *sm, unsigned slot, unsigned warp, const struct group *group,
-                                    const struct access *access, struct bundle *bundle);
-/* memory.c */
+/* enqueue.c */
 SM_STAGE void sm_enqueue_access(struct sm *sm, uint32_t flight, const struct access *access, uint64_t ready_cycle);
 /* A load of one kernel parameter, which executors do not note as an access. */
 SM_STAGE void sm_enqueue_parameter(struct sm *sm, uint32_t flight, uint32_t offset, uint64_t ready_cycle);
+/* memory.c */
 /* sm->slips: what a load or store that has been issued found; lanes of it that go on alone. */
 SM_STAGE void sm_looked_up(struct sm *sm, uint32_t flight, uint32_t lanes);
 /* A flight that was made for lanes that wait by themselves has come. */
@@ -439,23 +436,22 @@ static inline uint64_t sm_next_news(const struct sm *sm) {
     return credit < reply ? credit : reply;
 }
 
-/* Whoever looks on hears of an issue. */
-static inline void sm_tell_watcher(struct sm *sm, unsigned slot, const struct group *group,
-                                   const struct executed *executed, uint32_t flight) {
-    if (!sm->shape.watcher)
+/* The observer hears of an issue. */
+static inline void sm_tell_observer(struct sm *sm, unsigned slot, const struct group *group,
+                                    const struct executed *executed, uint32_t flight) {
+    if (!sm->shape.observer)
         return;
     const struct sm_issue issue = {
         .cycle = sm->now, .slot = slot, .flight = flight, .group = *group, .executed = executed};
-    sm->shape.watcher->issued(sm->shape.watcher->self, sm, &issue);
+    sm->shape.observer->issued(sm->shape.observer->self, sm, &issue);
 }
 
 /* Eighths of a warp, rounded up, less 1. */
 static inline uint8_t sm_width_class(const struct sm *sm, unsigned lanes) { return sm->width_classes[lanes]; }
 
-/* What a mechanism answers to a call about a warp: where warps keep their slots, of the 64 slots that the warp's is among. */
-static inline slot_set sm_answer(const struct sm *sm, unsigned warp, uint64_t slots) {
-    const unsigned before = sm->regroup ? 0 : warp / ISSUE_SLOTS_MAX * ISSUE_SLOTS_MAX;
-    return SET_SLOTS > 64 ? (slot_set)slots << before : slots;
+/* What a mechanism answers to a call about a slot: of the 64 slots that it is among. */
+static inline slot_set sm_answer(unsigned slot, uint64_t slots) {
+    return SET_SLOTS > 64 ? (slot_set)slots << slot / ISSUE_SLOTS_MAX * ISSUE_SLOTS_MAX : slots;
 }
 
 enum { UNIT_BITS = 8 };

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads that wait for others (simt/waiting.h), in time. Where a warp waits as a whole its slot does; where its lanes can wait on their own the
- * mechanism offers the others meanwhile; where groups dissolve those who wait have not come back. */
+/* Threads that wait for others (simt/waiting.h), in time. */
 #include <string.h>
 
 #include "simt/threads.h"
 #include "sm/book.h"
-
-void sm_look_again(struct sm *sm, slot_set slots) {
-    for (; slots; slots &= slots - 1)
-        sm_update_warp(sm, set_first(slots));
-}
 
 /* One call of simt/waiting.h. */
 struct sm_waiter {
@@ -22,30 +16,15 @@ struct sm_waiter {
 static void hold(void *owner, unsigned warp, uint32_t pc, uint32_t lanes) {
     struct sm *sm = ((struct sm_waiter *)owner)->sm;
     sm->at_others += bits_count(lanes);
-    if (sm_hears(sm, SCHEDULER_WAITS) && !sm->regroup)
-        sm_tell(sm, &(struct scheduler_event){.kind = SCHEDULER_WAITS, .warp = warp, .pc = pc, .lanes = lanes});
-    if (sm->mechanism->waiting)
-        sm->mechanism->waiting->wait(sm->control, warp, lanes);
-    else if (!sm->regroup)
-        sm->warps[warp].waits = true;
-}
-
-static slot_set lanes_go_on(struct sm *sm, unsigned warp, uint32_t lanes) {
-    sm->at_others -= bits_count(lanes);
-    if (sm->regroup)
-        return sm_regroup_go_on(sm, warp, lanes);
-    if (sm_hears(sm, SCHEDULER_GOES_ON))
-        sm_tell(sm, &(struct scheduler_event){.kind = SCHEDULER_GOES_ON, .warp = warp, .lanes = lanes});
-    sm->warps[warp].waits = false;
-    return sm->mechanism->waiting ? sm_answer(sm, warp, sm->mechanism->waiting->go_on(sm->control, warp, lanes))
-                                  : set_of(warp);
+    sm->front->hold(sm, warp, pc, lanes);
 }
 
 static void let_go(void *owner, unsigned warp, const struct waiting *those, const struct barrier_result *result) {
     struct sm_waiter *waiter = owner;
     struct sm *sm = waiter->sm;
     sm->executor.barrier_result(sm->executor.self, warp, those->pc, those->lanes, result);
-    waiter->changed |= lanes_go_on(sm, warp, those->lanes);
+    sm->at_others -= bits_count(those->lanes);
+    waiter->changed |= sm->front->go_on(sm, warp, those->lanes);
 }
 
 static uint32_t alive(const void *owner, unsigned warp) {
@@ -71,13 +50,8 @@ static bool execute(void *owner, unsigned warp, const struct group *group, uint3
         sm->fault_cycle = sm->now, sm->fault_warp = warp;
         return false;
     }
-    if (sm->regroup) {
-        sm->at_others -= bits_count(group->lanes);
-        waiter->changed |= sm_regroup_launch(sm, waiter->slot, warp, group, &access, waiter->bundle);
-        return true;
-    }
-    sm_launch_if_room(sm, warp, group->pc, &access);
-    waiter->changed |= lanes_go_on(sm, warp, group->lanes);
+    sm->at_others -= bits_count(group->lanes);
+    waiter->changed |= sm->front->launch(sm, waiter->slot, warp, group, &access, waiter->bundle);
     return true;
 }
 
@@ -110,8 +84,8 @@ slot_set sm_meet(struct sm *sm, unsigned slot, const struct group *offered, stru
         memcpy(copy, offered->threads, sizeof copy);
     const struct group group = {.pc = offered->pc, .lanes = offered->lanes, .stop_pc = NO_PC, .threads = threads};
     struct sm_waiter waiter = {.sm = sm, .slot = slot, .bundle = bundle};
-    waiter.changed = sm_answer(sm, slot, sm->mechanism->issued(sm->control, slot, &group, &passed));
-    sm_tell_watcher(sm, slot, &group, &passed, SM_FLIGHTS);
+    waiter.changed = sm_answer(slot, sm->mechanism->issued(sm->control, slot, &group, &passed));
+    sm_tell_observer(sm, slot, &group, &passed, SM_FLIGHTS);
     const unsigned first = threads ? threads[bits_first(group.lanes)] / LANES_MAX : slot;
     const struct waiting_caller caller = caller_of(&waiter);
     waiting_meet(&sm->places[first / sm->shape.warps_per_place].waiting, &caller, slot, &group);
@@ -159,10 +133,11 @@ void sm_describe_waits(const struct sm *sm, unsigned warp, struct report *report
     sm->mechanism->where(sm->control, warp, pcs);
     module_where(sm->module, pcs[bits_first(others)], where, sizeof where);
     if (sm->whole_warps)
-        report_add(report, STATUS_STOPPED,
-                   "    lanes 0x%08x of the same warp parted from them before and stand at %s; they run only after the "
-                   "others",
-                   (unsigned)others, where);
+        report_add(
+            report, STATUS_STOPPED,
+            "    lanes 0x%08x of the same warp diverged from them before and stand at %s; they run only after the "
+            "others",
+            (unsigned)others, where);
     else
         report_add(report, STATUS_STOPPED, "  SM %u, block %llu, warp %u: lanes 0x%08x, the first at %s",
                    (unsigned)sm->shape.id, (unsigned long long)sm->places[warp / sm->shape.warps_per_place].block,

@@ -109,11 +109,11 @@ static enum status run_launch(struct run *run, enum laws_how how, uint32_t *coun
     struct arena arena = {0};
     struct laws_hearer hearer = {0};
     const struct issue_listener listener = {laws_hear_run, &hearer};
-    const struct sm_watcher watcher = {.self = &hearer, .issued = laws_hear_issue};
+    const struct sm_observer observer = {.self = &hearer, .issued = laws_hear_issue};
     if (counts)
         laws_hearer_create(&hearer, &arena, run->module, launch, counts);
     launch->listener = how == FUNCTIONAL ? &listener : NULL;
-    launch->issues = how >= HEARD ? &watcher : NULL;
+    launch->issues = how >= HEARD ? &observer : NULL;
     enum status status = run_next(run, report);
     launch->listener = NULL, launch->issues = NULL;
     if (!status && how == HEARD)
@@ -246,7 +246,7 @@ enum status laws_hold(const struct laws_reference *reference, const struct machi
     if (!status)
         status = compare(file, &heard, wanted, all, report);
     if (!status && plain.cycles != heard.cycles)
-        status = report_add(report, STATUS_WRONG, "%" PRIu64 " cycles, and %" PRIu64 " when somebody looks on",
+        status = report_add(report, STATUS_WRONG, "%" PRIu64 " cycles, and %" PRIu64 " when every issue is observed",
                             plain.cycles, heard.cycles);
     *cycles = plain.cycles;
     arena_free(&plain.arena);

@@ -23,7 +23,7 @@ struct laws_hearer {
 /* `counts` has a zero for each thread of the launch, and is the caller's. */
 void laws_hearer_create(struct laws_hearer *h, struct arena *arena, const struct module *module,
                         const struct launch *launch, uint32_t *counts);
-/* For struct issue_listener, of a functional run, which only counts; and for struct sm_watcher. */
+/* For struct issue_listener, of a functional run, which only counts; and for struct sm_observer. */
 void laws_hear_run(void *self, const struct issue_run *run);
 void laws_hear_issue(void *self, const struct sm *sm, const struct sm_issue *issue);
 /* STATUS_WRONG: a thread did not go its own way, or has not ended. */

@@ -138,7 +138,7 @@ void show_dot_start(struct show *show) {
     fputs("digraph \"", show->out);
     print_escaped(show->out, show->module->name, SIZE_MAX);
     fputs("\" {\n"
-          "  // solid: control flow; dashed: where the lanes that part at a branch reconverge\n"
+          "  // solid: control flow; dashed: where the lanes that diverge at a branch reconverge\n"
           "  graph [fontname=\"monospace\", fontsize=12, labeljust=l, style=rounded, color=gray];\n"
           "  node [shape=box, fontname=\"monospace\", fontsize=10, style=\"filled,rounded\", fillcolor=white];\n"
           "  edge [fontname=\"monospace\", fontsize=9];\n",

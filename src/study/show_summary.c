@@ -95,7 +95,7 @@ static void print_branches(struct show *show, const struct cfg *cfg) {
             count++;
             at_exit += cfg->blocks[b].post_dominator >= cfg->block_count;
         }
-    fprintf(show->out, "  branches      %u where threads may part", count);
+    fprintf(show->out, "  branches      %u where threads may diverge", count);
     if (at_exit)
         fprintf(show->out, ", %u of them reconverge only at the exit", at_exit);
     fputc('\n', show->out);

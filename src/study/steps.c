@@ -65,7 +65,7 @@ static void keep(void *self, const struct sm *sm, const struct sm_issue *issue) 
                                  .pc = group->pc,
                                  .lanes = group->lanes,
                                  .warp_size = sm_shape_of(sm)->warp_size,
-                                 .parted = executed_parts(executed)};
+                                 .diverged = executed_diverges(executed)};
     number_threads(step.threads, group->threads, warp, group->lanes, sm_shape_of(sm));
     for (BITS_EACH(lane, group->lanes))
         step.next[lane] =
@@ -80,5 +80,5 @@ static void keep(void *self, const struct sm *sm, const struct sm_issue *issue) 
 
 void steps_create(struct steps *steps, struct arena *arena, const struct steps_filter *filter) {
     *steps = (struct steps){.arena = arena, .filter = *filter};
-    steps->watcher = (struct sm_watcher){.self = steps, .issued = keep};
+    steps->observer = (struct sm_observer){.self = steps, .issued = keep};
 }

@@ -28,7 +28,7 @@ struct recorded_step {
     uint32_t sm, pc, lanes, warp_size;
     uint16_t threads[LANES_MAX]; /* of each lane, numbered within the block */
     uint32_t next[LANES_MAX];    /* PC of each lane afterwards; NO_PC: it has ended */
-    bool parted;
+    bool diverged;
     struct group_row *rows; /* of the mechanism afterwards, for the warp of the first lane; threads of the block */
     struct step_other *others;
     unsigned row_count, other_count;
@@ -37,7 +37,7 @@ struct recorded_step {
 struct steps {
     struct arena *arena;
     struct steps_filter filter;
-    struct sm_watcher watcher; /* for struct launch */
+    struct sm_observer observer; /* for struct launch */
     bool full;
     struct recorded_step *items;
     unsigned count, capacity;

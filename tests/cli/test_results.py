@@ -63,7 +63,7 @@ class Results(unittest.TestCase):
             for kernel in (KERNELS[0], KERNELS[2], KERNELS[6]):
                 with self.subTest(kernel=kernel, mechanism=mechanism):
                     check(run(kernel, "gtx480", "--set", f"divergence.mechanism={mechanism}"))
-        for kernel in (KERNELS[0], KERNELS[2]): # fetch that goes astray
+        for kernel in (KERNELS[0], KERNELS[2]): # fetch that goes wrong_path
             with self.subTest(kernel=kernel, predictor="gshare"):
                 check(run(kernel, "fung-8800", *PREDICTED))
 

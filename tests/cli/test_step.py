@@ -97,7 +97,7 @@ class Step(unittest.TestCase):
         self.assertTrue(all(step[2] == "1" for step in self.steps("--warp", "1")))
 
     def rows_behind_the_branch(self, mechanism):
-        """What the mechanism holds once warp 1 has parted: (lanes, words)."""
+        """What the mechanism holds once warp 1 has diverged: (lanes, words)."""
         lines = self.heddle("step", self.launch, "--warp", "1", "--divergence", mechanism).splitlines()
         at = next(i for i, line in enumerate(lines) if "bra" in line and "@" in line)
         rows = []
@@ -154,12 +154,12 @@ class Step(unittest.TestCase):
         text = pathlib.Path(page).read_text()
         data = json.loads(re.search(r'type="application/json">(.*?)</script>', text, re.S).group(1))
         self.assertEqual([str(s["cycle"]) for s in data["steps"]], [s[0] for s in self.steps()])
-        self.assertEqual(len([s for s in data["steps"] if s["parted"]]), 2)
+        self.assertEqual(len([s for s in data["steps"] if s["diverged"]]), 2)
         self.assertNotRegex(text.replace(json.dumps(data), ""), r'(src|href)="http')
 
     def test_the_picture_holds_every_issue(self):
         path = os.path.join(self.folder.name, "picture.svg")
-        for mechanism, parted, met in (("pdom", 2, 2), ("nrec", 2, 0)):
+        for mechanism, diverged, met in (("pdom", 2, 2), ("nrec", 2, 0)):
             with self.subTest(mechanism=mechanism):
                 machine = ("--gpu", "fung-8800", "--divergence", mechanism)
                 self.assertIn("picture.svg: ", self.heddle("step", self.launch, *machine, "--svg", path))
@@ -175,9 +175,9 @@ class Step(unittest.TestCase):
                             at += int(count)
                 self.assertEqual(["".join(rows[i]) for i in range(len(steps))], [s[4] for s in steps])
                 marks = [one.get("d") for one in paths if one.get("class") == "mark"]
-                self.assertEqual(sum("v5l" in d for d in marks) - 1, parted)  # each once more in the legend
+                self.assertEqual(sum("v5l" in d for d in marks) - 1, diverged)  # each once more in the legend
                 self.assertEqual(sum("v5m" in d for d in marks) - 1, met)
-                self.assertIn(f"Lanes part in {parted} of them; in {met} threads",
+                self.assertIn(f"Lanes diverge in {diverged} of them; in {met} threads",
                               root.find("{http://www.w3.org/2000/svg}desc").text)
                 self.assertEqual(self.heddle("step", self.launch, *machine, "--svg", "-"), pathlib.Path(path).read_text())
 
@@ -198,7 +198,7 @@ class Step(unittest.TestCase):
             seen = b""
 
         wait_for(b"issue 1 of")
-        for keys, shown in ((b"\x1b[C", b"issue 2 of"), (b"d", b"they part"), (b"p8\r", b"PC 8 "), (b"c0\r", b"issue 1 of"),
+        for keys, shown in ((b"\x1b[C", b"issue 2 of"), (b"d", b"they diverge"), (b"p8\r", b"PC 8 "), (b"c0\r", b"issue 1 of"),
                             (b"w1\r", b"warp 1"), (b"d", b"others:")):
             os.write(screen, keys)
             wait_for(shown)

@@ -22,8 +22,8 @@ struct fixture {
     struct report report;
     struct launch_result result;
     uint64_t buffer;
-    uint32_t *memory;                /* the buffer's words, all 0 */
-    const struct sm_watcher *issues; /* as in struct launch */
+    uint32_t *memory;                 /* the buffer's words, all 0 */
+    const struct sm_observer *issues; /* as in struct launch */
 };
 
 static inline void fixture_open(struct fixture *f, const char *settings, uint32_t words) {

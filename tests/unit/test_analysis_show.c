@@ -95,7 +95,7 @@ static void summary_counts_and_estimates(void **state) {
     build_loop(&b);
     char *text = shown(&b.module, (struct show_options){.machine = &made_up, .block_threads = 128});
     assert_contains(text, "instructions  7 in 5 blocks; 1 loop\n");
-    assert_contains(text, "branches      2 where threads may part\n");
+    assert_contains(text, "branches      2 where threads may diverge\n");
     assert_contains(text, "B1    pc 3     -> B3, else B2; reconverges at B3\n");
     /* R0, R1 the stack pointer, R2:R3; 4 * 32 = 128 a warp, 32 warps: more than 4096 / 128 = 32 cannot be */
     assert_contains(text, "registers     4 a thread, estimated; at most 3 live, at pc 2 (1 b32, 1 b64); 1 predicate\n");

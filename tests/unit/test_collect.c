@@ -142,7 +142,7 @@ static uint64_t counted(const char *mechanism, const char *counter, const struct
                         struct watched *watched) {
     char settings[256];
     struct fixture f;
-    const struct sm_watcher watcher = {.self = watched, .issued = watch_issue};
+    const struct sm_observer watcher = {.self = watched, .issued = watch_issue};
     snprintf(settings, sizeof settings, "base: fung-8800\nsm.count: 1\ndivergence.mechanism: %s\n" LIMIT, mechanism);
     *watched = (struct watched){0};
     open_machine(&f, settings);

@@ -28,13 +28,15 @@ struct item {
 
 struct setting {
     uint32_t inputs, outputs;
-    uint32_t queues, speedup, choice, allocator, iterations;
+    uint32_t queues, speedup, choice, iterations;
+    const char *allocator; /* NULL: random */
     uint32_t input_flits, output_flits, largest_bytes;
     bool hold;
     uint64_t seed;
 };
 
-enum { FLIT = 32, HEADER = 8 };
+enum { FLIT = 32, HEADER = 8, ALLOCATORS = 2 };
+static const char *const allocators[ALLOCATORS] = {"random", "islip"};
 
 static struct crossbar *make(struct arena *arena, const struct setting *s) {
     struct crossbar_params params;
@@ -45,7 +47,7 @@ static struct crossbar *make(struct arena *arena, const struct setting *s) {
     params.queues = s->queues;
     params.input_speedup = s->speedup ? s->speedup : 1;
     params.port_choice = s->choice;
-    params.allocator = s->allocator;
+    params.allocator = s->allocator ? s->allocator : "random";
     params.iterations = s->iterations ? s->iterations : 1;
     params.hold = s->hold;
     params.seed = s->seed;
@@ -218,7 +220,7 @@ static void islip_leaves_no_output_idle(void **state) {
     static const uint32_t sizes[][2] = {{4, 4}, {16, 16}, {15, 12}, {80, 64}};
     for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct setting s = {
-            .inputs = sizes[i][0], .outputs = sizes[i][1], .queues = CROSSBAR_VOQ, .allocator = CROSSBAR_ISLIP};
+            .inputs = sizes[i][0], .outputs = sizes[i][1], .queues = CROSSBAR_VOQ, .allocator = "islip"};
         assert_true(saturation(&s, 2000) > 0.999);
         s.speedup = 2;
         assert_true(saturation(&s, 2000) > 0.999);
@@ -227,7 +229,7 @@ static void islip_leaves_no_output_idle(void **state) {
         assert_true(saturation(&s, 2000) > 0.999);
     }
     /* with one FIFO the head of the line rules whoever arbitrates: 60.2 % in the reference */
-    struct setting s = {.inputs = 16, .outputs = 16, .allocator = CROSSBAR_ISLIP, .input_flits = 64};
+    struct setting s = {.inputs = 16, .outputs = 16, .allocator = "islip", .input_flits = 64};
     assert_true(fabs(saturation(&s, 12000) - 0.602) < 0.015);
 }
 
@@ -374,13 +376,13 @@ static void every_kind_keeps_the_laws(void **state) {
     (void)state;
     static const uint32_t sizes[][2] = {{4, 4}, {15, 12}, {3, 66}, {66, 5}, {1, 1}};
     unsigned kinds = 0, slept = 0, blocked = 0, idle = 0;
-    for (unsigned kind = 0; kind < 3 * 3 * 2 * 2 * 2; kind++) {
+    for (unsigned kind = 0; kind < 3 * 3 * ALLOCATORS * 2 * 2; kind++) {
         struct setting s = {.queues = kind % 3,
                             .speedup = kind / 3 % 3 ? 2 : 1,
                             .choice = kind / 3 % 3 == 2,
-                            .allocator = kind / 9 % 2,
-                            .iterations = kind / 18 % 2 ? 3 : 1,
-                            .hold = kind / 36 % 2,
+                            .allocator = allocators[kind / 9 % ALLOCATORS],
+                            .iterations = kind / (9 * ALLOCATORS) % 2 ? 3 : 1,
+                            .hold = kind / (18 * ALLOCATORS) % 2,
                             .input_flits = 9,
                             .output_flits = 7,
                             .largest_bytes = 5 * FLIT - HEADER,
@@ -398,7 +400,7 @@ static void every_kind_keeps_the_laws(void **state) {
         idle += all.stats.busy_cycles < all.end;
         kinds++;
     }
-    assert_int_equal(kinds, 72);
+    assert_int_equal(kinds, 36 * ALLOCATORS);
     print_message("of %u kinds %u slept, %u were blocked, %u ran empty\n", kinds, slept, blocked, idle);
     assert_true(slept > kinds / 2 && blocked > kinds / 2 && idle > 10);
 }
@@ -416,7 +418,7 @@ static void seeds_decide(void **state) {
     assert_int_equal(mix(&s, true).hash, first);
     s.seed = 2;
     assert_int_not_equal(mix(&s, true).hash, first);
-    s.allocator = CROSSBAR_ISLIP;
+    s.allocator = "islip";
     uint64_t turns = mix(&s, true).hash;
     s.seed = 1;
     assert_int_equal(mix(&s, true).hash, turns);
@@ -426,10 +428,14 @@ static void seeds_decide(void **state) {
 
 static void a_full_output_blocks_back_to_the_sender(void **state) {
     (void)state;
-    for (unsigned allocator = 0; allocator < 2; allocator++) {
+    for (unsigned allocator = 0; allocator < ALLOCATORS; allocator++) {
         struct arena arena = {0};
-        struct setting s = {
-            .inputs = 2, .outputs = 2, .allocator = allocator, .input_flits = 3, .output_flits = 2, .seed = 1};
+        struct setting s = {.inputs = 2,
+                            .outputs = 2,
+                            .allocator = allocators[allocator],
+                            .input_flits = 3,
+                            .output_flits = 2,
+                            .seed = 1};
         struct crossbar *x = make(&arena, &s);
         uint64_t cycle = 0;
         unsigned pushed = 0;
@@ -484,7 +490,7 @@ static void queues_per_output_pass_a_full_output(void **state) {
         assert_int_equal(delivered + lost, 400);
         assert_int_equal(crossbar_stats(x)->blocked_cycles, lost - 1); /* in one cycle the first flit for 0 crossed */
         arena_free(&arena);
-        s.allocator = CROSSBAR_ISLIP;
+        s.allocator = "islip";
         x = make(&arena, &s);
         delivered = 0;
         for (uint64_t cycle = 0; cycle < 400; cycle++) {
@@ -500,12 +506,12 @@ static void queues_per_output_pass_a_full_output(void **state) {
 
 static void messages_are_put_together_again(void **state) {
     (void)state;
-    for (unsigned allocator = 0; allocator < 2; allocator++)
+    for (unsigned allocator = 0; allocator < ALLOCATORS; allocator++)
         for (unsigned hold = 0; hold < 2; hold++) {
             struct arena arena = {0};
             struct setting s = {.inputs = 2,
                                 .outputs = 1,
-                                .allocator = allocator,
+                                .allocator = allocators[allocator],
                                 .hold = hold,
                                 .input_flits = 8,
                                 .output_flits = 16,
@@ -530,7 +536,7 @@ static void messages_are_put_together_again(void **state) {
             assert_int_equal(whole[1], 15);
             if (hold)
                 assert_int_equal(whole[0], 7); /* one message, then the other */
-            else if (allocator == CROSSBAR_ISLIP)
+            else if (strcmp(s.allocator, "islip") == 0)
                 assert_int_equal(whole[0], 14); /* in turn */
             else
                 assert_in_range(whole[0], 8, 14);
@@ -565,13 +571,15 @@ static void impossible_crossbars_are_refused(void **state) {
     (void)state;
     static const struct {
         uint32_t inputs, outputs, input_flits, output_flits, bytes;
-        const char *says;
+        const char *allocator, *says;
     } wrong[] = {
-        {0, 4, 8, 8, 32, "0 inputs"},
-        {4, 0, 8, 8, 32, "0 outputs"},
-        {4, 4, 2, 8, 128, "crossbar.input_buffer_flits"},
-        {4, 4, 8, 2, 128, "crossbar.output_buffer_flits"},
-        {65536, 65536, 65536, 8, 128, "too many"},
+        {0, 4, 8, 8, 32, "random", "0 inputs"},
+        {4, 0, 8, 8, 32, "random", "0 outputs"},
+        {4, 4, 2, 8, 128, "random", "crossbar.input_buffer_flits"},
+        {4, 4, 8, 2, 128, "random", "crossbar.output_buffer_flits"},
+        {65536, 65536, 65536, 8, 128, "random", "too many"},
+        {4, 4, 8, 8, 32, "Random", "crossbar.allocator=Random: no such allocator; there are:"},
+        {4, 4, 8, 8, 32, "", "  islip: outputs grant"},
     };
     for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct arena arena = {0};
@@ -580,6 +588,7 @@ static void impossible_crossbars_are_refused(void **state) {
                                          .header_bytes = 8,
                                          .input_speedup = 1,
                                          .iterations = 1,
+                                         .allocator = wrong[i].allocator,
                                          .input_buffer_flits = wrong[i].input_flits,
                                          .output_buffer_flits = wrong[i].output_flits};
         struct crossbar_shape shape = {wrong[i].inputs, wrong[i].outputs, 8, wrong[i].bytes, 0};

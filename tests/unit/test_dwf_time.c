@@ -159,7 +159,7 @@ static void keep_issue(void *self, const struct sm *sm, const struct sm_issue *i
 
 static void run_undivided(unsigned program, unsigned threads, const char *settings, struct issue_log *log) {
     struct fixture f;
-    const struct sm_watcher watcher = {.self = log, .issued = keep_issue};
+    const struct sm_observer watcher = {.self = log, .issued = keep_issue};
     memset(log, 0, sizeof *log);
     open_with(&f, PERFECT, settings);
     load(&f, undivided[program].text);

@@ -50,7 +50,7 @@ static void barrier_that_parted_lanes_can_never_meet_is_a_deadlock(void **state)
     expect_text(&f, "makes no progress");
     expect_text(&f, "lanes 0x000000ff wait at barrier 0");
     expect_text(&f, "8 of 32 threads have come");
-    expect_text(&f, "lanes 0xffffff00 of the same warp parted");
+    expect_text(&f, "lanes 0xffffff00 of the same warp diverged");
     finish(&f);
 }
 

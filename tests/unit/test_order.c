@@ -26,7 +26,7 @@ static void note(void *self, const struct sm *sm, const struct sm_issue *issue) 
 /* Runs one block in time; the cycles of its issues. */
 static struct seen watch(const char *settings, const char *text, uint32_t threads, struct fixture *f) {
     struct seen seen = {0};
-    const struct sm_watcher watcher = {.self = &seen, .issued = note};
+    const struct sm_observer watcher = {.self = &seen, .issued = note};
     open_machine(f, settings);
     load(f, text);
     f->issues = &watcher;

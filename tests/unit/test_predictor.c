@@ -148,7 +148,7 @@ enum { PARTING = 4, SHARED_SUM = 2 }; /* among the programs */
 static void compare_recorded(const char *base, const struct settings *s, unsigned sharing) {
     struct fixture f;
     struct recorder recorder = {.records = calloc(RECORDS, sizeof(struct record))};
-    const struct sm_watcher watcher = {.self = &recorder, .issued = record};
+    const struct sm_observer watcher = {.self = &recorder, .issued = record};
     char text[1024];
     uint64_t wrong = 0, threads = 0;
     set_keys(text, sizeof text, base, s, sharing);

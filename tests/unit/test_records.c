@@ -41,7 +41,7 @@ static void compare(const struct machine *machine, const struct seen *seen) {
 static void sms_have_the_keys_that_are_recorded(void **state) {
     (void)state;
     static struct seen seen;
-    const struct sm_watcher watcher = {.self = &seen, .issued = look};
+    const struct sm_observer watcher = {.self = &seen, .issued = look};
     struct arena arena = {0};
     for (const char *const *name = machine_list(&arena); *name; name++)
         for (unsigned number = 0; divergence_at(number); number++) {

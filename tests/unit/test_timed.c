@@ -199,7 +199,7 @@ static void a_deadlock_names_the_barrier_and_the_lanes_that_wait(void **state) {
     expect_text(&f, "kernel 'k' makes no progress");
     expect_text(&f, "block 0, warp 0: lanes 0x000000ff wait at barrier 0");
     expect_text(&f, "8 of 32 threads have come");
-    expect_text(&f, "lanes 0xffffff00 of the same warp parted");
+    expect_text(&f, "lanes 0xffffff00 of the same warp diverged");
     assert_int_equal(class_sum(&f.result.timed->sm), f.result.timed->sm.slots);
     finish(&f);
 }

@@ -86,7 +86,7 @@ static void block_barrier_on_every_side(void **state) {
         finish(&f);
         assert_int_equal(run(&f, &runs[i], "pdom", three_barriers, 3, 64), STATUS_STOPPED);
         expect_text(&f, "makes no progress");
-        expect_text(&f, "of the same warp parted");
+        expect_text(&f, "of the same warp diverged");
         finish(&f);
     }
 }
