@@ -141,7 +141,6 @@ static enum status read_dram(struct machine *machine, const struct yaml *by, con
     const char *configs = configs_folder(arena), *folder = configs ? file_join(arena, configs, "dram") : "";
     unsigned count;
     const char *const *known = file_list(arena, folder, ".yaml", &count);
-    const char *near = words_suggest(word->text, known);
     bool found = false;
     for (unsigned i = 0; i < count; i++)
         found |= strcmp(known[i], word->text) == 0;
@@ -152,7 +151,8 @@ static enum status read_dram(struct machine *machine, const struct yaml *by, con
             word->text);
     if (strchr(word->text, '/'))
         return yaml_error(by, word, report, "a DRAM standard is a name, not a path: %s", words_join(arena, known));
-    if (!found && near)
+    const char *near = found ? NULL : words_suggest(word->text, known);
+    if (near)
         return yaml_error(by, word, report, "there is no DRAM standard '%s'; did you mean '%s'?", word->text, near);
     if (!found)
         return yaml_error(by, word, report, "there is no DRAM standard '%s'; there are %s", word->text,

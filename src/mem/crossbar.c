@@ -29,8 +29,8 @@ struct crossbar {
     struct crossbar_shape shape;
     uint32_t queues_per_input, largest_flits;
     struct matching view; /* what its allocator sees, and the grants of a cycle */
-    const struct allocator_ops *allocator;
-    void *allocator_state;
+    allocate_function *allocate;
+    void *allocator; /* its state */
 
     uint64_t next_cycle; /* the first not advanced through */
     bool wake;           /* something changed since a cycle in which nothing could cross */
@@ -119,7 +119,7 @@ static struct buffer *buffers_create(struct arena *arena, size_t count, uint32_t
 }
 
 /* What an allocator needs to know of the crossbar, which asks for nothing yet. */
-static void view_create(struct crossbar *x, struct arena *arena) {
+static void view_create(struct crossbar *x, struct arena *arena, const struct allocator_ops *allocator) {
     const struct crossbar_params *params = &x->params;
     const bool split = params->input_speedup == 2 && params->port_choice == CROSSBAR_PORT_SPLIT;
     x->view = (struct matching){
@@ -134,8 +134,9 @@ static void view_create(struct crossbar *x, struct arena *arena) {
         .stream = x->shape.stream,
         .single = params->queues == CROSSBAR_FIFO && params->input_speedup == 1 && params->iterations == 1,
     };
-    matching_create(&x->view, arena, x->allocator);
-    x->allocator_state = x->allocator->create(arena, &x->view);
+    matching_create(&x->view, arena, allocator);
+    x->allocator = allocator->create(arena, &x->view);
+    x->allocate = allocator_function(allocator, &x->view);
     x->streaming = params->hold && x->view.single;
     x->freed = ARENA_ARRAY(arena, uint64_t, x->view.input_words);
     x->streams = ARENA_ARRAY(arena, uint64_t, x->view.input_words);
@@ -153,8 +154,8 @@ enum status crossbar_create(struct crossbar **out, struct arena *arena, const st
     enum status status = shape_check(x, report);
     if (status != STATUS_OK)
         return status;
-    x->allocator = allocator_find(params->allocator, report);
-    if (!x->allocator)
+    const struct allocator_ops *allocator = allocator_find(params->allocator, report);
+    if (!allocator)
         return STATUS_INVALID;
     x->queues_per_input = params->queues == CROSSBAR_FIFO ? 1 : params->queues == CROSSBAR_SPLIT ? 2 : shape->outputs;
     const uint64_t message_bytes = bits_round_up(offsetof(struct message, item) + (uint64_t)shape->item_bytes, 8);
@@ -163,7 +164,7 @@ enum status crossbar_create(struct crossbar **out, struct arena *arena, const st
                           "crossbar: %u inputs and %u outputs with %u and %u flits of room are too many; lower "
                           "crossbar.input_buffer_flits or crossbar.output_buffer_flits",
                           shape->inputs, shape->outputs, params->input_buffer_flits, params->output_buffer_flits);
-    view_create(x, arena);
+    view_create(x, arena, allocator);
     x->queues = buffers_create(arena, (size_t)shape->inputs * x->queues_per_input, params->input_buffer_flits);
     x->outputs = buffers_create(arena, shape->outputs, params->output_buffer_flits);
     x->message_bytes = (uint32_t)message_bytes;
@@ -363,9 +364,10 @@ void crossbar_advance(struct crossbar *x, uint64_t cycle) {
     x->next_cycle = cycle + 1;
     if (x->active_inputs) {
         uint64_t crossed = x->stream_count;
-        x->view.grant_count = 0;
         if (x->wake)
-            x->wake = matching_fill(&x->view, x->allocator, x->allocator_state, cycle);
+            x->wake = matching_fill(&x->view, x->allocate, x->allocator, cycle);
+        else
+            x->view.grant_count = 0;
         if (x->stream_count)
             streams_cross(x);
         for (uint32_t i = 0; i < x->view.grant_count; i++)

@@ -26,7 +26,7 @@ enum { PORTS_MAX = 70, EVERY = sizeof every / sizeof every[0] };
 struct trial {
     struct arena arena;
     struct matching m;
-    const struct allocator_ops *ops;
+    allocate_function *allocate;
     void *state;
     bool asks[PORTS_MAX][PORTS_MAX], begun[PORTS_MAX][PORTS_MAX]; /* [input][output] */
     unsigned by_output[PORTS_MAX], by_port[PORTS_MAX][2],
@@ -40,7 +40,6 @@ struct kind {
 
 static void make(struct trial *t, const struct allocator_ops *ops, const struct kind *kind, uint64_t seed) {
     memset(t, 0, sizeof *t);
-    t->ops = ops;
     t->m = (struct matching){.inputs = kind->inputs,
                              .outputs = kind->outputs,
                              .ports = kind->ports,
@@ -52,6 +51,7 @@ static void make(struct trial *t, const struct allocator_ops *ops, const struct 
                              .seed = seed};
     matching_create(&t->m, &t->arena, ops);
     t->state = ops->create(&t->arena, &t->m);
+    t->allocate = allocator_function(ops, &t->m);
 }
 
 static void ask(struct trial *t, uint32_t input, uint32_t output) {
@@ -114,7 +114,7 @@ static bool has_free_port(const struct trial *t, const struct kind *kind, uint32
 static bool allocate(struct trial *t, const struct kind *kind, uint64_t cycle) {
     const struct matching *m = &t->m;
     const size_t used = t->arena.used_bytes;
-    const bool answer = matching_fill(&t->m, t->ops, t->state, cycle);
+    const bool answer = matching_fill(&t->m, t->allocate, t->state, cycle);
     assert_int_equal(t->arena.used_bytes, used);
     memset(t->by_output, 0, sizeof t->by_output);
     memset(t->by_input, 0, sizeof t->by_input);

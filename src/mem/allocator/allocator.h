@@ -48,14 +48,18 @@ struct matching {
     uint64_t *matched_outputs, *matched_inputs;
 };
 
+/* Fills the answer. False only when no flit can cross however the requests are matched: it is then not asked again before a
+ * request is new or an output has room again. */
+typedef bool allocate_function(void *self, struct matching *matching, uint64_t cycle);
+
 struct allocator_ops {
     const char *name, *help;
     bool by_output; /* it reads asking, begun and asked; else requests and started. The others are NULL. */
     /* Its own memory; nothing is allocated later. */
     void *(*create)(struct arena *arena, const struct matching *matching);
-    /* Fills the answer. False only when no flit can cross however the requests are matched: it is then not asked again
-     * before a request is new or an output has room again. */
-    bool (*allocate)(void *self, struct matching *matching, uint64_t cycle);
+    allocate_function *allocate;
+    /* One that knows the kind of crossbar, in place of `allocate`. NULL: that is for all kinds. */
+    allocate_function *(*choose)(const struct matching *matching);
 };
 
 /* The allocator of that exact name; NULL, with those that there are in the report: there is none. */
@@ -69,9 +73,8 @@ static inline bool mask_test(const uint64_t *mask, uint32_t n) { return (mask[n 
 
 /* ---- for allocators ---- */
 
-/* So that what is compiled for one word, one port and one pass has no loop over them, and has the host's registers to itself. */
+/* So that what is compiled for one word, one port and one pass has no loop over them. */
 #define ALWAYS_INLINE __attribute__((always_inline))
-#define NEVER_INLINE __attribute__((noinline))
 
 /* May a message begin to cross to this output? One that has begun may always go on. */
 static inline bool matching_open(const struct matching *m, uint32_t output) {
@@ -88,15 +91,19 @@ static inline void matching_grant(struct matching *m, uint32_t input, uint32_t p
 
 /* ---- for the crossbar ---- */
 
-/* Asks the allocator, and answers as it does. */
-static inline bool matching_fill(struct matching *m, const struct allocator_ops *allocator, void *self,
-                                 uint64_t cycle) {
+/* What asks the allocator about a crossbar of this kind. */
+static inline allocate_function *allocator_function(const struct allocator_ops *allocator, const struct matching *m) {
+    return allocator->choose ? allocator->choose(m) : allocator->allocate;
+}
+
+/* Asks it, and answers as it does. */
+static inline bool matching_fill(struct matching *m, allocate_function *allocate, void *self, uint64_t cycle) {
     m->grant_count = 0;
     if (m->iterations > 1) {
         memset(m->matched_outputs, 0, m->output_words * sizeof *m->matched_outputs);
         memset(m->matched_inputs, 0, (size_t)m->ports * m->input_words * sizeof *m->matched_inputs);
     }
-    return allocator->allocate(self, m, cycle);
+    return allocate(self, m, cycle);
 }
 
 static inline void matching_ask(struct matching *m, uint32_t input, uint32_t output) {

@@ -78,7 +78,9 @@ static void input_accept(struct islip *self, struct matching *m, uint32_t input,
     memset(granted, 0, m->output_words * sizeof *granted);
 }
 
-static NEVER_INLINE bool allocate_any(struct islip *self, struct matching *m) {
+static bool allocate_any(void *state, struct matching *m, uint64_t cycle) {
+    struct islip *self = state;
+    (void)cycle;
     for (uint32_t pass = 0; pass < m->iterations; pass++) {
         for (uint32_t w = 0; w < m->output_words; w++)
             for (uint64_t rest = m->asked[w] & ~m->matched_outputs[w]; rest; rest &= rest - 1)
@@ -117,19 +119,20 @@ static inline ALWAYS_INLINE bool allocate_single_as(struct islip *self, struct m
     return count > 0;
 }
 
-static NEVER_INLINE bool allocate_word(struct islip *self, struct matching *m) {
+static bool allocate_word(void *self, struct matching *m, uint64_t cycle) {
+    (void)cycle;
     return allocate_single_as(self, m, 1, 1);
 }
 
-static NEVER_INLINE bool allocate_single(struct islip *self, struct matching *m) {
+static bool allocate_single(void *self, struct matching *m, uint64_t cycle) {
+    (void)cycle;
     return allocate_single_as(self, m, m->input_words, m->output_words);
 }
 
-static bool islip_allocate(void *state, struct matching *m, uint64_t cycle) {
-    (void)cycle;
+static allocate_function *islip_choose(const struct matching *m) {
     if (!m->single)
-        return allocate_any(state, m);
-    return m->input_words == 1 && m->output_words == 1 ? allocate_word(state, m) : allocate_single(state, m);
+        return allocate_any;
+    return m->input_words == 1 && m->output_words == 1 ? allocate_word : allocate_single;
 }
 
 const struct allocator_ops allocator_islip = {.name = "islip",
@@ -137,4 +140,4 @@ const struct allocator_ops allocator_islip = {.name = "islip",
                                                   "outputs grant and inputs accept in turn, full outputs stand back",
                                               .by_output = true,
                                               .create = islip_create,
-                                              .allocate = islip_allocate};
+                                              .choose = islip_choose};

@@ -121,27 +121,27 @@ static inline ALWAYS_INLINE bool allocate_as(struct random_allocator *self, stru
     return movable;
 }
 
-static NEVER_INLINE bool allocate_one_port(struct random_allocator *self, struct matching *m, uint64_t cycle) {
+static bool allocate_one_port(void *self, struct matching *m, uint64_t cycle) {
     return allocate_as(self, m, cycle, (struct pass){.count = 1, .ports = 1, .words = 1});
 }
 
-static NEVER_INLINE bool allocate_two_ports(struct random_allocator *self, struct matching *m, uint64_t cycle) {
+static bool allocate_two_ports(void *self, struct matching *m, uint64_t cycle) {
     return allocate_as(self, m, cycle, (struct pass){.count = 1, .ports = 2, .words = 1});
 }
 
-static NEVER_INLINE bool allocate_any(struct random_allocator *self, struct matching *m, uint64_t cycle) {
+static bool allocate_any(void *self, struct matching *m, uint64_t cycle) {
     return allocate_as(self, m, cycle,
                        (struct pass){.count = m->iterations, .ports = m->ports, .words = m->output_words});
 }
 
-static bool random_allocate(void *state, struct matching *m, uint64_t cycle) {
+static allocate_function *random_choose(const struct matching *m) {
     if (m->output_words > 1 || m->iterations > 1)
-        return allocate_any(state, m, cycle);
-    return m->ports == 1 ? allocate_one_port(state, m, cycle) : allocate_two_ports(state, m, cycle);
+        return allocate_any;
+    return m->ports == 1 ? allocate_one_port : allocate_two_ports;
 }
 
 const struct allocator_ops allocator_random = {
     .name = "random",
     .help = "inputs pick one output, then outputs one input, blind to full outputs",
     .create = random_create,
-    .allocate = random_allocate};
+    .choose = random_choose};
