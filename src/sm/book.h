@@ -40,6 +40,21 @@ static inline void sm_count_issued(struct sm *sm, unsigned scheduler, uint64_t s
     sm_count_slots(sm, sm->scheduler_pc[scheduler], sm->scheduler_class[scheduler], slots);
 }
 
+/* Slots in which it is busy: with a warp, or stopped by bank conflicts. */
+static inline void sm_count_busy(struct sm *sm, unsigned scheduler, uint64_t slots) {
+    if (sm->scheduler_held[scheduler]) {
+        const uint64_t held = slots < sm->scheduler_held[scheduler] ? slots : sm->scheduler_held[scheduler];
+        sm->scheduler_held[scheduler] -= (uint32_t)held;
+        const slot_set ready = sm->ready & sm->scheduler_warps[scheduler];
+        const struct booking to = ready ? sm_stall(sm, &sm->warps[sm_oldest(sm, ready)], SM_UNIT_MEMORY)
+                                        : sm_empty(sm, scheduler, 0, sm->front->all_at_memory(sm));
+        sm_book(sm, to, held);
+        slots -= held;
+    }
+    if (slots)
+        sm_count_issued(sm, scheduler, slots);
+}
+
 static inline void sm_count_group(struct sm *sm, unsigned lanes) {
     sm->stats.issues++;
     sm->stats.active_lanes += lanes;

@@ -67,7 +67,7 @@ static void create_slots(struct sm *sm, const struct sm_parts *parts) {
                                                           : sm->params.load_return == SM_RETURN_THREAD);
     sm->formed_fetched =
         forms && (sm->forming->fetches_alone || (parts->caches->instruction_perfect && !sm->forming->ahead));
-    sm->books_later = sm->wide == 1 && !forms;
+    sm->books_later = sm->wide == 1 && !forms && !sm->params.l1_conflicts_stall;
     sm->slot_count = forms ? ISSUE_SLOTS_MAX : sm->warp_count;
     sm->stalled_long = ~(slot_set)0; /* whoever has not begun: a fetch group of nobody does not keep priority */
     sm->pending = ARENA_ARRAY(sm->arena, struct sm_pending, (size_t)sm->slot_count * sm->register_words);

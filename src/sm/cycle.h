@@ -92,7 +92,7 @@ static inline void sm_pass(struct sm *sm, uint64_t next) {
         uint64_t from = sm->scheduler_busy[s] > sm->now ? sm->scheduler_busy[s] : sm->now;
         from = from < next ? from : next;
         if (from > sm->now)
-            sm_count_issued(sm, s, from - sm->now);
+            sm_count_busy(sm, s, from - sm->now);
         if (next > from)
             sm_book(sm, sm_empty(sm, s, ready & sm->scheduler_warps[s], memory), next - from);
     }

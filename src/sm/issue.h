@@ -59,7 +59,7 @@ static inline __attribute__((always_inline)) void sm_issue_each(struct sm *sm, c
     unsigned s = (unsigned)(sm->now % sm->params.schedulers);
     for (unsigned n = 0; n < sm->params.schedulers; n++, s = s + 1 < sm->params.schedulers ? s + 1 : 0) {
         if (sm->scheduler_busy[s] > sm->now) {
-            sm_count_issued(sm, s, 1);
+            sm_count_busy(sm, s, 1);
             continue;
         }
         const slot_set mine = sm->scheduler_warps[s];

@@ -289,6 +289,14 @@ static void constant_arrived(struct sm *sm, uint64_t address) {
 
 /* ---- the unit ---- */
 
+/* Nothing issues in this cycle, and what is issuing takes one more. */
+static __attribute__((noinline)) void stop_pipeline(struct sm *sm) {
+    for (unsigned s = 0; s < sm->params.schedulers; s++) {
+        sm->scheduler_busy[s] = 1 + (sm->scheduler_busy[s] > sm->now ? sm->scheduler_busy[s] : sm->now);
+        sm->scheduler_held[s]++;
+    }
+}
+
 void sm_memory(struct sm *sm) {
     struct queued *entry = &sm->queue[sm->queue_head];
     if (entry->ready_cycle > sm->now)
@@ -318,8 +326,11 @@ void sm_memory(struct sm *sm) {
     for (uint32_t taken = 0, bit; entry->next < entry->count; entry->next++, taken |= bit) {
         bit = sm->params.l1_banks <= 1 ? sm->params.l1_banks
                                        : UINT32_C(1) << entry->address[entry->next] / atom % sm->params.l1_banks;
-        if (taken & bit)
+        if (taken & bit) {
+            if (sm->params.l1_conflicts_stall)
+                stop_pipeline(sm);
             return;
+        }
         if (sm->shape.l1_far && entry->next + EXPECT_SETS < entry->count) {
             cache_expect_set(sm->l1, entry->address[entry->next + EXPECT_SETS]);
             cache_expect_line(sm->l1, entry->address[entry->next + EXPECT_LINES]);

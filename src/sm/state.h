@@ -210,6 +210,7 @@ struct sm {
     uint32_t hears;                          /* kinds of events that it hears of, a bit each */
     unsigned blocks_most[SCHEDULERS_MAX];    /* that each of them allows */
     uint64_t scheduler_busy[SCHEDULERS_MAX]; /* a wide warp is still issuing until this cycle */
+    uint32_t scheduler_held[SCHEDULERS_MAX]; /* slots of these in which bank conflicts stopped the pipeline */
     uint8_t scheduler_class[SCHEDULERS_MAX]; /* of that warp, from issued_1 on: its slots are counted as they pass */
     uint32_t scheduler_pc[SCHEDULERS_MAX];   /* of its instruction */
 
