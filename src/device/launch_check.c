@@ -77,7 +77,7 @@ static enum status check_mechanism(const struct device *device, const struct lau
             "be repeated",
             device->mechanism->name);
     return divergence_check(device->mechanism, program_module(launch->program),
-                            machine_mechanism_params(device->machine, device->mechanism), report);
+                            machine_own_params(device->machine, SM_MECHANISM), report);
 }
 
 enum status launch_check_program(const struct device *device, const struct launch *launch, struct report *report) {

@@ -29,7 +29,7 @@ const struct divergence_ops *divergence_find(const char *name) {
 
 enum status divergence_check(const struct divergence_ops *mechanism, const struct module *module, const void *params,
                              struct report *report) {
-    enum status status = mechanism->check ? mechanism->check(params, report) : STATUS_OK;
+    enum status status = mechanism->own.check ? mechanism->own.check(params, report) : STATUS_OK;
     if (!mechanism->forming)
         return status;
     char where[256];

@@ -9,10 +9,7 @@
 #define HEDDLE_DIVERGENCE_DIVERGENCE_H
 
 #include "base/arena.h"
-#include "base/param.h"
-#include "base/stat.h"
-#include "base/status.h"
-#include "cost/cost.h"
+#include "cost/own.h"
 #include "simt/executor.h"
 #include "isa/module.h"
 
@@ -122,16 +119,7 @@ struct divergence_ops {
     /* What it holds for the warp, what runs next first: at most `most` rows, good until it is told anything; how many.
      * NULL: nothing beyond `where`. */
     unsigned (*show)(const void *self, unsigned warp, struct group_row *rows, unsigned most);
-    /* Its own keys, named "NAME.key", and counters; NULL: none. `params` is the table of a struct of params_bytes, that
-     * the shape points to; `stats` of one of stats_bytes, that `statistics` points to. */
-    const struct param_description *params;
-    const struct stat_description *stats;
-    size_t params_bytes, stats_bytes;
-    const void *(*statistics)(const void *self);
-    /* What no single key can say: values of its keys that contradict each other. NULL: none do. */
-    enum status (*check)(const void *params, struct report *report);
-    /* Adds the structures that its hardware needs, by its own keys, for `heddle cost`; NULL: nobody has said. */
-    void (*cost)(const void *params, const struct cost_shape *shape, struct cost *out);
+    struct own own;
 };
 
 /* Why it can say nothing without time; NULL: it can. */

@@ -134,7 +134,7 @@ static void pdom_cost(const void *params, const struct cost_shape *shape, struct
 const struct divergence_ops divergence_pdom = {
     .name = "pdom",
     .help = "a stack per warp; lanes that diverge reconverge at the branch's immediate post-dominator",
-    .cost = pdom_cost,
+    .own.cost = pdom_cost,
     .create = pdom_create,
     .start = pdom_start,
     .offer = pdom_offer,

@@ -53,8 +53,9 @@ void collect_launch(const struct launch_state *state, uint64_t cycles, struct gp
         stats->threads += sm_threads(sm);
         if (stats->predicts)
             stat_merge(&stats->predictor, sm_predictor_statistics(sm), predictor_stats_table);
-        if (stats->mechanism_stats)
-            stat_merge(stats->mechanism_stats, sm_mechanism_statistics(sm), stats->mechanism->stats);
+        for (unsigned part = 0; part < SM_OWNS; part++)
+            if (stats->own_stats[part])
+                sm_add_own_statistics(sm, (enum sm_own)part, stats->own_stats[part]);
         for (uint32_t pc = 0; pc < code_count; pc++)
             stats->divergent[pc] += divergent[pc];
     }

@@ -328,10 +328,12 @@ enum status gpu_run(struct gpu *gpu, const struct gpu_launch *launch, struct gpu
     *fault = (struct gpu_fault){0};
     *stats = (struct gpu_stats){.instructions = ARENA_ARRAY(kept, struct sm_inst_stats, launch->module->code_count),
                                 .divergent = ARENA_ARRAY(kept, uint64_t, launch->module->code_count),
-                                .predicts = sm_predicts(gpu->config.sm),
-                                .mechanism = launch->mechanism};
-    if (launch->mechanism->stats)
-        stats->mechanism_stats = arena_alloc(kept, launch->mechanism->stats_bytes);
+                                .predicts = sm_predicts(gpu->config.sm)};
+    for (unsigned part = 0; part < SM_OWNS; part++) {
+        stats->own[part] = launch->own[part];
+        if (launch->own[part] && launch->own[part]->stats)
+            stats->own_stats[part] = arena_alloc(kept, launch->own[part]->stats_bytes);
+    }
     collect_memory(gpu, NO_CYCLE, &before);
     enum status status = create_state(&state, gpu, launch, report);
     if (status != STATUS_OK)

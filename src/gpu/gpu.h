@@ -52,7 +52,8 @@ struct gpu_launch {
     const uint64_t **progress;
     bool alone; /* on one host thread: the executors meet */
     const struct divergence_ops *mechanism;
-    const void *mechanism_params; /* values of its own keys */
+    const struct own *own[SM_OWNS]; /* NULL: nothing of the kind */
+    const void *own_params[SM_OWNS];
     /* Called now and then between rounds; false: stop here. NULL: nobody looks. */
     bool (*watch)(void *watcher, const struct launch_progress *progress);
     void *watcher;
@@ -75,9 +76,9 @@ struct gpu_stats {
     uint64_t waits[WAIT_COUNT];         /* over all instructions */
     struct sm_histograms histograms;
     uint64_t *divergent;
-    const struct divergence_ops *mechanism;
-    void *mechanism_stats;     /* as mechanism->stats describes; NULL: it counts nothing of its own */
-    struct series series, sms; /* over the cycles; by SM */
+    const struct own *own[SM_OWNS]; /* as of the launch */
+    void *own_stats[SM_OWNS];       /* as own->stats describes; NULL: it counts nothing of its own */
+    struct series series, sms;      /* over the cycles; by SM */
 };
 
 struct gpu; /* what outlives a launch: L2, DRAM, instruction and constant caches */

@@ -8,8 +8,9 @@ static void keep_rest(struct launch_result *result) {
     if (result->timed) {
         struct gpu_stats *timed = arena_copy(&kept, result->timed, sizeof *timed);
         timed->instructions = NULL, timed->divergent = NULL;
-        if (timed->mechanism_stats)
-            timed->mechanism_stats = arena_copy(&kept, timed->mechanism_stats, timed->mechanism->stats_bytes);
+        for (unsigned part = 0; part < SM_OWNS; part++)
+            if (timed->own_stats[part])
+                timed->own_stats[part] = arena_copy(&kept, timed->own_stats[part], timed->own[part]->stats_bytes);
         series_copy(&timed->series, &kept);
         series_copy(&timed->sms, &kept);
         result->timed = timed;

@@ -7,6 +7,7 @@
 #include "base/yaml.h"
 #include "divergence/divergence.h"
 #include "machine/check.h"
+#include "machine/own.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -234,71 +235,20 @@ static enum status read_machine(struct machine *machine, const char *gpu, unsign
 
 /* ---- keys ---- */
 
-/* Where the values of a mechanism's own keys begin in machine->mechanisms. */
-static size_t mechanism_offset(const struct divergence_ops *mechanism) {
-    size_t offset = 0;
-    for (unsigned i = 0; divergence_at(i) != mechanism; i++)
-        offset += bits_round_up(divergence_at(i)->params_bytes, 8);
-    return offset;
-}
-
-const void *machine_mechanism_params(const struct machine *machine, const struct divergence_ops *mechanism) {
-    return machine->mechanisms + mechanism_offset(mechanism);
-}
-
-static enum status add_predictor_cost(const struct machine *machine, const struct cost_shape *shape, struct cost *out,
-                                      struct report *report) {
-    const struct predictor_ops *ops;
-    const struct predictor_shape keys = sm_predictor_keys(&machine->sm);
-    const unsigned before = out->count;
-    const enum status status = predictor_find(machine->sm.predictor, &ops, report);
-    if (status)
-        return status;
-    predictor_cost(ops, machine->sm.predictor_sharing, &keys, shape, out);
-    for (unsigned i = before; i < out->count; i++)
-        if (!out->items[i].entries)
-            return report_add(report, STATUS_INVALID,
-                              "sm.predictor=%s: tables without limits (predictor.entries, predictor.histories or "
-                              "predictor.cache_entries is 0) have no size",
-                              ops->name);
-    return STATUS_OK;
-}
-
-struct cost_shape machine_cost_shape(const struct machine *machine) {
-    const unsigned block_threads =
-        machine->max_block_threads < machine->max_threads ? machine->max_block_threads : machine->max_threads;
-    return (struct cost_shape){.warps = machine->max_warps,
-                               .block_warps = (block_threads + machine->warp_size - 1) / machine->warp_size,
-                               .warp_size = machine->warp_size,
-                               .threads = machine->max_threads,
-                               .lanes = machine->sm.lanes,
-                               .registers = machine->registers};
-}
-
-enum status machine_cost(const struct machine *machine, struct cost *out, struct report *report) {
-    const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
-    const struct cost_shape shape = machine_cost_shape(machine);
-    const void *params = machine_mechanism_params(machine, mechanism);
-    const enum status status = mechanism->check ? mechanism->check(params, report) : STATUS_OK;
-    if (!status && mechanism->cost)
-        mechanism->cost(params, &shape, out);
-    return status ? status : add_predictor_cost(machine, &shape, out, report);
-}
-
 const char *machine_needs_time(const struct machine *machine) {
     const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
-    return divergence_needs_time(mechanism, machine_mechanism_params(machine, mechanism));
+    return divergence_needs_time(mechanism, machine_own_params(machine, SM_MECHANISM));
 }
 
 unsigned machine_warp_threads(const struct machine *machine) {
     const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
     const unsigned threads = mechanism->forming && mechanism->forming->warp_threads
-                                 ? mechanism->forming->warp_threads(machine_mechanism_params(machine, mechanism))
+                                 ? mechanism->forming->warp_threads(machine_own_params(machine, SM_MECHANISM))
                                  : machine->warp_size;
     return threads < machine->max_block_threads ? threads : machine->max_block_threads;
 }
 
-/* The machine's own keys and those of the mechanisms. */
+/* The machine's keys and those that mechanisms and schedulers have of their own. */
 static const struct param_description *all_params(struct arena *arena) {
     struct {
         struct param_description *items;
@@ -306,12 +256,12 @@ static const struct param_description *all_params(struct arena *arena) {
     } all = {0};
     for (const struct param_description *param = fixed_params; param->key; param++)
         *ARENA_PUSH(arena, &all) = *param;
-    const struct divergence_ops *mechanism;
-    for (unsigned i = 0; (mechanism = divergence_at(i)); i++)
-        for (const struct param_description *param = mechanism->params; param && param->key; param++) {
+    const struct own *own;
+    for (unsigned i = 0; (own = machine_own_at(i)); i++)
+        for (const struct param_description *param = own->params; param && param->key; param++) {
             struct param_description *copy = ARENA_PUSH(arena, &all);
             *copy = *param;
-            copy->offset += offsetof(struct machine, mechanisms) + mechanism_offset(mechanism);
+            copy->offset += offsetof(struct machine, own) + machine_own_offset(own);
         }
     *ARENA_PUSH(arena, &all) = (struct param_description)PARAM_END;
     return all.items;
@@ -327,14 +277,15 @@ bool machine_has_keys_of(const char *group) {
 
 bool machine_has_room(size_t key_bytes) {
     enum { ALIGNED_MORE = ADDED_MAX * 8 };
-    return key_bytes + ALIGNED_MORE <= MACHINE_MECHANISM_BYTES - mechanism_offset(NULL);
+    return key_bytes + ALIGNED_MORE <= MACHINE_OWN_BYTES - machine_own_offset(NULL);
 }
 
 static enum status start(struct machine *machine, struct report *report) {
     *machine = (struct machine){.name = "default", .about = ""};
-    if (mechanism_offset(NULL) > MACHINE_MECHANISM_BYTES)
-        return report_add(report, STATUS_INVALID, "the mechanisms' own keys need %zu bytes, a machine has %u for them",
-                          mechanism_offset(NULL), (unsigned)MACHINE_MECHANISM_BYTES);
+    if (machine_own_offset(NULL) > MACHINE_OWN_BYTES)
+        return report_add(report, STATUS_INVALID,
+                          "the own keys of mechanisms and schedulers need %zu bytes, a machine has %u for them",
+                          machine_own_offset(NULL), (unsigned)MACHINE_OWN_BYTES);
     return param_create(&machine->params, all_params(&machine->arena), machine, &machine->arena, report);
 }
 
@@ -419,17 +370,6 @@ const char *machine_origin(const struct machine *machine, const struct param_des
 }
 
 void machine_close(struct machine *machine) { arena_free(&machine->arena); }
-
-bool machine_is_idle_key(const struct machine *machine, const struct param_description *param) {
-    const size_t area = offsetof(struct machine, mechanisms);
-    const bool is_mechanism = param->offset >= area && param->offset < area + MACHINE_MECHANISM_BYTES;
-    const size_t length = strlen(machine->divergence_mechanism);
-    if (!is_mechanism) {
-        const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
-        return strncmp(param->key, "host.", 5) == 0 || (mechanism && sm_ignores(mechanism, param->key));
-    }
-    return strncmp(param->key, machine->divergence_mechanism, length) != 0 || param->key[length] != '.';
-}
 
 struct occupancy_limits machine_occupancy_limits(const struct machine *machine) {
     enum { IDEAL_THREADS = 2048 };

@@ -19,7 +19,7 @@ enum machine_prefer { MACHINE_PREFER_SHARED, MACHINE_PREFER_L1 };
 enum machine_out_of_bounds { MACHINE_STOP, MACHINE_WARN };
 enum machine_lanes { MACHINE_LANES_AUTO, MACHINE_LANES_V1, MACHINE_LANES_V3, MACHINE_LANES_V4 };
 
-enum { MACHINE_MECHANISM_BYTES = 4096 };
+enum { MACHINE_OWN_BYTES = 4096 };
 
 /* Zero-initialise, then machine_open. Holds pointers into itself: never copied or moved. */
 struct machine {
@@ -31,7 +31,7 @@ struct machine {
     struct cache_params l1, l2, instruction, constant;
     struct crossbar_params crossbar;
     struct dram_params dram;
-    _Alignas(8) unsigned char mechanisms[MACHINE_MECHANISM_BYTES]; /* values of their own keys */
+    _Alignas(8) unsigned char own[MACHINE_OWN_BYTES]; /* values of the own keys of mechanisms and schedulers */
     const char *name;  /* "gtx480", or the file's name without folder and ending */
     const char *about; /* one line */
     const char *file;  /* where it is no shipped one: its path */
@@ -67,10 +67,11 @@ struct occupancy_limits machine_occupancy_limits(const struct machine *machine);
 const char *const *machine_list(struct arena *arena);
 /* For plug-ins. Do keys of the machine itself begin with the group and a dot? */
 bool machine_has_keys_of(const char *group);
-/* May mechanisms with so many bytes of keys be added? */
+/* May parts with so many bytes of keys be added? */
 bool machine_has_room(size_t key_bytes);
-/* Values of a mechanism's own keys. */
-const void *machine_mechanism_params(const struct machine *machine, const struct divergence_ops *mechanism);
+/* What the mechanism or scheduler chosen has of its own, and values of its keys; NULL: there is none such, or nobody asks it. */
+const struct own *machine_own(const struct machine *machine, enum sm_own which);
+const void *machine_own_params(const struct machine *machine, enum sm_own which);
 /* The structures that the mechanism chosen needs in an SM; none: nobody has said. The machine is one that was checked. */
 enum status machine_cost(const struct machine *machine, struct cost *out, struct report *report);
 /* The SM that structures are counted for. */

@@ -58,7 +58,7 @@ static void refuse_taken(struct examined *e, const char *kind, const char *name)
     REFUSE(e, "%s: there is a %s '%s' already", e->path, kind, name);
 }
 
-/* ---- mechanisms ---- */
+/* ---- keys and counters ---- */
 
 static size_t value_bytes(enum param_kind kind) {
     static const size_t bytes[] = {
@@ -67,35 +67,46 @@ static size_t value_bytes(enum param_kind kind) {
     return (size_t)kind < sizeof bytes / sizeof bytes[0] ? bytes[kind] : SIZE_MAX / 2;
 }
 
-static void check_keys(struct examined *e, const struct divergence_ops *ops) {
-    const size_t length = strlen(ops->name);
-    for (const struct param_description *param = ops->params; param && param->key; param++) {
-        if (strncmp(param->key, ops->name, length) != 0 || param->key[length] != '.' || !param->key[length + 1])
-            REFUSE(e, "%s: the key '%s' of '%s' does not begin with '%s.'", e->path, param->key, ops->name, ops->name);
-        if (param->offset > ops->params_bytes || value_bytes(param->kind) > ops->params_bytes - param->offset) {
+static void check_keys(struct examined *e, const char *name, const struct own *own) {
+    const size_t length = strlen(name);
+    for (const struct param_description *param = own->params; param && param->key; param++) {
+        if (strncmp(param->key, name, length) != 0 || param->key[length] != '.' || !param->key[length + 1])
+            REFUSE(e, "%s: the key '%s' of '%s' does not begin with '%s.'", e->path, param->key, name, name);
+        if (param->offset > own->params_bytes || value_bytes(param->kind) > own->params_bytes - param->offset) {
             REFUSE(e, "%s: the key '%s' lies outside of params_bytes", e->path, param->key);
             return;
         }
     }
     struct arena arena = {0};
     struct param_set set;
-    if (ops->params && param_create(&set, ops->params, arena_alloc(&arena, ops->params_bytes), &arena, e->report))
-        REFUSE(e, "%s: the keys of '%s' contradict themselves", e->path, ops->name);
+    if (own->params && param_create(&set, own->params, arena_alloc(&arena, own->params_bytes), &arena, e->report))
+        REFUSE(e, "%s: the keys of '%s' contradict themselves", e->path, name);
     arena_free(&arena);
 }
 
-static void check_counters(struct examined *e, const struct divergence_ops *ops) {
-    NEED(e, ops, statistics);
-    for (const struct stat_description *stat = ops->stats; stat->name; stat++)
-        if (!stat->is_ratio && (stat->offset > ops->stats_bytes || sizeof(uint64_t) > ops->stats_bytes - stat->offset))
-            REFUSE(e, "%s: the counter '%s' of '%s' lies outside of stats_bytes", e->path, stat->name, ops->name);
+static void check_counters(struct examined *e, const char *name, const struct own *own) {
+    need(e, name, "statistics", own->statistics != NULL);
+    for (const struct stat_description *stat = own->stats; stat->name; stat++)
+        if (!stat->is_ratio && (stat->offset > own->stats_bytes || sizeof(uint64_t) > own->stats_bytes - stat->offset))
+            REFUSE(e, "%s: the counter '%s' of '%s' lies outside of stats_bytes", e->path, stat->name, name);
 }
+
+/* Of what it has of its own; its name begins its keys. */
+static void check_own(struct examined *e, const char *name, const struct own *own) {
+    if (own->params && machine_has_keys_of(name))
+        refuse_taken(e, "group of keys", name);
+    check_keys(e, name, own);
+    if (own->stats)
+        check_counters(e, name, own);
+}
+
+/* ---- mechanisms ---- */
 
 static void check_mechanism(struct examined *e, const struct divergence_ops *ops) {
     if (!begin(e, "mechanism", ops->name, ops->help))
         return;
-    if (divergence_find(ops->name) || machine_has_keys_of(ops->name))
-        refuse_taken(e, divergence_find(ops->name) ? "mechanism" : "group of keys", ops->name);
+    if (divergence_find(ops->name))
+        refuse_taken(e, "mechanism", ops->name);
     NEED(e, ops, create);
     NEED(e, ops, start);
     NEED(e, ops, offer);
@@ -108,9 +119,7 @@ static void check_mechanism(struct examined *e, const struct divergence_ops *ops
     need(e, ops->name, "waiting->wait or go_on", !ops->waiting || (ops->waiting->wait && ops->waiting->go_on));
     need(e, ops->name, "slipping->looked_up or arrived",
          !ops->slipping || (ops->slipping->looked_up && ops->slipping->arrived));
-    check_keys(e, ops);
-    if (ops->stats)
-        check_counters(e, ops);
+    check_own(e, ops->name, &ops->own);
 }
 
 /* ---- the others ---- */
@@ -123,6 +132,7 @@ static void check_scheduler(struct examined *e, const struct scheduler_ops *ops)
     NEED(e, ops, create);
     NEED(e, ops, pick);
     need(e, ops->name, "heard", !ops->hears || ops->heard);
+    check_own(e, ops->name, &ops->own);
 }
 
 static void check_predictor(struct examined *e, const struct predictor_ops *ops) {
@@ -152,10 +162,12 @@ enum status plugin_check(const struct plugin *plugin, const char *path, unsigned
     size_t key_bytes = 0;
     for (unsigned i = 0; plugin->mechanisms && plugin->mechanisms[i] && i <= ADDED_MAX; i++) {
         check_mechanism(&e, plugin->mechanisms[i]);
-        key_bytes += plugin->mechanisms[i]->params_bytes;
+        key_bytes += plugin->mechanisms[i]->own.params_bytes;
     }
-    for (unsigned i = 0; plugin->schedulers && plugin->schedulers[i] && i <= ADDED_MAX; i++)
+    for (unsigned i = 0; plugin->schedulers && plugin->schedulers[i] && i <= ADDED_MAX; i++) {
         check_scheduler(&e, plugin->schedulers[i]);
+        key_bytes += plugin->schedulers[i]->own.params_bytes;
+    }
     for (unsigned i = 0; plugin->predictors && plugin->predictors[i] && i <= ADDED_MAX; i++)
         check_predictor(&e, plugin->predictors[i]);
     for (unsigned i = 0; plugin->replacements && plugin->replacements[i] && i <= ADDED_MAX; i++)

@@ -250,7 +250,7 @@ json_t *result_machine(const struct machine *machine, struct arena *arena) {
 json_t *result_units(bool in_time, const struct machine *machine) {
     json_t *out = json_object();
     if (in_time)
-        result_add_timed_units(out, divergence_find(machine->divergence_mechanism), sm_predicts(&machine->sm));
+        result_add_timed_units(out, machine, sm_predicts(&machine->sm));
     for (const struct stat_description *stat = run_stats_table; stat->name; stat++)
         json_object_set_new(out, stat->name, json_string(stat->unit));
     json_object_set_new(out, "instructions", json_string("instructions"));

@@ -24,7 +24,7 @@ struct head {
  * and in time a struct sm_inst_stats for every instruction that has any, behind its PC. */
 struct launch_head {
     uint32_t function, host_threads;
-    uint32_t has_tables, is_timed, instructions, mechanism_bytes;
+    uint32_t has_tables, is_timed, instructions, own_bytes[SM_OWNS];
     uint64_t output_bytes;
     struct launch launch;
     struct run_stats stats;
@@ -115,12 +115,13 @@ static void add_series(struct arena *arena, struct log_bytes *out, const struct 
 }
 
 static void add_timed(struct session_log *log, struct arena *arena, struct log_bytes *out,
-                      const struct gpu_stats *stats, size_t mechanism_bytes) {
+                      const struct gpu_stats *stats, const uint32_t *own_bytes) {
     struct gpu_stats timed = *stats;
     if (log->launches >= SERIES_LAUNCHES)
         timed.series.count = timed.sms.count = 0;
     add(arena, out, &timed, sizeof timed);
-    add(arena, out, timed.mechanism_stats, mechanism_bytes);
+    for (unsigned part = 0; part < SM_OWNS; part++)
+        add(arena, out, timed.own_stats[part], own_bytes[part]);
     add_series(arena, out, &timed.series);
     add_series(arena, out, &timed.sms);
 }
@@ -142,12 +143,13 @@ void session_log_launch(struct session_log *log, struct session_entry *entry, co
                                    .output_bytes = result->output ? result->output_bytes : 0,
                                    .launch = *launch,
                                    .stats = result->stats};
-        head.mechanism_bytes = timed && timed->mechanism_stats ? (uint32_t)timed->mechanism->stats_bytes : 0;
+        for (unsigned part = 0; timed && part < SM_OWNS; part++)
+            head.own_bytes[part] = timed->own_stats[part] ? (uint32_t)timed->own[part]->stats_bytes : 0;
         begin(&arena, &record, RECORD_LAUNCH, entry->number);
         const size_t at = record.count;
         add(&arena, &record, &head, sizeof head);
         if (timed)
-            add_timed(log, &arena, &record, timed, head.mechanism_bytes);
+            add_timed(log, &arena, &record, timed, head.own_bytes);
         add(&arena, &record, result->output, head.output_bytes);
         if (head.has_tables)
             head.instructions = add_tables(&arena, &record, result, program_module(entry->program)->code_count);
@@ -242,15 +244,18 @@ static void read_series(struct log_reader *reader, struct arena *arena, struct s
 }
 
 static void read_timed(struct log_reader *reader, const struct session *session, struct launch_result *result,
-                       size_t mechanism_bytes) {
+                       const uint32_t *own_bytes) {
     struct gpu_stats *timed = ARENA_NEW(&result->arena, struct gpu_stats);
     read_into(reader, timed, sizeof *timed);
-    timed->mechanism = divergence_find(session->machine->divergence_mechanism);
-    timed->instructions = NULL, timed->divergent = NULL, timed->mechanism_stats = NULL;
-    if (mechanism_bytes && timed->mechanism && mechanism_bytes == timed->mechanism->stats_bytes)
-        timed->mechanism_stats = read_copy(reader, &result->arena, mechanism_bytes);
-    else if (mechanism_bytes)
-        reader->is_short = true;
+    timed->instructions = NULL, timed->divergent = NULL;
+    for (unsigned part = 0; part < SM_OWNS; part++) {
+        timed->own[part] = machine_own(session->machine, (enum sm_own)part);
+        timed->own_stats[part] = NULL;
+        if (own_bytes[part] && timed->own[part] && own_bytes[part] == timed->own[part]->stats_bytes)
+            timed->own_stats[part] = read_copy(reader, &result->arena, own_bytes[part]);
+        else if (own_bytes[part])
+            reader->is_short = true;
+    }
     read_series(reader, &result->arena, &timed->series, false);
     read_series(reader, &result->arena, &timed->sms, true);
     result->timed = timed;
@@ -281,7 +286,7 @@ static enum status read_launch(struct log_reader *reader, struct session *sessio
     if (head.function >= code->function_count || head.output_bytes > (size_t)(reader->end - reader->at))
         return STATUS_INVALID;
     if (head.is_timed)
-        read_timed(reader, session, &result, head.mechanism_bytes);
+        read_timed(reader, session, &result, head.own_bytes);
     if (head.output_bytes)
         result.output = read_copy(reader, &result.arena, head.output_bytes), result.output_bytes = head.output_bytes;
     if (result.output)

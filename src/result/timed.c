@@ -42,11 +42,13 @@ void result_merge_timed(struct gpu_stats *total, const struct gpu_stats *one, st
         total->waits[k] += one->waits[k];
     total->predicts |= one->predicts;
     stat_merge(&total->predictor, &one->predictor, predictor_stats_table);
-    total->mechanism = one->mechanism;
-    if (one->mechanism_stats && !total->mechanism_stats)
-        total->mechanism_stats = arena_alloc(arena, one->mechanism->stats_bytes);
-    if (one->mechanism_stats)
-        stat_merge(total->mechanism_stats, one->mechanism_stats, one->mechanism->stats);
+    for (unsigned part = 0; part < SM_OWNS; part++) {
+        total->own[part] = one->own[part];
+        if (one->own_stats[part] && !total->own_stats[part])
+            total->own_stats[part] = arena_alloc(arena, one->own[part]->stats_bytes);
+        if (one->own_stats[part])
+            stat_merge(total->own_stats[part], one->own_stats[part], one->own[part]->stats);
+    }
 }
 
 bool result_total_timed(const struct run *run, const struct function *kernel, struct gpu_stats *total,
@@ -112,6 +114,8 @@ static json_t *table_json(const void *stats, const struct stat_description *tabl
     return add_table(json_object(), stats, table);
 }
 
+static const char *const own_names[] = {[SM_MECHANISM] = "mechanism", [SM_SCHEDULER] = "scheduler"};
+
 static json_t *quotient(uint64_t part, uint64_t whole) { return json_real(whole ? (double)part / (double)whole : 0); }
 
 void result_add_timed(json_t *into, const struct gpu_stats *timed, const struct run_stats *stats) {
@@ -123,8 +127,9 @@ void result_add_timed(json_t *into, const struct gpu_stats *timed, const struct 
     add_classes(into, timed->sm.in_slots);
     json_object_set_new(into, "nobody", nobody_json(&timed->nobody));
     json_object_set_new(into, "stalls", waits_json(timed->waits));
-    if (timed->mechanism_stats)
-        json_object_set_new(into, "mechanism", table_json(timed->mechanism_stats, timed->mechanism->stats));
+    for (unsigned part = 0; part < SM_OWNS; part++)
+        if (timed->own_stats[part])
+            json_object_set_new(into, own_names[part], table_json(timed->own_stats[part], timed->own[part]->stats));
     if (timed->predicts)
         json_object_set_new(into, "predictor", table_json(&timed->predictor, predictor_stats_table));
     json_object_set_new(into, "memory", memory);
@@ -150,7 +155,7 @@ static void table_units(json_t *into, const char *prefix, const struct stat_desc
     }
 }
 
-void result_add_timed_units(json_t *into, const struct divergence_ops *mechanism, bool predicts) {
+void result_add_timed_units(json_t *into, const struct machine *machine, bool predicts) {
     json_object_set_new(into, "cycles", json_string("cycles"));
     json_object_set_new(into, "ipc", json_string("thread instructions per cycle"));
     json_object_set_new(into, "warp_ipc", json_string("warp instructions per cycle"));
@@ -167,8 +172,12 @@ void result_add_timed_units(json_t *into, const struct divergence_ops *mechanism
     for (unsigned i = 0; i < sizeof units / sizeof units[0]; i++)
         json_object_set_new(into, units[i][0], json_string(units[i][1]));
     table_units(into, "memory.", sm_memory_table);
-    if (mechanism->stats)
-        table_units(into, "mechanism.", mechanism->stats);
+    for (unsigned part = 0; part < SM_OWNS; part++)
+        if (machine_own(machine, (enum sm_own)part) && machine_own(machine, (enum sm_own)part)->stats) {
+            char prefix[32];
+            snprintf(prefix, sizeof prefix, "%s.", own_names[part]);
+            table_units(into, prefix, machine_own(machine, (enum sm_own)part)->stats);
+        }
     if (predicts)
         table_units(into, "predictor.", predictor_stats_table);
     table_units(into, "memory.l1.", cache_stat_table);

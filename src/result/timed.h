@@ -10,7 +10,7 @@
 void result_merge_timed(struct gpu_stats *total, const struct gpu_stats *one, struct arena *arena);
 void result_add_timed(json_t *into, const struct gpu_stats *timed, const struct run_stats *stats);
 void result_add_inst_timed(json_t *into, const struct sm_inst_stats *timed);
-void result_add_timed_units(json_t *into, const struct divergence_ops *mechanism, bool predicts);
+void result_add_timed_units(json_t *into, const struct machine *machine, bool predicts);
 /* series.c */
 json_t *result_series(const struct series *series);
 json_t *result_sms(const struct series *sms);

@@ -17,6 +17,7 @@ static inline unsigned set_first(slot_set set) {
 #define SM_TABLE static
 #define SCHEDULER_NAME(id) scheduler_many_##id
 #define scheduler_find scheduler_many_find
+#define scheduler_at scheduler_many_at
 #else
 enum { SET_SLOTS = 64 };
 typedef uint64_t slot_set;

@@ -165,8 +165,14 @@ unsigned sm_show_mechanism(const struct sm *sm, unsigned warp, struct group_row 
 /* ---- counters ---- */
 
 const struct sm_stats *sm_statistics(const struct sm *sm) { return &sm->stats; }
-const void *sm_mechanism_statistics(const struct sm *sm) {
-    return sm->mechanism->statistics ? sm->mechanism->statistics(sm->control) : NULL;
+void sm_add_own_statistics(const struct sm *sm, enum sm_own which, void *sum) {
+    if (which == SM_MECHANISM) {
+        stat_merge(sum, sm->mechanism->own.statistics(sm->control), sm->mechanism->own.stats);
+        return;
+    }
+    for (unsigned s = 0; s < sm->params.schedulers; s++)
+        if (sm->schedulers[s])
+            stat_merge(sum, sm->scheduler->own.statistics(sm->schedulers[s]), sm->scheduler->own.stats);
 }
 const struct predictor_stats *sm_predictor_statistics(const struct sm *sm) {
     return sm->predictor ? &sm->predictor->stats : NULL;

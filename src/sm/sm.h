@@ -105,6 +105,9 @@ struct sm_slot_view {
     enum sm_wait wait;
 };
 
+/* Parts of an SM that are chosen by name and have keys and counters of their own. */
+enum sm_own { SM_MECHANISM, SM_SCHEDULER, SM_OWNS };
+
 struct sm_shape {
     unsigned places, warps_per_place, warp_size;
     uint32_t id;
@@ -112,7 +115,7 @@ struct sm_shape {
     /* Counted in by all SMs that one host thread runs: per PC and one more, and distributions. */
     struct sm_inst_stats *instructions;
     struct sm_histograms *histograms;
-    const void *mechanism_params;
+    const void *own_params[SM_OWNS];    /* values of the own keys */
     uint64_t share;                     /* requests of 1000 cycles that are its part of the memory's bandwidth */
     const struct sm_observer *observer; /* NULL: nobody */
     bool l1_far;                        /* cache_is_far, of all SMs together */
@@ -207,7 +210,8 @@ const struct sm_stats *sm_statistics(const struct sm *sm);
 /* NULL: branches are known at once, and not predicted. */
 const struct predictor_stats *sm_predictor_statistics(const struct sm *sm);
 /* The mechanism's own counters; NULL: it has none. */
-const void *sm_mechanism_statistics(const struct sm *sm);
+/* Adds what the part counted of its own. */
+void sm_add_own_statistics(const struct sm *sm, enum sm_own which, void *sum);
 const struct cache_stats *sm_l1_statistics(const struct sm *sm);
 uint64_t sm_divergent_branches(const struct sm *sm, const uint64_t **per_pc);
 uint64_t sm_threads(const struct sm *sm);

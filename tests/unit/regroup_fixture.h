@@ -4,7 +4,9 @@
 #define HEDDLE_TESTS_REGROUP_FIXTURE_H
 
 #include "base/bits.h"
-#include "mechanism_keys.h"
+#include "own_keys.h"
+
+#include "divergence/divergence.h"
 
 enum { CODE = 64 };
 
@@ -28,13 +30,13 @@ static inline void look(struct fixture *f, uint64_t changed) {
     }
 }
 
-/* Settings as mechanism_params has them. */
+/* Settings as own_values has them. */
 static inline void create(struct fixture *f, const char *name, unsigned warps, unsigned warp_size,
                           unsigned warps_per_block, const char *const *settings) {
     f->ops = divergence_find(name);
     f->wake = UINT64_MAX;
     assert_non_null(f->ops);
-    void *values = mechanism_params(f->ops, &f->arena, settings);
+    void *values = own_values(&f->ops->own, &f->arena, settings);
     const struct divergence_shape shape = {.code = f->code,
                                            .code_count = CODE,
                                            .warps = warps,

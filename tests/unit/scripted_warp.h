@@ -3,7 +3,9 @@
 #ifndef HEDDLE_TESTS_SCRIPTED_WARP_H
 #define HEDDLE_TESTS_SCRIPTED_WARP_H
 
-#include "mechanism_keys.h"
+#include "own_keys.h"
+
+#include "divergence/divergence.h"
 
 enum { CODE = 64, SHARE = 125 /* requests of 1000 cycles */ };
 
@@ -17,11 +19,11 @@ struct scripted {
     const char *blocks; /* names of the PCs, a letter each */
 };
 
-/* Settings as mechanism_params has them. The code can be changed until start. */
+/* Settings as own_values has them. The code can be changed until start. */
 static inline void choose(struct scripted *s, const char *mechanism, const char *const *settings) {
     s->ops = divergence_find(mechanism);
     assert_non_null(s->ops);
-    s->params = mechanism_params(s->ops, &s->arena, settings);
+    s->params = own_values(&s->ops->own, &s->arena, settings);
 }
 
 static inline void start(struct scripted *s, uint32_t lanes) {
@@ -41,7 +43,7 @@ static inline void start(struct scripted *s, uint32_t lanes) {
 }
 
 static inline uint64_t counter(const struct scripted *s, const char *name) {
-    return mechanism_counter(s->ops, s->ops->statistics(s->self), name);
+    return own_counter(&s->ops->own, s->ops->own.statistics(s->self), name);
 }
 
 static inline void setup(struct scripted *s, const char *mechanism, uint32_t lanes) {

@@ -3,7 +3,7 @@
 #include "timed_programs.h"
 
 #include "simt/threads.h"
-#include "mechanism_keys.h"
+#include "own_keys.h"
 
 static void run(struct fixture *f, const char *settings, const struct program_text *program) {
     open_machine(f, settings);
@@ -150,7 +150,7 @@ static uint64_t counted(const char *mechanism, const char *counter, const struct
     f.issues = &watcher;
     expect_ok(&f, program, true);
     const struct gpu_stats *timed = f.result.timed;
-    const uint64_t value = mechanism_counter(timed->mechanism, timed->mechanism_stats, counter);
+    const uint64_t value = own_counter(timed->own[SM_MECHANISM], timed->own_stats[SM_MECHANISM], counter);
     assert_int_equal(watched->issues, timed->sm.issues);
     f.issues = NULL;
     finish(&f);

@@ -120,15 +120,15 @@ static void mechanisms_without_publication_take_what_they_hold(void **state) {
     struct arena arena = {0};
     struct cost mimd = {.arena = &arena}, nrec = {.arena = &arena}, barriers = {.arena = &arena};
     struct cost tokens = {.arena = &arena};
-    divergence_find("mimd")->cost(NULL, &fung, &mimd);
+    divergence_find("mimd")->own.cost(NULL, &fung, &mimd);
     assert_int_equal(all_bits(&mimd), 19200); /* 768 threads: PC 24, ready 1 */
-    divergence_find("nrec")->cost(NULL, &fung, &nrec);
+    divergence_find("nrec")->own.cost(NULL, &fung, &nrec);
     assert_int_equal(all_bits(&nrec), 46848); /* 768 groups: PC 24, mask 32, one of 24 warps 5 */
-    divergence_find("barriers")->cost(NULL, &fung, &barriers);
+    divergence_find("barriers")->own.cost(NULL, &fung, &barriers);
     assert_int_equal(cost_bits(named(&barriers, "thread PCs")), 19968);           /* 768 threads: PC 24, state 2 */
     assert_int_equal(cost_bits(named(&barriers, "convergence barriers")), 21504); /* 24 warps, 16 of mask 32, PC 24 */
     assert_int_equal(all_bits(&barriers), 19968 + 21504);
-    divergence_find("tokens")->cost(NULL, &fung, &tokens);
+    divergence_find("tokens")->own.cost(NULL, &fung, &tokens);
     assert_int_equal(cost_bits(named(&tokens, "token stacks")), 90624); /* 24 warps, 64 of type 3, mask 32, PC 24 */
     assert_int_equal(cost_bits(named(&tokens, "while masks")), 41664);  /* 24 warps, 31 of mask 32, PC 24 */
     assert_int_equal(cost_bits(named(&tokens, "warps")), 2112);         /* 24 of two masks and a PC */
@@ -147,18 +147,18 @@ static void compaction_takes_what_it_holds(void **state) {
     struct cost_shape shape = {.warps = 32, .warp_size = 32, .threads = 1024, .block_warps = 8, .lanes = 32};
     const struct divergence_ops *tbc = divergence_find("tbc");
     const uint32_t sync_every = 0, sync_divergent = 1; /* tbc.sync, its only key */
-    assert_int_equal(tbc->params_bytes, sizeof sync_every);
-    tbc->cost(&sync_every, &shape, &every);
+    assert_int_equal(tbc->own.params_bytes, sizeof sync_every);
+    tbc->own.cost(&sync_every, &shape, &every);
     assert_int_equal(cost_bits(named(&every, "block stacks")), 622592);  /* 2,048 of 24 + 24 + 256 */
     assert_int_equal(cost_bits(named(&every, "compacted warps")), 4896); /* 32 of 32 lanes of 3 + 1, 24, 1 */
     assert_int_equal(cost_bits(named(&every, "threads to compact")), 256);
     assert_int_equal(cost_bits(named(&every, "branch outcomes")), 1024);
     assert_int_equal(cost_bits(named(&every, "threads in flight")), 1024);
     assert_int_equal(all_bits(&every), 629792);
-    tbc->cost(&sync_divergent, &shape, &divergent);
+    tbc->own.cost(&sync_divergent, &shape, &divergent);
     assert_int_equal(all_bits(&divergent), 629792 - 4896 + 156672); /* a warp for each thread */
     shape.block_warps = 32;
-    tbc->cost(&sync_every, &shape, &whole);
+    tbc->own.cost(&sync_every, &shape, &whole);
     assert_int_equal(all_bits(&whole), 2048 * (48 + 1024) + 32 * (32 * 6 + 25) + 3 * 1024);
     for (unsigned i = 0; i < every.count; i++)
         assert_null(cost_find_published(&every.items[i]));

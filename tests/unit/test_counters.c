@@ -6,7 +6,7 @@
 #include "base/rng.h"
 
 static uint64_t counter(const struct fixture *f, const char *name) {
-    return mechanism_counter(f->ops, f->ops->statistics(f->self), name);
+    return own_counter(&f->ops->own, f->ops->own.statistics(f->self), name);
 }
 
 static void expect_counter(const struct fixture *f, const char *name, uint64_t expected) {

@@ -139,7 +139,7 @@ static void dwf_queues_behind_its_slots(void **state) {
 }
 
 static uint64_t counter(const struct fixture *f, const char *name) {
-    return mechanism_counter(f->ops, f->ops->statistics(f->self), name);
+    return own_counter(&f->ops->own, f->ops->own.statistics(f->self), name);
 }
 
 /* Time passes to the next cycle. */

@@ -28,8 +28,8 @@ static void begin(struct script *s, const char *key, const char *value) {
     s->ops = divergence_find("lwm");
     for (unsigned i = 0; i < CODE; i++)
         s->code[i] = (struct inst){.op = OP_ADD, .guard = -1, .reconverge = NO_PC};
-    void *values = arena_alloc(&s->arena, s->ops->params_bytes);
-    assert_int_equal(param_create(&s->keys, s->ops->params, values, &s->arena, NULL), STATUS_OK);
+    void *values = arena_alloc(&s->arena, s->ops->own.params_bytes);
+    assert_int_equal(param_create(&s->keys, s->ops->own.params, values, &s->arena, NULL), STATUS_OK);
     assert_int_equal(param_assign(&s->keys, "lwm.size", "32", "test", "test", NULL), STATUS_OK);
     if (key)
         assert_int_equal(param_assign(&s->keys, key, value, "test", "test", NULL), STATUS_OK);

@@ -33,9 +33,9 @@ static void nrec_splits_for_good(void **state) {
     for (unsigned i = 0; i < 3; i++)
         issue(&f, slot_at(&f, G, &group), &group, (const uint32_t[]){NO_PC, NO_PC, NO_PC, NO_PC});
     assert_true(f.slots == 0);
-    assert_int_equal(f.groups, 10);                                                     /* A B C D E E F G G G */
-    assert_int_equal(mechanism_counter(f.ops, f.ops->statistics(f.self), "splits"), 2); /* at A and at B */
-    assert_int_equal(mechanism_counter(f.ops, f.ops->statistics(f.self), "groups_largest"), 3);
+    assert_int_equal(f.groups, 10);                                                         /* A B C D E E F G G G */
+    assert_int_equal(own_counter(&f.ops->own, f.ops->own.statistics(f.self), "splits"), 2); /* at A and at B */
+    assert_int_equal(own_counter(&f.ops->own, f.ops->own.statistics(f.self), "groups_largest"), 3);
     assert_int_equal(f.threads, 4 + 3 + 1 + 2 + 3 + 1 + 4);
     assert_int_equal(f.ops->alive(f.self, 0), 0);
     arena_free(&f.arena);

@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include "own_keys.h"
+
 #include "sm/scheduler/scheduler.h"
 
 static uint64_t older[64]; /* of each warp: those that started before it */
@@ -120,7 +122,9 @@ static void tell(void *self, enum scheduler_event_kind kind, unsigned first, uns
 static void static_limits_hold_others_back(void **state) {
     (void)state;
     struct arena arena = {0};
-    const struct scheduler_shape shape = {.warps = 8, .mine = 0xff, .limit = 2};
+    const struct scheduler_shape shape = {.warps = 8,
+                                          .mine = 0xff,
+                                          .params = own_values(&find("swl")->own, &arena, SETTINGS("swl.limit=2"))};
     void *self = find("swl")->create(&arena, &shape);
     for (unsigned i = 0; i < 8; i++)
         older[i] = (UINT64_C(1) << i) - 1;
@@ -136,6 +140,7 @@ static void static_limits_hold_others_back(void **state) {
     tell(self, SCHEDULER_ENDED, 1, 1);
     expect("swl", self, 0xfc, 0, "22");
     assert_int_equal(pick("swl", self, 0xf8, 0), SCHEDULER_NONE);
+    assert_int_equal(own_counter(&find("swl")->own, find("swl")->own.statistics(self), "held"), 3);
     arena_free(&arena);
 }
 
@@ -143,7 +148,9 @@ static void static_limits_hold_others_back(void **state) {
 static void static_limits_see_lanes_wait(void **state) {
     (void)state;
     struct arena arena = {0};
-    const struct scheduler_shape shape = {.warps = 8, .mine = 0xff, .limit = 1};
+    const struct scheduler_shape shape = {.warps = 8,
+                                          .mine = 0xff,
+                                          .params = own_values(&find("swl")->own, &arena, SETTINGS("swl.limit=1"))};
     void *self = find("swl")->create(&arena, &shape);
     for (unsigned i = 0; i < 8; i++)
         older[i] = (UINT64_C(1) << i) - 1;

@@ -21,8 +21,8 @@ static void begin(struct script *s, const char *sync) {
     struct param_set set = {0};
     memset(s, 0, sizeof *s);
     s->ops = divergence_find("tbc");
-    void *params = arena_alloc(&s->arena, s->ops->params_bytes);
-    assert_int_equal(param_create(&set, s->ops->params, params, &s->arena, &report), STATUS_OK);
+    void *params = arena_alloc(&s->arena, s->ops->own.params_bytes);
+    assert_int_equal(param_create(&set, s->ops->own.params, params, &s->arena, &report), STATUS_OK);
     assert_int_equal(param_assign(&set, "tbc.sync", sync, "test", "test", &report), STATUS_OK);
     for (unsigned i = 0; i < CODE; i++)
         s->code[i] = (struct inst){.op = OP_ADD, .guard = -1, .reconverge = NO_PC};

@@ -84,7 +84,7 @@ static void two_level_with_one_group_is_round_robin(void **state) {
 static void a_limit_of_all_warps_is_greedy_then_oldest(void **state) {
     (void)state;
     expect_same("base: gtx480\nsm.count: 4\n" LIMIT "sm.scheduler: gto\n",
-                "base: gtx480\nsm.count: 4\n" LIMIT "sm.scheduler: swl\nscheduler.limit: 64\n", "gto and swl");
+                "base: gtx480\nsm.count: 4\n" LIMIT "sm.scheduler: swl\nswl.limit: 64\n", "gto and swl");
 }
 
 /* Slots in which a scheduler chose none of the ready warps are a stage of their own, and all slots are still in one class each. */
@@ -93,8 +93,8 @@ static void a_scheduler_that_chooses_none_stalls(void **state) {
     for (unsigned limit = 1; limit <= 64; limit += 63) {
         struct fixture f;
         char settings[256];
-        snprintf(settings, sizeof settings,
-                 "base: gtx480\nsm.count: 1\n" LIMIT "sm.scheduler: swl\nscheduler.limit: %u\n", limit);
+        snprintf(settings, sizeof settings, "base: gtx480\nsm.count: 1\n" LIMIT "sm.scheduler: swl\nswl.limit: %u\n",
+                 limit);
         open_machine(&f, settings);
         load(&f,
              KERNEL("", "mov.u32 %r4, 0;\nL: bar.sync 0;\nadd.u32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, 20;\n@%p1 bra "

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random structured native code under the token stack: every thread goes its own way, as if it were alone, to its end; and
  * where the program is not inside any construct, all threads that are left are together. */
-#include "mechanism_keys.h"
+#include "own_keys.h"
+
+#include "divergence/divergence.h"
 #include "random_bits.h"
 
 enum { ROOM = 512, FUNCTIONS = 2, THREADS = 32, PROGRAMS = 600, DEPTH = 4, TURNS = 3 };

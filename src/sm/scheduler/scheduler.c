@@ -15,8 +15,7 @@ static const struct scheduler_ops *const schedulers[] = {
 #undef SCHEDULER
 };
 
-/* Our own, then those of plug-ins, whose sets have 64 warps; NULL: there are not so many. */
-static const struct scheduler_ops *scheduler_at(unsigned number) {
+const struct scheduler_ops *scheduler_at(unsigned number) {
     enum { OWN = sizeof schedulers / sizeof schedulers[0] };
     return number < OWN ? schedulers[number] : SET_SLOTS > 64 ? NULL : added_at(ADDED_SCHEDULER, number - OWN);
 }

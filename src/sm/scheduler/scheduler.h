@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/status.h"
+#include "cost/own.h"
 #include "sm/slot_set.h"
 
 struct inst;
@@ -61,7 +61,7 @@ struct scheduler_shape {
     const uint8_t *places;    /* [warp]: its block's place in the SM, while it could issue */
     const slot_set *near;     /* warps whose last access to memory has met no miss so far */
     const uint32_t *progress; /* [warp]: `progress` instructions that it has issued */
-    uint32_t limit;           /* scheduler.limit */
+    const void *params;       /* values of its own keys */
     const uint64_t *now;      /* the present cycle */
     struct scheduler_memory memory;
     slot_set *bypass; /* the policy writes: warps whose loads pass the L1 by; of all schedulers of the SM together */
@@ -79,7 +79,11 @@ struct scheduler_ops {
     /* Kinds of events that it hears of, a bit each, of its own warps; of evictions by whoever. */
     uint32_t hears;
     void (*heard)(void *self, const struct scheduler_event *event);
+    struct own own;
 };
+
+/* Our own, then those of plug-ins, whose sets have 64 warps; NULL: there are not so many. */
+const struct scheduler_ops *scheduler_at(unsigned number);
 
 /* The policy of that exact name, or NULL with those that there are in the report. */
 const struct scheduler_ops *scheduler_find(const char *name, struct report *report);

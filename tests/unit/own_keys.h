@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys and counters of a divergence mechanism, by name. */
-#ifndef HEDDLE_TESTS_MECHANISM_KEYS_H
-#define HEDDLE_TESTS_MECHANISM_KEYS_H
+/* Keys and counters that a mechanism or a scheduler has of its own, by name. */
+#ifndef HEDDLE_TESTS_OWN_KEYS_H
+#define HEDDLE_TESTS_OWN_KEYS_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,17 +12,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "divergence/divergence.h"
+#include "cost/own.h"
 
 /* Values of its own keys, defaults but for `settings`: "key=value", the last NULL; NULL: none. */
-static inline void *mechanism_params(const struct divergence_ops *ops, struct arena *arena,
-                                     const char *const *settings) {
+static inline void *own_values(const struct own *own, struct arena *arena, const char *const *settings) {
     struct report report = {0};
     struct param_set set = {0};
-    if (!ops->params)
+    if (!own->params)
         return NULL;
-    void *values = arena_alloc(arena, ops->params_bytes);
-    assert_int_equal(param_create(&set, ops->params, values, arena, &report), STATUS_OK);
+    void *values = arena_alloc(arena, own->params_bytes);
+    assert_int_equal(param_create(&set, own->params, values, arena, &report), STATUS_OK);
     for (; settings && *settings; settings++) {
         char key[64];
         const char *equals = strchr(*settings, '=');
@@ -35,11 +34,11 @@ static inline void *mechanism_params(const struct divergence_ops *ops, struct ar
 
 #define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-static inline uint64_t mechanism_counter(const struct divergence_ops *ops, const void *stats, const char *name) {
-    for (const struct stat_description *stat = ops->stats; stat && stat->name; stat++)
+static inline uint64_t own_counter(const struct own *own, const void *stats, const char *name) {
+    for (const struct stat_description *stat = own->stats; stat && stat->name; stat++)
         if (strcmp(stat->name, name) == 0)
             return stat_counter(stats, stat);
-    fail_msg("%s has no counter %s", ops->name, name);
+    fail_msg("there is no counter %s", name);
     return 0;
 }
 
