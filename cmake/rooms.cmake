@@ -7,22 +7,27 @@ set(cli_sources ${room_sources})
 list(FILTER cli_sources INCLUDE REGEX "/src/cli/")
 
 # The lane file is compiled once per instruction set level; the table of each level is chosen when a device is
-# created. It is the only code built for more than the base level.
+# created. It is the only code built for more than the base level. The levels of a host are those of src/base/host.h.
 set(lanes_file ${PROJECT_SOURCE_DIR}/src/exec/lanes.c)
 list(REMOVE_ITEM core_sources ${lanes_file})
 set(lanes_objects)
 if(EXISTS ${lanes_file})
-  foreach(level 1 3 4)
-    set(target heddle_lanes_v${level})
-    set(march x86-64)
-    if(level GREATER 1)
-      set(march x86-64-v${level})
-    endif()
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+    set(lanes_levels neon)
+    set(lanes_march_neon armv8-a)
+  else()
+    set(lanes_levels v1 v3 v4)
+    set(lanes_march_v1 x86-64)
+    set(lanes_march_v3 x86-64-v3)
+    set(lanes_march_v4 x86-64-v4)
+  endif()
+  foreach(level ${lanes_levels})
+    set(target heddle_lanes_${level})
     add_library(${target} OBJECT ${lanes_file})
     target_link_libraries(${target} PRIVATE heddle_flags)
     target_compile_definitions(${target} PRIVATE LANES_LEVEL=${level})
     # A loop that a level cannot vectorise is slower, not wrong.
-    target_compile_options(${target} PRIVATE -march=${march} ${HEDDLE_LANES_OPTIMISE} -fno-trapping-math
+    target_compile_options(${target} PRIVATE -march=${lanes_march_${level}} ${HEDDLE_LANES_OPTIMISE} -fno-trapping-math
       $<$<C_COMPILER_ID:Clang>:-Wno-pass-failed>)
     list(APPEND lanes_objects $<TARGET_OBJECTS:${target}>)
   endforeach()
@@ -102,10 +107,8 @@ endif()
 
 # The OpenCL device. Core and library are position independent, with nothing visible but what the loader asks for.
 target_compile_options(heddle_core PRIVATE -fPIC -fvisibility=hidden)
-foreach(level 1 3 4)
-  if(TARGET heddle_lanes_v${level})
-    target_compile_options(heddle_lanes_v${level} PRIVATE -fPIC -fvisibility=hidden)
-  endif()
+foreach(level ${lanes_levels})
+  target_compile_options(heddle_lanes_${level} PRIVATE -fPIC -fvisibility=hidden)
 endforeach()
 set(opencl_sources ${room_sources})
 list(FILTER opencl_sources INCLUDE REGEX "/src/opencl/")

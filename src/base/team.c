@@ -8,7 +8,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <time.h>
-#include <xmmintrin.h>
+
+#include "base/host.h"
 
 /* About 50 microseconds: longer than what is done between two turns, shorter than it takes to wake a thread twice. */
 enum { SPINS = 1500 };
@@ -68,7 +69,7 @@ static void gate_wait(struct gate *gate, unsigned passed, unsigned spins) {
     for (; spins; spins--) {
         if (atomic_load_explicit(&gate->count, memory_order_acquire) != passed)
             return;
-        _mm_pause();
+        host_pause();
     }
     pthread_mutex_lock(&gate->mutex);
     atomic_fetch_add(&gate->sleepers, 1);

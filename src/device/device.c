@@ -7,7 +7,7 @@
 #include "exec/exec.h"
 
 static enum status device_setup(struct device *device, struct report *report) {
-    static const char *const levels[] = {"auto", "v1", "v3", "v4"};
+    static const char *const levels[] = {"auto", "v1", "v3", "v4", "neon"};
     const struct machine *machine = device->machine;
     device->lanes = lanes_find(levels[machine->host_lanes]);
     if (!device->lanes)

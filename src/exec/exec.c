@@ -4,26 +4,20 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/host.h"
 #include "base/memory.h"
 #include "exec/lanes.h"
 #include "simt/barrier.h"
 
 const struct lanes *lanes_find(const char *name) {
-    const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-                    __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
-    const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                    __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-                    __builtin_cpu_supports("avx512vl");
-    /* v4 brings nothing over v3 and lowers the clock of some hosts */
-    if (strcmp(name, "auto") == 0)
-        return v3 ? &lanes_v3 : &lanes_v1;
-    if (strcmp(name, "v1") == 0)
-        return &lanes_v1;
-    if (strcmp(name, "v3") == 0)
-        return v3 ? &lanes_v3 : NULL;
-    if (strcmp(name, "v4") == 0)
-        return v4 ? &lanes_v4 : NULL;
-    return NULL;
+    const bool automatic = strcmp(name, "auto") == 0;
+    const struct lanes *found = NULL;
+#define LEVEL(level, is_there, is_automatic)                                                                           \
+    if ((automatic ? is_automatic : strcmp(name, #level) == 0) && is_there)                                            \
+        found = &lanes_##level;
+    HOST_LEVELS(LEVEL)
+#undef LEVEL
+    return found;
 }
 
 const char *lanes_name(const struct lanes *lanes) { return lanes->name; }

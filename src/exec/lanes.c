@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vector lanes and the loop around them. Compiled once per instruction-set level (LANES_LEVEL 1, 3, 4), always at -O3:
+/* Vector lanes and the loop around them. Compiled once per instruction-set level (LANES_LEVEL, base/host.h), always at -O3:
  * loops over 32 lanes become vector code. Nothing here may depend on the level but speed. */
 #include "exec/lanes.h"
 
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/host.h"
 #include "exec/approx.h"
 #include "exec/lanes_memory.h"
 #include "exec/softfloat.h"
@@ -14,7 +15,7 @@
 static inline float canonical_f32(float x) { return x == x ? x : __builtin_nanf("0x3fffff"); }
 static inline double canonical_f64(double x) { return x == x ? x : __builtin_nan(""); }
 
-#if LANES_LEVEL >= 3
+#ifdef HOST_FUSES
 static inline float fused_f32(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 static inline double fused_f64(double a, double b, double c) { return __builtin_fma(a, b, c); }
 #else
@@ -398,9 +399,9 @@ static void step_core(void *self, unsigned warp, const struct group *group, uint
               bases[step->base[2]] + step->offset[2], bases[step->base[3]] + step->offset[3], lanes, step);
 }
 
-#define LEVEL_NAME_(level) lanes_v##level
+#define LEVEL_NAME_(level) lanes_##level
 #define LEVEL_NAME(level) LEVEL_NAME_(level)
-#define LEVEL_TEXT_(level) "v" #level
+#define LEVEL_TEXT_(level) #level
 #define LEVEL_TEXT(level) LEVEL_TEXT_(level)
 const struct lanes LEVEL_NAME(LANES_LEVEL) = {
     .name = LEVEL_TEXT(LANES_LEVEL),

@@ -3,6 +3,7 @@
 #ifndef HEDDLE_EXEC_LANES_H
 #define HEDDLE_EXEC_LANES_H
 
+#include "base/host.h"
 #include "exec/state.h"
 
 /* What a lane function serves, for the linker's choice. */
@@ -25,7 +26,9 @@ struct lanes {
                       struct executed *out, struct access *access);
 };
 
-extern const struct lanes lanes_v1, lanes_v3, lanes_v4;
+#define LEVEL(name, is_there, is_automatic) extern const struct lanes lanes_##name;
+HOST_LEVELS(LEVEL)
+#undef LEVEL
 
 /* The lane function for the instruction with these rows, NULL: none. */
 lane_function *lanes_select(const struct lanes *lanes, const struct inst *inst, const struct row *rows);

@@ -4,15 +4,16 @@
 #ifndef HEDDLE_EXEC_LANES_MEMORY_H
 #define HEDDLE_EXEC_LANES_MEMORY_H
 
-#if LANES_LEVEL >= 3
-#include <immintrin.h>
-#endif
-
 #include "base/bits.h"
+#include "base/host.h"
 #include "exec/core.h"
 #include "exec/footprint.h"
 #include "exec/lanes_rows.h"
 #include "exec/state.h"
+
+#ifdef HOST_GATHERS
+#include <immintrin.h>
+#endif
 
 /* Addresses of all lanes; those of idle lanes mean nothing. Returns whether the active ones all lie in the site and are aligned
  * to size, a power of two. Addresses stay far below 2^63, so a difference out of range shows as a sign. */
@@ -138,7 +139,7 @@ __attribute__((noinline)) static bool load_any(struct exec *exec, unsigned warp,
     return true;
 }
 
-#if LANES_LEVEL >= 3
+#ifdef HOST_GATHERS
 /* A word for each of all lanes at 64-bit addresses, the most common load: addresses stay in vector registers from the
  * sum over the check (as in lane_addresses) to the gather. False: an address is outside or not aligned. */
 static inline bool gather_words(uint8_t *d_row, const uint8_t *window, const uint8_t *a_row, uint64_t offset,
@@ -168,7 +169,7 @@ static inline bool gather_words(uint8_t *d_row, const uint8_t *window, const uin
 static bool run_load(struct exec *exec, unsigned warp, uint8_t *const *bases, const struct step *step, uint32_t lanes) {
     if (!step->plain)
         return exec_load_step(exec, warp, step, lanes);
-#if LANES_LEVEL >= 3
+#ifdef HOST_GATHERS
     const struct address *address = &step->address;
     if (lanes == UINT32_MAX && step->access_bytes == 4 && step->dst_count == 1 && address->row.present &&
         address->row.bytes == 8 && !exec->memory->footprint) {

@@ -17,7 +17,7 @@
 /* The order of the choices of l1.prefer, memory.out_of_bounds and host.lanes. */
 enum machine_prefer { MACHINE_PREFER_SHARED, MACHINE_PREFER_L1 };
 enum machine_out_of_bounds { MACHINE_STOP, MACHINE_WARN };
-enum machine_lanes { MACHINE_LANES_AUTO, MACHINE_LANES_V1, MACHINE_LANES_V3, MACHINE_LANES_V4 };
+enum machine_lanes { MACHINE_LANES_AUTO, MACHINE_LANES_V1, MACHINE_LANES_V3, MACHINE_LANES_V4, MACHINE_LANES_NEON };
 
 enum { MACHINE_OWN_BYTES = 4096 };
 

@@ -31,10 +31,13 @@ static inline uint32_t threads_mask(threads_eight a, threads_eight b, threads_ei
     const int high = _mm_movemask_epi8(_mm_packs_epi16((__m128i)c, (__m128i)d));
     return (uint32_t)low | (uint32_t)high << 16;
 #else
-    uint32_t mask = 0;
-    for (unsigned i = 0; i < 8; i++)
-        mask |= (a[i] & 1u) << i | (b[i] & 1u) << (8 + i) | (c[i] & 1u) << (16 + i) | (d[i] & 1u) << (24 + i);
-    return mask;
+    typedef uint64_t two __attribute__((vector_size(16)));
+    const two low = (two)((a & THREADS_BITS_LOW) | (b & THREADS_BITS_HIGH));
+    const two high = (two)((c & THREADS_BITS_LOW) | (d & THREADS_BITS_HIGH));
+    uint64_t x = low[0] | low[1], y = high[0] | high[1];
+    x |= x >> 32, y |= y >> 32;
+    x |= x >> 16, y |= y >> 16;
+    return (uint32_t)(x & 0xffff) | (uint32_t)(y & 0xffff) << 16;
 #endif
 }
 

@@ -52,9 +52,9 @@ static void make_machines(void) {
             fputs(report_text(&report), stderr);
             abort();
         }
-        if (machines[i].host_lanes == MACHINE_LANES_V4 && !lanes_find("v4"))
-            machines[i].host_lanes = MACHINE_LANES_AUTO;
-        if (machines[i].host_lanes == MACHINE_LANES_V3 && !lanes_find("v3"))
+        if ((machines[i].host_lanes == MACHINE_LANES_V4 && !lanes_find("v4")) ||
+            (machines[i].host_lanes == MACHINE_LANES_V3 && !lanes_find("v3")) ||
+            (machines[i].host_lanes == MACHINE_LANES_V1 && !lanes_find("v1")))
             machines[i].host_lanes = MACHINE_LANES_AUTO;
         report_free(&report);
     }

@@ -9,8 +9,8 @@
 
 /* Runs `test` functionally and in time, on each lane level that the host has. */
 static void everywhere(void (*test)(const char *settings, bool in_time)) {
-    static const char *const levels[] = {"v1", "v3", "v4"};
-    for (unsigned i = 0; i < 3; i++) {
+    static const char *const levels[] = {"v1", "v3", "v4", "neon"};
+    for (unsigned i = 0; i < sizeof levels / sizeof levels[0]; i++) {
         char settings[64];
         if (!lanes_find(levels[i]))
             continue;

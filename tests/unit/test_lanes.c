@@ -121,12 +121,23 @@ static void lanes_agree_with_scalars(const char *level) {
 static void lanes_v1_agree_with_scalars(void **state) { (void)state, lanes_agree_with_scalars("v1"); }
 static void lanes_v3_agree_with_scalars(void **state) { (void)state, lanes_agree_with_scalars("v3"); }
 static void lanes_v4_agree_with_scalars(void **state) { (void)state, lanes_agree_with_scalars("v4"); }
+static void lanes_neon_agree_with_scalars(void **state) { (void)state, lanes_agree_with_scalars("neon"); }
+
+static void every_host_has_its_least_level_and_refuses_those_of_others(void **state) {
+    (void)state;
+    assert_non_null(lanes_find(HOST_LEAST_LEVEL));
+    assert_non_null(lanes_find("auto"));
+    assert_true(!lanes_find("v1") != !lanes_find("neon"));
+    assert_null(lanes_find("v2"));
+}
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lanes_v1_agree_with_scalars),
         cmocka_unit_test(lanes_v3_agree_with_scalars),
         cmocka_unit_test(lanes_v4_agree_with_scalars),
+        cmocka_unit_test(lanes_neon_agree_with_scalars),
+        cmocka_unit_test(every_host_has_its_least_level_and_refuses_those_of_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

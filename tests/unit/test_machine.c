@@ -117,7 +117,7 @@ static void mistakes_are_named(void **state) {
     refused("sm.count: 0\n", "whole number from 1 to 1024");
     refused("sm.count: [1, 2]\n", "one value, not a list");
     refused("sm.count: {valeu: 3}\n", "did you mean 'value'?");
-    refused("host.lanes: v2\n", "auto, v1, v3 or v4");
+    refused("host.lanes: v2\n", "auto, v1, v3, v4 or neon");
     refused("base: gtx48\n", "did you mean 'gtx480'?");
     refused("- 1\n", "key: value");
     refused("sm.max_warps: 2\n", "sm.max_warps times sm.warp_size");
