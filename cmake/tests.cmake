@@ -16,7 +16,8 @@ function(heddle_test name)
   target_compile_definitions(test_${name} PRIVATE
     HEDDLE_REFERENCE_DIR="${PROJECT_SOURCE_DIR}/tests/reference" HEDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   add_test(NAME ${name} COMMAND test_${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 300) # against hanging: sanitizers and a busy computer take their time
+  # Against hanging: sanitizers and a busy computer take their time, an emulator ten times that.
+  set_tests_properties(${name} PROPERTIES TIMEOUT $<IF:$<BOOL:${CMAKE_CROSSCOMPILING}>,3000,300>)
 endfunction()
 
 file(GLOB unit_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/unit/test_*.c)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* heddle doctor: what this computer has of what Heddle can use. */
+#include "base/host.h"
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "compile/compile.h"
@@ -51,17 +52,18 @@ static void show_machines(struct arena *arena) {
 }
 
 static void show_host(struct arena *arena) {
-    bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
-    bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-              __builtin_cpu_supports("avx512cd");
+    const char *levels = "";
+#define LEVEL(level, is_there, is_automatic)                                                                           \
+    if (is_there)                                                                                                      \
+        levels = arena_printf(arena, "%s%s" #level, levels, *levels ? ", " : "");
+    HOST_LEVELS(LEVEL)
+#undef LEVEL
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE), processors = sysconf(_SC_NPROCESSORS_ONLN);
     double gibibytes = (double)pages * (double)page / (1024.0 * 1024 * 1024);
     puts("\nThis computer:");
+    show(true, "host", HOST_NAME, "");
     show(true, "lanes",
-         arena_printf(arena, "v1%s%s (x86-64 levels the CPU has; --set host.lanes=v1 forces one)", v3 ? ", v3" : "",
-                      v4 ? ", v4" : ""),
-         "");
+         arena_printf(arena, "%s (levels the CPU has; --set host.lanes=" HOST_LEAST_LEVEL " forces one)", levels), "");
     show(gibibytes >= 2, "memory", arena_printf(arena, "%.1f GiB, %ld processors", gibibytes, processors),
          arena_printf(arena, "%.1f GiB is little: large launches may not fit", gibibytes));
 }

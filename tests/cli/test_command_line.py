@@ -7,6 +7,7 @@ Without the Python packages jsonschema and numpy the tests that need them are sk
 import json
 import os
 import pathlib
+import platform
 import re
 import shutil
 import signal
@@ -367,7 +368,7 @@ class CommandLine(unittest.TestCase):
 
         first = result()
         self.assertEqual(first, result({"LC_ALL": "de_DE.UTF-8", "LANG": "de_DE.UTF-8"}))
-        self.assertEqual(first, result(None, "--set", "host.lanes=v1"))
+        self.assertEqual(first, result(None, "--set", "host.lanes=" + ("neon" if platform.machine() == "aarch64" else "v1")))
         self.assertEqual(first, result(None, cwd=SOURCE / "examples", path="warp_sum.yaml"))
         self.assertEqual(first, result(None, path=SOURCE / "examples/warp_sum.yaml"))
         self.assertNotIn(str(SOURCE), first)

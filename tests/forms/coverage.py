@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which listed forms ran and were checked; docs/coverage.md."""
 import os
+import platform
 
 from cases import REFUSED
 
@@ -24,7 +25,7 @@ def listed_forms():
     return forms
 
 
-LEVEL_FLAGS = {
+LEVEL_FLAGS = {  # of x86-64
     "v1": set(),
     "v3": {"avx2", "fma", "bmi1", "bmi2", "popcnt"},
     "v4": {"avx2", "fma", "bmi1", "bmi2", "popcnt", "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
@@ -32,6 +33,8 @@ LEVEL_FLAGS = {
 
 
 def cpu_has(level):
+    if level == "neon" or platform.machine() != "x86_64":
+        return (level == "neon") == (platform.machine() == "aarch64")
     with open("/proc/cpuinfo", encoding="ascii") as file:
         flags = next((line for line in file if line.startswith("flags")), "").split()
     return LEVEL_FLAGS[level] <= set(flags)

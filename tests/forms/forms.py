@@ -3,7 +3,7 @@
 """Every opcode form of lists/ and every other one the machine has: runs each once per row of operands and compares the
 results with values computed here: functionally at every lane level, and in time on a small machine.
 
-    forms.py --driver PATH [--lanes v1,v3,v4] [--docs PATH] [--write-docs] [--only TEXT] [--keep FOLDER]"""
+    forms.py --driver PATH [--lanes v1,v3,v4,neon] [--emulator COMMAND] [--docs PATH] [--write-docs] [--only TEXT] [--keep FOLDER]"""
 import argparse
 import os
 import struct
@@ -41,7 +41,7 @@ def all_cases(only):
 
 
 def run(driver, cases_path, results_path, settings, *flags):
-    subprocess.run([driver, cases_path, results_path, *flags, "memory.capacity_bytes=64 MiB", *settings], check=True)
+    subprocess.run([*driver, cases_path, results_path, *flags, "memory.capacity_bytes=64 MiB", *settings], check=True)
     with open(results_path, "rb") as file:
         return file.read()
 
@@ -102,12 +102,14 @@ def executed_opcodes(case, result, counts):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--driver", required=True)
-    parser.add_argument("--lanes", default="v1,v3,v4")
+    parser.add_argument("--emulator", default="", help="what runs the driver, and has the lanes that are named")
+    parser.add_argument("--lanes", default="v1,v3,v4,neon")
     parser.add_argument("--docs")
     parser.add_argument("--write-docs", action="store_true")
     parser.add_argument("--only")
     parser.add_argument("--keep")
     options = parser.parse_args()
+    driver = [*options.emulator.split(), options.driver]
     folder = options.keep or tempfile.mkdtemp(prefix="heddle-forms-")
     os.makedirs(folder, exist_ok=True)
     cases = list(all_cases(options.only))
@@ -120,9 +122,9 @@ def main():
     data, levels = None, []
     failures = []
     for level in options.lanes.split(","):
-        if not coverage.cpu_has(level):
+        if not options.emulator and not coverage.cpu_has(level):
             continue
-        again = run(options.driver, path, os.path.join(folder, f"results-{level}"), [f"host.lanes={level}"])
+        again = run(driver, path, os.path.join(folder, f"results-{level}"), [f"host.lanes={level}"])
         levels.append(level)
         if data is not None and again != data:
             failures.append(("lanes", f"results at {level} differ from those at {levels[0]}"))
@@ -130,7 +132,7 @@ def main():
 
     # A limit turns a hang into a failure. Few SMs and channels: a device is made for every case.
     small = ["sm.count=2", "dram.chips=2", "constant_cache.parameters=true", "limits.max_cycles=2000000"]
-    timed = run(options.driver, path, os.path.join(folder, "results-timed"), small, "--in-time")
+    timed = run(driver, path, os.path.join(folder, "results-timed"), small, "--in-time")
 
     compared, at, timed_at, timed_differ = 0, 0, 0, 0
     table = coverage.Table()

@@ -7,7 +7,7 @@ import threading
 import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LEVELS = ["v1", "v3", "v4"]  # of host.lanes; run leaves out those that the host does not have
+LEVELS = ["v1", "v3", "v4"]  # of host.lanes; run puts those of the host in their place
 KINDS = {}
 
 # What may come of an input, by the exit status of the program (docs: 'heddle help').
