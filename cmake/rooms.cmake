@@ -7,7 +7,7 @@ set(cli_sources ${room_sources})
 list(FILTER cli_sources INCLUDE REGEX "/src/cli/")
 
 # The lane file is compiled once per instruction set level; the table of each level is chosen when a device is
-# created. It is the only code built for more than the base level. The levels of a host are those of src/base/host.h.
+# created. It is the only code built for more than the base level. The levels of a host are those of src/base/cpu.h.
 set(lanes_file ${PROJECT_SOURCE_DIR}/src/exec/lanes.c)
 list(REMOVE_ITEM core_sources ${lanes_file})
 set(lanes_objects)

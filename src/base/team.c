@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <time.h>
 
-#include "base/host.h"
+#include "base/cpu.h"
 
 /* About 50 microseconds: longer than what is done between two turns, shorter than it takes to wake a thread twice. */
 enum { SPINS = 1500 };
@@ -69,7 +69,7 @@ static void gate_wait(struct gate *gate, unsigned passed, unsigned spins) {
     for (; spins; spins--) {
         if (atomic_load_explicit(&gate->count, memory_order_acquire) != passed)
             return;
-        host_pause();
+        cpu_pause();
     }
     pthread_mutex_lock(&gate->mutex);
     atomic_fetch_add(&gate->sleepers, 1);

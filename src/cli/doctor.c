@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* heddle doctor: what this computer has of what Heddle can use. */
-#include "base/host.h"
+#include "base/cpu.h"
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "compile/compile.h"
@@ -56,14 +56,14 @@ static void show_host(struct arena *arena) {
 #define LEVEL(level, is_there, is_automatic)                                                                           \
     if (is_there)                                                                                                      \
         levels = arena_printf(arena, "%s%s" #level, levels, *levels ? ", " : "");
-    HOST_LEVELS(LEVEL)
+    CPU_LEVELS(LEVEL)
 #undef LEVEL
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE), processors = sysconf(_SC_NPROCESSORS_ONLN);
     double gibibytes = (double)pages * (double)page / (1024.0 * 1024 * 1024);
     puts("\nThis computer:");
-    show(true, "host", HOST_NAME, "");
+    show(true, "host", CPU_NAME, "");
     show(true, "lanes",
-         arena_printf(arena, "%s (levels the CPU has; --set host.lanes=" HOST_LEAST_LEVEL " forces one)", levels), "");
+         arena_printf(arena, "%s (levels the CPU has; --set host.lanes=" CPU_LEAST_LEVEL " forces one)", levels), "");
     show(gibibytes >= 2, "memory", arena_printf(arena, "%.1f GiB, %ld processors", gibibytes, processors),
          arena_printf(arena, "%.1f GiB is little: large launches may not fit", gibibytes));
 }

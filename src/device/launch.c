@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bits.h"
-#include "base/host.h"
+#include "base/cpu.h"
 #include "base/team.h"
 #include "exec/print.h"
 
@@ -178,10 +178,10 @@ static enum status run_launch(struct device *device, const struct launch *launch
     result->kernel = launch->kernel->name;
     result->instructions = ARENA_ARRAY(&result->arena, struct inst_stats, module->code_count);
     /* The process we live in may flush denormals or round otherwise. */
-    const unsigned before = host_float_default();
+    const unsigned before = cpu_float_default();
     const enum status status = launch->in_time ? launch_run_in_time(device, launch, arena, &emulation, result, report)
                                                : run_functionally(device, arena, *linked, &emulation, report);
-    host_float_restore(before);
+    cpu_float_restore(before);
     collect(module, &counts, &emulated, machine->warp_size, result);
     gather_output(&output, result);
     add_remarks(&emulation, result);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bits.h"
-#include "base/host.h"
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "exec/lanes.h"
 #include "simt/barrier.h"
@@ -15,7 +15,7 @@ const struct lanes *lanes_find(const char *name) {
 #define LEVEL(level, is_there, is_automatic)                                                                           \
     if ((automatic ? is_automatic : strcmp(name, #level) == 0) && is_there)                                            \
         found = &lanes_##level;
-    HOST_LEVELS(LEVEL)
+    CPU_LEVELS(LEVEL)
 #undef LEVEL
     return found;
 }

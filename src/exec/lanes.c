@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vector lanes and the loop around them. Compiled once per instruction-set level (LANES_LEVEL, base/host.h), always at -O3:
+/* Vector lanes and the loop around them. Compiled once per instruction-set level (LANES_LEVEL, base/cpu.h), always at -O3:
  * loops over 32 lanes become vector code. Nothing here may depend on the level but speed. */
 #include "exec/lanes.h"
 
 #include <string.h>
 
 #include "base/bits.h"
-#include "base/host.h"
+#include "base/cpu.h"
 #include "exec/approx.h"
 #include "exec/lanes_memory.h"
 #include "exec/softfloat.h"
@@ -15,7 +15,7 @@
 static inline float canonical_f32(float x) { return x == x ? x : __builtin_nanf("0x3fffff"); }
 static inline double canonical_f64(double x) { return x == x ? x : __builtin_nan(""); }
 
-#ifdef HOST_FUSES
+#ifdef CPU_FUSES
 static inline float fused_f32(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 static inline double fused_f64(double a, double b, double c) { return __builtin_fma(a, b, c); }
 #else

@@ -3,7 +3,7 @@
 #ifndef HEDDLE_EXEC_LANES_H
 #define HEDDLE_EXEC_LANES_H
 
-#include "base/host.h"
+#include "base/cpu.h"
 #include "exec/state.h"
 
 /* What a lane function serves, for the linker's choice. */
@@ -27,7 +27,7 @@ struct lanes {
 };
 
 #define LEVEL(name, is_there, is_automatic) extern const struct lanes lanes_##name;
-HOST_LEVELS(LEVEL)
+CPU_LEVELS(LEVEL)
 #undef LEVEL
 
 /* The lane function for the instruction with these rows, NULL: none. */

@@ -5,13 +5,13 @@
 #define HEDDLE_EXEC_LANES_MEMORY_H
 
 #include "base/bits.h"
-#include "base/host.h"
+#include "base/cpu.h"
 #include "exec/core.h"
 #include "exec/footprint.h"
 #include "exec/lanes_rows.h"
 #include "exec/state.h"
 
-#ifdef HOST_GATHERS
+#ifdef CPU_GATHERS
 #include <immintrin.h>
 #endif
 
@@ -139,7 +139,7 @@ __attribute__((noinline)) static bool load_any(struct exec *exec, unsigned warp,
     return true;
 }
 
-#ifdef HOST_GATHERS
+#ifdef CPU_GATHERS
 /* A word for each of all lanes at 64-bit addresses, the most common load: addresses stay in vector registers from the
  * sum over the check (as in lane_addresses) to the gather. False: an address is outside or not aligned. */
 static inline bool gather_words(uint8_t *d_row, const uint8_t *window, const uint8_t *a_row, uint64_t offset,
@@ -169,7 +169,7 @@ static inline bool gather_words(uint8_t *d_row, const uint8_t *window, const uin
 static bool run_load(struct exec *exec, unsigned warp, uint8_t *const *bases, const struct step *step, uint32_t lanes) {
     if (!step->plain)
         return exec_load_step(exec, warp, step, lanes);
-#ifdef HOST_GATHERS
+#ifdef CPU_GATHERS
     const struct address *address = &step->address;
     if (lanes == UINT32_MAX && step->access_bytes == 4 && step->dst_count == 1 && address->row.present &&
         address->row.bytes == 8 && !exec->memory->footprint) {

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "base/host.h"
+#include "base/cpu.h"
 
 static void in_time_and_functional_agree_and_the_books_close(void **state) {
     (void)state;
@@ -134,7 +134,7 @@ static void an_epoch_that_does_not_divide_the_latency_is_refused(void **state) {
 static void host_lanes_change_nothing(void **state) {
     (void)state;
     expect_same("base: gtx480\nsm.count: 4\n" LIMIT,
-                "base: gtx480\nsm.count: 4\n" LIMIT "host.lanes: " HOST_LEAST_LEVEL "\n", "lane levels");
+                "base: gtx480\nsm.count: 4\n" LIMIT "host.lanes: " CPU_LEAST_LEVEL "\n", "lane levels");
 }
 
 static void a_perfect_cache_is_not_slower(void **state) {
