@@ -16,6 +16,17 @@ void *memory_reserve(size_t bytes) {
     return start == MAP_FAILED ? NULL : start;
 }
 
+void *memory_reserve_at(uint64_t address, size_t bytes) {
+    void *wanted = (void *)(uintptr_t)address;
+    void *start =
+        mmap(wanted, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (start != MAP_FAILED && start != wanted) { /* a kernel that does not know the flag takes it for a wish */
+        munmap(start, bytes);
+        return NULL;
+    }
+    return start == MAP_FAILED ? NULL : start;
+}
+
 bool memory_commit(void *start, size_t bytes) {
     if (bytes == 0)
         return true;

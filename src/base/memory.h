@@ -5,10 +5,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 size_t memory_page_bytes(void);
 /* Addresses without memory behind them; touching them faults. NULL when the host refuses. Page-aligned. */
 void *memory_reserve(size_t bytes);
+/* The same at this address. NULL: something is there already, or the host refuses. */
+void *memory_reserve_at(uint64_t address, size_t bytes);
 /* Makes every page that [start, start + bytes) touches usable; already usable ones keep their contents.
  * The range must lie inside one reservation. */
 bool memory_commit(void *start, size_t bytes);

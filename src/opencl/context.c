@@ -2,14 +2,14 @@
 #include "opencl/context.h"
 
 #include "opencl/info.h"
-#include "opencl/record.h"
+#include "result/guest.h"
 
 void context_retain(cl_context context) { object_retain(&context->object); }
 
 void context_destroy(cl_context context) {
     for (struct destructor *one = context->destructors; one; one = one->next)
         one->function(context, one->user);
-    record_context_end(context);
+    guest_recording_destroy(context->recording);
     engine_destroy(&context->engine);
     object_free(&context->object);
 }
@@ -26,6 +26,11 @@ void context_release(cl_context context) {
 void context_tell(cl_context context, const char *message) {
     if (context->notify)
         context->notify(message, NULL, 0, context->notify_user);
+}
+
+static void hold_device(void *owner) {
+    cl_context context = owner;
+    engine_acquire(&context->engine);
 }
 
 /* ---- entry points ---- */
@@ -87,7 +92,7 @@ static cl_context make_context(const cl_context_properties *properties, cl_devic
         object_free(&context->object);
         return object_refuse(code, CL_OUT_OF_RESOURCES);
     }
-    context->recording = record_context(context);
+    context->recording = guest_recording_create(device->platform->recorder, hold_device, context);
     object_refuse(code, CL_SUCCESS);
     return context;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* OpenCL's device queries. */
-#include "base/bits.h"
+#include "device/host.h"
 #include "device/lowered.h"
 #include "opencl/info.h"
 #include "opencl/platform.h"
@@ -40,12 +40,6 @@ static const cl_device_fp_atomic_capabilities_ext float_atomics =
     CL_DEVICE_GLOBAL_FP_ATOMIC_LOAD_STORE_EXT | CL_DEVICE_GLOBAL_FP_ATOMIC_ADD_EXT |
     CL_DEVICE_GLOBAL_FP_ATOMIC_MIN_MAX_EXT | CL_DEVICE_LOCAL_FP_ATOMIC_LOAD_STORE_EXT |
     CL_DEVICE_LOCAL_FP_ATOMIC_ADD_EXT | CL_DEVICE_LOCAL_FP_ATOMIC_MIN_MAX_EXT;
-
-static cl_ulong l2_bytes(const struct machine *machine) {
-    const struct dram_params *dram = &machine->dram;
-    const cl_ulong channels = dram->chip_mask ? UINT64_C(1) << bits_count64(dram->chip_mask) : dram->chips;
-    return machine->l2.size_bytes * machine->gpu.slices * channels;
-}
 
 /* ---- entry points ---- */
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* clEnqueueNDRangeKernel: from arguments and sizes to a launch on the device. */
-#include <stdio.h>
 #include <string.h>
 
 #include "opencl/event.h"
 #include "opencl/kernel.h"
-#include "opencl/record.h"
+#include "result/guest.h"
 
 struct launch_work {
     cl_kernel kernel;
@@ -14,36 +13,20 @@ struct launch_work {
 
 /* ---- carrying out ---- */
 
-/* Simulated time of a launch. Without time it is what the SMs need at least: one issue each per cycle. */
-static uint64_t duration_ns(const struct machine *machine, const struct launch_result *result) {
-    const uint64_t cycles =
-        result->timed ? result->timed->cycles : result->stats.warp_instructions / machine->sm_count + 1;
-    return (uint64_t)((double)cycles * 1e6 / (double)machine->gpu.sm_khz) + 1;
-}
-
 static struct command_end run_launch(cl_event event, struct device *device) {
     struct launch_work *work = event->work;
-    cl_device_id own = event->context->device;
-    struct launch_result result;
     struct report report = {0};
-    work->launch.in_time = record_chooses_time(own->platform->recorder, work->launch.kernel->name);
-    record_watch(event->context, &work->launch);
-    const enum status status = device_launch(device, &work->launch, &result, &report);
-    struct command_end end = {.status = CL_COMPLETE, .ns = duration_ns(&own->machine, &result)};
-    if (result.output) { /* what the kernel prints is output of the program */
-        fwrite(result.output, 1, result.output_bytes, stdout);
-        fflush(stdout);
-    }
-    if (result.remarks)
-        record_remark(event->context, result.remarks);
+    struct guest_launch run = {.recorder = event->context->device->platform->recorder,
+                               .recording = event->context->recording,
+                               .entry = work->kernel->build->record,
+                               .launch = &work->launch};
+    const enum status status = guest_launch(device, &run, &report);
+    struct command_end end = {.status = CL_COMPLETE, .ns = run.ns};
     if (status != STATUS_OK) {
         end.status = status == STATUS_INVALID ? CL_INVALID_OPERATION : CL_OUT_OF_RESOURCES;
         end.lost = true;
-        record_fault(event->context, report_text(&report));
         context_tell(event->context, report_text(&report));
     }
-    record_launch(event->context, work->kernel->build->record, &work->launch, &result);
-    launch_result_free(&result);
     report_free(&report);
     return end;
 }

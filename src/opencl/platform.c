@@ -2,54 +2,15 @@
 #include "opencl/platform.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 
-#include "base/bits.h"
-#include "base/text.h"
-#include "machine/plugin.h"
 #include "opencl/info.h"
-#include "opencl/record.h"
+#include "result/guest.h"
 
 /* OpenCL's functions have no handle to begin with: the platform is the one thing that a process has once. */
 static struct {
     pthread_once_t once;
     cl_platform_id platform;
 } process = {.once = PTHREAD_ONCE_INIT};
-
-static const char *environment(const char *name) {
-    const char *value = getenv(name);
-    return value && *value ? value : NULL;
-}
-
-static uint64_t environment_number(const char *name, uint64_t fallback) {
-    uint64_t value;
-    const char *text = environment(name);
-    return text && text_to_u64(text, &value) ? value : fallback;
-}
-
-static enum status open_machine(struct machine *machine, struct report *report) {
-    enum status status = plugin_load_environment(report);
-    if (!status)
-        status = machine_open(machine, environment("HEDDLE_GPU"), report);
-    const char *settings = environment("HEDDLE_SET"); /* KEY=VALUE, one on a line */
-    while (!status && settings && *settings) {
-        const size_t length = strcspn(settings, "\n");
-        if (length)
-            status = machine_set(machine, arena_strndup(&machine->arena, settings, length), "--set", report);
-        settings += length + (settings[length] == '\n');
-    }
-    if (!status)
-        status = session_set_limits(machine, report);
-    return status ? status : machine_check(machine, report);
-}
-
-static uint64_t dram_rate(const struct machine *machine) {
-    const struct dram_params *dram = &machine->dram;
-    const uint64_t channels = dram->chip_mask ? UINT64_C(1) << bits_count64(dram->chip_mask) : dram->chips;
-    const double clock_bytes =
-        dram->model == DRAM_BANKS ? (double)dram->burst_bytes / dram->burst_clocks : (double)dram->bytes_per_clock;
-    return (uint64_t)(clock_bytes * (double)channels * (double)machine->gpu.dram_khz * 1000);
-}
 
 static void make_platform(void) {
     cl_platform_id platform = object_create(KIND_PLATFORM, sizeof *platform);
@@ -59,14 +20,9 @@ static void make_platform(void) {
     device->object = (struct object){.dispatch = &opencl_dispatch, .kind = KIND_DEVICE};
     device->platform = platform;
     struct report report = {0};
-    platform->has_device = open_machine(&device->machine, &report) == STATUS_OK;
-    device->dram_bytes_per_second = platform->has_device ? dram_rate(&device->machine) : 1;
-    platform->settings = (struct settings){.functional = environment("HEDDLE_FUNCTIONAL") != NULL,
-                                           .kernels = environment("HEDDLE_KERNELS"),
-                                           .skip = environment_number("HEDDLE_SKIP", 0),
-                                           .launches = environment_number("HEDDLE_LAUNCHES", UINT64_MAX),
-                                           .results = environment("HEDDLE_RESULTS")};
-    platform->recorder = record_create(platform);
+    platform->has_device = guest_machine(&device->machine, &report) == STATUS_OK;
+    const struct guest_settings settings = guest_settings_read();
+    platform->recorder = recorder_create(&settings);
     report_free(&report);
     process.platform = platform;
 }
@@ -79,7 +35,7 @@ cl_platform_id platform_get(void) {
 /* At the end of the process. Other threads may still be in here, so nothing is given back. */
 __attribute__((destructor)) static void end_platform(void) {
     if (process.platform)
-        record_end(process.platform->recorder);
+        recorder_end(process.platform->recorder);
 }
 
 /* ---- entry points ---- */

@@ -6,29 +6,18 @@
 #include "machine/machine.h"
 #include "opencl/object.h"
 
-/* What `heddle exec` hands to the processes it starts; each is an environment variable of platform.c. */
-struct settings {
-    bool functional;     /* no launch is timed */
-    const char *kernels; /* a regular expression: only launches of kernels that match are timed; NULL: all */
-    uint64_t skip;       /* of those, the first so many are not */
-    uint64_t launches;   /* and so many are, at most */
-    const char *results; /* folder that takes what was measured; NULL: nobody asked */
-};
-
 struct _cl_device_id {
     struct object object;
     struct machine machine;
     cl_platform_id platform;
-    uint64_t dram_bytes_per_second; /* all channels at their best */
 };
 
-struct recorder;
+struct recorder; /* result/guest.h */
 
 struct _cl_platform_id {
     struct object object;
     struct _cl_device_id device;
     bool has_device; /* false: the machine that the environment names is not one */
-    struct settings settings;
     struct recorder *recorder;
 };
 

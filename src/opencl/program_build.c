@@ -6,7 +6,7 @@
 
 #include "device/lowered.h"
 #include "opencl/program.h"
-#include "opencl/record.h"
+#include "result/guest.h"
 
 static cl_int check_devices(cl_context context, cl_uint count, const cl_device_id *devices) {
     if (!devices != !count)
@@ -33,7 +33,7 @@ static bool load(cl_program program, struct build *build, struct report *report)
     if (status != STATUS_OK)
         build->loaded = NULL;
     else
-        build->record = record_program(program, build->loaded);
+        build->record = guest_recording_module(program->context->recording, build->loaded, program->source);
     engine_give_back(engine);
     build->kernel_names = kernel_names(build);
     return status == STATUS_OK;

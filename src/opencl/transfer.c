@@ -3,37 +3,17 @@
  * row by row; a plain range is a box of one row. */
 #include <string.h>
 
+#include "device/host.h"
 #include "opencl/buffer.h"
 #include "opencl/event.h"
 
-struct side {
-    uint8_t *data;
-    size_t row, slice; /* bytes from a row to the next, from a slice to the next */
-};
-
-struct box {
-    struct side to, from;
-    size_t bytes, rows, slices;
-    uint64_t written; /* device address of to.data where the host wrote it; 0: it did not */
-};
-
-/* Moving data between host and device is not modelled: it takes as long as the DRAM at its best. */
-static struct command_end moved(cl_event event, uint64_t bytes) {
-    const uint64_t rate = event->context->device->dram_bytes_per_second;
-    const double ns = (double)bytes * 1e9 / (double)rate;
-    return (struct command_end){.status = CL_COMPLETE, .ns = 1 + (uint64_t)ns};
+/* It takes as long as the DRAM at its best. */
+static struct command_end moved(const struct device *device, uint64_t bytes) {
+    return (struct command_end){.status = CL_COMPLETE, .ns = host_move_ns(device, bytes)};
 }
 
 static struct command_end run_box(cl_event event, struct device *device) {
-    const struct box *box = event->work;
-    for (size_t z = 0; z < box->slices; z++)
-        for (size_t y = 0; y < box->rows; y++) {
-            const size_t to = z * box->to.slice + y * box->to.row;
-            memmove(box->to.data + to, box->from.data + z * box->from.slice + y * box->from.row, box->bytes);
-            if (box->written)
-                device_written(device, box->written + to, box->bytes);
-        }
-    return moved(event, (uint64_t)box->bytes * box->rows * box->slices);
+    return moved(device, host_move(device, event->work));
 }
 
 static cl_int check_buffer(cl_command_queue queue, cl_mem buffer) {
@@ -72,7 +52,7 @@ static cl_int read_or_write(const struct command_order *order, cl_mem buffer, si
     const cl_mem_flags closed = CL_MEM_HOST_NO_ACCESS | (writes ? CL_MEM_HOST_READ_ONLY : CL_MEM_HOST_WRITE_ONLY);
     if (buffer->flags & closed)
         return CL_INVALID_OPERATION;
-    struct side device = {.data = buffer->data + offset}, program = {.data = host};
+    struct box_side device = {.data = buffer->data + offset}, program = {.data = host};
     const struct box box = {.to = writes ? device : program,
                             .from = writes ? program : device,
                             .bytes = size,
@@ -169,8 +149,8 @@ static cl_int box_read_or_write(const struct command_order *order, cl_mem buffer
     const cl_mem_flags closed = CL_MEM_HOST_NO_ACCESS | (writes ? CL_MEM_HOST_READ_ONLY : CL_MEM_HOST_WRITE_ONLY);
     if (buffer->flags & closed)
         return CL_INVALID_OPERATION;
-    struct side device = {buffer->data + at.offset, at.row, at.slice};
-    struct side program = {(uint8_t *)host + host_at.offset, host_at.row, host_at.slice};
+    struct box_side device = {buffer->data + at.offset, at.row, at.slice};
+    struct box_side program = {(uint8_t *)host + host_at.offset, host_at.row, host_at.slice};
     const struct box box = {.to = writes ? device : program,
                             .from = writes ? program : device,
                             .bytes = region[0],
@@ -261,7 +241,7 @@ static struct command_end run_fill(cl_event event, struct device *device) {
         memcpy(fill->data + done, fill->data, more);
         done += more;
     }
-    return moved(event, fill->bytes);
+    return moved(device, fill->bytes);
 }
 
 cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const void *pattern, size_t pattern_bytes,
@@ -293,19 +273,19 @@ static struct command_end run_map(cl_event event, struct device *device) {
     (void)device;
     const struct map_work *work = event->work;
     if (!work->buffer->host || work->mapping.flags & CL_MAP_WRITE_INVALIDATE_REGION)
-        return moved(event, 0);
+        return moved(device, 0);
     memcpy(work->mapping.pointer, work->buffer->data + work->mapping.offset, work->mapping.bytes);
-    return moved(event, work->mapping.bytes);
+    return moved(device, work->mapping.bytes);
 }
 
 static struct command_end run_unmap(cl_event event, struct device *device) {
     const struct map_work *work = event->work;
     if (!(work->mapping.flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)))
-        return moved(event, 0);
+        return moved(device, 0);
     if (work->buffer->host)
         memcpy(work->buffer->data + work->mapping.offset, work->mapping.pointer, work->mapping.bytes);
     device_written(device, work->buffer->address + work->mapping.offset, work->mapping.bytes);
-    return moved(event, work->buffer->host ? work->mapping.bytes : 0);
+    return moved(device, work->buffer->host ? work->mapping.bytes : 0);
 }
 
 void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, cl_map_flags flags,

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What host programs need beside launches: boxes of bytes moved to and from a device, the simulated time that things take,
+ * addresses that host and device share, and why a launch stopped. */
+#ifndef HEDDLE_DEVICE_HOST_H
+#define HEDDLE_DEVICE_HOST_H
+
+#include "device/device.h"
+
+struct box_side {
+    uint8_t *data;
+    size_t row, slice; /* bytes from a row to the next, from a slice to the next */
+};
+
+/* Bytes that are moved row by row; a plain range is a box of one row. */
+struct box {
+    struct box_side to, from;
+    size_t bytes, rows, slices;
+    uint64_t written; /* device address of to.data where the host wrote it; 0: it did not */
+};
+
+/* Returns the bytes moved. */
+uint64_t host_move(struct device *device, const struct box *box);
+
+/* Moving data between host and device is not modelled: it takes as long as the DRAM at its best. */
+uint64_t host_move_ns(const struct device *device, uint64_t bytes);
+/* Simulated time of a launch. Without time it is what the SMs need at least: one issue each per cycle. */
+uint64_t host_launch_ns(const struct device *device, const struct launch_result *result);
+
+/* Moves a device's memory, of which nothing is allocated yet, to where the host's addresses are the device's own; where the host
+ * has less room there, to less of it. False: those addresses are taken, and all is as it was. */
+bool host_unify(struct device *device);
+/* What can be allocated at all. */
+uint64_t host_capacity_bytes(const struct device *device);
+/* What is allocated now, with what is kept free behind it. */
+uint64_t host_used_bytes(const struct device *device);
+/* The allocation that holds the address; false: none does. */
+bool host_allocation(const struct device *device, uint64_t address, uint64_t *start, uint64_t *bytes);
+
+/* All slices of the L2 together; 0: there is none. */
+uint64_t host_l2_bytes(const struct machine *machine);
+/* Blocks of so many threads that an SM holds at a time; 0: it cannot hold any. */
+uint32_t host_blocks_per_sm(const struct device *device, const struct function *kernel, uint32_t threads,
+                            uint32_t dynamic_shared_bytes);
+
+enum host_stop { STOP_OTHER, STOP_ADDRESS, STOP_ALIGNMENT, STOP_TRAP, STOP_ASSERT, STOP_LIMIT };
+/* What a launch that stopped says in its report. */
+enum host_stop host_stop_of(const struct report *report);
+
+#endif

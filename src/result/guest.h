@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs of other people whose kernels run here, in their own processes (OpenCL, CUDA): what `heddle exec` tells them by the
+ * environment, which launches run in time, and what is kept of them: a log for every device, which grows with every launch. */
+#ifndef HEDDLE_RESULT_GUEST_H
+#define HEDDLE_RESULT_GUEST_H
+
+#include "result/session_log.h"
+
+/* What `heddle exec` hands to the processes it starts; each is an environment variable of guest.c. */
+struct guest_settings {
+    bool functional;     /* no launch is timed */
+    const char *kernels; /* a regular expression: only launches of kernels that match are timed; NULL: all */
+    uint64_t skip;       /* of those, the first so many are not */
+    uint64_t launches;   /* and so many are, at most */
+    const char *results; /* folder that takes what was measured; NULL: nobody asked */
+};
+
+struct recorder;          /* of the process */
+struct session_recording; /* of one device */
+
+struct guest_settings guest_settings_read(void);
+/* The machine that the environment names. */
+enum status guest_machine(struct machine *machine, struct report *report);
+
+struct recorder *recorder_create(const struct guest_settings *settings);
+/* The process ends: waits for launches that are under way. */
+void recorder_end(struct recorder *recorder);
+
+/* Of a new device; NULL: nobody asked for results. `hold` waits until nobody is at the owner's device, and keeps it. */
+struct session_recording *guest_recording_create(struct recorder *recorder, void (*hold)(void *owner), void *owner);
+/* NULL is fine here and below. */
+void guest_recording_destroy(struct session_recording *recording);
+/* Of a program that has been loaded, and the text behind the file that its positions name, or NULL. NULL: nothing is kept.
+ * The caller has the device. */
+struct session_entry *guest_recording_module(struct session_recording *recording, const struct program *loaded,
+                                             const char *source);
+/* A launch stopped: the words for the user. */
+void guest_recording_fault(struct session_recording *recording, const char *message);
+
+struct guest_launch {
+    struct recorder *recorder;
+    struct session_recording *recording;
+    struct session_entry *entry; /* of the launch's program */
+    struct launch *launch;
+    uint64_t ns; /* out: simulated time that it took */
+};
+/* Runs a launch, in time where that was asked for; what the kernel prints goes to standard output. The caller has the device. */
+enum status guest_launch(struct device *device, struct guest_launch *run, struct report *report);
+
+#endif
