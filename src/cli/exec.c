@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heddle exec: an OpenCL program run with the simulated GPU as its only device. */
+/* heddle exec: an OpenCL or CUDA program run with the simulated GPU as its only device. */
 #include <errno.h>
 #include <jansson.h>
 #include <limits.h>
@@ -23,6 +23,8 @@
 #include "store/child.h"
 
 #define LIBRARY "libheddle_opencl.so"
+#define CUDA_FOLDER "cuda" /* beside libheddle_opencl.so: CUDA's runtime under its names, and what is loaded first */
+#define CUDA_PRELOAD "libheddle_preload.so"
 
 extern char **environ;
 
@@ -45,7 +47,7 @@ static const struct option options[] = {
 struct exec_command {
     struct arguments *arguments;
     struct machine machine;
-    const char *library, *folder, *output;
+    const char *library, *cuda, *folder, *output; /* library, cuda: NULL where they were not built */
     bool functional;
     uint64_t lines, skip, launches;
     double start, seconds;
@@ -54,13 +56,13 @@ struct exec_command {
 
 /* ---- before ---- */
 
-/* Beside the program where it was built, in the library folder where it was installed. */
-static const char *find_library(struct arena *arena) {
-    const char *chosen = getenv("HEDDLE_OPENCL");
+/* Beside the program where it was built, in the library folder where it was installed, or what that variable says. */
+static const char *find_library(struct arena *arena, const char *name, const char *variable) {
+    const char *chosen = getenv(variable);
     const char *folder = file_program_folder(arena), *here = folder ? folder : "";
     char path[PATH_MAX];
-    const char *const candidates[] = {chosen && *chosen ? chosen : NULL, file_join(arena, here, LIBRARY),
-                                      arena_printf(arena, "%s/../" HEDDLE_LIBRARY_FOLDER "/" LIBRARY, here)};
+    const char *const candidates[] = {chosen && *chosen ? chosen : NULL, file_join(arena, here, name),
+                                      arena_printf(arena, "%s/../" HEDDLE_LIBRARY_FOLDER "/%s", here, name)};
     for (unsigned i = 0; i < sizeof candidates / sizeof *candidates; i++) {
         char *whole = candidates[i] ? realpath(candidates[i], path) : NULL;
         if (whole && access(whole, R_OK) == 0)
@@ -117,16 +119,18 @@ static enum status prepare(struct exec_command *e, struct report *report) {
         return report_add(report, STATUS_INVALID, "-o: standard output is the program's; name a file");
     if (e->output && (status = check_writable(arena, "output", e->output, report)))
         return status;
-    e->library = find_library(arena);
-    if (!e->library)
+    e->library = find_library(arena, LIBRARY, "HEDDLE_OPENCL");
+    e->cuda = find_library(arena, CUDA_FOLDER "/" CUDA_PRELOAD, "HEDDLE_CUDA");
+    if (!e->library && !e->cuda)
         return report_add(report, STATUS_SYSTEM,
                           LIBRARY
-                          " was not found beside this program; it is built where opencl-c-headers is installed, "
-                          "or set HEDDLE_OPENCL to it");
+                          " and " CUDA_FOLDER "/" CUDA_PRELOAD
+                          " were not found beside this program; they are built where opencl-c-headers, or "
+                          "libzstd-dev and liblz4-dev are installed, or set HEDDLE_OPENCL or HEDDLE_CUDA to them");
     e->folder = session_folder_make(arena);
     if (!e->folder)
         return report_add(report, STATUS_SYSTEM, "no folder for temporary files can be made: %s", strerror(errno));
-    const char *icd = arena_printf(arena, "%s\n", e->library);
+    const char *icd = arena_printf(arena, "%s\n", e->library ? e->library : "");
     return file_write(arena_printf(arena, "%s/heddle.icd", e->folder), icd, strlen(icd), report);
 }
 
@@ -149,6 +153,12 @@ static const char *settings_text(struct exec_command *e) {
     return all;
 }
 
+/* What is there already stays behind it. */
+static void give_first(struct arena *arena, const char *name, const char *value) {
+    const char *before = getenv(name);
+    give(name, before && *before ? arena_printf(arena, "%s:%s", value, before) : value);
+}
+
 static const char *if_there(const char *path) { return path && access(path, R_OK) == 0 ? path : NULL; }
 
 static void set_environment(struct exec_command *e) {
@@ -158,6 +168,10 @@ static void set_environment(struct exec_command *e) {
     if (gpu && (strchr(gpu, '/') || file_ends_in(gpu, ".yaml")) && realpath(gpu, path))
         gpu = arena_strdup(arena, path); /* the program may change its folder */
     give("OCL_ICD_VENDORS", e->folder);
+    if (e->cuda) {
+        give_first(arena, "LD_LIBRARY_PATH", file_dir(arena, e->cuda));
+        give_first(arena, "LD_PRELOAD", e->cuda);
+    }
     give("HEDDLE_GPU", gpu);
     give("HEDDLE_SET", settings_text(e));
     give("HEDDLE_FUNCTIONAL", e->functional ? "1" : NULL);
@@ -319,7 +333,7 @@ static enum status show(struct exec_command *e, struct report *report) {
     if (!sum.launches && !sum.untimed)
         print(stderr,
               "heddle exec: %s launched no kernel on the simulated GPU; it finds it as OpenCL platform "
-              "\"Heddle\"\n",
+              "\"Heddle\", and by CUDA's runtime\n",
               program);
     else if (!arguments_has(e->arguments, "quiet"))
         exec_summary_print(&sum, command, &e->machine, e->seconds, (unsigned)e->lines, stderr);
@@ -366,13 +380,14 @@ static int exec_main(struct arguments *arguments) {
 const struct command command_exec = {
     .name = "exec",
     .operands = "-- PROGRAM ARGS...",
-    .summary = "Run an OpenCL program, unchanged, on the simulated GPU",
+    .summary = "Run an OpenCL or CUDA program, unchanged, on the simulated GPU",
     .text =
-        "The program, and what it starts, finds the simulated GPU as its only OpenCL device; a table of all its "
-        "launches follows on standard error. The exit status is the program's. SIGINT, SIGTERM and SIGHUP are for the "
-        "program, and the result is of all launches that had ended, also where the program or heddle is killed. "
-        "--kernels, --skip and --launches "
-        "choose what is timed: the rest runs without time, many times faster. docs/opencl.md says more.",
+        "The program, and what it starts, finds the simulated GPU as its only OpenCL device and its only CUDA device; "
+        "a "
+        "table of all its launches follows on standard error. The exit status is the program's. SIGINT, SIGTERM "
+        "and SIGHUP are for the program, and the result is of all launches that had ended, also where the program or "
+        "heddle is killed. --kernels, --skip and --launches choose what is timed: the rest runs without time, many "
+        "times faster. docs/opencl.md and docs/cuda.md say more.",
     .manual = "A long program is best looked at in two steps: with --functional first, for the kernels that matter, "
               "then these in time with --kernels.\n"
               "Where the OpenCL driver is installed for all programs, they find it without this command too; the "

@@ -62,6 +62,12 @@ bool host_unify(struct device *device) {
     return true;
 }
 
+uint64_t host_first_address(void) { return GLOBAL_BASE; }
+
+bool host_is_address(const struct device *device, uint64_t address) {
+    return address >= GLOBAL_BASE && address - GLOBAL_BASE < device->memory.capacity_bytes;
+}
+
 uint64_t host_capacity_bytes(const struct device *device) { return device->memory.capacity_bytes; }
 
 uint64_t host_used_bytes(const struct device *device) { return device->memory.used_bytes - device->memory.freed_bytes; }

@@ -29,6 +29,9 @@ uint64_t host_launch_ns(const struct device *device, const struct launch_result 
 /* Moves a device's memory, of which nothing is allocated yet, to where the host's addresses are the device's own; where the host
  * has less room there, to less of it. False: those addresses are taken, and all is as it was. */
 bool host_unify(struct device *device);
+/* The first address that can be allocated, and whether this is one of them. */
+uint64_t host_first_address(void);
+bool host_is_address(const struct device *device, uint64_t address);
 /* What can be allocated at all. */
 uint64_t host_capacity_bytes(const struct device *device);
 /* What is allocated now, with what is kept free behind it. */

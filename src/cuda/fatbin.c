@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cuda/fatbin.h"
+
+#include <lz4.h>
+#include <stdio.h>
+#include <string.h>
+#include <zstd.h>
+
+/* Read from the files that nvcc 11 to 13 write; little-endian. */
+struct fatbin_header {
+    uint32_t magic;
+    uint16_t version, header_bytes;
+    uint64_t bytes; /* of all entries */
+};
+
+struct fatbin_entry {
+    uint16_t kind, version;
+    uint32_t header_bytes;
+    uint64_t bytes; /* of what follows the header, with padding */
+    uint32_t packed_bytes, unused;
+    uint16_t minor, major;
+    uint32_t arch, name_offset, name_bytes;
+    uint64_t flags, unused_too;
+    uint64_t raw_bytes; /* of what was compressed */
+};
+
+#define FATBIN_MAGIC UINT32_C(0xba55ed50)
+enum { KIND_PTX = 1, KIND_CUBIN = 2, FLAG_LZ4 = 0x2000, FLAG_ZSTD = 0x8000 };
+enum { ENTRIES_MAX = 4096, PTX_BYTES_MAX = 1 << 30 };
+
+static const uint8_t *bytes_at(const void *data, size_t offset) { return (const uint8_t *)data + offset; }
+
+static bool read_header(const void *data, struct fatbin_header *header) {
+    memcpy(header, data, sizeof *header);
+    return header->magic == FATBIN_MAGIC && header->header_bytes >= sizeof *header;
+}
+
+size_t fatbin_bytes(const void *data) {
+    struct fatbin_header header;
+    return read_header(data, &header) && header.bytes <= SIZE_MAX - header.header_bytes
+               ? (size_t)(header.header_bytes + header.bytes)
+               : 0;
+}
+
+static enum status damaged(struct report *report, const char *what) {
+    return report_add(report, STATUS_INVALID, "the program's fat binary is damaged: %s", what);
+}
+
+/* Is the first better than the second? */
+static bool suits_better(unsigned arch, unsigned than) {
+    if (arch <= FATBIN_ARCH)
+        return than > FATBIN_ARCH || arch > than;
+    return than > FATBIN_ARCH && arch < than;
+}
+
+/* The payload of an entry, whose size is checked, as text in the arena. */
+static enum status unpack(const struct fatbin_entry *entry, const uint8_t *payload, struct arena *arena,
+                          struct fatbin *out, struct report *report) {
+    const bool is_packed = entry->flags & (FLAG_LZ4 | FLAG_ZSTD);
+    const uint64_t packed = entry->packed_bytes ? entry->packed_bytes : entry->bytes;
+    const uint64_t raw = is_packed ? entry->raw_bytes : entry->bytes;
+    if (packed > entry->bytes || raw > PTX_BYTES_MAX || packed > PTX_BYTES_MAX)
+        return damaged(report, "PTX is larger than its entry, or than 1 GiB");
+    char *text = arena_alloc(arena, (size_t)raw + 1);
+    bool is_right = true;
+    if (entry->flags & FLAG_ZSTD)
+        is_right = ZSTD_decompress(text, (size_t)raw, payload, (size_t)packed) == raw;
+    else if (entry->flags & FLAG_LZ4)
+        is_right = LZ4_decompress_safe((const char *)payload, text, (int)packed, (int)raw) == (int)raw;
+    else
+        memcpy(text, payload, (size_t)raw);
+    if (!is_right)
+        return damaged(report, "compressed PTX cannot be unpacked");
+    *out = (struct fatbin){.ptx = text, .bytes = strnlen(text, (size_t)raw), .arch = entry->arch};
+    return STATUS_OK;
+}
+
+/* What is in a fat binary, entry by entry. */
+struct fatbin_scan {
+    struct fatbin_entry best;
+    const uint8_t *payload; /* of the best; NULL: there is no PTX */
+    char natives[256];      /* "sm_80 sm_90" */
+};
+
+static void note_native(struct fatbin_scan *scan, unsigned arch) {
+    const size_t used = strlen(scan->natives);
+    snprintf(scan->natives + used, sizeof scan->natives - used, "%ssm_%u", used ? " " : "", arch);
+}
+
+static enum status scan_entries(const void *data, size_t at, size_t end, struct fatbin_scan *scan,
+                                struct report *report) {
+    for (unsigned count = 0; at < end; count++) {
+        struct fatbin_entry entry;
+        if (count == ENTRIES_MAX || end - at < sizeof entry)
+            return damaged(report, "an entry does not end");
+        memcpy(&entry, bytes_at(data, at), sizeof entry);
+        if (entry.header_bytes < sizeof entry || entry.header_bytes > end - at ||
+            entry.bytes > end - at - entry.header_bytes)
+            return damaged(report, "an entry is larger than the whole");
+        if (entry.kind == KIND_PTX && (!scan->payload || suits_better(entry.arch, scan->best.arch))) {
+            scan->best = entry;
+            scan->payload = bytes_at(data, at + entry.header_bytes);
+        } else if (entry.kind == KIND_CUBIN) {
+            note_native(scan, entry.arch);
+        }
+        at += entry.header_bytes + (size_t)entry.bytes;
+    }
+    return STATUS_OK;
+}
+
+enum status fatbin_read(const void *data, size_t bytes, struct arena *arena, struct fatbin *out,
+                        struct report *report) {
+    struct fatbin_header header;
+    struct fatbin_scan scan = {0};
+    if (bytes < sizeof header || !read_header(data, &header))
+        return damaged(report, "it does not begin as one");
+    if (header.header_bytes > bytes || header.bytes > bytes - header.header_bytes)
+        return damaged(report, "it is shorter than it says");
+    const enum status status =
+        scan_entries(data, header.header_bytes, header.header_bytes + (size_t)header.bytes, &scan, report);
+    if (status)
+        return status;
+    if (scan.payload)
+        return unpack(&scan.best, scan.payload, arena, out, report);
+    return report_add(report, STATUS_INVALID,
+                      "the program has native code for %s only, which needs such a GPU; compile it with PTX too "
+                      "(nvcc -arch=sm_75, or -gencode arch=compute_75,code=compute_75)",
+                      scan.natives[0] ? scan.natives : "nothing");
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fat binaries: what nvcc puts into a program for its kernels, PTX and native code for several architectures, each as it is or
+ * compressed. */
+#ifndef HEDDLE_CUDA_FATBIN_H
+#define HEDDLE_CUDA_FATBIN_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include <stdint.h>
+
+struct fatbin {
+    const char *ptx; /* ends with a NUL */
+    size_t bytes;
+    unsigned arch; /* 75: PTX for sm_75 */
+};
+
+/* How much a fat binary takes by its own account; 0: it is none. */
+size_t fatbin_bytes(const void *data);
+/* The PTX that suits best: of those for architectures up to FATBIN_ARCH the highest, else the lowest; in the arena. Whatever is
+ * wrong is reported, as native code is that has no PTX beside it. */
+enum { FATBIN_ARCH = 75 };
+enum status fatbin_read(const void *data, size_t bytes, struct arena *arena, struct fatbin *out, struct report *report);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Registration, as the code that nvcc adds to a program calls it, and loading. */
+#include "cuda/image.h"
+
+#include <string.h>
+
+#include "cuda/fatbin.h"
+
+enum { WRAPPER_MAGIC = 0x466243b1 };
+
+struct fatbin_wrapper {
+    uint32_t magic, version;
+    const void *data;
+    void *linked; /* version 2: what nvlink put together */
+};
+
+/* ---- loading ---- */
+
+static void load_image(struct runtime *cuda, struct image *image) {
+    struct report report = {0};
+    struct fatbin fatbin = {0};
+    image->is_tried = true;
+    enum status status =
+        image->fatbin ? fatbin_read(image->fatbin, fatbin_bytes(image->fatbin), &image->arena, &fatbin, &report)
+                      : report_add(&report, STATUS_INVALID, "the program registers something that is no fat binary");
+    const char *first = image->kernels ? image->kernels->name : "module";
+    const char *name = arena_printf(&image->arena, "%.100s.ptx", first);
+    if (!status)
+        status = device_load(cuda->device, name, fatbin.ptx, fatbin.bytes, &image->program, &report);
+    if (status) {
+        image->program = NULL;
+        runtime_say(cuda, "a CUDA module with the kernel %s cannot be loaded:\n%s", first, report_text(&report));
+    } else {
+        image->arch = fatbin.arch;
+        image->entry = guest_recording_module(cuda->recording, image->program, NULL);
+    }
+    report_free(&report);
+}
+
+static bool is_loaded(struct runtime *cuda, struct image *image) {
+    if (!image->is_tried)
+        load_image(cuda, image);
+    return image->program != NULL;
+}
+
+static struct kernel *kernel_registered(struct runtime *cuda, const void *function) {
+    for (struct image *image = cuda->images; image; image = image->next)
+        for (struct kernel *kernel = image->kernels; kernel; kernel = kernel->next)
+            if (kernel->host == function || (const void *)kernel == function)
+                return kernel;
+    return NULL;
+}
+
+struct kernel *kernel_find(struct runtime *cuda, const void *function, enum cuda_error *error) {
+    struct kernel *kernel = kernel_registered(cuda, function);
+    *error = cudaErrorInvalidDeviceFunction;
+    if (!kernel)
+        return NULL;
+    *error = cudaErrorNoKernelImageForDevice;
+    if (!is_loaded(cuda, kernel->image))
+        return NULL;
+    if (!kernel->function)
+        kernel->function = module_find(program_module(kernel->image->program), kernel->name);
+    *error = kernel->function ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+    return kernel->function ? kernel : NULL;
+}
+
+const struct variable *variable_find(struct runtime *cuda, const void *symbol, uint64_t *address) {
+    for (struct image *image = cuda->images; image; image = image->next)
+        for (struct variable *one = image->variables; one; one = one->next) {
+            if (one->host != symbol && !(one->managed && *one->managed == symbol))
+                continue;
+            if (!is_loaded(cuda, image))
+                return NULL;
+            const struct module *module = program_module(image->program);
+            for (unsigned i = 0; i < module->variable_count; i++) {
+                const struct symbol *found = module->variables[i];
+                if (found->space != SPACE_SHARED && strcmp(found->name, one->name) == 0) {
+                    *address = program_image(image->program) + found->offset;
+                    return one;
+                }
+            }
+        }
+    return NULL;
+}
+
+void images_place_managed(struct runtime *cuda) {
+    uint64_t address;
+    for (struct image *image = cuda->images; image; image = image->next)
+        for (struct variable *one = image->variables; one; one = one->next)
+            if (one->managed && cuda->is_unified && variable_find(cuda, one->host, &address))
+                *one->managed = (void *)(uintptr_t)address;
+}
+
+void images_unload(struct runtime *cuda) {
+    for (struct image *image = cuda->images; image; image = image->next) {
+        image->is_tried = false;
+        image->program = NULL;
+        for (struct kernel *kernel = image->kernels; kernel; kernel = kernel->next)
+            kernel->function = NULL;
+    }
+}
+
+unsigned images_arch(struct runtime *cuda) {
+    unsigned arch = FATBIN_ARCH;
+    for (struct image *image = cuda->images; image; image = image->next)
+        if (is_loaded(cuda, image) && image->arch > arch)
+            arch = image->arch;
+    return arch;
+}
+
+/* ---- entry points of the code that compilers write ---- */
+
+API_OF(void **, __cudaRegisterFatBinary, const struct fatbin_wrapper *wrapper) {
+    struct runtime *cuda = runtime_enter_early();
+    struct arena arena = {0};
+    struct image *image = ARENA_NEW(&arena, struct image);
+    image->arena = arena;
+    if (wrapper && wrapper->magic == WRAPPER_MAGIC && wrapper->data && fatbin_bytes(wrapper->data))
+        image->fatbin = wrapper->data;
+    image->next = cuda->images;
+    cuda->images = image;
+    runtime_leave_early(cuda);
+    return (void **)image;
+}
+
+API_OF(void, __cudaRegisterFatBinaryEnd, void **handle) { (void)handle; }
+
+API_OF(void, __cudaUnregisterFatBinary, void **handle) { (void)handle; } /* the process ends: see end_runtime */
+
+API_OF(void, __cudaRegisterFunction, void **handle, const char *host, char *device, const char *name, int threads,
+       void *tid, void *bid, void *block, void *grid, int *warp) {
+    struct runtime *cuda = runtime_enter_early();
+    struct image *image = (struct image *)handle;
+    struct kernel *kernel = ARENA_NEW(&image->arena, struct kernel);
+    *kernel = (struct kernel){.kind = KERNEL_KIND,
+                              .host = host,
+                              .name = arena_strdup(&image->arena, name),
+                              .image = image,
+                              .next = image->kernels};
+    image->kernels = kernel;
+    runtime_leave_early(cuda);
+    (void)device, (void)threads, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
+}
+
+static void register_variable(void **handle, const void *host, const char *name, size_t bytes, void **managed) {
+    struct runtime *cuda = runtime_enter_early();
+    struct image *image = (struct image *)handle;
+    struct variable *one = ARENA_NEW(&image->arena, struct variable);
+    *one = (struct variable){.host = host,
+                             .name = arena_strdup(&image->arena, name),
+                             .image = image,
+                             .bytes = bytes,
+                             .managed = managed,
+                             .next = image->variables};
+    image->variables = one;
+    runtime_leave_early(cuda);
+}
+
+API_OF(void, __cudaRegisterVar, void **handle, char *host, char *device, const char *name, int is_extern, size_t bytes,
+       int is_constant, int is_global) {
+    register_variable(handle, host, name, bytes, NULL);
+    (void)device, (void)is_extern, (void)is_constant, (void)is_global;
+}
+
+API_OF(void, __cudaRegisterManagedVar, void **handle, void **host, char *device, const char *name, int is_extern,
+       size_t bytes, int is_constant, int is_global) {
+    register_variable(handle, host, name, bytes, host);
+    (void)device, (void)is_extern, (void)is_constant, (void)is_global;
+}
+
+static char init_managed(void) {
+    struct runtime *cuda = runtime_enter();
+    if (!cuda->lost)
+        images_place_managed(cuda);
+    runtime_leave_early(cuda);
+    return 1;
+}
+
+API_OF(char, __cudaInitModule, void **handle) {
+    (void)handle;
+    return init_managed();
+}
+
+API_OF(char, __cudaInitManagedRt, void **handle) {
+    (void)handle;
+    return init_managed();
+}
+
+API_OF(void, __cudaRegisterHostVar, void **handle, const char *name, char *host, size_t bytes) {
+    (void)handle, (void)name, (void)host, (void)bytes;
+}
+
+API(__cudaGetKernel, struct kernel **out, const void *host) {
+    struct runtime *cuda = runtime_enter_early();
+    *out = kernel_registered(cuda, host);
+    runtime_leave_early(cuda);
+    return runtime_note(*out ? cudaSuccess : cudaErrorInvalidDeviceFunction);
+}
+
+API(cudaGetKernel, struct kernel **out, const void *host) { return entry___cudaGetKernel(out, host); }
+
+API(cudaGetFuncBySymbol, struct kernel **out, const void *host) { return entry___cudaGetKernel(out, host); }
+
+/* ---- symbols ---- */
+
+API(cudaGetSymbolAddress, void **out, const void *symbol) {
+    uint64_t address = 0;
+    ENTER(cuda);
+    const struct variable *found = variable_find(cuda, symbol, &address);
+    if (found && out)
+        *out = (void *)(uintptr_t)address;
+    return runtime_leave(cuda, !out ? cudaErrorInvalidValue : found ? cudaSuccess : cudaErrorInvalidSymbol);
+}
+
+API(cudaGetSymbolSize, size_t *out, const void *symbol) {
+    uint64_t address = 0;
+    ENTER(cuda);
+    const struct variable *found = variable_find(cuda, symbol, &address);
+    if (found && out)
+        *out = found->bytes;
+    return runtime_leave(cuda, !out ? cudaErrorInvalidValue : found ? cudaSuccess : cudaErrorInvalidSymbol);
+}

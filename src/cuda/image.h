@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a program registers before it begins: a fat binary, the kernels and variables in it. PTX is loaded when it is first needed. */
+#ifndef HEDDLE_CUDA_IMAGE_H
+#define HEDDLE_CUDA_IMAGE_H
+
+#include "cuda/runtime.h"
+
+enum { KERNEL_KIND = 0x68d20001 };
+
+struct kernel {
+    unsigned kind; /* KERNEL_KIND: programs hand these back as handles */
+    const void *host;
+    const char *name;
+    struct image *image;
+    const struct function *function; /* NULL: not looked for yet */
+    uint32_t dynamic_shared_limit;   /* of cudaFuncSetAttribute; 0: not set */
+    struct kernel *next;
+};
+
+struct variable {
+    const void *host;
+    const char *name;
+    struct image *image;
+    size_t bytes;
+    void **managed; /* the program's pointer to it; NULL: it is no managed variable */
+    struct variable *next;
+};
+
+struct image {
+    struct arena arena; /* holds all of it */
+    const void *fatbin;
+    unsigned arch; /* of its PTX; 0: not loaded, or it has none */
+    bool is_tried;
+    struct program *program; /* NULL: not loaded, or refused */
+    struct session_entry *entry;
+    struct kernel *kernels;
+    struct variable *variables;
+    struct image *next;
+};
+
+/* By the function's address in the program, or by handle; loaded. NULL, and *error says why. */
+struct kernel *kernel_find(struct runtime *cuda, const void *function, enum cuda_error *error);
+/* A variable by its address in the program; where it lies on the device goes to *address. */
+const struct variable *variable_find(struct runtime *cuda, const void *symbol, uint64_t *address);
+/* Managed variables lie on the device; the program's pointers to them are set. */
+void images_place_managed(struct runtime *cuda);
+/* The device goes: what was loaded is to be loaded again. */
+void images_unload(struct runtime *cuda);
+/* The highest architecture that the program's PTX is for; FATBIN_ARCH at least. */
+unsigned images_arch(struct runtime *cuda);
+
+#endif

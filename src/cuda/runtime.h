@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The runtime of this process: its one device, the lock that all entry points take, the simulated clock and errors.
+ *
+ * The device does one thing at a time, and does it when it is asked: an entry point returns when what it stands for has been done.
+ * So streams are always empty, and a program that makes the same calls gets the same results. */
+#ifndef HEDDLE_CUDA_RUNTIME_H
+#define HEDDLE_CUDA_RUNTIME_H
+
+#include <pthread.h>
+
+#include "cuda/cuda.h"
+#include "device/host.h"
+#include "machine/machine.h"
+#include "result/guest.h"
+
+struct image;  /* cuda/image.h */
+struct stream; /* cuda/stream.h */
+struct cuda_event;
+struct pinned; /* cuda/memory.c */
+
+struct runtime {
+    pthread_mutex_t lock;
+    struct machine machine;
+    struct recorder *recorder;
+    struct device *device;
+    struct session_recording *recording;
+    bool is_unified; /* host and device have the same addresses */
+    enum cuda_error
+        lost; /* what every call answers: there is no device, or a kernel stopped; cudaSuccess: nothing is wrong */
+    uint64_t now_ns;
+    struct image *images;
+    struct pinned *pinned;       /* ranges of host memory that the program told us about */
+    struct stream *first_stream; /* the default one first */
+    uint64_t streams;            /* made so far */
+    struct cuda_event *ended_events;
+    struct arena scratch; /* of one entry point */
+    bool *said;           /* by name of absent.def: that it is not there */
+    unsigned flags;       /* of cudaSetDeviceFlags */
+    struct arena arena;   /* what lives as long as the process */
+};
+
+/* The runtime, whose lock is held until runtime_leave; made when first asked for. With a device, unless `lost` says why not. */
+struct runtime *runtime_enter(void);
+/* Gives the lock back; the error is the thread's last one, and what is returned. */
+enum cuda_error runtime_leave(struct runtime *cuda, enum cuda_error error);
+/* The lock without a device: for registration, before the program has begun. */
+struct runtime *runtime_enter_early(void);
+void runtime_leave_early(struct runtime *cuda);
+/* The lock is held: ends the device and makes a new one. */
+void runtime_reset(struct runtime *cuda);
+/* Words for the user: `heddle exec` shows them, without it they go to standard error. The lock is held. */
+void runtime_say(struct runtime *cuda, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* What CUDA keeps for every thread. */
+struct runtime_thread {
+    enum cuda_error last_error;
+    int capture_mode;
+    struct launch_configuration pushed[16]; /* of kernel<<<...>>> */
+    unsigned pushed_count;
+};
+struct runtime_thread *runtime_thread(void);
+/* For an entry point that answers without the device. */
+enum cuda_error runtime_note(enum cuda_error error);
+
+/* `cuda` is the runtime with its lock; where there is no device to go on with, the entry point ends here. */
+#define ENTER(cuda)                                                                                                    \
+    struct runtime *cuda = runtime_enter();                                                                            \
+    if (cuda->lost)                                                                                                    \
+    return runtime_leave(cuda, cuda->lost)
+
+#endif
