@@ -15,3 +15,6 @@ endforeach()
 # OpenCL's own readers need neither the loader nor the rest of their room.
 target_sources(fuzz_options PRIVATE ${PROJECT_SOURCE_DIR}/src/opencl/build_options.c)
 target_sources(fuzz_binary PRIVATE ${PROJECT_SOURCE_DIR}/src/opencl/binary.c)
+# Nor does CUDA's.
+target_sources(fuzz_fatbin PRIVATE ${PROJECT_SOURCE_DIR}/src/cuda/fatbin.c)
+target_link_libraries(fuzz_fatbin PRIVATE PkgConfig::FATBIN)
