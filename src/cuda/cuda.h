@@ -86,7 +86,7 @@ struct launch_configuration { /* cudaLaunchConfig_t */
     size_t shared_bytes;
     void *stream;
     struct launch_attribute {
-        int id;
+        int id, unused;
         union {
             char bytes[64];
             int number;

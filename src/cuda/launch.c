@@ -18,12 +18,12 @@ static enum cuda_error launch(const struct launch_order *order, void *stream) {
 
 API_STREAM(cudaLaunchKernel, const void *function, struct extent3 grid, struct extent3 block, void **arguments,
            size_t shared_bytes, void *stream) {
-    return launch(&(struct launch_order){function, grid, block, shared_bytes, arguments}, stream);
+    return launch(&(struct launch_order){function, grid, block, shared_bytes, arguments, false}, stream);
 }
 
 API_STREAM(__cudaLaunchKernel, const void *kernel, struct extent3 grid, struct extent3 block, void **arguments,
            size_t shared_bytes, void *stream) {
-    return launch(&(struct launch_order){kernel, grid, block, shared_bytes, arguments}, stream);
+    return launch(&(struct launch_order){kernel, grid, block, shared_bytes, arguments, false}, stream);
 }
 
 /* More blocks than the machine holds at a time could never meet. */
@@ -44,7 +44,7 @@ static enum cuda_error check_cooperative(const struct launch_order *order) {
 
 API_STREAM(cudaLaunchCooperativeKernel, const void *function, struct extent3 grid, struct extent3 block,
            void **arguments, size_t shared_bytes, void *stream) {
-    const struct launch_order order = {function, grid, block, shared_bytes, arguments};
+    const struct launch_order order = {function, grid, block, shared_bytes, arguments, true};
     const enum cuda_error error = check_cooperative(&order);
     return error ? error : launch(&order, stream);
 }
@@ -53,14 +53,14 @@ API_STREAM(cudaLaunchKernelExC, const struct launch_configuration *how, const vo
     enum { COOPERATIVE = 2, CLUSTER = 4 };
     if (!how)
         return runtime_note(cudaErrorInvalidValue);
-    const struct launch_order order = {function, how->grid, how->block, how->shared_bytes, arguments};
+    struct launch_order order = {function, how->grid, how->block, how->shared_bytes, arguments, false};
     for (unsigned i = 0; i < how->attribute_count; i++) {
         const struct launch_attribute *one = &how->attributes[i];
         const struct extent3 *cluster = &one->value.extent;
         if (one->id == CLUSTER && (cluster->x > 1 || cluster->y > 1 || cluster->z > 1))
             return runtime_note(cudaErrorNotSupported);
-        const enum cuda_error error =
-            one->id == COOPERATIVE && one->value.number ? check_cooperative(&order) : cudaSuccess;
+        order.is_cooperative |= one->id == COOPERATIVE && one->value.number;
+        const enum cuda_error error = order.is_cooperative ? check_cooperative(&order) : cudaSuccess;
         if (error)
             return error;
     }

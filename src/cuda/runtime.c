@@ -95,6 +95,7 @@ void runtime_reset(struct runtime *cuda) {
     device_destroy(cuda->device);
     cuda->device = NULL;
     cuda->pinned = NULL;
+    cuda->workspace = 0;
     make_device(cuda);
     images_place_managed(cuda);
 }

@@ -28,6 +28,7 @@ struct runtime {
     enum cuda_error
         lost; /* what every call answers: there is no device, or a kernel stopped; cudaSuccess: nothing is wrong */
     uint64_t now_ns;
+    uint64_t workspace; /* device memory of cooperative launches; 0: not needed yet */
     struct image *images;
     struct pinned *pinned;       /* ranges of host memory that the program told us about */
     struct stream *first_stream; /* the default one first */

@@ -37,6 +37,7 @@ enum cuda_error work_launch(struct runtime *cuda, const struct launch_order *ord
                                            .grid = {order->grid.x, order->grid.y, order->grid.z},
                                            .block = {order->block.x, order->block.y, order->block.z},
                                            .shared_bytes = (uint32_t)order->shared_bytes,
+                                           .is_cooperative = order->is_cooperative,
                                            .params = params}};
     return cudaSuccess;
 }
@@ -51,6 +52,20 @@ struct stream_work work_copy(struct arena *arena, const struct stream_work *work
 }
 
 /* ---- doing it ---- */
+
+enum { WORKSPACE_BYTES = 256 };
+
+/* Where the blocks of a grid meet, zero again; 0: there is no memory for it. */
+static uint64_t workspace(struct runtime *cuda) {
+    struct report report = {0};
+    if (!cuda->workspace && device_alloc(cuda->device, "where blocks meet", WORKSPACE_BYTES, &cuda->workspace, &report))
+        cuda->workspace = 0;
+    report_free(&report);
+    void *memory = cuda->workspace ? device_memory(cuda->device, cuda->workspace, WORKSPACE_BYTES) : NULL;
+    if (memory)
+        memset(memory, 0, WORKSPACE_BYTES);
+    return cuda->workspace;
+}
 
 static enum cuda_error error_of(const struct report *report) {
     switch (host_stop_of(report)) {
@@ -71,7 +86,8 @@ static enum cuda_error run_launch(struct runtime *cuda, const struct stream_work
                             .kernel = kernel->function,
                             .dynamic_shared_bytes = work->launch.shared_bytes,
                             .params = work->launch.params,
-                            .work_dim = 3};
+                            .work_dim = 3,
+                            .workspace = work->launch.is_cooperative ? workspace(cuda) : 0};
     memcpy(launch.grid, work->launch.grid, sizeof launch.grid);
     memcpy(launch.block, work->launch.block, sizeof launch.block);
     struct guest_launch run = {

@@ -20,7 +20,7 @@ struct cuda_fill {
     uint64_t written; /* device address of `to` */
 };
 
-typedef void stream_callback(void *stream, enum cuda_error status, void *data);
+typedef void stream_callback(void *stream, int status, void *data); /* status: an enum cuda_error */
 
 struct host_call {
     void (*function)(void *data); /* or: */
@@ -34,6 +34,7 @@ struct stream_work {
         struct {
             struct kernel *kernel;
             uint32_t grid[3], block[3], shared_bytes;
+            bool is_cooperative; /* its blocks may wait for each other */
             uint8_t *params;
         } launch;
         struct box move;
@@ -50,6 +51,7 @@ struct launch_order {
     struct extent3 grid, block;
     size_t shared_bytes;
     void **arguments;
+    bool is_cooperative;
 };
 
 /* Checks and copies what the program says; parameters go into the arena. */

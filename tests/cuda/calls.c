@@ -266,6 +266,17 @@ static void check_kernels(unsigned *device) {
     IS(cudaLaunchCooperativeKernel(function, (struct dim3){9999, 1, 1}, (struct dim3){256, 1, 1}, arguments, 0, NULL),
        720);
     OK(cudaLaunchKernelExC(&how, function, arguments));
+    const struct attribute cooperative = {.id = 2, .value = {1}}, cluster = {.id = 4, .value = {2}};
+    struct configuration together = {
+        .grid = {8, 1, 1}, .block = {1, 1, 1}, .attributes = &cooperative, .attribute_count = 1};
+    OK(cudaLaunchCooperativeKernel(address(meet), (struct dim3){8, 1, 1}, (struct dim3){1, 1, 1}, arguments, 0, NULL));
+    OK(cudaLaunchKernelExC(&together, address(meet), arguments));
+    OK(cudaMemcpy(back, device, BYTES, DTOH));
+    expect(0, 5 + 16), expect(1, 5);
+    OK(cudaMemset(device, 5, 1));
+    OK(cudaMemset((char *)device + 1, 0, 3));
+    together.attributes = &cluster;
+    IS(cudaLaunchKernelExC(&together, address(meet), arguments), 801);
     OK(cudaGetKernel(&kernel, function));
     OK(cudaGetFuncBySymbol(&kernel, function));
     OK(__cudaLaunchKernel(kernel, (struct dim3){4, 1, 1}, (struct dim3){256, 1, 1}, arguments, 0, NULL));

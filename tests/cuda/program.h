@@ -59,11 +59,15 @@ struct call_params {
     void (*function)(void *);
     void *data;
 };
+struct attribute {
+    int id, unused;
+    char value[64];
+};
 struct configuration {
     struct dim3 grid, block;
     size_t shared_bytes;
     void *stream;
-    const void *attributes;
+    const struct attribute *attributes;
     unsigned attribute_count;
 };
 
@@ -93,6 +97,11 @@ struct configuration {
     ".visible .entry wild(.param .u64 p)\n{\n.reg .b64 %rd; ld.param.u64 %rd, [p]; st.global.u32 [%rd], 1; ret;\n}\n"  \
     ".visible .entry stop()\n{\ntrap;\nret;\n}\n"                                                                      \
     ".visible .entry spin()\n{\nL: bra L;\n}\n"                                                                        \
+    ".visible .entry meet(.param .u64 p)\n{\n.reg .b32 %r<6>; .reg .b64 %rd<3>; .reg .pred %q;\n"                      \
+    "mov.u32 %r1, %envreg1; mov.u32 %r2, %envreg2; mov.b64 %rd1, {%r1, %r2}; mov.u32 %r4, %nctaid.x;\n"                \
+    "atom.global.add.u32 %r3, [%rd1], 1;\n"                                                                            \
+    "L: ld.volatile.global.u32 %r5, [%rd1]; setp.lt.u32 %q, %r5, %r4; @%q bra L;\n"                                    \
+    "ld.param.u64 %rd2, [p]; atom.global.add.u32 %r3, [%rd2], 1; ret;\n}\n"                                            \
     ".visible .entry empty()\n{\nret;\n}\n"
 
 struct fat_binary {
@@ -133,6 +142,7 @@ static void count(void) {}
 static void wild(void) {}
 static void stop(void) {}
 static void spin(void) {}
+static void meet(void) {}
 static void empty(void) {}
 static char table[64], step[4];
 static unsigned *counter;
@@ -159,6 +169,7 @@ __attribute__((constructor)) static void register_all(void) {
     register_kernel(wild, "wild");
     register_kernel(stop, "stop");
     register_kernel(spin, "spin");
+    register_kernel(meet, "meet");
     register_kernel(empty, "empty");
     __cudaRegisterVar(module_handle, table, (char *)"table", "table", 0, sizeof table, 0, 0);
     __cudaRegisterVar(module_handle, step, (char *)"step", "step", 0, sizeof step, 1, 0);
