@@ -108,22 +108,30 @@ static enum status scan_entries(const void *data, size_t at, size_t end, struct 
     return STATUS_OK;
 }
 
-enum status fatbin_read(const void *data, size_t bytes, struct arena *arena, struct fatbin *out,
-                        struct report *report) {
+static enum status scan(const void *data, size_t bytes, struct fatbin_scan *out, struct report *report) {
     struct fatbin_header header;
-    struct fatbin_scan scan = {0};
     if (bytes < sizeof header || !read_header(data, &header))
         return damaged(report, "it does not begin as one");
     if (header.header_bytes > bytes || header.bytes > bytes - header.header_bytes)
         return damaged(report, "it is shorter than it says");
-    const enum status status =
-        scan_entries(data, header.header_bytes, header.header_bytes + (size_t)header.bytes, &scan, report);
+    return scan_entries(data, header.header_bytes, header.header_bytes + (size_t)header.bytes, out, report);
+}
+
+unsigned fatbin_arch(const void *data, size_t bytes) {
+    struct fatbin_scan found = {0};
+    return scan(data, bytes, &found, NULL) == STATUS_OK && found.payload ? found.best.arch : 0;
+}
+
+enum status fatbin_read(const void *data, size_t bytes, struct arena *arena, struct fatbin *out,
+                        struct report *report) {
+    struct fatbin_scan found = {0};
+    const enum status status = scan(data, bytes, &found, report);
     if (status)
         return status;
-    if (scan.payload)
-        return unpack(&scan.best, scan.payload, arena, out, report);
+    if (found.payload)
+        return unpack(&found.best, found.payload, arena, out, report);
     return report_add(report, STATUS_INVALID,
                       "the program has native code for %s only, which needs such a GPU; compile it with PTX too "
                       "(nvcc -arch=sm_75, or -gencode arch=compute_75,code=compute_75)",
-                      scan.natives[0] ? scan.natives : "nothing");
+                      found.natives[0] ? found.natives : "nothing");
 }

@@ -16,6 +16,8 @@ struct fatbin {
 
 /* How much a fat binary takes by its own account; 0: it is none. */
 size_t fatbin_bytes(const void *data);
+/* The architecture of the PTX that fatbin_read would give; 0: it would give none. */
+unsigned fatbin_arch(const void *data, size_t bytes);
 /* The PTX that suits best: of those for architectures up to FATBIN_ARCH the highest, else the lowest; in the arena. Whatever is
  * wrong is reported, as native code is that has no PTX beside it. */
 enum { FATBIN_ARCH = 75 };

@@ -31,7 +31,6 @@ static void load_image(struct runtime *cuda, struct image *image) {
         image->program = NULL;
         runtime_say(cuda, "a CUDA module with the kernel %s cannot be loaded:\n%s", first, report_text(&report));
     } else {
-        image->arch = fatbin.arch;
         image->entry = guest_recording_module(cuda->recording, image->program, NULL);
     }
     report_free(&report);
@@ -101,10 +100,10 @@ void images_unload(struct runtime *cuda) {
     }
 }
 
-unsigned images_arch(struct runtime *cuda) {
+unsigned images_arch(const struct runtime *cuda) {
     unsigned arch = FATBIN_ARCH;
-    for (struct image *image = cuda->images; image; image = image->next)
-        if (is_loaded(cuda, image) && image->arch > arch)
+    for (const struct image *image = cuda->images; image; image = image->next)
+        if (image->arch > arch)
             arch = image->arch;
     return arch;
 }
@@ -118,6 +117,8 @@ API_OF(void **, __cudaRegisterFatBinary, const struct fatbin_wrapper *wrapper) {
     image->arena = arena;
     if (wrapper && wrapper->magic == WRAPPER_MAGIC && wrapper->data && fatbin_bytes(wrapper->data))
         image->fatbin = wrapper->data;
+    if (image->fatbin)
+        image->arch = fatbin_arch(image->fatbin, fatbin_bytes(image->fatbin));
     image->next = cuda->images;
     cuda->images = image;
     runtime_leave_early(cuda);

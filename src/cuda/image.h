@@ -29,7 +29,7 @@ struct variable {
 struct image {
     struct arena arena; /* holds all of it */
     const void *fatbin;
-    unsigned arch; /* of its PTX; 0: not loaded, or it has none */
+    unsigned arch; /* of its PTX; 0: it has none */
     bool is_tried;
     struct program *program; /* NULL: not loaded, or refused */
     struct session_entry *entry;
@@ -47,6 +47,6 @@ void images_place_managed(struct runtime *cuda);
 /* The device goes: what was loaded is to be loaded again. */
 void images_unload(struct runtime *cuda);
 /* The highest architecture that the program's PTX is for; FATBIN_ARCH at least. */
-unsigned images_arch(struct runtime *cuda);
+unsigned images_arch(const struct runtime *cuda);
 
 #endif

@@ -355,8 +355,8 @@ enum status session_log_read(const char *path, struct session *session, struct d
                      : STATUS_INVALID;
         if (status)
             report_add(report, status,
-                       "%s: a process wrote results that this program cannot read; are the OpenCL library and the "
-                       "program of one build?",
+                       "%s: a process wrote results that this program cannot read; are the OpenCL or CUDA library and "
+                       "the program of one build?",
                        path);
     }
     arena_free(&arena);

@@ -59,6 +59,7 @@ static const char *read_it(struct builder *b, struct arena *arena, unsigned *arc
     assert_int_equal(fatbin_bytes(b->data), b->bytes);
     assert_int_equal(fatbin_read(b->data, b->bytes, arena, &out, &report), STATUS_OK);
     assert_int_equal(out.bytes, strlen(out.ptx));
+    assert_int_equal(fatbin_arch(b->data, b->bytes), out.arch);
     if (arch)
         *arch = out.arch;
     report_free(&report);
@@ -70,6 +71,7 @@ static void refuses(struct builder *b, size_t bytes, const char *words) {
     struct fatbin out = {0};
     struct report report = {0};
     assert_int_equal(fatbin_read(b->data, bytes, &arena, &out, &report), STATUS_INVALID);
+    assert_null(out.ptx);
     assert_non_null(strstr(report_text(&report), words));
     report_free(&report);
     arena_free(&arena);
@@ -119,6 +121,7 @@ static void native_code_alone_is_refused_by_name(void **state) {
     add(&b, CUBIN, 90, ZSTD, "native");
     end(&b);
     refuses(&b, b.bytes, "native code for sm_80 sm_90 only");
+    assert_int_equal(fatbin_arch(b.data, b.bytes), 0);
     begin(&b);
     end(&b);
     refuses(&b, b.bytes, "native code for nothing only");
