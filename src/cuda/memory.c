@@ -49,6 +49,11 @@ static void pinned_remove(struct runtime *cuda, struct pinned *one) {
     arena_free(&arena);
 }
 
+void pinned_forget(struct runtime *cuda) {
+    while (cuda->pinned)
+        pinned_remove(cuda, cuda->pinned);
+}
+
 void pinned_to_device(struct runtime *cuda) {
     for (struct pinned *one = cuda->pinned; one; one = one->next)
         if (one->is_registered)

@@ -6,6 +6,8 @@
 
 #include "cuda/runtime.h"
 
+/* All of them go with their device. */
+void pinned_forget(struct runtime *cuda);
 void pinned_to_device(struct runtime *cuda);
 void pinned_to_host(struct runtime *cuda);
 

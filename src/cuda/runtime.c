@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "cuda/image.h"
+#include "cuda/memory.h"
 #include "cuda/stream.h"
 
 /* CUDA's functions have no handle to begin with: the runtime is the one thing that a process has once. */
@@ -92,9 +93,9 @@ struct runtime_thread *runtime_thread(void) {
 
 void runtime_reset(struct runtime *cuda) {
     images_unload(cuda);
+    pinned_forget(cuda);
     device_destroy(cuda->device);
     cuda->device = NULL;
-    cuda->pinned = NULL;
     cuda->workspace = 0;
     make_device(cuda);
     images_place_managed(cuda);
