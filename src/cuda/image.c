@@ -4,14 +4,14 @@
 
 #include <string.h>
 
-#include "cuda/fatbin.h"
+#include "cuda/join.h"
 
 enum { WRAPPER_MAGIC = 0x466243b1 };
 
 struct fatbin_wrapper {
     uint32_t magic, version;
     const void *data;
-    void *linked; /* version 2: what nvlink put together */
+    const void *const *linked; /* version 2: the files that nvlink put together */
 };
 
 /* ---- loading ---- */
@@ -20,9 +20,9 @@ static void load_image(struct runtime *cuda, struct image *image) {
     struct report report = {0};
     struct fatbin fatbin = {0};
     image->is_tried = true;
-    enum status status =
-        image->fatbin ? fatbin_read(image->fatbin, fatbin_bytes(image->fatbin), &image->arena, &fatbin, &report)
-                      : report_add(&report, STATUS_INVALID, "the program registers something that is no fat binary");
+    enum status status = image->fatbins[0] ? join_fatbins(image->fatbins, &image->arena, &fatbin, &report)
+                                           : report_add(&report, STATUS_INVALID,
+                                                        "the program registers something that is no fat binary");
     const char *first = image->kernels ? image->kernels->name : "module";
     const char *name = arena_printf(&image->arena, "%.100s.ptx", first);
     if (!status)
@@ -110,15 +110,33 @@ unsigned images_arch(const struct runtime *cuda) {
 
 /* ---- entry points of the code that compilers write ---- */
 
+/* Those of a wrapper, NULL at their end; none where it is no wrapper. What nvlink made of linked files is native code, but they
+ * are there too. */
+static const void *const *fatbins_of(const struct fatbin_wrapper *wrapper, struct arena *arena) {
+    const void **one = ARENA_ARRAY(arena, const void *, 2);
+    if (!wrapper || wrapper->magic != WRAPPER_MAGIC)
+        return one;
+    const void *const *linked = wrapper->version == 2 ? wrapper->linked : NULL;
+    unsigned count = 0;
+    while (linked && linked[count] && fatbin_bytes(linked[count]))
+        count++;
+    if (count && !linked[count])
+        return linked;
+    if (wrapper->data && fatbin_bytes(wrapper->data))
+        one[0] = wrapper->data;
+    return one;
+}
+
 API_OF(void **, __cudaRegisterFatBinary, const struct fatbin_wrapper *wrapper) {
     struct runtime *cuda = runtime_enter_early();
     struct arena arena = {0};
     struct image *image = ARENA_NEW(&arena, struct image);
     image->arena = arena;
-    if (wrapper && wrapper->magic == WRAPPER_MAGIC && wrapper->data && fatbin_bytes(wrapper->data))
-        image->fatbin = wrapper->data;
-    if (image->fatbin)
-        image->arch = fatbin_arch(image->fatbin, fatbin_bytes(image->fatbin));
+    image->fatbins = fatbins_of(wrapper, &image->arena);
+    for (unsigned i = 0; image->fatbins[i]; i++) {
+        const unsigned arch = fatbin_arch(image->fatbins[i], fatbin_bytes(image->fatbins[i]));
+        image->arch = arch > image->arch ? arch : image->arch;
+    }
     image->next = cuda->images;
     cuda->images = image;
     runtime_leave_early(cuda);
@@ -134,12 +152,12 @@ API_OF(void, __cudaRegisterFunction, void **handle, const char *host, char *devi
     struct runtime *cuda = runtime_enter_early();
     struct image *image = (struct image *)handle;
     struct kernel *kernel = ARENA_NEW(&image->arena, struct kernel);
-    *kernel = (struct kernel){.kind = KERNEL_KIND,
-                              .host = host,
-                              .name = arena_strdup(&image->arena, name),
-                              .image = image,
-                              .next = image->kernels};
-    image->kernels = kernel;
+    *kernel =
+        (struct kernel){.kind = KERNEL_KIND, .host = host, .name = arena_strdup(&image->arena, name), .image = image};
+    struct kernel **last = &image->kernels; /* modules are named by their first kernel */
+    while (*last)
+        last = &(*last)->next;
+    *last = kernel;
     runtime_leave_early(cuda);
     (void)device, (void)threads, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
 }

@@ -27,9 +27,9 @@ struct variable {
 };
 
 struct image {
-    struct arena arena; /* holds all of it */
-    const void *fatbin;
-    unsigned arch; /* of its PTX; 0: it has none */
+    struct arena arena;         /* holds all of it */
+    const void *const *fatbins; /* NULL at their end; several where files of device code are linked (nvcc -rdc=true) */
+    unsigned arch;              /* of its PTX; 0: it has none */
     bool is_tried;
     struct program *program; /* NULL: not loaded, or refused */
     struct session_entry *entry;
