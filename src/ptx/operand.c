@@ -103,6 +103,8 @@ static bool parse_name(struct parser *parser, struct statement *statement, struc
         return true;
     }
     const struct binding *binding = name->binding;
+    if (!binding && strcmp(name->text, "%reserved_smem_offset_1") == 0)
+        binding = parse_reserved_shared(parser, raw->token);
     if (!binding) {
         if (name->special)
             return parse_special(parser, raw, name);

@@ -282,6 +282,25 @@ static struct symbol *declare_symbol(struct parser *parser, const struct token *
     return symbol;
 }
 
+struct binding *parse_reserved_shared(struct parser *parser, const struct token *token) {
+    enum { RESERVED_BYTES = 1024, RESERVED_ALIGN = 128 };
+    const unsigned depth = parser->depth;
+    struct function *function = parser->function;
+    parser->depth = 0;
+    parser->function = NULL;
+    struct symbol *symbol = declare_symbol(parser, token, LINKAGE_LOCAL, SPACE_SHARED);
+    parser->depth = depth;
+    parser->function = function;
+    if (!symbol)
+        return NULL;
+    symbol->type = TYPE_B8;
+    symbol->vector = 1;
+    symbol->align = RESERVED_ALIGN;
+    symbol->bytes = RESERVED_BYTES;
+    symbol->text_line = token->line;
+    return token->name->binding;
+}
+
 static bool declare_variable(struct parser *parser, const struct declaration *declaration, enum linkage linkage,
                              uint8_t space) {
     const struct token *token;

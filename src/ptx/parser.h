@@ -197,6 +197,9 @@ struct array_shape {
 };
 
 /* module level, variables, functions */
+/* What %reserved_smem_offset_1 leads to: shared memory that programs for sm_80 and up find beside their own, where cooperative groups of
+ * several warps meet. Here a variable of the module like any other. */
+struct binding *parse_reserved_shared(struct parser *parser, const struct token *token);
 void parse_module(struct parser *parser);
 bool parse_location_directive(struct parser *parser, enum directive directive); /* .file .loc .section .pragma */
 bool parse_type(struct parser *parser, enum type *type);

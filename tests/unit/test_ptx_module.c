@@ -132,6 +132,24 @@ static void image_keeps_variables_apart(void **state) {
     module_free(module);
 }
 
+static void reserved_shared_memory_is_a_variable_of_who_asks_for_it(void **state) {
+    (void)state;
+    struct module *module = load_text(
+        HEADER ".visible .entry a() { .reg .u32 %r; mov.u32 %r, %reserved_smem_offset_1; ret; }\n"
+               ".visible .entry b() { .shared .align 4 .b8 own[8]; .reg .u32 %r; mov.u32 %r, own;\n"
+               " { .reg .u32 %q; mov.u32 %q, %reserved_smem_offset_1; } mov.u32 %r, %reserved_smem_offset_1; ret; }\n"
+               ".visible .entry c() { ret; }");
+    const struct symbol *reserved = variable(module, "%reserved_smem_offset_1");
+    assert_int_equal(module->variable_count, 2);
+    assert_int_equal(reserved->space, SPACE_SHARED);
+    assert_int_equal(reserved->bytes, 1024);
+    assert_int_equal(reserved->align, 128);
+    assert_int_equal(module_find(module, "a")->shared_bytes, 1024);
+    assert_int_equal(module_find(module, "b")->shared_bytes, 1024 + 8);
+    assert_int_equal(module_find(module, "c")->shared_bytes, 0);
+    module_free(module);
+}
+
 static void kernels_pay_for_their_own_shared_variables(void **state) {
     (void)state;
     struct module *module = load_text(
@@ -263,6 +281,7 @@ int main(void) {
         cmocka_unit_test(initialisers),
         cmocka_unit_test(addresses_count_in_bytes),
         cmocka_unit_test(image_keeps_variables_apart),
+        cmocka_unit_test(reserved_shared_memory_is_a_variable_of_who_asks_for_it),
         cmocka_unit_test(kernels_pay_for_their_own_shared_variables),
         cmocka_unit_test(indirect_calls_reach_every_taken_function),
         cmocka_unit_test(extern_is_completed_by_definition),
