@@ -139,16 +139,34 @@ static const char *version_of(const struct executable *e) {
     return has_function(e, "cudaThreadSynchronize") ? "libcudart.so.11.0" : "libcudart.so.13";
 }
 
-static void *open_library(void) {
+/* Where this library is, and how long the name of its folder is, the last slash included. */
+static const char *own_path(int *folder_length) {
     Dl_info here;
-    char path[PATH_MAX];
     if (!dladdr(LIBRARY, &here) || !here.dli_fname) /* something of this library */
         return NULL;
     const char *end = strrchr(here.dli_fname, '/');
-    const int length = end ? (int)(end - here.dli_fname) + 1 : 0;
-    if (snprintf(path, sizeof path, "%.*s" LIBRARY, length, here.dli_fname) >= (int)sizeof path)
+    *folder_length = end ? (int)(end - here.dli_fname) + 1 : 0;
+    return here.dli_fname;
+}
+
+static void *open_library(void) {
+    int length = 0;
+    char path[PATH_MAX];
+    const char *own = own_path(&length);
+    if (!own || snprintf(path, sizeof path, "%.*s" LIBRARY, length, own) >= (int)sizeof path)
         return NULL;
     return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+/* A program may name the folder of its libraries so that no other is looked at (DT_RPATH): it has another's runtime then. */
+static void look_for_others(const struct link_map *map) {
+    int length = 0;
+    const char *own = own_path(&length);
+    for (; map && own; map = map->l_next)
+        if (strstr(map->l_name, "/libcudart.so.") && strncmp(map->l_name, own, (size_t)length) != 0)
+            fprintf(stderr,
+                    "heddle: this program does not run on the simulated GPU: it names another runtime of CUDA, %s\n",
+                    map->l_name);
 }
 
 /* A function shorter than a jump is followed by padding, or else by another. */
@@ -197,9 +215,11 @@ __attribute__((constructor)) static void begin(void) {
     if (!open_executable(&e))
         return;
     if (read_sections(&e) && has_section(&e, ".nv_fatbin") && (program = dlopen(NULL, RTLD_NOW)) &&
-        dlinfo(program, RTLD_DI_LINKMAP, &map) == 0 && !needs_shared_runtime(map)) {
+        dlinfo(program, RTLD_DI_LINKMAP, &map) == 0) {
         e.base = map->l_addr;
-        if (has_function(&e, "__cudaRegisterFatBinary"))
+        if (needs_shared_runtime(map))
+            look_for_others(map);
+        else if (has_function(&e, "__cudaRegisterFatBinary"))
             redirect_all(&e);
         else if (!e.symbols)
             fputs("heddle: this CUDA program holds CUDA's static runtime and is stripped, so its functions cannot be "
