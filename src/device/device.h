@@ -51,7 +51,7 @@ struct launch {
     uint32_t dynamic_shared_bytes;       /* beyond the module's own */
     const void *params;                  /* kernel->param_bytes bytes, laid out as kernel->params say */
     uint32_t global_offset[3], work_dim; /* OpenCL's %envreg3..5, %envreg9 */
-    uint64_t workspace; /* CUDA's %envreg1 and 2: where blocks that wait for each other meet; 0: nowhere */
+    uint64_t workspace; /* CUDA's %envreg1 (high) and 2: where blocks that wait for each other meet; 0: nowhere */
     bool in_time;       /* on the machine in time; else functionally */
     /* In time: called now and then; false stops the launch (STATUS_STOPPED). NULL: nobody looks. */
     bool (*watch)(void *watcher, const struct launch_progress *progress);

@@ -122,7 +122,7 @@ static struct exec_launch describe(const struct device *device, const struct lau
         out.envreg[6 + i] = launch->grid[i];
     }
     out.envreg[9] = launch->work_dim;
-    out.envreg[1] = (uint32_t)launch->workspace, out.envreg[2] = (uint32_t)(launch->workspace >> 32);
+    out.envreg[1] = (uint32_t)(launch->workspace >> 32), out.envreg[2] = (uint32_t)launch->workspace; /* and of CUDA */
     return out;
 }
 
@@ -132,7 +132,8 @@ static enum status run_functionally(struct device *device, struct arena *arena, 
     enum { ALONE_TIMES = 20 };
     const struct gpu_params *params = &device->machine->gpu;
     const unsigned threads = team_threads(params->host_threads);
-    if (threads == 1 || emulation->launch->envreg[1]) /* blocks that wait for each other cannot run apart */
+    if (threads == 1 || emulation->launch->envreg[1] ||
+        emulation->launch->envreg[2]) /* blocks that wait for each other cannot run apart */
         return emulate(arena, emulation, report);
     if (!device->parallel)
         device->parallel =

@@ -6,12 +6,12 @@
 #define HEADER ".version 7.5\n.target sm_75\n.address_size 64\n"
 #define FIRST                                                                                                          \
     HEADER                                                                                                             \
-        ".global .align 1 .b8 $str[4] = {1, 0, 0, 0};\n"                                                               \
-        ".extern .func (.param .b32 r) twice(.param .b32 a);\n.extern .global .align 4 .u32 other;\n"                  \
-        ".visible .entry joined(.param .u64 p)\n{\n.reg .b32 %r<5>; .reg .b64 %rd<3>;\n"                               \
-        "{ .param .b32 a; st.param.b32 [a], 21; .param .b32 r; call.uni (r), twice, (a); ld.param.b32 %r1, [r]; }\n"   \
-        "ld.global.u32 %r2, [other]; add.u32 %r1, %r1, %r2; mov.u64 %rd2, $str; ld.global.u8 %r3, [%rd2];\n"           \
-        "add.u32 %r1, %r1, %r3; ld.param.u64 %rd1, [p]; st.global.u32 [%rd1], %r1; ret;\n}\n"
+    ".global .align 1 .b8 $str[4] = {1, 0, 0, 0};\n"                                                                   \
+    ".extern .func (.param .b32 r) twice(.param .b32 a);\n.extern .global .align 4 .u32 other;\n"                      \
+    ".visible .entry joined(.param .u64 p)\n{\n.reg .b32 %r<5>; .reg .b64 %rd<3>;\n"                                   \
+    "{ .param .b32 a; st.param.b32 [a], 21; .param .b32 r; call.uni (r), twice, (a); ld.param.b32 %r1, [r]; }\n"       \
+    "ld.global.u32 %r2, [other]; add.u32 %r1, %r1, %r2; mov.u64 %rd2, $str; ld.global.u8 %r3, [%rd2];\n"               \
+    "add.u32 %r1, %r1, %r3; ld.param.u64 %rd1, [p]; st.global.u32 [%rd1], %r1; ret;\n}\n"
 #define SECOND                                                                                                         \
     HEADER ".global .align 1 .b8 $str[4] = {100, 0, 0, 0};\n.visible .global .align 4 .u32 other = 5;\n"               \
            ".visible .func (.param .b32 r) twice(.param .b32 a)\n{\n.reg .b32 %r<3>; .reg .b64 %rd; .reg .pred %q;\n"  \

@@ -98,7 +98,7 @@ struct configuration {
     ".visible .entry stop()\n{\ntrap;\nret;\n}\n"                                                                      \
     ".visible .entry spin()\n{\nL: bra L;\n}\n"                                                                        \
     ".visible .entry meet(.param .u64 p)\n{\n.reg .b32 %r<6>; .reg .b64 %rd<3>; .reg .pred %q;\n"                      \
-    "mov.u32 %r1, %envreg1; mov.u32 %r2, %envreg2; mov.b64 %rd1, {%r1, %r2}; mov.u32 %r4, %nctaid.x;\n"                \
+    "mov.u32 %r1, %envreg1; mov.u32 %r2, %envreg2; mov.b64 %rd1, {%r2, %r1}; mov.u32 %r4, %nctaid.x;\n"                \
     "atom.global.add.u32 %r3, [%rd1], 1;\n"                                                                            \
     "L: ld.volatile.global.u32 %r5, [%rd1]; setp.lt.u32 %q, %r5, %r4; @%q bra L;\n"                                    \
     "ld.param.u64 %rd2, [p]; atom.global.add.u32 %r3, [%rd2], 1; ret;\n}\n"                                            \
