@@ -32,9 +32,9 @@ struct machine {
     struct crossbar_params crossbar;
     struct dram_params dram;
     _Alignas(8) unsigned char own[MACHINE_OWN_BYTES]; /* values of the own keys of mechanisms and schedulers */
-    const char *name;  /* "gtx480", or the file's name without folder and ending */
-    const char *about; /* one line */
-    const char *file;  /* where it is no shipped one: its path */
+    const char *name;                                 /* "gtx480", or the file's name without folder and ending */
+    const char *about;                                /* one line */
+    const char *file;                                 /* where it is no shipped one: its path */
     struct param_set params;
     struct arena arena;
 };
