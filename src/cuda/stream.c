@@ -28,7 +28,9 @@ enum cuda_error stream_submit(struct runtime *cuda, struct stream *stream, const
         return cudaErrorInvalidResourceHandle;
     if (!stream->capture)
         return work_run(cuda, work);
-    stream->last = graph_add(stream->capture, work, stream->last ? &stream->last : NULL, stream->last != NULL);
+    struct graph_node *node = graph_add(stream->capture, work, stream->last.items, stream->last.count);
+    stream->last = (struct node_list){0}; /* events may have the old list */
+    *ARENA_PUSH(&stream->capture->arena, &stream->last) = node;
     return cudaSuccess;
 }
 
@@ -178,7 +180,7 @@ API_STREAM(cudaEventRecord, void *handle, void *stream_handle) {
         return runtime_leave(cuda, cudaErrorInvalidResourceHandle);
     event_record(cuda, event);
     event->capture = stream->capture;
-    event->node = stream->last;
+    event->nodes = stream->last;
     return runtime_leave(cuda, cudaSuccess);
 }
 
@@ -220,12 +222,14 @@ API_STREAM(cudaStreamWaitEvent, void *handle, void *event_handle, unsigned flags
         return runtime_leave(cuda, cudaErrorInvalidResourceHandle);
     if (event->capture && stream->capture && stream->capture != event->capture)
         return runtime_leave(cuda, cudaErrorStreamCaptureMerge);
-    if (event->capture && (!stream->capture || !stream->last)) {
+    if (event->capture) {
+        struct node_list both = {0};
         stream->capture = event->capture;
-        stream->last = event->node;
-    } else if (event->capture && event->node && event->node != stream->last) {
-        struct graph_node *needs[] = {stream->last, event->node};
-        stream->last = graph_add(stream->capture, &(struct stream_work){.kind = WORK_NOTHING}, needs, 2);
+        for (unsigned i = 0; i < stream->last.count; i++)
+            *ARENA_PUSH(&stream->capture->arena, &both) = stream->last.items[i];
+        for (unsigned i = 0; i < event->nodes.count; i++)
+            *ARENA_PUSH(&stream->capture->arena, &both) = event->nodes.items[i];
+        stream->last = both;
     }
     (void)flags;
     return runtime_leave(cuda, cudaSuccess);

@@ -9,6 +9,11 @@ struct graph_node;
 
 enum { STREAM_KIND = 0x68d20002, EVENT_KIND, GRAPH_KIND, EXECUTABLE_KIND, NODE_KIND };
 
+struct node_list { /* in the arena of their graph */
+    struct graph_node **items;
+    unsigned count, capacity;
+};
+
 struct stream {
     unsigned kind; /* STREAM_KIND; 0: it has ended */
     unsigned flags;
@@ -16,7 +21,7 @@ struct stream {
     uint64_t number;
     struct cuda_graph *capture; /* NULL: it is not captured */
     bool began;                 /* the capture, which others have only joined */
-    struct graph_node *last;    /* what was captured last; NULL: nothing */
+    struct node_list last;      /* what the next node of the capture needs */
     struct stream *next;
 };
 
@@ -26,7 +31,7 @@ struct cuda_event {
     bool is_recorded;
     uint64_t at_ns;
     struct cuda_graph *capture; /* it was recorded there */
-    struct graph_node *node;
+    struct node_list nodes;     /* what had been captured then */
     struct cuda_event *next;
 };
 
