@@ -106,7 +106,7 @@ API_STREAM(cudaStreamBeginCapture, void *handle, int mode) {
         return runtime_leave(cuda, cudaErrorIllegalState);
     stream->capture = graph_create(GRAPH_KIND);
     stream->began = true;
-    stream->last = (struct node_list){0};
+    stream->last = (struct graph_nodes){0};
     return runtime_leave(cuda, cudaSuccess);
 }
 
@@ -121,7 +121,7 @@ API_STREAM(cudaStreamEndCapture, void *handle, void **out) {
         return runtime_leave(cuda, graph ? cudaErrorStreamCaptureUnmatched : cudaErrorIllegalState);
     for (struct stream *one = cuda->first_stream; one; one = one->next)
         if (one->capture == graph)
-            one->capture = NULL, one->last = (struct node_list){0}, one->began = false;
+            one->capture = NULL, one->last = (struct graph_nodes){0}, one->began = false;
     *out = graph;
     return runtime_leave(cuda, cudaSuccess);
 }

@@ -12,7 +12,7 @@ struct graph_node {
     bool is_off;                 /* of cudaGraphNodeSetEnabled */
     struct graph_node *original; /* of a node in a copy: the one it was copied from */
     struct graph_node *twin;     /* while its graph is copied: the copy */
-    struct node_list needs;      /* nodes that come before it */
+    struct graph_nodes needs;    /* nodes that come before it */
     struct graph_node *next;
 };
 

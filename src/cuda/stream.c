@@ -29,7 +29,7 @@ enum cuda_error stream_submit(struct runtime *cuda, struct stream *stream, const
     if (!stream->capture)
         return work_run(cuda, work);
     struct graph_node *node = graph_add(stream->capture, work, stream->last.items, stream->last.count);
-    stream->last = (struct node_list){0}; /* events may have the old list */
+    stream->last = (struct graph_nodes){0}; /* events may have the old list */
     *ARENA_PUSH(&stream->capture->arena, &stream->last) = node;
     return cudaSuccess;
 }
@@ -223,7 +223,7 @@ API_STREAM(cudaStreamWaitEvent, void *handle, void *event_handle, unsigned flags
     if (event->capture && stream->capture && stream->capture != event->capture)
         return runtime_leave(cuda, cudaErrorStreamCaptureMerge);
     if (event->capture) {
-        struct node_list both = {0};
+        struct graph_nodes both = {0};
         stream->capture = event->capture;
         for (unsigned i = 0; i < stream->last.count; i++)
             *ARENA_PUSH(&stream->capture->arena, &both) = stream->last.items[i];

@@ -9,7 +9,7 @@ struct graph_node;
 
 enum { STREAM_KIND = 0x68d20002, EVENT_KIND, GRAPH_KIND, EXECUTABLE_KIND, NODE_KIND };
 
-struct node_list { /* in the arena of their graph */
+struct graph_nodes { /* in the arena of their graph */
     struct graph_node **items;
     unsigned count, capacity;
 };
@@ -21,7 +21,7 @@ struct stream {
     uint64_t number;
     struct cuda_graph *capture; /* NULL: it is not captured */
     bool began;                 /* the capture, which others have only joined */
-    struct node_list last;      /* what the next node of the capture needs */
+    struct graph_nodes last;    /* what the next node of the capture needs */
     struct stream *next;
 };
 
@@ -31,7 +31,7 @@ struct cuda_event {
     bool is_recorded;
     uint64_t at_ns;
     struct cuda_graph *capture; /* it was recorded there */
-    struct node_list nodes;     /* what had been captured then */
+    struct graph_nodes nodes;   /* what had been captured then */
     struct cuda_event *next;
 };
 
