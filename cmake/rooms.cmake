@@ -156,6 +156,21 @@ if(FATBIN_FOUND)
     file(CREATE_LINK libheddle_cudart.so ${cuda_folder}/libcudart.so.${version} SYMBOLIC)
     list(APPEND cuda_links ${cuda_folder}/libcudart.so.${version})
   endforeach()
+  # For heddle cc: a folder that stands in for the CUDA toolkit in makefiles. lib64 holds what programs are linked with.
+  set(cuda_toolkit ${cuda_folder}/toolkit)
+  file(MAKE_DIRECTORY ${cuda_toolkit}/bin ${cuda_toolkit}/lib64)
+  file(CREATE_LINK ../../share/heddle/cuda ${cuda_toolkit}/include SYMBOLIC)
+  file(WRITE ${cuda_toolkit}/lib64/libcuda.so "/* Nothing: programs of the runtime API need no driver. */\nINPUT()\n")
+  set(HEDDLE_FROM_NVCC ../../..)
+  configure_file(cmake/nvcc.in ${cuda_toolkit}/bin/nvcc @ONLY FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE
+    GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+  set(cuda_stub ${cuda_toolkit}/lib64/libcudart.so)
+  set(cuda_stub_script ${PROJECT_SOURCE_DIR}/cmake/cudart_stub.cmake)
+  add_custom_command(OUTPUT ${cuda_stub}
+    COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DCC=${CMAKE_C_COMPILER} -DLIBRARY=$<TARGET_FILE:heddle_cudart>
+      -DOUTPUT=${cuda_stub} -P ${cuda_stub_script}
+    DEPENDS heddle_cudart ${cuda_stub_script} COMMENT "Making libcudart.so for linkers" VERBATIM)
+  add_custom_target(heddle_cudart_stub ALL DEPENDS ${cuda_stub})
 else()
   message(STATUS "libzstd or liblz4 is not installed (libzstd-dev, liblz4-dev): CUDA's runtime is not built")
 endif()

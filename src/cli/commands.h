@@ -38,6 +38,7 @@ struct command {
     const char *const *(*names)(struct arena *arena); /* what operands may be called; NULL: they are files */
     const struct option *options;
     unsigned operands_min, operands_max;
+    bool reads_words; /* all behind its name are operands, options among them: it reads them itself */
     int (*main)(struct arguments *arguments); /* returns the exit status */
 };
 

@@ -18,13 +18,10 @@
 #include "cli/commands.h"
 #include "cli/exec_keeper.h"
 #include "cli/exec_summary.h"
+#include "cli/library.h"
 #include "result/layout.h"
 #include "result/session_log.h"
 #include "store/child.h"
-
-#define LIBRARY "libheddle_opencl.so"
-#define CUDA_FOLDER "cuda" /* beside libheddle_opencl.so: CUDA's runtime under its names, and what is loaded first */
-#define CUDA_PRELOAD "libheddle_preload.so"
 
 extern char **environ;
 
@@ -55,21 +52,6 @@ struct exec_command {
 };
 
 /* ---- before ---- */
-
-/* Beside the program where it was built, in the library folder where it was installed, or what that variable says. */
-static const char *find_library(struct arena *arena, const char *name, const char *variable) {
-    const char *chosen = getenv(variable);
-    const char *folder = file_program_folder(arena), *here = folder ? folder : "";
-    char path[PATH_MAX];
-    const char *const candidates[] = {chosen && *chosen ? chosen : NULL, file_join(arena, here, name),
-                                      arena_printf(arena, "%s/../" HEDDLE_LIBRARY_FOLDER "/%s", here, name)};
-    for (unsigned i = 0; i < sizeof candidates / sizeof *candidates; i++) {
-        char *whole = candidates[i] ? realpath(candidates[i], path) : NULL;
-        if (whole && access(whole, R_OK) == 0)
-            return arena_strdup(arena, whole);
-    }
-    return NULL;
-}
 
 static enum status check_regex(const char *text, struct report *report) {
     regex_t regex;
@@ -119,11 +101,11 @@ static enum status prepare(struct exec_command *e, struct report *report) {
         return report_add(report, STATUS_INVALID, "-o: standard output is the program's; name a file");
     if (e->output && (status = check_writable(arena, "output", e->output, report)))
         return status;
-    e->library = find_library(arena, LIBRARY, "HEDDLE_OPENCL");
-    e->cuda = find_library(arena, CUDA_FOLDER "/" CUDA_PRELOAD, "HEDDLE_CUDA");
+    e->library = library_find(arena, OPENCL_LIBRARY, "HEDDLE_OPENCL");
+    e->cuda = library_find(arena, CUDA_FOLDER "/" CUDA_PRELOAD, "HEDDLE_CUDA");
     if (!e->library && !e->cuda)
         return report_add(report, STATUS_SYSTEM,
-                          LIBRARY
+                          OPENCL_LIBRARY
                           " and " CUDA_FOLDER "/" CUDA_PRELOAD
                           " were not found beside this program; they are built where opencl-c-headers, or "
                           "libzstd-dev and liblz4-dev are installed, or set HEDDLE_OPENCL or HEDDLE_CUDA to them");

@@ -59,7 +59,8 @@ static enum status read_option(struct arguments *out, char **argv, int argc, int
 }
 
 static enum status read_arguments(struct arguments *out, int argc, char **argv, struct report *report) {
-    bool only_operands = false;
+    const bool asks_help = argc == 1 && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0);
+    bool only_operands = out->command->reads_words && !asks_help;
     out->operands = ARENA_ARRAY(&out->arena, const char *, (size_t)argc + 1);
     for (int i = 0; i < argc; i++) {
         const char *word = argv[i];

@@ -64,6 +64,9 @@ void job_add_library_flags(struct compile_job *job, bool is_opencl, struct comma
 void job_add_ir_flags(struct compile_job *job, struct command_line *line);
 /* The folder of headers that are in none of the host's, with the slash. */
 const char *job_headers(const struct compile_job *job);
+/* Links our own bitcode and libclc to what is compiled; for a whole CUDA program the names of libdevice too. What is ours wins over
+ * libclc's; only what the source uses is taken. */
+enum status job_add_libraries(struct compile_job *job, bool is_program, struct command_line *line);
 /* What holds every compiler. */
 struct process_cage compile_cage(const char *folder);
 

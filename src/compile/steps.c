@@ -126,8 +126,10 @@ enum status job_preprocess(struct compile_job *job, const char **out, bool quiet
     return *out ? STATUS_OK : report_add(job->report, STATUS_SYSTEM, "%s: %s", result, strerror(errno));
 }
 
-/* Our own files that become bitcode, in the order of linking: each may use what stands behind it. */
-static const char *const library_sources[] = {"half.cl", "groups.cl", "builtins.cl", "math.cl", "collective.c"};
+/* Our own files that become bitcode, in the order of linking: each may use what stands behind it. The first is for whole CUDA
+ * programs only. */
+static const char *const library_sources[] = {"libdevice.cl", "half.cl", "groups.cl",
+                                              "builtins.cl",  "math.cl", "collective.c"};
 enum { LIBRARY_COUNT = sizeof library_sources / sizeof *library_sources };
 
 const char *job_library_key(struct compile_job *job) {
@@ -169,16 +171,17 @@ static enum status bitcode_get(struct compile_job *job, const char *name, struct
 }
 
 /* What is ours wins over libclc's, so it is linked first; only what the source uses is taken. */
-static enum status add_libraries(struct compile_job *job, struct command_line *line) {
+enum status job_add_libraries(struct compile_job *job, bool is_program, struct command_line *line) {
     const char *files[LIBRARY_COUNT + 1] = {[LIBRARY_COUNT] = job_libclc(job)};
     const char *key = job_library_key(job);
+    const unsigned first = is_program ? 0 : 1;
     enum status status = STATUS_OK;
-    for (unsigned i = 0; status == STATUS_OK && i < LIBRARY_COUNT; i++) {
+    for (unsigned i = first; status == STATUS_OK && i < LIBRARY_COUNT; i++) {
         struct command_line compile = {0};
         job_add_library_flags(job, strstr(library_sources[i], ".cl") != NULL, &compile);
         status = bitcode_get(job, library_sources[i], &compile, key, &files[i]);
     }
-    for (unsigned i = 0; status == STATUS_OK && i < COUNT(files); i++) {
+    for (unsigned i = first; status == STATUS_OK && i < COUNT(files); i++) {
         const char *const link[] = {"-Xclang", "-mlink-builtin-bitcode", "-Xclang", files[i]};
         command_line_add_all(job->arena, line, link, COUNT(link));
     }
@@ -244,7 +247,7 @@ enum status job_make_ir(struct compile_job *job, const char **ir) {
     job_add_clang(job, &line);
     job_add_flags(job, &line);
     job_add_maps(job, &line);
-    enum status status = add_libraries(job, &line);
+    enum status status = job_add_libraries(job, false, &line);
     if (status != STATUS_OK)
         return status;
     command_line_add(arena, &line, "-S");
@@ -329,7 +332,7 @@ enum status job_run_cuda(struct compile_job *job, const char *program, bool quie
         command_line_add(arena, &line, "-include");
         command_line_add(arena, &line, arena_printf(arena, "%s/cuda_device.h", job->tools.share));
         command_line_add(arena, &line, "-S");
-        if (job_libclc(job) && (status = add_libraries(job, &line)) != STATUS_OK) /* math is there only with libclc */
+        if (job_libclc(job) && (status = job_add_libraries(job, false, &line)) != STATUS_OK) /* math is there only with libclc */
             return status;
     }
     add_output(job, &line, job->path, ptx_path);

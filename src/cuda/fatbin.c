@@ -1,31 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/fatbin.h"
 
+#include "compile/fatbin.h"
+
 #include <lz4.h>
 #include <stdio.h>
 #include <string.h>
 #include <zstd.h>
 
-/* Read from the files that nvcc 11 to 13 write; little-endian. */
-struct fatbin_header {
-    uint32_t magic;
-    uint16_t version, header_bytes;
-    uint64_t bytes; /* of all entries */
-};
-
-struct fatbin_entry {
-    uint16_t kind, version;
-    uint32_t header_bytes;
-    uint64_t bytes; /* of what follows the header, with padding */
-    uint32_t packed_bytes, unused;
-    uint16_t minor, major;
-    uint32_t arch, name_offset, name_bytes;
-    uint64_t flags, unused_too;
-    uint64_t raw_bytes; /* of what was compressed */
-};
-
-#define FATBIN_MAGIC UINT32_C(0xba55ed50)
-enum { KIND_PTX = 1, KIND_CUBIN = 2, FLAG_LZ4 = 0x2000, FLAG_ZSTD = 0x8000 };
 enum { ENTRIES_MAX = 4096, PTX_BYTES_MAX = 1 << 30 };
 
 static const uint8_t *bytes_at(const void *data, size_t offset) { return (const uint8_t *)data + offset; }
@@ -56,16 +38,16 @@ static bool suits_better(unsigned arch, unsigned than) {
 /* The payload of an entry, whose size is checked, as text in the arena. */
 static enum status unpack(const struct fatbin_entry *entry, const uint8_t *payload, struct arena *arena,
                           struct fatbin *out, struct report *report) {
-    const bool is_packed = entry->flags & (FLAG_LZ4 | FLAG_ZSTD);
+    const bool is_packed = entry->flags & (FATBIN_LZ4 | FATBIN_ZSTD);
     const uint64_t packed = entry->packed_bytes ? entry->packed_bytes : entry->bytes;
     const uint64_t raw = is_packed ? entry->raw_bytes : entry->bytes;
     if (packed > entry->bytes || raw > PTX_BYTES_MAX || packed > PTX_BYTES_MAX)
         return damaged(report, "PTX is larger than its entry, or than 1 GiB");
     char *text = arena_alloc(arena, (size_t)raw + 1);
     bool is_right = true;
-    if (entry->flags & FLAG_ZSTD)
+    if (entry->flags & FATBIN_ZSTD)
         is_right = ZSTD_decompress(text, (size_t)raw, payload, (size_t)packed) == raw;
-    else if (entry->flags & FLAG_LZ4)
+    else if (entry->flags & FATBIN_LZ4)
         is_right = LZ4_decompress_safe((const char *)payload, text, (int)packed, (int)raw) == (int)raw;
     else
         memcpy(text, payload, (size_t)raw);
@@ -97,10 +79,10 @@ static enum status scan_entries(const void *data, size_t at, size_t end, struct 
         if (entry.header_bytes < sizeof entry || entry.header_bytes > end - at ||
             entry.bytes > end - at - entry.header_bytes)
             return damaged(report, "an entry is larger than the whole");
-        if (entry.kind == KIND_PTX && (!scan->payload || suits_better(entry.arch, scan->best.arch))) {
+        if (entry.kind == FATBIN_PTX && (!scan->payload || suits_better(entry.arch, scan->best.arch))) {
             scan->best = entry;
             scan->payload = bytes_at(data, at + entry.header_bytes);
-        } else if (entry.kind == KIND_CUBIN) {
+        } else if (entry.kind == FATBIN_CUBIN) {
             note_native(scan, entry.arch);
         }
         at += entry.header_bytes + (size_t)entry.bytes;

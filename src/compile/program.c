@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The steps from a CUDA program's sources to objects and programs. */
+#include "compile/program.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "compile/fatbin.h"
+#include "compile/job.h"
+
+#define COUNT(array) ((unsigned)(sizeof(array) / sizeof *(array)))
+
+struct making {
+    const struct program *program;
+    const struct program_runtime *runtime;
+    struct compile_job job; /* tools, libraries of our own, the temporary folder */
+    struct arena *arena;    /* that the words live in */
+    struct program_words *words;
+    struct report *report;
+    unsigned number; /* of the source at hand, for names of temporary files */
+};
+
+static void add(struct making *m, struct command_line *line, const char *text) {
+    command_line_add(m->arena, line, text);
+}
+
+static void add_list(struct making *m, struct command_line *line, const struct command_line *list) {
+    command_line_add_all(m->arena, line, list->items, list->count);
+}
+
+static const char *join(struct arena *arena, const char *before, const char *text) {
+    return *before ? arena_printf(arena, "%s%s", before, text) : text;
+}
+
+/* A command line as a shell would take it. */
+static const char *shown(struct arena *arena, const struct command_line *line) {
+    const char *out = "";
+    for (unsigned i = 0; i < line->count; i++) {
+        const bool is_plain = !strpbrk(line->items[i], " \t\"'$`\\&|;<>()*?[]#~!{}") && *line->items[i];
+        out = arena_printf(arena, is_plain ? "%s%s%s" : "%s%s'%s'", out, i ? " " : "", line->items[i]);
+    }
+    return arena_printf(arena, "%s\n", out);
+}
+
+static enum status run(struct making *m, struct command_line *line) {
+    struct process_end end;
+    if (m->program->shows)
+        m->words->said = join(m->arena, m->words->said, shown(m->arena, line));
+    if (m->program->only_shows)
+        return STATUS_OK;
+    const char *output = arena_printf(m->arena, "%s/.said", m->job.temporary);
+    const enum status status = process_run(m->arena, line, output, NULL, &end, m->report);
+    if (status != STATUS_OK)
+        return status;
+    m->words->said = join(m->arena, m->words->said, end.output);
+    if (end.signal)
+        return report_add(m->report, STATUS_INVALID, "heddle cc: %s ended by signal %d", line->items[0], end.signal);
+    return end.exit_code ? STATUS_INVALID : STATUS_OK;
+}
+
+/* ---- what clang is told ---- */
+
+/* clang as the compiler of both sides, with no file of NVIDIA's. Its own idea of the toolkit's version has it write launches as
+ * CUDA 12 has them. */
+static void add_cuda(struct making *m, struct command_line *line) {
+    const char *const words[] = {"-x",
+                                 "cuda",
+                                 arena_printf(m->arena, "--cuda-gpu-arch=sm_%u", m->program->sm),
+                                 "--cuda-path=/nonexistent",
+                                 "-nocudainc",
+                                 "-nocudalib",
+                                 "-Xclang",
+                                 "-target-sdk-version=12.3",
+                                 "-Wno-unknown-cuda-version",
+                                 "-Wno-linker-warnings",
+                                 "-Wno-unused-command-line-argument",
+                                 "-fno-crash-diagnostics",
+                                 arena_printf(m->arena, "-std=%s", m->program->standard ? m->program->standard : "c++17")};
+    command_line_add_all(m->arena, line, words, COUNT(words));
+}
+
+/* Our headers come first, then the user's folders. */
+static void add_sources(struct making *m, struct command_line *line, enum program_kind kind) {
+    const char *share = m->job.tools.share;
+    add(m, line, arena_printf(m->arena, "-I%s/cuda", share));
+    if (kind == PROGRAM_CUDA) {
+        add(m, line, "-include");
+        add(m, line, arena_printf(m->arena, "%s/cuda/cuda_runtime.h", share));
+    }
+    add_list(m, line, &m->program->preprocess);
+    add(m, line, arena_printf(m->arena, "-idirafter%s/include", share));
+    add(m, line, arena_printf(m->arena, "-idirafter%s/cuda/serial", share));
+    if (m->program->is_quiet)
+        add(m, line, "-w");
+}
+
+static void begin(struct making *m, struct command_line *line, enum program_kind kind) {
+    add(m, line, m->job.tools.clang);
+    add(m, line, "--no-default-config");
+    add(m, line, kind == PROGRAM_C ? "--driver-mode=gcc" : "--driver-mode=g++");
+}
+
+static void add_output(struct making *m, struct command_line *line, const char *source, const char *output) {
+    const char *const words[] = {source, "-o", output};
+    command_line_add_all(m->arena, line, words, COUNT(words));
+}
+
+/* ---- device code ---- */
+
+static bool is_name(char c) { return isalnum((unsigned char)c) || c == '_' || c == '$'; }
+
+/* The first function that the PTX calls, has not, and the device has neither; NULL: there is none. */
+static const char *missing_function(struct arena *arena, const char *ptx) {
+    static const char *const device[] = {"vprintf", "__assertfail", "malloc", "free"};
+    for (const char *at = ptx; (at = strstr(at, ".extern .func"));) {
+        at += strlen(".extern .func");
+        at += strspn(at, " \t\n");
+        if (*at == '(')
+            at += strcspn(at, ")") + 1;
+        at += strspn(at, " \t\n");
+        size_t length = 0;
+        while (is_name(at[length]))
+            length++;
+        bool is_known = false;
+        for (unsigned i = 0; i < COUNT(device); i++)
+            is_known |= strlen(device[i]) == length && strncmp(device[i], at, length) == 0;
+        if (!is_known)
+            return arena_strndup(arena, at, length);
+    }
+    return NULL;
+}
+
+static enum status check_ptx(struct making *m, const char *source, const char *ptx) {
+    const char *name = missing_function(m->arena, ptx);
+    if (!name)
+        return STATUS_OK;
+    if (strncmp(name, "__nv_", 5) == 0)
+        return report_add(m->report, STATUS_INVALID, "heddle cc: %s: kernels cannot call %s: this function is not built",
+                          source, name + 5);
+    return report_add(m->report, STATUS_INVALID,
+                      "heddle cc: %s: the device function %s is defined elsewhere, which needs separate compilation "
+                      "(-rdc=true), and that is not built",
+                      source, name);
+}
+
+/* Source to PTX; *ptx is the text, NULL where commands are only shown. Warnings come with the host's compilation of the source. */
+static enum status device_compile(struct making *m, const char *source, const char *path, const char **ptx) {
+    struct command_line line = {0};
+    begin(m, &line, PROGRAM_CUDA);
+    add_cuda(m, &line);
+    const char *const fixed[] = {"--cuda-device-only",
+                                 "--cuda-feature=+ptx85",
+                                 "-fno-ident",
+                                 m->program->debugs_device ? "-O0" : "-O2",
+                                 "-gdwarf-4",
+                                 "-gline-directives-only",
+                                 "-w",
+                                 "-S"};
+    command_line_add_all(m->arena, &line, fixed, COUNT(fixed));
+    add_list(m, &line, &m->program->device);
+    add_sources(m, &line, PROGRAM_CUDA);
+    if (job_libclc(&m->job)) {
+        const enum status status = job_add_libraries(&m->job, true, &line);
+        if (status != STATUS_OK)
+            return status;
+    }
+    add_output(m, &line, source, path);
+    const enum status status = run(m, &line);
+    *ptx = NULL;
+    if (status != STATUS_OK || m->program->only_shows)
+        return status;
+    *ptx = file_try_read(m->arena, path, NULL);
+    return *ptx ? check_ptx(m, source, *ptx) : report_add(m->report, STATUS_SYSTEM, "%s: %s", path, strerror(errno));
+}
+
+static enum status write_fatbin(struct making *m, const char *path, const char *ptx) {
+    size_t bytes = 0;
+    if (!ptx)
+        return STATUS_OK;
+    const char *data = fatbin_write(m->arena, ptx, m->program->sm, &bytes);
+    return file_write(path, data, bytes, m->report);
+}
+
+/* ---- host code ---- */
+
+static void add_host(struct making *m, struct command_line *line, enum program_kind kind) {
+    if (kind == PROGRAM_CUDA) {
+        add_cuda(m, line);
+        add(m, line, "--cuda-host-only");
+    } else if (kind == PROGRAM_CXX && m->program->standard) {
+        add(m, line, arena_printf(m->arena, "-std=%s", m->program->standard));
+    }
+    add_sources(m, line, kind);
+    add_list(m, line, &m->program->host);
+}
+
+/* One source to an object. */
+static enum status object_make(struct making *m, const struct program_input *input, const char *output) {
+    struct command_line line = {0};
+    enum status status = STATUS_OK;
+    const char *fatbin = arena_printf(m->arena, "%s/%u.fatbin", m->job.temporary, m->number);
+    if (input->kind == PROGRAM_CUDA) {
+        const char *ptx = NULL;
+        status =
+            device_compile(m, input->text, arena_printf(m->arena, "%s/%u.ptx", m->job.temporary, m->number), &ptx);
+        if (status == STATUS_OK)
+            status = write_fatbin(m, fatbin, ptx);
+        if (status != STATUS_OK)
+            return status;
+    }
+    begin(m, &line, input->kind);
+    add_host(m, &line, input->kind);
+    if (input->kind == PROGRAM_CUDA) {
+        const char *const words[] = {"-Xclang", "-fcuda-include-gpubinary", "-Xclang", fatbin};
+        command_line_add_all(m->arena, &line, words, COUNT(words));
+    }
+    add_list(m, &line, &m->program->dependencies);
+    add(m, &line, "-c");
+    add_output(m, &line, input->text, output);
+    return run(m, &line);
+}
+
+/* What the preprocessor says, or the list of files a source includes: of the host's side. */
+static enum status preprocess(struct making *m, const struct program_input *input) {
+    struct command_line line = {0};
+    const char *path = m->program->output ? m->program->output : arena_printf(m->arena, "%s/text", m->job.temporary);
+    begin(m, &line, input->kind);
+    add_host(m, &line, input->kind);
+    add_list(m, &line, &m->program->dependencies);
+    if (m->program->stage == PROGRAM_PREPROCESS)
+        add(m, &line, "-E");
+    add_output(m, &line, input->text, path);
+    const enum status status = run(m, &line);
+    if (status != STATUS_OK || m->program->output || m->program->only_shows)
+        return status;
+    const char *text = file_try_read(m->arena, path, NULL);
+    m->words->output = join(m->arena, m->words->output, text ? text : "");
+    return STATUS_OK;
+}
+
+/* ---- the whole ---- */
+
+/* "dir/source.cu" -> "source.o", in the folder at hand. */
+static const char *result_name(struct making *m, const char *source, const char *ending) {
+    if (m->program->output)
+        return m->program->output;
+    const char *name = file_name(source), *dot = strrchr(name, '.');
+    return arena_printf(m->arena, "%.*s%s", dot ? (int)(dot - name) : (int)strlen(name), name, ending);
+}
+
+static enum status source_make(struct making *m, const struct program_input *input) {
+    const char *ptx = NULL;
+    switch (m->program->stage) {
+    case PROGRAM_PREPROCESS:
+    case PROGRAM_DEPENDENCIES:
+        return preprocess(m, input);
+    case PROGRAM_PTX:
+    case PROGRAM_FATBIN:
+        if (input->kind != PROGRAM_CUDA)
+            return report_add(m->report, STATUS_INVALID, "heddle cc: %s has no device code", input->text);
+        if (m->program->stage == PROGRAM_PTX)
+            return device_compile(m, input->text, result_name(m, input->text, ".ptx"), &ptx);
+        {
+            const char *path = arena_printf(m->arena, "%s/%u.ptx", m->job.temporary, m->number);
+            const enum status status = device_compile(m, input->text, path, &ptx);
+            return status == STATUS_OK ? write_fatbin(m, result_name(m, input->text, ".fatbin"), ptx) : status;
+        }
+    default:
+        return object_make(m, input, result_name(m, input->text, ".o"));
+    }
+}
+
+/* Objects of sources take the sources' places among the words of the linker. */
+static enum status link_make(struct making *m) {
+    const struct program *p = m->program;
+    const struct program_runtime *runtime = m->runtime;
+    struct command_line line = {0};
+    enum status status = STATUS_OK;
+    if (!runtime->folder || !runtime->stub)
+        return report_add(m->report, STATUS_SYSTEM,
+                          "heddle cc: CUDA's runtime was not found beside this program; it is built where libzstd-dev and "
+                          "liblz4-dev are installed");
+    begin(m, &line, PROGRAM_CXX);
+    for (unsigned i = 0; i < p->inputs.count && status == STATUS_OK; i++) {
+        const struct program_input *input = &p->inputs.items[i];
+        const char *object = arena_printf(m->arena, "%s/%u.o", m->job.temporary, m->number = i);
+        if (input->kind != PROGRAM_LINKED)
+            status = object_make(m, input, object);
+        add(m, &line, input->kind == PROGRAM_LINKED ? input->text : object);
+    }
+    if (status != STATUS_OK)
+        return status;
+    add_list(m, &line, &p->host);
+    add_list(m, &line, &p->link);
+    const char *const words[] = {arena_printf(m->arena, "-L%s", runtime->stub),
+                                 "-lcudart",
+                                 arena_printf(m->arena, "-Wl,-rpath,%s", runtime->folder),
+                                 "-lpthread",
+                                 "-ldl",
+                                 "-lrt",
+                                 "-Wno-unused-command-line-argument",
+                                 "-o",
+                                 p->output ? p->output : "a.out"};
+    command_line_add_all(m->arena, &line, words, COUNT(words));
+    return run(m, &line);
+}
+
+static enum status make_all(struct making *m) {
+    const struct program *p = m->program;
+    enum status status = STATUS_OK;
+    if (p->stage == PROGRAM_LINK)
+        return link_make(m);
+    for (unsigned i = 0; i < p->inputs.count && status == STATUS_OK; i++) {
+        m->number = i;
+        if (p->inputs.items[i].kind != PROGRAM_LINKED)
+            status = source_make(m, &p->inputs.items[i]);
+    }
+    return status;
+}
+
+static enum status find_tools(struct making *m) {
+    struct compile_tools *tools = &m->job.tools;
+    compile_find_tools(m->arena, tools);
+    if (!tools->clang)
+        return report_add(m->report, STATUS_SYSTEM,
+                          "heddle cc: clang 19 or later was not found on PATH; install it (Debian: apt-get install clang-19 "
+                          "libclc-19), or set HEDDLE_CLANG");
+    if (!tools->share || !file_exists(arena_printf(m->arena, "%s/cuda/cuda_runtime.h", tools->share)))
+        return report_add(m->report, STATUS_SYSTEM,
+                          "heddle cc: cuda/cuda_runtime.h was not found; set HEDDLE_SHARE to the folder share/heddle of the "
+                          "source tree");
+    if (!job_libclc(&m->job))
+        m->words->said =
+            "heddle cc: note: libclc was not found (Debian: libclc-19): kernels have no functions of mathematics\n";
+    return STATUS_OK;
+}
+
+enum status program_make(const struct program *program, const struct program_runtime *runtime, struct arena *arena,
+                         struct program_words *words, struct report *report) {
+    const struct compile_options options = {.language = COMPILE_CUDA, .sm = program->sm};
+    struct making m = {.program = program,
+                       .runtime = runtime,
+                       .arena = arena,
+                       .words = words,
+                       .report = report,
+                       .job = {.arena = arena,
+                               .options = &options,
+                               .language = COMPILE_CUDA,
+                               .name = "heddle cc",
+                               .folder = "/",
+                               .given = "",
+                               .report = report}};
+    *words = (struct program_words){.said = "", .output = ""};
+    enum status status = find_tools(&m);
+    if (status != STATUS_OK)
+        return status;
+    m.job.temporary = folder_make_temporary(arena);
+    if (!m.job.temporary)
+        return report_add(report, STATUS_SYSTEM, "no folder for temporary files can be made: %s", strerror(errno));
+    status = make_all(&m);
+    folder_remove(arena, m.job.temporary);
+    return status;
+}
