@@ -160,7 +160,7 @@ if(FATBIN_FOUND)
   set(cuda_toolkit ${cuda_folder}/toolkit)
   file(MAKE_DIRECTORY ${cuda_toolkit}/bin ${cuda_toolkit}/lib64)
   file(CREATE_LINK ../../share/heddle/cuda ${cuda_toolkit}/include SYMBOLIC)
-  file(WRITE ${cuda_toolkit}/lib64/libcuda.so "/* Nothing: programs of the runtime API need no driver. */\nINPUT()\n")
+  file(WRITE ${cuda_toolkit}/lib64/libcuda.a "!<arch>\n") # nothing: programs of the runtime API need no driver
   set(HEDDLE_FROM_NVCC ../../..)
   configure_file(cmake/nvcc.in ${cuda_toolkit}/bin/nvcc @ONLY FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE
     GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)

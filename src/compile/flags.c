@@ -117,6 +117,9 @@ void job_flags_cuda(struct compile_job *job) {
                                         "--cuda-device-only",
                                         "-nocudainc",
                                         "-nocudalib",
+                                        /* products and sums are fused, but not inside of libclc's functions, which
+                                         * rely on each rounding: clang's own default for CUDA fuses those too */
+                                        "-ffp-contract=fast-honor-pragmas",
                                         "-fno-crash-diagnostics",
                                         "-fno-ident",
                                         "-Wno-unknown-cuda-version",

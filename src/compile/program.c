@@ -154,6 +154,7 @@ static enum status device_compile(struct making *m, const char *source, const ch
     const char *const fixed[] = {"--cuda-device-only",
                                  "--cuda-feature=+ptx85",
                                  "-fno-ident",
+                                 "-ffp-contract=fast-honor-pragmas", /* not inside of libclc's functions */
                                  m->program->debugs_device ? "-O0" : "-O2",
                                  "-gdwarf-4",
                                  "-gline-directives-only",

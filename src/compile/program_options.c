@@ -103,7 +103,7 @@ static enum status take_truth(struct reader *r, const struct word *known_word, c
     if (action == ACT_RDC)
         return yes ? reader_refuse(r, word, "separate compilation of device code is not built") : STATUS_OK;
     if (action == ACT_FMAD)
-        add(r, &r->out->device, yes ? "-ffp-contract=fast" : "-ffp-contract=off");
+        add(r, &r->out->device, yes ? "-ffp-contract=fast-honor-pragmas" : "-ffp-contract=off");
     if (action == ACT_FAST_MATH)
         add(r, &r->out->device, "-fgpu-approx-transcendentals");
     if (action == ACT_FAST_MATH || (action == ACT_FTZ && yes))
