@@ -60,13 +60,14 @@ static int print_toolkit(struct arena *arena) {
 static int cc_main(struct arguments *arguments) {
     struct arena *arena = &arguments->arena;
     struct report report = {0};
-    struct program program;
+    struct cuda_program program;
     struct program_words words = {.said = "", .output = ""};
     if (arguments->operand_count == 1 && strcmp(arguments->operands[0], "--toolkit") == 0)
         return print_toolkit(arena);
     enum status status = program_read(arena, arguments->operands, arguments->operand_count, &program, &report);
     if (!status && program.says_version) {
-        puts("heddle cc: CUDA compiler driver of heddle " HEDDLE_VERSION "\nCuda compilation tools, release 12.3, V12.3.0");
+        puts("heddle cc: CUDA compiler driver of heddle " HEDDLE_VERSION
+             "\nCuda compilation tools, release 12.3, V12.3.0");
         return 0;
     }
     if (!status) {
@@ -88,9 +89,10 @@ const struct command command_cc = {
             "and run by 'heddle exec -- ./a.out', or as they are where Heddle stays in its place. An option that is "
             "not known or not built is refused by name; one without effect here is named in a note. docs/cuda.md says "
             "what is there.",
-    .manual = "The compiler runs as you do, with your folders and environment: do not compile sources of strangers with "
-              "it that you would not compile with another compiler. Options are one word or two, with one dash or two, "
-              "as nvcc takes them; files of options are refused.",
+    .manual =
+        "The compiler runs as you do, with your folders and environment: do not compile sources of strangers with "
+        "it that you would not compile with another compiler. Options are one word or two, with one dash or two, "
+        "as nvcc takes them; files of options are refused.",
     .examples = "heddle cc -O3 -o saxpy saxpy.cu\n"
                 "make NVCC=\"heddle cc\"\n"
                 "make CUDA_PATH=\"$(heddle cc --toolkit)\"\n"

@@ -111,19 +111,12 @@ void job_flags_opencl(struct compile_job *job) {
 }
 
 void job_flags_cuda(struct compile_job *job) {
-    static const char *const fixed[] = {"-x",
-                                        "cuda",
-                                        "--cuda-feature=+ptx85",
-                                        "--cuda-device-only",
-                                        "-nocudainc",
+    static const char *const fixed[] = {"-x", "cuda", "--cuda-feature=+ptx85", "--cuda-device-only", "-nocudainc",
                                         "-nocudalib",
                                         /* products and sums are fused, but not inside of libclc's functions, which
                                          * rely on each rounding: clang's own default for CUDA fuses those too */
-                                        "-ffp-contract=fast-honor-pragmas",
-                                        "-fno-crash-diagnostics",
-                                        "-fno-ident",
-                                        "-Wno-unknown-cuda-version",
-                                        "-Wno-linker-warnings"};
+                                        "-ffp-contract=fast-honor-pragmas", "-fno-crash-diagnostics", "-fno-ident",
+                                        "-Wno-unknown-cuda-version", "-Wno-linker-warnings"};
     struct arena *arena = job->arena;
     struct command_line *flags = &job->flags;
     command_line_add_all(arena, flags, fixed, COUNT(fixed));

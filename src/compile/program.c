@@ -14,7 +14,7 @@
 #define COUNT(array) ((unsigned)(sizeof(array) / sizeof *(array)))
 
 struct making {
-    const struct program *program;
+    const struct cuda_program *program;
     const struct program_runtime *runtime;
     struct compile_job job; /* tools, libraries of our own, the temporary folder */
     struct arena *arena;    /* that the words live in */
@@ -78,7 +78,8 @@ static void add_cuda(struct making *m, struct command_line *line) {
                                  "-Wno-linker-warnings",
                                  "-Wno-unused-command-line-argument",
                                  "-fno-crash-diagnostics",
-                                 arena_printf(m->arena, "-std=%s", m->program->standard ? m->program->standard : "c++17")};
+                                 arena_printf(m->arena, "-std=%s",
+                                              m->program->standard ? m->program->standard : "c++17")};
     command_line_add_all(m->arena, line, words, COUNT(words));
 }
 
@@ -138,8 +139,8 @@ static enum status check_ptx(struct making *m, const char *source, const char *p
     if (!name)
         return STATUS_OK;
     if (strncmp(name, "__nv_", 5) == 0)
-        return report_add(m->report, STATUS_INVALID, "heddle cc: %s: kernels cannot call %s: this function is not built",
-                          source, name + 5);
+        return report_add(m->report, STATUS_INVALID,
+                          "heddle cc: %s: kernels cannot call %s: this function is not built", source, name + 5);
     return report_add(m->report, STATUS_INVALID,
                       "heddle cc: %s: the device function %s is defined elsewhere, which needs separate compilation "
                       "(-rdc=true), and that is not built",
@@ -205,8 +206,7 @@ static enum status object_make(struct making *m, const struct program_input *inp
     const char *fatbin = arena_printf(m->arena, "%s/%u.fatbin", m->job.temporary, m->number);
     if (input->kind == PROGRAM_CUDA) {
         const char *ptx = NULL;
-        status =
-            device_compile(m, input->text, arena_printf(m->arena, "%s/%u.ptx", m->job.temporary, m->number), &ptx);
+        status = device_compile(m, input->text, arena_printf(m->arena, "%s/%u.ptx", m->job.temporary, m->number), &ptx);
         if (status == STATUS_OK)
             status = write_fatbin(m, fatbin, ptx);
         if (status != STATUS_OK)
@@ -256,8 +256,7 @@ static enum status source_make(struct making *m, const struct program_input *inp
     const char *ptx = NULL;
     switch (m->program->stage) {
     case PROGRAM_PREPROCESS:
-    case PROGRAM_DEPENDENCIES:
-        return preprocess(m, input);
+    case PROGRAM_DEPENDENCIES: return preprocess(m, input);
     case PROGRAM_PTX:
     case PROGRAM_FATBIN:
         if (input->kind != PROGRAM_CUDA)
@@ -269,21 +268,21 @@ static enum status source_make(struct making *m, const struct program_input *inp
             const enum status status = device_compile(m, input->text, path, &ptx);
             return status == STATUS_OK ? write_fatbin(m, result_name(m, input->text, ".fatbin"), ptx) : status;
         }
-    default:
-        return object_make(m, input, result_name(m, input->text, ".o"));
+    default: return object_make(m, input, result_name(m, input->text, ".o"));
     }
 }
 
 /* Objects of sources take the sources' places among the words of the linker. */
 static enum status link_make(struct making *m) {
-    const struct program *p = m->program;
+    const struct cuda_program *p = m->program;
     const struct program_runtime *runtime = m->runtime;
     struct command_line line = {0};
     enum status status = STATUS_OK;
     if (!runtime->folder || !runtime->stub)
-        return report_add(m->report, STATUS_SYSTEM,
-                          "heddle cc: CUDA's runtime was not found beside this program; it is built where libzstd-dev and "
-                          "liblz4-dev are installed");
+        return report_add(
+            m->report, STATUS_SYSTEM,
+            "heddle cc: CUDA's runtime was not found beside this program; it is built where libzstd-dev and "
+            "liblz4-dev are installed");
     begin(m, &line, PROGRAM_CXX);
     for (unsigned i = 0; i < p->inputs.count && status == STATUS_OK; i++) {
         const struct program_input *input = &p->inputs.items[i];
@@ -310,7 +309,7 @@ static enum status link_make(struct making *m) {
 }
 
 static enum status make_all(struct making *m) {
-    const struct program *p = m->program;
+    const struct cuda_program *p = m->program;
     enum status status = STATUS_OK;
     if (p->stage == PROGRAM_LINK)
         return link_make(m);
@@ -326,20 +325,22 @@ static enum status find_tools(struct making *m) {
     struct compile_tools *tools = &m->job.tools;
     compile_find_tools(m->arena, tools);
     if (!tools->clang)
-        return report_add(m->report, STATUS_SYSTEM,
-                          "heddle cc: clang 19 or later was not found on PATH; install it (Debian: apt-get install clang-19 "
-                          "libclc-19), or set HEDDLE_CLANG");
+        return report_add(
+            m->report, STATUS_SYSTEM,
+            "heddle cc: clang 19 or later was not found on PATH; install it (Debian: apt-get install clang-19 "
+            "libclc-19), or set HEDDLE_CLANG");
     if (!tools->share || !file_exists(arena_printf(m->arena, "%s/cuda/cuda_runtime.h", tools->share)))
-        return report_add(m->report, STATUS_SYSTEM,
-                          "heddle cc: cuda/cuda_runtime.h was not found; set HEDDLE_SHARE to the folder share/heddle of the "
-                          "source tree");
+        return report_add(
+            m->report, STATUS_SYSTEM,
+            "heddle cc: cuda/cuda_runtime.h was not found; set HEDDLE_SHARE to the folder share/heddle of the "
+            "source tree");
     if (!job_libclc(&m->job))
         m->words->said =
             "heddle cc: note: libclc was not found (Debian: libclc-19): kernels have no functions of mathematics\n";
     return STATUS_OK;
 }
 
-enum status program_make(const struct program *program, const struct program_runtime *runtime, struct arena *arena,
+enum status program_make(const struct cuda_program *program, const struct program_runtime *runtime, struct arena *arena,
                          struct program_words *words, struct report *report) {
     const struct compile_options options = {.language = COMPILE_CUDA, .sm = program->sm};
     struct making m = {.program = program,

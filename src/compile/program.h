@@ -29,7 +29,7 @@ struct program_input {
 };
 
 /* A command line, read. */
-struct program {
+struct cuda_program {
     enum program_stage stage;
     const char *output; /* NULL: by the input's name, a.out, or standard output */
     struct {
@@ -46,7 +46,7 @@ struct program {
 };
 
 /* nvcc's words. What is not known, or not built, is refused by name. */
-enum status program_read(struct arena *arena, const char *const *words, unsigned count, struct program *out,
+enum status program_read(struct arena *arena, const char *const *words, unsigned count, struct cuda_program *out,
                          struct report *report);
 
 /* Where CUDA's runtime is; NULL: nowhere, and programs are not linked. */
@@ -62,7 +62,7 @@ struct program_words {
 };
 
 /* Does what was read. STATUS_INVALID: the compiler refused; what it said is in *words. */
-enum status program_make(const struct program *program, const struct program_runtime *runtime, struct arena *arena,
+enum status program_make(const struct cuda_program *program, const struct program_runtime *runtime, struct arena *arena,
                          struct program_words *words, struct report *report);
 
 #endif

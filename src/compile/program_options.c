@@ -39,7 +39,8 @@ static enum status add_arch(struct reader *r, const char *word, const char *text
         return STATUS_OK; /* the one that is compiled for where nothing is said */
     const unsigned number = arch_number(text);
     if (!number)
-        return reader_refuse(r, word, arena_printf(r->arena, "'%s' is no architecture such as sm_75 or compute_75", text));
+        return reader_refuse(r, word,
+                             arena_printf(r->arena, "'%s' is no architecture such as sm_75 or compute_75", text));
     if (r->arch_count < sizeof r->archs / sizeof *r->archs)
         r->archs[r->arch_count++] = number;
     return STATUS_OK;
@@ -93,7 +94,8 @@ static void add_llvm(struct reader *r, const char *text) {
     add(r, &r->out->device, text);
 }
 
-static enum status take_truth(struct reader *r, const struct word *known_word, const char *word, const char *value) {
+static enum status take_truth(struct reader *r, const struct nvcc_word *known_word, const char *word,
+                              const char *value) {
     bool yes = true;
     const enum status status =
         known_word->action == ACT_FAST_MATH ? STATUS_OK : truth(r, word, value, &yes); /* fast: all of them */
@@ -164,7 +166,8 @@ static bool is_toolkit(struct arena *arena, const char *folder) {
     return file_exists(arena_printf(arena, "%s/crt/host_config.h", folder));
 }
 
-static enum status take_folder(struct reader *r, const struct word *known_word, const char *word, const char *value) {
+static enum status take_folder(struct reader *r, const struct nvcc_word *known_word, const char *word,
+                               const char *value) {
     const char *why = compile_bad_path(value);
     if (why)
         return reader_refuse(r, word, why);
@@ -198,7 +201,8 @@ static enum status take_optimise(struct reader *r, const char *word, const char 
     return STATUS_OK;
 }
 
-static enum status take_source(struct reader *r, const struct word *known_word, const char *word, const char *value) {
+static enum status take_source(struct reader *r, const struct nvcc_word *known_word, const char *word,
+                               const char *value) {
     const char *why = NULL;
     switch (known_word->action) {
     case ACT_DEFINE:
@@ -227,15 +231,14 @@ static enum status take_source(struct reader *r, const struct word *known_word, 
             add(r, list, value);
         }
         return STATUS_OK;
-    default:
-        return take_folder(r, known_word, word, value);
+    default: return take_folder(r, known_word, word, value);
     }
 }
 
-static enum status take_link(struct reader *r, const struct word *known_word, const char *word, const char *value) {
+static enum status take_link(struct reader *r, const struct nvcc_word *known_word, const char *word,
+                             const char *value) {
     switch (known_word->action) {
-    case ACT_HOST_WORDS:
-        return take_words(r, &r->out->host, word, value);
+    case ACT_HOST_WORDS: return take_words(r, &r->out->host, word, value);
     case ACT_LINK_WORDS: {
         struct command_line words = {0};
         const enum status status = take_words(r, &words, word, value);
@@ -253,9 +256,9 @@ static enum status take_link(struct reader *r, const struct word *known_word, co
     case ACT_CUDART:
         return strcmp(value, "shared") == 0 || strcmp(value, "static") == 0
                    ? STATUS_OK
-                   : reader_refuse(r, word, "CUDA's runtime is always linked: shared, or static, which is the same here");
-    case ACT_MACHINE:
-        return strcmp(value, "64") == 0 ? STATUS_OK : reader_refuse(r, word, "programs have 64 bits");
+                   : reader_refuse(r, word,
+                                   "CUDA's runtime is always linked: shared, or static, which is the same here");
+    case ACT_MACHINE: return strcmp(value, "64") == 0 ? STATUS_OK : reader_refuse(r, word, "programs have 64 bits");
     default: /* -Werror KIND,KIND */
         if (strstr(value, "all-warnings") || strstr(value, "cross-execution-space-call"))
             add(r, &r->out->host, "-Werror");
@@ -263,34 +266,20 @@ static enum status take_link(struct reader *r, const struct word *known_word, co
     }
 }
 
-static enum status take_plain(struct reader *r, const struct word *known_word) {
-    struct program *out = r->out;
+static enum status take_plain(struct reader *r, const struct nvcc_word *known_word) {
+    struct cuda_program *out = r->out;
     switch (known_word->action) {
-    case ACT_STAGE_OBJECT:
-        out->stage = PROGRAM_OBJECT;
-        break;
-    case ACT_STAGE_PTX:
-        out->stage = PROGRAM_PTX;
-        break;
-    case ACT_STAGE_FATBIN:
-        out->stage = PROGRAM_FATBIN;
-        break;
-    case ACT_STAGE_PREPROCESS:
-        out->stage = PROGRAM_PREPROCESS;
-        break;
+    case ACT_STAGE_OBJECT: out->stage = PROGRAM_OBJECT; break;
+    case ACT_STAGE_PTX: out->stage = PROGRAM_PTX; break;
+    case ACT_STAGE_FATBIN: out->stage = PROGRAM_FATBIN; break;
+    case ACT_STAGE_PREPROCESS: out->stage = PROGRAM_PREPROCESS; break;
     case ACT_STAGE_DEPENDENCIES:
         out->stage = PROGRAM_DEPENDENCIES;
         add(r, &out->dependencies, known_word->text);
         break;
-    case ACT_DEPENDENCY:
-        add(r, &out->dependencies, known_word->text);
-        break;
-    case ACT_HOST_FLAG:
-        add(r, &out->host, known_word->text);
-        break;
-    case ACT_LINK_FLAG:
-        add(r, &out->link, known_word->text);
-        break;
+    case ACT_DEPENDENCY: add(r, &out->dependencies, known_word->text); break;
+    case ACT_HOST_FLAG: add(r, &out->host, known_word->text); break;
+    case ACT_LINK_FLAG: add(r, &out->link, known_word->text); break;
     default:
         out->debugs_device |= known_word->action == ACT_DEBUG_DEVICE;
         out->is_quiet |= known_word->action == ACT_QUIET;
@@ -302,51 +291,39 @@ static enum status take_plain(struct reader *r, const struct word *known_word) {
     return STATUS_OK;
 }
 
-enum status reader_take(struct reader *r, const struct word *known_word, const char *word, const char *value) {
+enum status reader_take(struct reader *r, const struct nvcc_word *known_word, const char *word, const char *value) {
     switch (known_word->action) {
-    case ACT_SO:
-        return STATUS_OK;
-    case ACT_NOTE:
-        note(r, word, known_word->text);
-        return STATUS_OK;
-    case ACT_NO:
-        return reader_refuse(r, word, known_word->text);
+    case ACT_SO: return STATUS_OK;
+    case ACT_NOTE: note(r, word, known_word->text); return STATUS_OK;
+    case ACT_NO: return reader_refuse(r, word, known_word->text);
     case ACT_OUTPUT:
     case ACT_DEFINE:
     case ACT_UNDEFINE:
     case ACT_INCLUDE:
     case ACT_PRE_INCLUDE:
-    case ACT_DEPENDENCY_VALUE:
-        return take_source(r, known_word, word, value);
+    case ACT_DEPENDENCY_VALUE: return take_source(r, known_word, word, value);
     case ACT_LANGUAGE:
         r->is_all_cuda = strcmp(value, "cu") == 0;
-        return r->is_all_cuda ? STATUS_OK : reader_refuse(r, word, "of languages only cu can be said; others go by their names");
-    case ACT_STANDARD:
-        return take_standard(r, word, value);
-    case ACT_ARCH:
-        return add_archs(r, word, value);
-    case ACT_CODE:
-        return STATUS_OK; /* of -arch, which is compiled for */
-    case ACT_GENCODE:
-        return add_gencode(r, word, value);
+        return r->is_all_cuda ? STATUS_OK
+                              : reader_refuse(r, word, "of languages only cu can be said; others go by their names");
+    case ACT_STANDARD: return take_standard(r, word, value);
+    case ACT_ARCH: return add_archs(r, word, value);
+    case ACT_CODE: return STATUS_OK; /* of -arch, which is compiled for */
+    case ACT_GENCODE: return add_gencode(r, word, value);
     case ACT_RDC:
     case ACT_FAST_MATH:
     case ACT_FTZ:
     case ACT_PREC_DIV:
     case ACT_PREC_SQRT:
-    case ACT_FMAD:
-        return take_truth(r, known_word, word, value);
-    case ACT_OPTIMISE:
-        return take_optimise(r, word, value);
+    case ACT_FMAD: return take_truth(r, known_word, word, value);
+    case ACT_OPTIMISE: return take_optimise(r, word, value);
     case ACT_WERROR:
     case ACT_MACHINE:
     case ACT_HOST_WORDS:
     case ACT_LINK_WORDS:
     case ACT_LIBRARY_FOLDER:
     case ACT_LIBRARY:
-    case ACT_CUDART:
-        return take_link(r, known_word, word, value);
-    default:
-        return take_plain(r, known_word);
+    case ACT_CUDART: return take_link(r, known_word, word, value);
+    default: return take_plain(r, known_word);
     }
 }

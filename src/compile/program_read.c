@@ -7,7 +7,7 @@
 #include "compile/compile.h"
 #include "compile/program_reader.h"
 
-static const struct word known[] = {
+static const struct nvcc_word known[] = {
 #define SO ACT_SO
 #define NOTE ACT_NOTE
 #define NO ACT_NO
@@ -22,13 +22,12 @@ static const struct word known[] = {
 };
 enum { KNOWN = sizeof known / sizeof *known };
 
-
 static bool is_name(const char *name, const char *text, size_t length) {
     return strlen(name) == length && strncmp(name, text, length) == 0;
 }
 
 /* The word's line in the table, and where its value begins; NULL: nobody knows it. Names may have one dash or two, as nvcc's. */
-static const struct word *find_word(const char *text, const char **value) {
+static const struct nvcc_word *find_word(const char *text, const char **value) {
     const bool is_long = text[1] == '-';
     const char *name = text + (is_long ? 2 : 1);
     const size_t length = strcspn(name, "=");
@@ -55,15 +54,16 @@ static enum status unknown(struct reader *r, const char *word) {
     return reader_refuse(
         r, word,
         nearest.best && strlen(name) > 2
-            ? arena_printf(r->arena, "no such option is known; did you mean '%s%s'? What is for the host's compiler goes behind "
-                                     "-Xcompiler",
+            ? arena_printf(r->arena,
+                           "no such option is known; did you mean '%s%s'? What is for the host's compiler goes behind "
+                           "-Xcompiler",
                            strlen(nearest.best) > 1 ? "--" : "-", nearest.best)
             : "no such option is known; what is for the host's compiler goes behind -Xcompiler");
 }
 
 static enum status read_option(struct reader *r, const char *word) {
     const char *value = NULL;
-    const struct word *found = find_word(word, &value);
+    const struct nvcc_word *found = find_word(word, &value);
     if (!found && r->out->forwards && !compile_bad_path(word)) {
         command_line_add(r->arena, &r->out->host, word);
         return STATUS_OK;
@@ -127,27 +127,29 @@ static void look_ahead(struct reader *r) {
 }
 
 static enum status check_whole(struct reader *r) {
-    const struct program *p = r->out;
+    const struct cuda_program *p = r->out;
     unsigned sources = 0;
     for (unsigned i = 0; i < p->inputs.count; i++)
         sources += p->inputs.items[i].kind != PROGRAM_LINKED;
     if (p->says_version)
         return STATUS_OK;
     if (!p->inputs.count)
-        return report_add(r->report, STATUS_INVALID, "heddle cc: no file to compile; 'heddle help cc' says how it is called");
+        return report_add(r->report, STATUS_INVALID,
+                          "heddle cc: no file to compile; 'heddle help cc' says how it is called");
     if (p->stage != PROGRAM_LINK && !sources)
-        return report_add(r->report, STATUS_INVALID, "heddle cc: nothing to compile: objects and libraries are only linked");
+        return report_add(r->report, STATUS_INVALID,
+                          "heddle cc: nothing to compile: objects and libraries are only linked");
     if (p->output && p->stage != PROGRAM_LINK && p->stage != PROGRAM_DEPENDENCIES && sources > 1)
-        return report_add(r->report, STATUS_INVALID, "heddle cc: -o %s: there are %u sources, each with a result of its own",
-                          p->output, sources);
+        return report_add(r->report, STATUS_INVALID,
+                          "heddle cc: -o %s: there are %u sources, each with a result of its own", p->output, sources);
     return STATUS_OK;
 }
 
-enum status program_read(struct arena *arena, const char *const *words, unsigned count, struct program *out,
+enum status program_read(struct arena *arena, const char *const *words, unsigned count, struct cuda_program *out,
                          struct report *report) {
     struct reader r = {.arena = arena, .words = words, .count = count, .out = out, .report = report};
     enum status status = STATUS_OK;
-    *out = (struct program){.notes = ""};
+    *out = (struct cuda_program){.notes = ""};
     look_ahead(&r);
     for (; r.at < count && status == STATUS_OK; r.at++)
         status = words[r.at][0] == '-' && words[r.at][1] ? read_option(&r, words[r.at]) : read_file(&r, words[r.at]);

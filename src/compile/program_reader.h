@@ -52,7 +52,7 @@ enum action {
 };
 
 /* One line of nvcc.def. */
-struct word {
+struct nvcc_word {
     const char *name, *letter;
     enum follows follows;
     enum action action;
@@ -63,14 +63,14 @@ struct reader {
     struct arena *arena;
     const char *const *words;
     unsigned count, at;
-    struct program *out;
+    struct cuda_program *out;
     struct report *report;
     bool is_all_cuda; /* -x cu */
     unsigned archs[64], arch_count;
 };
 
 /* Does what the word is for. `word` is as the user wrote it, for messages; value "" where nothing follows. */
-enum status reader_take(struct reader *r, const struct word *known, const char *word, const char *value);
+enum status reader_take(struct reader *r, const struct nvcc_word *known, const char *word, const char *value);
 enum status reader_refuse(struct reader *r, const char *word, const char *why);
 /* Of the architectures asked for the one that is compiled for. */
 unsigned reader_arch(const struct reader *r);

@@ -332,7 +332,8 @@ enum status job_run_cuda(struct compile_job *job, const char *program, bool quie
         command_line_add(arena, &line, "-include");
         command_line_add(arena, &line, arena_printf(arena, "%s/cuda_device.h", job->tools.share));
         command_line_add(arena, &line, "-S");
-        if (job_libclc(job) && (status = job_add_libraries(job, false, &line)) != STATUS_OK) /* math is there only with libclc */
+        if (job_libclc(job) &&
+            (status = job_add_libraries(job, false, &line)) != STATUS_OK) /* math is there only with libclc */
             return status;
     }
     add_output(job, &line, job->path, ptx_path);

@@ -29,8 +29,7 @@ template <class T> struct Managed {
     T &operator[](size_t i) { return data[i]; }
 };
 
-static inline int finish()
-{
+static inline int finish() {
     puts(wrong ? "wrong" : "right");
     return wrong != 0;
 }

@@ -3,8 +3,7 @@
 #include "parts.h"
 #include <cuda_runtime_api.h>
 
-int parts_expected(int i)
-{
+int parts_expected(int i) {
     const dim3 one = {1, 1, 1};
     return (i + STEP) * 2 + (int)one.x - (cudaSuccess == 0);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "compile/fatbin.h"
 #include "cuda/fatbin.h"
 
 enum { PLAIN = 0x11, LZ4 = 0x2011, ZSTD = 0x8011, PTX = 1, CUBIN = 2 };
@@ -155,8 +156,28 @@ static void damage_is_refused(void **state) {
     refuses(&b, b.bytes, "cannot be unpacked");
 }
 
+static void what_heddle_cc_writes_is_read_back(void **state) {
+    (void)state;
+    static const char *const texts[] = {"", "x", "1234567", "12345678", ".version 8.5\n.target sm_80\n"};
+    for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct arena arena = {0};
+        struct report report = {0};
+        struct fatbin out = {0};
+        size_t bytes = 0;
+        const char *data = fatbin_write(&arena, texts[i], 80, &bytes);
+        assert_int_equal(fatbin_bytes(data), bytes);
+        assert_int_equal(fatbin_read(data, bytes, &arena, &out, &report), STATUS_OK);
+        assert_string_equal(out.ptx, texts[i]);
+        assert_int_equal(out.bytes, strlen(texts[i]));
+        assert_int_equal(out.arch, 80);
+        report_free(&report);
+        arena_free(&arena);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_heddle_cc_writes_is_read_back),
         cmocka_unit_test(ptx_is_read_as_it_is_or_compressed),
         cmocka_unit_test(ptx_of_the_best_architecture_is_chosen),
         cmocka_unit_test(native_code_alone_is_refused_by_name),
