@@ -22,7 +22,7 @@ static const struct option options[] = {
     {"std", 0, "NAME", "c++11, c++14, c++17 (default), c++20 or c++23"},
     {"optimize", 'O', "LEVEL", "of host code; device code is optimised anyway"},
     {"debug", 'g', NULL, "debug information for host code"},
-    {"device-debug", 'G', NULL, "device code without optimisation"},
+    {"device-debug", 'G', NULL, "device code optimised less"},
     {"gpu-architecture", 0, "NAME", "-arch, -gencode: of those named the highest up to sm_75, else the lowest"},
     {"use_fast_math", 0, NULL, "fast and less exact mathematics; also --ftz, --prec-div, --prec-sqrt, --fmad"},
     {"compiler-options", 0, "WORDS", "-Xcompiler: for the host's compiler"},

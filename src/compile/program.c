@@ -156,7 +156,7 @@ static enum status device_compile(struct making *m, const char *source, const ch
                                  "--cuda-feature=+ptx85",
                                  "-fno-ident",
                                  "-ffp-contract=fast-honor-pragmas", /* not inside of libclc's functions */
-                                 m->program->debugs_device ? "-O0" : "-O2",
+                                 m->program->debugs_device ? "-O1" : "-O2",
                                  "-gdwarf-4",
                                  "-gline-directives-only",
                                  "-w",

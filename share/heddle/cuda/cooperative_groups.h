@@ -197,7 +197,7 @@ template <class Group> HEDDLE_GROUP unsigned int group_size(const Group &group) 
 /* ---- a grid ---- */
 class grid_group {
   public:
-    template <class T = int> void sync() const
+    template <class T = int> HEDDLE_GROUP void sync() const
     {
         static_assert(heddle::never<T>::value, "heddle cc: synchronising a whole grid is not built");
     }
