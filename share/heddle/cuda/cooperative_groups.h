@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cooperative groups: blocks, tiles of warps, threads that happen to be together. Groups of a whole grid can be asked for their size,
- * but not synchronised: that is refused where it is compiled. */
+/* Cooperative groups: blocks, tiles of warps, threads that happen to be together, grids of cooperative launches. */
 #ifndef HEDDLE_CUDA_COOPERATIVE_GROUPS_H
 #define HEDDLE_CUDA_COOPERATIVE_GROUPS_H
 #pragma GCC system_header
@@ -41,9 +40,6 @@ template <class T> HEDDLE_GROUP T shuffle(unsigned int mask, T value, unsigned i
     __builtin_memcpy(&value, &all, sizeof value);
     return value;
 }
-template <class T> struct never {
-    static constexpr bool value = false;
-};
 } // namespace heddle
 
 /* ---- a block ---- */
@@ -196,12 +192,35 @@ template <class Group> HEDDLE_GROUP unsigned int group_size(const Group &group) 
 
 /* ---- a grid ---- */
 class grid_group {
-  public:
-    template <class T = int> HEDDLE_GROUP void sync() const
+  private:
+    /* Memory of a cooperative launch, zero when it begins; 0: the launch is none. */
+    static HEDDLE_GROUP unsigned int *workspace()
     {
-        static_assert(heddle::never<T>::value, "heddle cc: synchronising a whole grid is not built");
+        unsigned int low, high;
+        asm("mov.u32 %0, %%envreg1;" : "=r"(low));
+        asm("mov.u32 %0, %%envreg2;" : "=r"(high));
+        return (unsigned int *)((unsigned long long)high << 32 | low);
     }
-    static HEDDLE_GROUP bool is_valid() { return false; }
+
+  public:
+    static HEDDLE_GROUP bool is_valid() { return workspace() != 0; }
+    /* Blocks take tickets; those of one round have all been taken when the round's last one is. */
+    static HEDDLE_GROUP void sync()
+    {
+        unsigned int *taken = workspace();
+        if (!taken)
+            __builtin_trap();
+        __syncthreads();
+        if (heddle::block_rank() == 0) {
+            const unsigned int blocks = (unsigned int)num_blocks();
+            __threadfence();
+            const unsigned int all = (atomicAdd(taken, 1u) / blocks + 1) * blocks;
+            while ((int)(*(volatile unsigned int *)taken - all) < 0)
+                ;
+            __threadfence();
+        }
+        __syncthreads();
+    }
     static HEDDLE_GROUP dim3 group_dim() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
     static HEDDLE_GROUP dim3 dim_blocks() { return group_dim(); }
     static HEDDLE_GROUP unsigned long long num_blocks()
