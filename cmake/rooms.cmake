@@ -159,9 +159,10 @@ if(FATBIN_FOUND)
   # For heddle cc: a folder that stands in for the CUDA toolkit in makefiles. lib64 holds what programs are linked with.
   set(cuda_toolkit ${cuda_folder}/toolkit)
   file(MAKE_DIRECTORY ${cuda_toolkit}/bin ${cuda_toolkit}/lib64)
-  file(CREATE_LINK ../../share/heddle/cuda ${cuda_toolkit}/include SYMBOLIC)
+  file(RELATIVE_PATH cuda_headers ${cuda_toolkit} ${PROJECT_BINARY_DIR}/share/heddle/cuda)
+  file(CREATE_LINK ${cuda_headers} ${cuda_toolkit}/include SYMBOLIC)
   file(WRITE ${cuda_toolkit}/lib64/libcuda.a "!<arch>\n") # nothing: programs of the runtime API need no driver
-  set(HEDDLE_FROM_NVCC ../../..)
+  file(RELATIVE_PATH HEDDLE_FROM_NVCC ${cuda_toolkit}/bin ${PROJECT_BINARY_DIR})
   configure_file(cmake/nvcc.in ${cuda_toolkit}/bin/nvcc @ONLY FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE
     GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
   set(cuda_stub ${cuda_toolkit}/lib64/libcudart.so)

@@ -82,7 +82,7 @@ static int cc_main(struct arguments *arguments) {
 
 const struct command command_cc = {
     .name = "cc",
-    .operands = "OPTIONS FILE...",
+    .operands = "FILE...",
     .summary = "Compile CUDA programs for heddle exec, with nvcc's options and no NVIDIA software",
     .text = "Takes nvcc's command line: 'make NVCC=\"heddle cc\"'. Files are .cu, .cpp, .cc, .cxx, .c, .o, .a and .so. "
             "Device and host code are compiled by clang with headers of Heddle's own; programs ask for libcudart.so.12 "

@@ -47,6 +47,8 @@ struct command {
 #undef COMMAND
 extern const struct command *const commands[]; /* all of them, NULL at the end */
 extern const struct option common_options[];   /* that every command has */
+/* Those of them that this one has: of what reads its words itself only help. */
+const struct option *command_common_options(const struct command *command);
 /* NULL: there is none of that name. */
 const struct command *find_command(const char *name);
 /* The option of that name, or letter where name is NULL; NULL: the command has none. */

@@ -146,7 +146,7 @@ static void complete_command(struct completion *c, const struct command *command
         offer_value(c, option, equals + 1);
     else if (c->word[0] == '-') {
         offer_options(c, command->options);
-        offer_options(c, common_options);
+        offer_options(c, command_common_options(command));
     } else
         offer_operands(c, command, verb);
 }

@@ -21,6 +21,11 @@ const struct option common_options[] = {
     OPTION_END,
 };
 
+const struct option *command_common_options(const struct command *command) {
+    static const struct option only_help[] = {{"help", 'h', NULL, "show what the command takes"}, OPTION_END};
+    return command->reads_words ? only_help : common_options;
+}
+
 const char help_about[] = "Heddle runs GPU kernels on a simulated GPU and shows what each line of them does.";
 
 const struct said help_first[] = {
@@ -111,7 +116,7 @@ void help_show_command(const struct command *command, FILE *to) {
                   verb->help, to);
     fputs("\noptions:\n", to);
     show_options(to, command->options);
-    show_options(to, common_options);
+    show_options(to, command_common_options(command));
     if (command->examples) {
         fputs("\nexamples:\n  ", to);
         text_wrap(command->examples, 2, to);

@@ -252,7 +252,7 @@ static void write_command(const struct command *command, FILE *to) {
     fputs(".SH OPTIONS\n", to);
     for (const struct option *option = command->options; option->name; option++)
         put_option(option, command, to);
-    for (const struct option *option = common_options; option->name; option++)
+    for (const struct option *option = command_common_options(command); option->name; option++)
         put_option(option, command, to);
     if (command->examples)
         put_examples(command, to);
