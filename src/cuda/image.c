@@ -223,6 +223,18 @@ API(cudaGetFuncBySymbol, struct kernel **out, const void *host) { return entry__
 
 /* ---- symbols ---- */
 
+/* A variable of the program by its name, as CUDA took symbols before version 5: for programs that heddle cc compiles. NULL: none. */
+EXPORT_12(symbol_by_name, __cudaHeddleSymbol)
+API_FUNCTION(const void *, symbol_by_name, const char *name) {
+    struct runtime *cuda = runtime_enter_early();
+    const void *found = NULL;
+    for (struct image *image = cuda->images; image && !found; image = image->next)
+        for (struct variable *one = image->variables; one && !found; one = one->next)
+            found = strcmp(one->name, name) == 0 ? one->host : NULL;
+    runtime_leave_early(cuda);
+    return found;
+}
+
 API(cudaGetSymbolAddress, void **out, const void *symbol) {
     uint64_t address = 0;
     ENTER(cuda);

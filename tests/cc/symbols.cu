@@ -35,7 +35,9 @@ int main()
     for (int i = 0; i < 16; i++)
         text[i] = (char)i;
     CHECK(cudaMemcpyToSymbol(table, values, sizeof values));
-    CHECK(cudaMemcpyToSymbol(letters, text, sizeof text));
+    CHECK(cudaMemcpyToSymbol("letters", text, sizeof text)); // as before CUDA 5
+    EXPECT(cudaMemcpyToSymbol("no such name", text, 1) == cudaErrorInvalidSymbol);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidSymbol);
     CHECK(cudaMemcpyFromSymbol(&factor, scale, sizeof factor));
     EXPECT(factor == 2.5f);
     gather<<<1, COUNT, COUNT * sizeof(float)>>>(out.data, COUNT);

@@ -16,6 +16,7 @@
 #endif
 #if defined(__cplusplus)
 #include "heddle_templates.h"
+#include "heddle_textures.h"
 #endif
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texture references, refused: all in cuda_runtime.h. */
+/* Texture references: all in cuda_runtime.h. */
 #ifndef HEDDLE_CUDA_CUDA_TEXTURE_TYPES_H
 #define HEDDLE_CUDA_CUDA_TEXTURE_TYPES_H
 #pragma GCC system_header

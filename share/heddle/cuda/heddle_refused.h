@@ -8,21 +8,8 @@
 #include "driver_types.h"
 
 #ifdef __cplusplus
-template <int = 0> struct heddle_false {
-    static constexpr bool value = false;
-};
-#define HEDDLE_REFUSED_TYPE(what) "heddle cc: " what " are not built"
-
-/* texture<T, dimensions, mode> */
-enum cudaTextureReadMode { cudaReadModeElementType, cudaReadModeNormalizedFloat };
-#define cudaTextureType1D 1
-#define cudaTextureType2D 2
-#define cudaTextureType3D 3
-template <typename T, int dimensions = 1, enum cudaTextureReadMode mode = cudaReadModeElementType> struct texture {
-    static_assert(dimensions < 0, HEDDLE_REFUSED_TYPE("texture references"));
-};
 template <typename T, int dimensions = 1> struct surface {
-    static_assert(dimensions < 0, HEDDLE_REFUSED_TYPE("surface references"));
+    static_assert(dimensions < 0, "heddle cc: surface references are not built");
 };
 
 #define HEDDLE_REFUSED(name)                                                                                           \
@@ -33,7 +20,6 @@ template <typename T, int dimensions = 1> struct surface {
     }
 HEDDLE_REFUSED(cudaCreateTextureObject)
 HEDDLE_REFUSED(cudaCreateSurfaceObject)
-HEDDLE_REFUSED(cudaBindTexture)
 HEDDLE_REFUSED(cudaBindTexture2D)
 HEDDLE_REFUSED(cudaBindTextureToArray)
 HEDDLE_REFUSED(cudaMallocArray)

@@ -45,61 +45,51 @@ static inline cudaError_t cudaEventCreate(cudaEvent_t *out, unsigned int flags)
 }
 
 /* A symbol is a variable. CUDA before 5.0 took its name as a string too. */
-template <class T> struct heddle_is_text {
-    static constexpr bool value = false;
+extern "C" const void *__cudaHeddleSymbol(const char *name);
+template <class T> struct heddle_symbol {
+    static const void *of(T &symbol) { return &symbol; }
 };
-template <size_t N> struct heddle_is_text<const char[N]> {
-    static constexpr bool value = true;
+template <size_t N> struct heddle_symbol<const char[N]> {
+    static const void *of(const char (&name)[N]) { return __cudaHeddleSymbol(name); }
 };
-#define HEDDLE_SYMBOL(T)                                                                                               \
-    static_assert(!heddle_is_text<T>::value, "heddle cc: symbols by a string of their name are not built: "            \
-                                             "name the variable itself")
 template <class T>
 static inline cudaError_t cudaMemcpyToSymbol(T &symbol, const void *from, size_t bytes, size_t offset = 0,
                                              enum cudaMemcpyKind kind = cudaMemcpyHostToDevice)
 {
-    HEDDLE_SYMBOL(T);
-    return cudaMemcpyToSymbol((const void *)&symbol, from, bytes, offset, kind);
+    return cudaMemcpyToSymbol(heddle_symbol<T>::of(symbol), from, bytes, offset, kind);
 }
 template <class T>
 static inline cudaError_t cudaMemcpyFromSymbol(void *to, T &symbol, size_t bytes, size_t offset = 0,
                                                enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost)
 {
-    HEDDLE_SYMBOL(T);
-    return cudaMemcpyFromSymbol(to, (const void *)&symbol, bytes, offset, kind);
+    return cudaMemcpyFromSymbol(to, heddle_symbol<T>::of(symbol), bytes, offset, kind);
 }
 template <class T>
 static inline cudaError_t cudaMemcpyToSymbolAsync(T &symbol, const void *from, size_t bytes, size_t offset = 0,
                                                   enum cudaMemcpyKind kind = cudaMemcpyHostToDevice,
                                                   cudaStream_t stream = 0)
 {
-    HEDDLE_SYMBOL(T);
-    return cudaMemcpyToSymbolAsync((const void *)&symbol, from, bytes, offset, kind, stream);
+    return cudaMemcpyToSymbolAsync(heddle_symbol<T>::of(symbol), from, bytes, offset, kind, stream);
 }
 template <class T>
 static inline cudaError_t cudaMemcpyFromSymbolAsync(void *to, T &symbol, size_t bytes, size_t offset = 0,
                                                     enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
                                                     cudaStream_t stream = 0)
 {
-    HEDDLE_SYMBOL(T);
-    return cudaMemcpyFromSymbolAsync(to, (const void *)&symbol, bytes, offset, kind, stream);
+    return cudaMemcpyFromSymbolAsync(to, heddle_symbol<T>::of(symbol), bytes, offset, kind, stream);
 }
 template <class T> static inline cudaError_t cudaGetSymbolAddress(void **out, T &symbol)
 {
-    HEDDLE_SYMBOL(T);
-    return cudaGetSymbolAddress(out, (const void *)&symbol);
+    return cudaGetSymbolAddress(out, heddle_symbol<T>::of(symbol));
 }
 template <class P, class T> static inline cudaError_t cudaGetSymbolAddress(P **out, T &symbol)
 {
-    HEDDLE_SYMBOL(T);
-    return cudaGetSymbolAddress((void **)(void *)out, (const void *)&symbol);
+    return cudaGetSymbolAddress((void **)(void *)out, heddle_symbol<T>::of(symbol));
 }
 template <class T> static inline cudaError_t cudaGetSymbolSize(size_t *out, T &symbol)
 {
-    HEDDLE_SYMBOL(T);
-    return cudaGetSymbolSize(out, (const void *)&symbol);
+    return cudaGetSymbolSize(out, heddle_symbol<T>::of(symbol));
 }
-#undef HEDDLE_SYMBOL
 
 /* ---- kernels ---- */
 template <class T>
