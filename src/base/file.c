@@ -259,10 +259,10 @@ char *file_program_folder(struct arena *arena) {
     return file_dir(arena, path);
 }
 
-/* share/heddle of a folder with programs or libraries, where they were built; of the one above it (PREFIX/bin, PREFIX/lib);
- * or of the one above that (PREFIX/lib/heddle, programs below a build). NULL: none of them has it. */
+/* share/heddle of a folder with programs or libraries, where they were built, or of one of the four above it: PREFIX/bin,
+ * PREFIX/lib/heddle, PREFIX/lib/x86_64-linux-gnu/heddle/cuda, programs below a build. NULL: none of them has it. */
 static char *share_of(struct arena *arena, const char *folder, const char *rest) {
-    for (unsigned up = 0; up < 3; up++, folder = file_dir(arena, folder)) {
+    for (unsigned up = 0; up < 5; up++, folder = file_dir(arena, folder)) {
         char *share = arena_printf(arena, "%s/share/heddle%s", folder, rest);
         if (access(share, R_OK) == 0)
             return share;
