@@ -3,6 +3,7 @@
 #ifndef HEDDLE_CUDA_FP16_H
 #define HEDDLE_CUDA_FP16_H
 #pragma GCC system_header
+#define __CUDA_FP16_H__ /* sources ask by this name whether the file was included */
 
 #include "cuda_runtime.h"
 

@@ -4,6 +4,7 @@
 #ifndef HEDDLE_CUDA_RUNTIME_H
 #define HEDDLE_CUDA_RUNTIME_H
 #pragma GCC system_header
+#define __CUDA_RUNTIME_H__ /* sources ask by this name whether the file was included */
 
 #include "host_defines.h"
 #include "vector_types.h"

@@ -4,6 +4,7 @@
 #ifndef HEDDLE_CUDA_RUNTIME_API_H
 #define HEDDLE_CUDA_RUNTIME_API_H
 #pragma GCC system_header
+#define __CUDA_RUNTIME_API_H__ /* sources ask by this name whether the file was included */
 
 #include "driver_types.h"
 #include "heddle_refused.h"

@@ -4,6 +4,7 @@
 #ifndef HEDDLE_CUDA_DRIVER_TYPES_H
 #define HEDDLE_CUDA_DRIVER_TYPES_H
 #pragma GCC system_header
+#define __DRIVER_TYPES_H__ /* sources ask by this name whether the file was included */
 
 #include <stddef.h>
 #include "vector_types.h"

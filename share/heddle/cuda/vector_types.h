@@ -3,6 +3,7 @@
 #ifndef HEDDLE_CUDA_VECTOR_TYPES_H
 #define HEDDLE_CUDA_VECTOR_TYPES_H
 #pragma GCC system_header
+#define __VECTOR_TYPES_H__ /* sources ask by this name whether the file was included */
 
 #include "host_defines.h"
 
