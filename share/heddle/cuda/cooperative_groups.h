@@ -197,8 +197,8 @@ class grid_group {
     static HEDDLE_GROUP unsigned int *workspace()
     {
         unsigned int low, high;
-        asm("mov.u32 %0, %%envreg1;" : "=r"(low));
-        asm("mov.u32 %0, %%envreg2;" : "=r"(high));
+        asm("mov.u32 %0, %%envreg1;" : "=r"(high));
+        asm("mov.u32 %0, %%envreg2;" : "=r"(low));
         return (unsigned int *)((unsigned long long)high << 32 | low);
     }
 
