@@ -161,14 +161,13 @@ if(FATBIN_FOUND)
   file(MAKE_DIRECTORY ${cuda_toolkit}/bin ${cuda_toolkit}/lib64)
   file(RELATIVE_PATH cuda_headers ${cuda_toolkit} ${PROJECT_BINARY_DIR}/share/heddle/cuda)
   file(CREATE_LINK ${cuda_headers} ${cuda_toolkit}/include SYMBOLIC)
-  file(WRITE ${cuda_toolkit}/lib64/libcuda.a "!<arch>\n") # nothing: programs of the runtime API need no driver
   file(RELATIVE_PATH HEDDLE_FROM_NVCC ${cuda_toolkit}/bin ${PROJECT_BINARY_DIR})
   configure_file(cmake/nvcc.in ${cuda_toolkit}/bin/nvcc @ONLY FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE
     GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
   set(cuda_stub ${cuda_toolkit}/lib64/libcudart.so)
   set(cuda_stub_script ${PROJECT_SOURCE_DIR}/cmake/cudart_stub.cmake)
-  add_custom_command(OUTPUT ${cuda_stub}
-    COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DCC=${CMAKE_C_COMPILER} -DLIBRARY=$<TARGET_FILE:heddle_cudart>
+  add_custom_command(OUTPUT ${cuda_stub} ${cuda_toolkit}/lib64/libcuda.a
+    COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DAR=${CMAKE_AR} -DCC=${CMAKE_C_COMPILER} -DLIBRARY=$<TARGET_FILE:heddle_cudart>
       -DOUTPUT=${cuda_stub} -P ${cuda_stub_script}
     DEPENDS heddle_cudart ${cuda_stub_script} COMMENT "Making libcudart.so for linkers" VERBATIM)
   add_custom_target(heddle_cudart_stub ALL DEPENDS ${cuda_stub})
