@@ -69,8 +69,9 @@ const char *const *machine_list(struct arena *arena);
 bool machine_has_keys_of(const char *group);
 /* May parts with so many bytes of keys be added? */
 bool machine_has_room(size_t key_bytes);
-/* What the mechanism or scheduler chosen has of its own, and values of its keys; NULL: there is none such, or nobody asks it. */
+/* What the mechanism or scheduler chosen has of its own; NULL: there is none such, or the mechanism never asks it. */
 const struct own *machine_own(const struct machine *machine, enum sm_own which);
+/* Values of its keys, asked or not. */
 const void *machine_own_params(const struct machine *machine, enum sm_own which);
 /* The structures that the mechanism chosen needs in an SM; none: nobody has said. The machine is one that was checked. */
 enum status machine_cost(const struct machine *machine, struct cost *out, struct report *report);

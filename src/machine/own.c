@@ -23,16 +23,22 @@ size_t machine_own_offset(const struct own *own) {
     return offset;
 }
 
-const struct own *machine_own(const struct machine *machine, enum sm_own which) {
+static const struct own *chosen(const struct machine *machine, enum sm_own which) {
     const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
     if (which == SM_MECHANISM)
         return mechanism ? &mechanism->own : NULL;
     const struct scheduler_ops *scheduler = scheduler_find(machine->sm.scheduler, NULL);
-    return scheduler && mechanism && !sm_ignores(mechanism, "sm.scheduler") ? &scheduler->own : NULL;
+    return scheduler ? &scheduler->own : NULL;
+}
+
+const struct own *machine_own(const struct machine *machine, enum sm_own which) {
+    const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
+    const bool asked = which != SM_SCHEDULER || (mechanism && !sm_ignores(mechanism, "sm.scheduler"));
+    return asked ? chosen(machine, which) : NULL;
 }
 
 const void *machine_own_params(const struct machine *machine, enum sm_own which) {
-    const struct own *own = machine_own(machine, which);
+    const struct own *own = chosen(machine, which);
     return own ? machine->own + machine_own_offset(own) : NULL;
 }
 
