@@ -51,16 +51,20 @@ static inline bool lane_addresses(uint64_t *out, const struct step *step, const 
     return !((outside | bits) >> 63) && !(bits & (size - 1));
 }
 
-/* Where the fast path may look: shared memory, or the allocation this instruction used last. NULL: nowhere. */
-static inline uint8_t *fast_window(const struct exec *exec, const struct step *step, struct site *site) {
+/* What the host adds to an address of the device on the fast path. A number and no pointer: where both have the same addresses it
+ * is 0. NO_WINDOW: there is no such way. */
+#define NO_WINDOW UINTPTR_MAX
+
+/* Where the fast path may look: shared memory, or the allocation this instruction used last. */
+static inline uintptr_t fast_window(const struct exec *exec, const struct step *step, struct site *site) {
     if (step->address.space == SPACE_SHARED) {
         *site = (struct site){0, exec->shared_bytes};
-        return exec->shared;
+        return (uintptr_t)exec->shared;
     }
     if (step->address.space == SPACE_LOCAL || step->address.space == SPACE_PARAM)
-        return NULL;
+        return NO_WINDOW;
     *site = exec->sites[step - exec->linked->steps];
-    return exec->memory->host - GLOBAL_BASE;
+    return (uintptr_t)exec->memory->host - GLOBAL_BASE;
 }
 
 #define EACH_ACTIVE(statement)                                                                                         \
@@ -77,7 +81,7 @@ static inline uint8_t *fast_window(const struct exec *exec, const struct step *s
 #define SCATTER(T) EACH_ACTIVE(*(T *)(void *)(window + addresses[i]) = ((const T *)b_row)[i])
 
 /* All that a load reads or a store writes: one row for each element of its vector. */
-static inline void gather_rows(uint8_t *const *bases, const struct step *step, uint32_t lanes, const uint8_t *window,
+static inline void gather_rows(uint8_t *const *bases, const struct step *step, uint32_t lanes, uintptr_t window,
                                const uint64_t *addresses) {
     for (unsigned k = 0; k < step->dst_count; k++, window += step->access_bytes) {
         uint8_t *d_row = bases[0] + step->rows[k].offset;
@@ -90,7 +94,7 @@ static inline void gather_rows(uint8_t *const *bases, const struct step *step, u
     }
 }
 
-static inline void scatter_rows(uint8_t *const *bases, const struct step *step, uint32_t lanes, uint8_t *window,
+static inline void scatter_rows(uint8_t *const *bases, const struct step *step, uint32_t lanes, uintptr_t window,
                                 const uint64_t *addresses) {
     for (unsigned k = 0; k + 1 < step->src_count; k++, window += step->access_bytes) {
         const struct row *row = &step->rows[1 + k];
@@ -128,10 +132,10 @@ __attribute__((noinline)) static bool load_any(struct exec *exec, unsigned warp,
                                                const struct step *step, uint32_t lanes) {
     struct site site;
     uint64_t addresses[LANES_MAX] __attribute__((aligned(64)));
-    uint8_t *window = fast_window(exec, step, &site);
+    const uintptr_t window = fast_window(exec, step, &site);
     const uint8_t *a_row = bases[step->address.row.base] + step->address.row.offset;
     const uint32_t size = step->access_bytes * (uint32_t)step->dst_count;
-    if (!window || !lane_addresses(addresses, step, a_row, lanes, &site, size))
+    if (window == NO_WINDOW || !lane_addresses(addresses, step, a_row, lanes, &site, size))
         return exec_load_step(exec, warp, step, lanes);
     if (exec->memory->footprint && step->address.space != SPACE_SHARED)
         note_sectors(exec->memory->footprint->loaded, addresses, lanes, size);
@@ -142,8 +146,8 @@ __attribute__((noinline)) static bool load_any(struct exec *exec, unsigned warp,
 #ifdef CPU_GATHERS
 /* A word for each of all lanes at 64-bit addresses, the most common load: addresses stay in vector registers from the
  * sum over the check (as in lane_addresses) to the gather. False: an address is outside or not aligned. */
-static inline bool gather_words(uint8_t *d_row, const uint8_t *window, const uint8_t *a_row, uint64_t offset,
-                                uint64_t low, uint64_t high) {
+static inline bool gather_words(uint8_t *d_row, uintptr_t window, const uint8_t *a_row, uint64_t offset, uint64_t low,
+                                uint64_t high) {
     if (high - low < 4)
         return false;
     const __m256i offsets = _mm256_set1_epi64x((long long)offset), lowest = _mm256_set1_epi64x((long long)low),
@@ -174,9 +178,9 @@ static bool run_load(struct exec *exec, unsigned warp, uint8_t *const *bases, co
     if (lanes == UINT32_MAX && step->access_bytes == 4 && step->dst_count == 1 && address->row.present &&
         address->row.bytes == 8 && !exec->memory->footprint) {
         struct site site;
-        const uint8_t *window = fast_window(exec, step, &site);
+        const uintptr_t window = fast_window(exec, step, &site);
         const uint8_t *a_row = bases[address->row.base] + address->row.offset;
-        if (window &&
+        if (window != NO_WINDOW &&
             gather_words(bases[0] + step->rows[0].offset, window, a_row, address->offset, site.low, site.high))
             return true;
     }
@@ -192,10 +196,10 @@ static bool run_store(struct exec *exec, unsigned warp, uint8_t *const *bases, c
         return exec_store_step(exec, warp, step, lanes);
     struct site site;
     uint64_t addresses[LANES_MAX] __attribute__((aligned(64)));
-    uint8_t *window = fast_window(exec, step, &site);
+    const uintptr_t window = fast_window(exec, step, &site);
     const uint8_t *a_row = bases[step->address.row.base] + step->address.row.offset;
     const unsigned count = step->src_count - 1u;
-    if (!window || !lane_addresses(addresses, step, a_row, lanes, &site, step->access_bytes * count))
+    if (window == NO_WINDOW || !lane_addresses(addresses, step, a_row, lanes, &site, step->access_bytes * count))
         return exec_store_step(exec, warp, step, lanes);
     if (exec->memory->footprint && step->address.space != SPACE_SHARED)
         note_sectors(exec->memory->footprint->stored, addresses, lanes, step->access_bytes * count);
@@ -222,17 +226,17 @@ static inline bool any_logged(const struct core *core, const struct access *acce
     return false;
 }
 
-/* Addresses go where whoever models memory reads them. NULL: the way lane by lane must be gone. */
-static inline uint8_t *note_access(struct exec *exec, uint8_t *const *bases, const struct step *step, uint32_t lanes,
-                                   enum access_kind kind, uint32_t bytes) {
+/* Addresses go where whoever models memory reads them. NO_WINDOW: the way lane by lane must be gone. */
+static inline uintptr_t note_access(struct exec *exec, uint8_t *const *bases, const struct step *step, uint32_t lanes,
+                                    enum access_kind kind, uint32_t bytes) {
     if (!step->plain)
-        return NULL;
+        return NO_WINDOW;
     struct site site;
     struct access *access = exec->core->access;
-    uint8_t *window = fast_window(exec, step, &site);
+    const uintptr_t window = fast_window(exec, step, &site);
     const uint8_t *a_row = bases[step->address.row.base] + step->address.row.offset;
-    if (!window || !lane_addresses(access->address, step, a_row, lanes, &site, bytes))
-        return NULL;
+    if (window == NO_WINDOW || !lane_addresses(access->address, step, a_row, lanes, &site, bytes))
+        return NO_WINDOW;
     access->kind = (uint8_t)kind;
     access->bytes = (uint8_t)bytes;
     access->lanes = lanes;
@@ -247,13 +251,14 @@ static inline uint8_t *note_access(struct exec *exec, uint8_t *const *bases, con
 static bool run_timed_load(struct exec *exec, unsigned warp, uint8_t *const *bases, const struct step *step,
                            uint32_t lanes) {
     const struct core *core = exec->core;
-    const uint8_t *window =
+    const uintptr_t window =
         note_access(exec, bases, step, lanes, ACCESS_LOAD, step->access_bytes * (uint32_t)step->dst_count);
     const uint64_t *addresses = core->access->address;
-    if (!window || (step->address.space != SPACE_SHARED && any_logged(core, core->access)))
+    if (window == NO_WINDOW || (step->address.space != SPACE_SHARED && any_logged(core, core->access)))
         return exec_timed_load(exec, warp, step, lanes);
     if (core->access->packed && step->dst_count == 1) {
-        memcpy(bases[0] + step->rows[0].offset, window + addresses[0], (size_t)LANES_MAX * step->access_bytes);
+        memcpy(bases[0] + step->rows[0].offset, (const void *)(window + addresses[0]),
+               (size_t)LANES_MAX * step->access_bytes);
         return true;
     }
     gather_rows(bases, step, lanes, window, addresses);
@@ -264,9 +269,9 @@ static bool run_timed_store(struct exec *exec, unsigned warp, uint8_t *const *ba
                             uint32_t lanes) {
     struct core *core = exec->core;
     const unsigned count = step->src_count - 1u;
-    uint8_t *window = note_access(exec, bases, step, lanes, ACCESS_STORE, step->access_bytes * count);
+    const uintptr_t window = note_access(exec, bases, step, lanes, ACCESS_STORE, step->access_bytes * count);
     const uint64_t *addresses = core->access->address;
-    if (!window || (count != 1 && step->address.space != SPACE_SHARED))
+    if (window == NO_WINDOW || (count != 1 && step->address.space != SPACE_SHARED))
         return exec_timed_store(exec, warp, step, lanes);
     if (step->address.space != SPACE_SHARED) {
         const uint8_t *b_row = bases[step->rows[1].base] + step->rows[1].offset;
