@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What depends on the architecture of the processor that Heddle runs on: its name, how it waits and rounds, and what its lane code may use. No other file of
- * src/ asks for it, but for one function each of base/bits.h and simt/threads.h. Results depend on none of it: docs/hosts.md. */
+/* What depends on the processor's architecture: its name, how it waits and rounds, and what its lane code may use. No other file
+ * of src/ asks for it, but for one function each of base/bits.h and simt/threads.h. Results depend on none of it: docs/hosts.md. */
 #ifndef HEDDLE_BASE_CPU_H
 #define HEDDLE_BASE_CPU_H
 

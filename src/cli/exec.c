@@ -314,8 +314,8 @@ static enum status show(struct exec_command *e, struct report *report) {
               stderr);
     if (!sum.launches && !sum.untimed)
         print(stderr,
-              "heddle exec: %s launched no kernel on the simulated GPU; it finds it as OpenCL platform "
-              "\"Heddle\", and by CUDA's runtime\n",
+              "heddle exec: %s launched no kernel on the simulated GPU, which is OpenCL's platform "
+              "\"Heddle\" and the device of CUDA's runtime\n",
               program);
     else if (!arguments_has(e->arguments, "quiet"))
         exec_summary_print(&sum, command, &e->machine, e->seconds, (unsigned)e->lines, stderr);

@@ -172,12 +172,13 @@ void result_add_timed_units(json_t *into, const struct machine *machine, bool pr
     for (unsigned i = 0; i < sizeof units / sizeof units[0]; i++)
         json_object_set_new(into, units[i][0], json_string(units[i][1]));
     table_units(into, "memory.", sm_memory_table);
-    for (unsigned part = 0; part < SM_OWNS; part++)
-        if (machine_own(machine, (enum sm_own)part) && machine_own(machine, (enum sm_own)part)->stats) {
-            char prefix[32];
-            snprintf(prefix, sizeof prefix, "%s.", own_names[part]);
-            table_units(into, prefix, machine_own(machine, (enum sm_own)part)->stats);
-        }
+    for (unsigned part = 0; part < SM_OWNS; part++) {
+        const struct own *own = machine_own(machine, (enum sm_own)part);
+        char prefix[32];
+        snprintf(prefix, sizeof prefix, "%s.", own_names[part]);
+        if (own && own->stats)
+            table_units(into, prefix, own->stats);
+    }
     if (predicts)
         table_units(into, "predictor.", predictor_stats_table);
     table_units(into, "memory.l1.", cache_stat_table);
