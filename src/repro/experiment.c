@@ -267,6 +267,23 @@ static void read_differences(struct experiment_parser *p) {
     }
 }
 
+/* Each row has as many cells as the first, which is the heading. */
+static void read_readings(struct experiment_parser *p) {
+    const struct yaml_node *rows = items(p, "readings", YAML_LIST);
+    p->e->readings = rows;
+    for (unsigned i = 0; i < rows->count; i++) {
+        const struct yaml_node *row = rows->items[i];
+        if (row->kind != YAML_LIST || !row->count || row->count > READING_CELLS_MAX ||
+            row->count != rows->items[0]->count) {
+            fail(p, row, "a reading is a list of as many texts as the heading, the first reading, and at most eight");
+            continue;
+        }
+        for (unsigned k = 0; k < row->count; k++)
+            if (row->items[k]->kind != YAML_SCALAR)
+                fail(p, row->items[k], "a cell of a reading is a text");
+    }
+}
+
 /* ---- the whole ---- */
 
 /* That there is something to judge, and something to judge it by. */
@@ -292,7 +309,7 @@ static void check_sense(struct experiment_parser *p) {
 static void read_all(struct experiment_parser *p) {
     static const char *const known[] = {"id",     "title",      "source",  "published", "run",   "print",
                                         "tables", "values",     "checks",  "figures",   "costs", "oracle",
-                                        "steps",  "discussion", "differs", NULL};
+                                        "steps",  "discussion", "differs", "readings",  NULL};
     struct experiment *e = p->e;
     const struct yaml_node *root = e->yaml.root;
     check_keys(p, root, "an experiment", known);
@@ -316,6 +333,7 @@ static void read_all(struct experiment_parser *p) {
     read_checks(p);
     read_figures(p);
     read_differences(p);
+    read_readings(p);
     if (!p->status)
         check_sense(p);
 }

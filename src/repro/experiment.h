@@ -64,6 +64,8 @@ struct experiment_difference {
     const char *reason;
 };
 
+enum { READING_CELLS_MAX = 8 };
+
 enum experiment_state { EXPERIMENT_JUDGED, EXPERIMENT_STUDY, EXPERIMENT_INCOMPLETE };
 enum mark { MARK_NONE, MARK_NO, MARK_YES };
 
@@ -75,6 +77,7 @@ struct experiment {
     const char *published;         /* the claim; NULL: a study of our own */
     const struct yaml_node *print; /* CSV; may be NULL, as `tables` */
     const struct yaml_node *tables;
+    const struct yaml_node *readings; /* of the document that were tried: rows of texts, the first is the heading */
     struct sweep *sweeps;
     struct plan *plans; /* by sweep, in an array of all experiments */
     unsigned sweep_count;

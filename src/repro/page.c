@@ -190,6 +190,23 @@ static void put_differences(struct page *page, const struct experiment *e) {
     end_table(page);
 }
 
+static void put_readings(struct page *page, const struct experiment *e) {
+    if (!e->readings->count)
+        return;
+    put_paragraphs(page, "Readings of the document that were tried:");
+    for (unsigned i = 0; i < e->readings->count; i++) {
+        const struct yaml_node *row = e->readings->items[i];
+        const char *cells[READING_CELLS_MAX];
+        for (unsigned k = 0; k < row->count; k++)
+            cells[k] = row->items[k]->text;
+        if (i)
+            put_row(page, cells, row->count, NULL);
+        else
+            begin_table(page, cells, row->count);
+    }
+    end_table(page);
+}
+
 static void put_figures(struct page *page, const struct experiment *e) {
     for (unsigned i = 0; i < e->figure_count; i++)
         if (page->html)
@@ -219,6 +236,7 @@ static void put_experiment(struct page *page, const struct experiment *e) {
     put_checks(page, e);
     put_differences(page, e);
     put_figures(page, e);
+    put_readings(page, e);
     put_paragraphs(page, e->discussion);
 }
 

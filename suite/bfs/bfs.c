@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Host side of breadth-first search: a graph with the degrees of a social network, searched from its first node. */
-#include "workload.h"
+#include "graph.h"
 
 enum { BLOCK = 256, DEGREE = 6 };
-
-struct graph {
-    uint32_t nodes, *first, *edges;
-};
 
 /* Preferential attachment (Barabási, Albert 1999): a new node is tied to the ends of edges chosen at random, so that
  * few nodes have many neighbours. Every node can be reached. */
 static struct graph make_graph(struct workload *w, uint32_t nodes) {
     const uint32_t ties = DEGREE / 2, count = (nodes - 1) * ties;
-    struct graph g = {nodes, WORKLOAD_NEW(w, uint32_t, nodes + 2), WORKLOAD_NEW(w, uint32_t, 2 * count)};
     uint32_t *ends = WORKLOAD_NEW(w, uint32_t, 2 * count);
     struct random r = {17};
     for (uint32_t node = 1, at = 0; node < nodes; node++)
@@ -20,29 +15,7 @@ static struct graph make_graph(struct workload *w, uint32_t nodes) {
             ends[at] = node;
             ends[at + 1] = node > 1 && tie ? ends[random_below(&r, 2 * (node - 1) * ties)] : random_below(&r, node);
         }
-    for (uint32_t i = 0; i < 2 * count; i++)
-        g.first[ends[i] + 2]++;
-    for (uint32_t i = 2; i <= nodes; i++)
-        g.first[i + 1] += g.first[i];
-    for (uint32_t i = 0; i < 2 * count; i++)
-        g.edges[g.first[ends[i] + 1]++] = ends[i ^ 1];
-    return g;
-}
-
-/* With a queue, node by node. */
-static void search(struct workload *w, const struct graph *g, uint32_t *distance) {
-    uint32_t *queue = WORKLOAD_NEW(w, uint32_t, g->nodes), head = 0, tail = 0;
-    for (uint32_t i = 0; i < g->nodes; i++)
-        distance[i] = UINT32_MAX;
-    distance[queue[tail++] = 0] = 0;
-    while (head < tail) {
-        const uint32_t node = queue[head++];
-        for (uint32_t e = g->first[node]; e < g->first[node + 1]; e++)
-            if (distance[g->edges[e]] == UINT32_MAX) {
-                distance[g->edges[e]] = distance[node] + 1;
-                queue[tail++] = g->edges[e];
-            }
-    }
+    return graph_make(w, nodes, ends, 2 * count);
 }
 
 static void bfs(struct workload *w) {
@@ -65,7 +38,7 @@ static void bfs(struct workload *w) {
         workload_read(w, flag, sizeof found, &found);
     }
     workload_read(w, distances, g.nodes * sizeof *distance, distance);
-    search(w, &g, expected);
+    graph_search(w, &g, expected);
     workload_equal_u32(w, "distance", distance, expected, g.nodes);
 }
 

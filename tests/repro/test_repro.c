@@ -48,7 +48,7 @@ static void a_file_is_read(void **state) {
         "checks: [{name: c, sql: SELECT 1}]\n"
         "figures:\n  - {title: one, kind: bars, sql: SELECT 1}\n  - {title: two, kind: heat, centre: 1.5, sql: SELECT "
         "1}\n"
-        "differs: {l1.*: why, sm.count: because}\n"
+        "differs: {l1.*: why, sm.count: because}\nreadings: [[which, rate], [in print, 3 %]]\n"
         "costs: {m: {gpu: fung-8800, set: {divergence.mechanism: dwf}}}\noracle: {o: f/o.yaml}\ndiscussion: d\n");
     assert_int_equal(e.sweep_count, 2);
     assert_int_equal(e.sweeps[0].numbers, 2);
@@ -65,6 +65,7 @@ static void a_file_is_read(void **state) {
     assert_true(e.figures[1].centre == 1.5 && e.figures[0].centre == 0);
     assert_true(experiment_declares(&e, "l1.ways") && experiment_declares(&e, "sm.count"));
     assert_false(experiment_declares(&e, "sm.counts") || experiment_declares(&e, "l2.ways"));
+    assert_string_equal(e.readings->items[1]->items[1]->text, "3 %");
     assert_string_equal(experiment_document(&e), "s");
     assert_string_equal(e.machines[0].point.gpu, "fung-8800");
     assert_string_equal(e.machines[0].point.values[0], "dwf");
@@ -109,6 +110,8 @@ static void mistakes_are_refused_at_their_place(void **state) {
     refused(HEAD "figures: [{title: f, kind: bars, centre: 1, sql: s}]\n", "dir/e.yaml:11:11", "of a map");
     refused(HEAD "figures: [{title: f, kind: heat, centre: 0, sql: s}]\n", "dir/e.yaml:11:42", "above 0");
     refused(HEAD "checks: [{name: c, sql: s}]\ndiffers: {a: [b]}\n", "dir/e.yaml:12:14", "says why");
+    refused(HEAD "checks: [{name: c, sql: s}]\nreadings: [[a, b], [c]]\n", "dir/e.yaml:12:20", "as the heading");
+    refused(HEAD "checks: [{name: c, sql: s}]\nreadings: [[a], [[b]]]\n", "dir/e.yaml:12:18", "is a text");
     refused(HEAD "checks: [{name: c, sgl: s}]\n", "dir/e.yaml:11:20", "did you mean 'sql'?");
     refused(HEAD "figures: [{title: f, kind: pie, sql: s}]\n", "dir/e.yaml:11:28", "lines, bars, stacked, heat");
     refused(HEAD "checks: [{name: c, sql: s}]\ntables: {a: [b]}\n", "dir/e.yaml:12:13", "one SELECT");
