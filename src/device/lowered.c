@@ -7,14 +7,16 @@
 #include "sass/lower.h"
 
 unsigned lowered_address_bits(const struct machine *machine, enum isa_choice isa) {
-    return isa != ISA_PTX && machine->memory_capacity_bytes <= UINT32_MAX - GLOBAL_BASE ? 32 : 64;
+    if (isa == ISA_PTX)
+        return machine->address_bits;
+    return machine->memory_capacity_bytes <= ADDRESS_32_BYTES ? 32 : 64;
 }
 
 struct lowered_options lowered_options_of(const struct machine *machine, uint64_t image_address) {
     return (struct lowered_options){.isa = (enum isa_choice)machine->isa,
                                     .registers = machine->max_registers_per_thread,
                                     .image_address = image_address,
-                                    .wide_addresses = machine->memory_capacity_bytes > UINT32_MAX - GLOBAL_BASE};
+                                    .wide_addresses = machine->memory_capacity_bytes > ADDRESS_32_BYTES};
 }
 
 static enum status lower(const struct module *module, const struct lowered_options *options, struct native_program *out,

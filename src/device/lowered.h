@@ -21,7 +21,7 @@ struct machine;
 /* As the machine says. */
 struct lowered_options lowered_options_of(const struct machine *machine, uint64_t image_address);
 
-/* Of addresses in what is compiled for the machine: 32 where it runs native code and all its memory can be told by them, else 64. */
+/* Of addresses in what is compiled for the machine: memory.address_bits; 32 where it runs native code and they can tell all its memory. */
 unsigned lowered_address_bits(const struct machine *machine, enum isa_choice isa);
 
 /* The module's kernels as a disassembler would write them, and its variables. */

@@ -10,6 +10,8 @@
 #define SHARED_WINDOW UINT64_C(0x02000000)
 #define WINDOW_BYTES UINT64_C(0x01000000)
 #define GLOBAL_BASE UINT64_C(0x10000000)
+/* As much device memory as 32-bit addresses tell. */
+#define ADDRESS_32_BYTES (UINT32_MAX - GLOBAL_BASE)
 /* What accesses are told apart by where more than one may touch the same memory: 32 bytes. */
 #define SECTOR_SHIFT 5
 /* A function's address as a value: not in any window, so that calling data or reading code faults. */

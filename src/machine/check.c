@@ -6,6 +6,7 @@
 #include "base/bits.h"
 #include "base/text.h"
 #include "divergence/divergence.h"
+#include "isa/address.h"
 #include "machine/check.h"
 #include "mem/allocator/allocator.h"
 #include "mem/replacement/replacement.h"
@@ -140,12 +141,24 @@ static enum status check_pipeline(const struct machine *machine, struct report *
         machine_value(machine, param));
 }
 
+static enum status check_addresses(const struct machine *machine, struct report *report) {
+    if (machine->address_bits == 64 ||
+        (machine->address_bits == 32 && machine->memory_capacity_bytes <= ADDRESS_32_BYTES))
+        return STATUS_OK;
+    return report_add(
+        report, STATUS_INVALID,
+        "machine '%s': memory.address_bits=%u: it is 64, or 32 where memory.capacity_bytes is at most %llu",
+        machine->name, machine->address_bits, (unsigned long long)ADDRESS_32_BYTES);
+}
+
 enum status machine_check(const struct machine *machine, struct report *report) {
     enum status status = check_names(machine, report);
     if (!status)
         status = check_branches(machine, report);
     if (!status)
         status = check_pipeline(machine, report);
+    if (!status)
+        status = check_addresses(machine, report);
     if (!status)
         status = check_in_flight(machine, report);
     if (!status)
