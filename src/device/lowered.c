@@ -76,7 +76,15 @@ static void resolve(struct native_program *program, const struct module *module,
     native_resolve(program, addresses);
 }
 
-/* Fermi's code goes the way that code goes to a GPU, through the file that the assembler writes and the driver reads. What
+/* Tesla has no encoding of what only later GPUs have, special registers for the most part: such code runs as it is. */
+static bool is_encoded(const struct native_program *program) {
+    for (unsigned i = 0; program->isa == NATIVE_TESLA && i < program->kernel_count; i++)
+        if (!native_is_encoded(program->isa, &program->kernels[i]))
+            return false;
+    return true;
+}
+
+/* Code goes the way that code goes to a GPU, through the file that the assembler writes and the driver reads. What
  * variables hold is in memory already, and lines of the source have no place in the file: they are kept beside it. */
 static enum status through_file(struct native_program *program, struct report *report) {
     struct native_program read = {.arena = {0}};
@@ -103,7 +111,7 @@ enum status lowered_load(const struct module *module, const struct lowered_optio
                          struct report *report) {
     struct native_program program = {.arena = {0}};
     enum status status = lower(module, options, &program, report);
-    if (status == STATUS_OK && program.isa == NATIVE_FERMI && program.kernel_count)
+    if (status == STATUS_OK && program.kernel_count && is_encoded(&program))
         status = through_file(&program, report);
     if (status == STATUS_OK) {
         resolve(&program, module, options->image_address);

@@ -29,7 +29,7 @@ enum status lowered_text(const struct module *module, const struct lowered_optio
                          const char **out, struct report *report);
 /* The listing of a module that is native code already, with encodings. */
 enum status lowered_listing(const struct module *module, struct arena *arena, const char **out, struct report *report);
-/* The same as the file that a compiler for Fermi leaves (cubin), in the arena; native code as it is. */
+/* The same as the file that a compiler for the GPU leaves (cubin), in the arena; native code as it is. */
 enum status lowered_file(const struct module *module, const struct lowered_options *options, struct arena *arena,
                          uint8_t **bytes, size_t *length, struct report *report);
 /* A module of the same kernels, with the same parameters, in native code. `module` must be analysed, and must outlive

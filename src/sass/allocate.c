@@ -74,6 +74,13 @@ static bool is_copy(const struct machine_kernel *machine, const struct machine_i
            inst->native.modifiers[0] == MODIFIER_NONE && inst->native.modifiers[1] == MODIFIER_NONE;
 }
 
+/* Tesla: of a register that is not the kernel's to choose. */
+static bool is_own_copy(const struct machine_kernel *machine, const struct machine_inst *inst) {
+    struct machine_inst named = *inst;
+    named.units[1] = inst->units[0];
+    return inst->units[1] == NO_UNIT && is_copy(machine, &named);
+}
+
 /* Copies in inner loops first. */
 static void merge_copies(struct allocator *a) {
     uint32_t deepest = 0;
@@ -225,7 +232,7 @@ static void write_colours(struct allocator *a, uint32_t *register_count) {
             }
             if (inst.guard != NO_UNIT)
                 inst.native.guard_reg = (uint8_t)a->ranges[merged(a, inst.guard)].colour;
-            if (copy && inst.native.operands[0].reg == inst.native.operands[1].reg)
+            if ((copy || is_own_copy(machine, &inst)) && inst.native.operands[0].reg == inst.native.operands[1].reg)
                 continue;
             block->code.items[kept++] = inst;
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Native programs of Fermi as the files that compilers leave (cubin): ELF for machine 190, both ways. What stands where is
+/* Native programs as the files that compilers leave (cubin): ELF for machine 190, both ways. What stands where is
  * in docs/native.md, with how it is known. */
 #ifndef HEDDLE_SASS_CUBIN_H
 #define HEDDLE_SASS_CUBIN_H
@@ -39,11 +39,13 @@ enum { INFO_NONE = 1, INFO_BYTE = 2, INFO_SHORT = 3, INFO_SIZED = 4 };
 enum {
     INFO_MAX_THREADS = 0x05,
     INFO_PARAM_BANK = 0x0a,
+    INFO_SHARED_PARAM_OFFSETS = 0x0b, /* Tesla */
     INFO_PARAM_OFFSETS = 0x0c,
     INFO_REQUIRED_THREADS = 0x10,
     INFO_FRAME_BYTES = 0x11,
     INFO_MIN_STACK_BYTES = 0x12,
     INFO_PARAM = 0x17,
+    INFO_SHARED_PARAM_BYTES = 0x18, /* Tesla */
     INFO_PARAM_BYTES = 0x19,
     INFO_INDIRECT_TARGETS = 0x34,
 };

@@ -10,9 +10,10 @@
 
 enum {
     FILE_BYTES_MAX = 64 << 20,
-    SPACE_BYTES_MAX = 1 << 24,
+    SPACE_BYTES_MAX = CUBIN_SPACE_BYTES_MAX,
     BANK_BYTES_MAX = 1 << 16,
-    BANKS = 18,
+    FERMI_BANKS = 18,
+    TESLA_BANKS = 16,
     KERNELS_MAX = 4096, /* they are looked up by name */
 };
 
@@ -33,7 +34,7 @@ static const char *behind(const char *name, const char *prefix) {
     return strncmp(name, prefix, length) == 0 ? name + length : NULL;
 }
 
-static struct native_kernel *kernel_named(struct cubin_reader *r, const char *name) {
+struct native_kernel *cubin_kernel(struct cubin_reader *r, const char *name) {
     for (unsigned i = 0; i < r->program->kernel_count; i++)
         if (strcmp(r->program->kernels[i].name, name) == 0)
             return &r->program->kernels[i];
@@ -48,19 +49,27 @@ static enum status check_file(struct cubin_reader *r) {
         return report_add(r->report, STATUS_INVALID, "%s: error: an ELF file for machine %u, not for CUDA (%d)",
                           r->name, file->machine, CUBIN_MACHINE);
     const unsigned sm = file->os_abi == CUBIN_OS_ABI ? file->flags & 255 : file->flags >> 8 & 255;
-    if (sm != 20 && sm != 21)
+    const bool is_tesla = sm >= 10 && sm <= 13;
+    if (sm != 20 && sm != 21 && !is_tesla)
         return report_add(r->report, STATUS_INVALID,
-                          "%s: error: unsupported: a cubin for sm_%u; those for sm_20 and sm_21 (Fermi) are read",
+                          "%s: error: unsupported: a cubin for sm_%u; those for sm_10 to sm_13 (Tesla), sm_20 and "
+                          "sm_21 (Fermi) are read",
                           r->name, sm);
     if (file->type != ELF_EXECUTABLE)
         return report_add(r->report, STATUS_INVALID,
                           "%s: error: unsupported: a cubin that is still to be linked (type %u)", r->name, file->type);
-    r->program->isa = NATIVE_FERMI;
+    r->program->isa = is_tesla ? NATIVE_TESLA : NATIVE_FERMI;
     r->program->sm = sm;
     return STATUS_OK;
 }
 
 /* ---- code ---- */
+
+/* Of Tesla, words of 4 bytes hold an instruction, or two of them, from a multiple of 8 on. */
+static unsigned inst_bytes(const struct cubin_reader *r, const struct elf_section *section, uint32_t at) {
+    return r->program->isa == NATIVE_TESLA && (!(section->bytes[at] & 1) || at % 8) ? TESLA_SHORT_BYTES
+                                                                                    : FERMI_INST_BYTES;
+}
 
 /* A word of 0 holds nothing. */
 static void read_code(struct cubin_reader *r, const struct elf_section *section, struct native_kernel *kernel) {
@@ -69,12 +78,14 @@ static void read_code(struct cubin_reader *r, const struct elf_section *section,
                      (unsigned long long)section->byte_count);
         return;
     }
-    kernel->code = ARENA_ARRAY(&r->program->arena, struct native_inst, section->byte_count / FERMI_INST_BYTES + 1);
-    for (uint32_t at = 0; at < section->byte_count; at += FERMI_INST_BYTES) {
-        const uint64_t encoding = cubin_get(section->bytes + at, FERMI_INST_BYTES);
+    kernel->code = ARENA_ARRAY(&r->program->arena, struct native_inst, section->byte_count / TESLA_SHORT_BYTES + 1);
+    for (uint32_t at = 0, bytes; at < section->byte_count; at += bytes) {
+        bytes = inst_bytes(r, section, at);
+        const uint64_t encoding = cubin_get(section->bytes + at, bytes);
         if (!encoding)
             continue;
-        if (native_decode(NATIVE_FERMI, encoding, at, &kernel->code[kernel->code_count]))
+        struct native_inst *inst = &kernel->code[kernel->code_count];
+        if (native_decode(r->program->isa, encoding, at, inst) && inst->bytes == bytes)
             kernel->code_count++;
         else
             cubin_refuse(r, section, at, "unsupported: no instruction is known for 0x%08x%08x", (unsigned)encoding,
@@ -98,7 +109,7 @@ static void read_kernels(struct cubin_reader *r) {
         const char *name = behind(section->name, ".text.");
         if (!name || section->type != ELF_PROGBITS)
             continue;
-        if (!*name || strcspn(name, " \t\r\n") != strlen(name) || kernel_named(r, name)) {
+        if (!*name || strcspn(name, " \t\r\n") != strlen(name) || cubin_kernel(r, name)) {
             cubin_refuse(r, section, 0, "a kernel has a name of its own, without blanks");
             continue;
         }
@@ -117,146 +128,6 @@ static void read_kernels(struct cubin_reader *r) {
     if (!program->kernel_count && !r->failed) {
         report_add(r->report, STATUS_INVALID, "%s: error: no section '.text.NAME': no kernel is in it", r->name);
         r->failed = true;
-    }
-}
-
-/* ---- what is said about kernels ---- */
-
-struct info_record {
-    unsigned attribute, format;
-    uint32_t at, byte_count; /* of the value in the section */
-    const uint8_t *bytes;
-};
-
-/* The next record from *at on; false: there is none, or it does not end in the section. */
-static bool next_record(struct cubin_reader *r, const struct elf_section *section, uint32_t *at,
-                        struct info_record *out) {
-    if (*at == section->byte_count)
-        return false;
-    const uint8_t *bytes = section->bytes + *at;
-    bool fits = section->byte_count - *at >= 4;
-    if (fits) {
-        *out = (struct info_record){bytes[1], bytes[0], *at + 2, 2, bytes + 2};
-        if (bytes[0] == INFO_SIZED) {
-            out->byte_count = (uint32_t)cubin_get(bytes + 2, 2);
-            out->at += 2, out->bytes += 2;
-        }
-        fits = range_within(out->at, out->byte_count, section->byte_count);
-    }
-    if (!fits || out->format < INFO_NONE || out->format > INFO_SIZED) {
-        cubin_refuse(r, section, *at,
-                     fits ? "a record of unknown format" : "a record that does not end in the section");
-        return false;
-    }
-    *at = out->at + out->byte_count;
-    return true;
-}
-
-/* Parameters come in any order. */
-static void read_param(struct cubin_reader *r, const struct elf_section *section, const struct info_record *record,
-                       struct native_kernel *kernel, unsigned count) {
-    const unsigned which = (unsigned)cubin_get(record->bytes + 4, 2);
-    const uint32_t size = (uint32_t)cubin_get(record->bytes + 8, 4) >> 18;
-    if (which >= count || kernel->params[which].bytes || !size)
-        cubin_refuse(r, section, record->at, "parameter %u of %u bytes: there are %u, each once", which, (unsigned)size,
-                     count);
-    else
-        kernel->params[which] = (struct native_param){(uint32_t)cubin_get(record->bytes + 6, 2), size};
-}
-
-static void read_ways(struct cubin_reader *r, const struct elf_section *section, const struct info_record *record,
-                      struct native_kernel *kernel) {
-    struct {
-        struct native_way *items;
-        unsigned count, capacity;
-    } ways = {0};
-    for (uint32_t at = 0; at < record->byte_count;) {
-        const uint32_t rest = record->byte_count - at;
-        const uint64_t count = rest >= 12 ? cubin_get(record->bytes + at + 8, 4) : 0;
-        if (rest < 12 || count > (rest - 12) / 4) {
-            cubin_refuse(r, section, record->at + at, "targets of an indirect branch that do not end in the record");
-            return;
-        }
-        for (uint32_t i = 0; i < count; i++)
-            *ARENA_PUSH(&r->program->arena, &ways) =
-                (struct native_way){(uint32_t)cubin_get(record->bytes + at, 4),
-                                    (uint32_t)cubin_get(record->bytes + at + 12 + 4 * i, 4)};
-        at += 12 + 4 * (uint32_t)count;
-    }
-    kernel->ways = ways.items, kernel->way_count = ways.count;
-}
-
-static void read_threads(const struct info_record *record, uint32_t threads[3]) {
-    for (unsigned i = 0; i < 3; i++)
-        threads[i] = (uint32_t)cubin_get(record->bytes + 4 * i, 4);
-}
-
-/* The sizes that records of a known attribute must have; others only describe. */
-static bool has_size(const struct info_record *record) {
-    switch (record->attribute) {
-    case INFO_PARAM:
-    case INFO_MAX_THREADS:
-    case INFO_REQUIRED_THREADS: return record->format == INFO_SIZED && record->byte_count == 12;
-    case INFO_PARAM_BANK: return record->format == INFO_SIZED && record->byte_count == 8;
-    case INFO_PARAM_BYTES: return record->byte_count == 2;
-    case INFO_INDIRECT_TARGETS: return record->format == INFO_SIZED;
-    default: return true;
-    }
-}
-
-static void read_info(struct cubin_reader *r, const struct elf_section *section, struct native_kernel *kernel) {
-    struct info_record record;
-    unsigned count = 0;
-    for (uint32_t at = 0; next_record(r, section, &at, &record);)
-        count += record.attribute == INFO_PARAM;
-    if (kernel->params || r->failed) {
-        if (!r->failed)
-            cubin_refuse(r, section, 0, "it is there twice");
-        return;
-    }
-    kernel->params = ARENA_ARRAY(&r->program->arena, struct native_param, count + 1u);
-    kernel->param_count = count;
-    for (uint32_t at = 0; next_record(r, section, &at, &record);) {
-        if (!has_size(&record)) {
-            cubin_refuse(r, section, record.at, "attribute 0x%x with %u bytes", record.attribute,
-                         (unsigned)record.byte_count);
-            return;
-        }
-        switch (record.attribute) {
-        case INFO_PARAM: read_param(r, section, &record, kernel, count); break;
-        case INFO_MAX_THREADS: read_threads(&record, kernel->max_threads); break;
-        case INFO_REQUIRED_THREADS: read_threads(&record, kernel->required_threads); break;
-        case INFO_INDIRECT_TARGETS: read_ways(r, section, &record, kernel); break;
-        case INFO_PARAM_BYTES: kernel->param_bytes = (uint32_t)cubin_get(record.bytes, 2); break;
-        case INFO_PARAM_BANK:
-            if (cubin_get(record.bytes + 4, 2) != FERMI_PARAM_BASE)
-                cubin_refuse(r, section, record.at, "unsupported: parameters at c[0x0][0x%x]; they are at 0x%x",
-                             (unsigned)cubin_get(record.bytes + 4, 2), FERMI_PARAM_BASE);
-            break;
-        default: break;
-        }
-    }
-    for (unsigned i = 0; i < count && !r->failed; i++)
-        if (!range_within(kernel->params[i].offset, kernel->params[i].bytes, kernel->param_bytes))
-            cubin_refuse(r, section, 0, "parameter %u ends behind the %u bytes of all", i,
-                         (unsigned)kernel->param_bytes);
-}
-
-/* .nv.info: a kernel's stack is in local memory. */
-static void read_module_info(struct cubin_reader *r, const struct elf_section *section) {
-    struct info_record record;
-    for (uint32_t at = 0; next_record(r, section, &at, &record);) {
-        if (record.attribute != INFO_FRAME_BYTES && record.attribute != INFO_MIN_STACK_BYTES)
-            continue;
-        const uint32_t symbol = record.byte_count == 8 ? (uint32_t)cubin_get(record.bytes, 4) : UINT32_MAX;
-        const uint64_t bytes = record.byte_count == 8 ? cubin_get(record.bytes + 4, 4) : 0;
-        struct native_kernel *kernel =
-            symbol < r->file.symbol_count ? kernel_named(r, r->file.symbols[symbol].name) : NULL;
-        if (!kernel || bytes > SPACE_BYTES_MAX)
-            cubin_refuse(r, section, record.at, "a stack of %llu bytes of symbol %u", (unsigned long long)bytes,
-                         (unsigned)symbol);
-        else if (bytes > kernel->local_bytes)
-            kernel->local_bytes = (uint32_t)bytes;
     }
 }
 
@@ -331,7 +202,7 @@ static void read_reserved(struct cubin_reader *r, const struct elf_section *sect
         *bytes = (uint32_t)section->byte_count;
 }
 
-/* .nv.constantN of the module and .nv.constantN.K; bank 0 holds the launch's own, and says how long it is. */
+/* .nv.constantN of the module and .nv.constantN.K; bank 0 of Fermi holds the launch's own, and says how long it is. */
 static void read_bank(struct cubin_reader *r, const struct elf_section *section, struct native_kernel *kernel,
                       uint32_t number) {
     for (unsigned i = 0; i < kernel->bank_count; i++)
@@ -358,14 +229,16 @@ bool cubin_bank(const char *name, uint32_t *number, const char **kernel) {
 static void read_constants(struct cubin_reader *r, const struct elf_section *section, uint32_t number,
                            const char *name) {
     struct native_program *program = r->program;
-    struct native_kernel *kernel = name ? kernel_named(r, name) : NULL;
-    if (section->type != ELF_PROGBITS || section->byte_count > BANK_BYTES_MAX || (number && section->byte_count % 4) ||
-        number >= BANKS || number == 1 || (number == 0 && !name) || (name && !kernel)) {
+    struct native_kernel *kernel = name ? cubin_kernel(r, name) : NULL;
+    const bool has_launch = program->isa == NATIVE_FERMI, is_launch = has_launch && number == 0;
+    if (section->type != ELF_PROGBITS || section->byte_count > BANK_BYTES_MAX ||
+        (!is_launch && section->byte_count % 4) || number >= (has_launch ? FERMI_BANKS : TESLA_BANKS) ||
+        (has_launch && number == 1) || (is_launch && !name) || (name && !kernel)) {
         cubin_refuse(r, section, 0, "unsupported: %llu bytes of bank %u of %s", (unsigned long long)section->byte_count,
                      (unsigned)number, name ? name : "the module");
         return;
     }
-    if (number == 0) {
+    if (is_launch) {
         if (section->byte_count != FERMI_PARAM_BASE + (uint64_t)kernel->param_bytes)
             cubin_refuse(r, section, 0, "%llu bytes, but %u of parameters behind the first %d",
                          (unsigned long long)section->byte_count, (unsigned)kernel->param_bytes, FERMI_PARAM_BASE);
@@ -383,7 +256,7 @@ static bool of_kernel(struct cubin_reader *r, const struct elf_section *section,
     const char *name = behind(section->name, prefix);
     if (!name)
         return false;
-    *kernel = kernel_named(r, name);
+    *kernel = cubin_kernel(r, name);
     if (!*kernel)
         cubin_refuse(r, section, 0, "there is no '.text.%.80s' that it could be of", name);
     return true;
@@ -402,10 +275,10 @@ static void read_section(struct cubin_reader *r, const struct elf_section *secti
             read_constants(r, section, number, name);
     } else if (strcmp(section->name, ".nv.info") == 0 && section->type == ELF_PROGBITS) {
         if (pass == 0)
-            read_module_info(r, section);
+            cubin_read_stacks(r, section);
     } else if (of_kernel(r, section, ".nv.info.", &kernel)) {
         if (pass == 0 && kernel && section->bytes)
-            read_info(r, section, kernel);
+            cubin_read_info(r, section, kernel);
     } else if (of_kernel(r, section, ".nv.shared.", &kernel)) {
         if (pass == 0 && kernel)
             read_reserved(r, section, &kernel->shared_bytes);
@@ -431,7 +304,7 @@ static enum status read_program(struct cubin_reader *r, const uint8_t *bytes, si
     read_variables(r);
     r->relocated = ARENA_ARRAY(&program->arena, bool, r->file.section_count);
     for (unsigned i = 0; i < program->kernel_count; i++)
-        program->kernels[i].banks = ARENA_ARRAY(&program->arena, struct native_bank, BANKS);
+        program->kernels[i].banks = ARENA_ARRAY(&program->arena, struct native_bank, FERMI_BANKS);
     for (unsigned pass = 0; pass < 3 && !r->failed; pass++)
         for (unsigned i = 1; i < r->file.section_count; i++)
             read_section(r, &r->file.sections[i], pass);

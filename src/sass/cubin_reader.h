@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cubin as it is being read: what cubin_read.c and cubin_links.c share. */
+/* A cubin as it is being read: what cubin_read.c, cubin_info.c and cubin_links.c share. */
 #ifndef HEDDLE_SASS_CUBIN_READER_H
 #define HEDDLE_SASS_CUBIN_READER_H
 
 #include "base/elf.h"
 #include "sass/cubin.h"
+
+enum { CUBIN_SPACE_BYTES_MAX = 1 << 24 };
 
 /* A variable's place in its section. */
 struct placed {
@@ -30,6 +32,11 @@ void cubin_refuse(struct cubin_reader *reader, const struct elf_section *section
     __attribute__((format(printf, 4, 5)));
 /* A constant bank's section: its number, and the kernel whose it is, NULL where it is everybody's. */
 bool cubin_bank(const char *name, uint32_t *number, const char **kernel);
+/* NULL: there is none of that name. */
+struct native_kernel *cubin_kernel(struct cubin_reader *reader, const char *name);
+/* .nv.info.K, and .nv.info, which says how large stacks are: they lie in local memory. */
+void cubin_read_info(struct cubin_reader *reader, const struct elf_section *section, struct native_kernel *kernel);
+void cubin_read_stacks(struct cubin_reader *reader, const struct elf_section *section);
 /* A section of relocations: addresses of variables in banks and in other variables. */
 void cubin_read_links(struct cubin_reader *reader, const struct elf_section *section);
 /* By bank and offset. */

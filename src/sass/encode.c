@@ -408,3 +408,11 @@ bool native_encode(enum native_isa isa, const struct native_inst *inst, uint64_t
 bool native_decode(enum native_isa isa, uint64_t encoding, uint32_t address, struct native_inst *out) {
     return isa == NATIVE_FERMI ? decode_fermi(encoding, address, out) : decode_tesla(encoding, address, out) != 0;
 }
+
+bool native_is_encoded(enum native_isa isa, const struct native_kernel *kernel) {
+    uint64_t encoding;
+    for (uint32_t i = 0; i < kernel->code_count; i++)
+        if (!native_encode(isa, &kernel->code[i], &encoding))
+            return false;
+    return true;
+}

@@ -160,8 +160,9 @@ static void code_destination(struct coder *c, unsigned width, bool half, struct 
         *operand = (struct native_operand){.kind = NATIVE_SINK};
 }
 
-/* g[A + k] of loads and stores: k counts elements. */
-static void code_far_shared(struct coder *c, struct native_operand *operand, unsigned element) {
+/* g[A + k] of loads and stores: k counts elements, whose width loads write behind it. */
+static void code_far_shared(struct coder *c, struct native_operand *operand, unsigned element,
+                            enum native_modifier width) {
     uint64_t value = (uint64_t)operand->value;
     if (c->writes)
         c->fits &= operand->kind == NATIVE_SHARED && operand->value >= 0;
@@ -170,7 +171,7 @@ static void code_far_shared(struct coder *c, struct native_operand *operand, uns
     field(c, 9, element == 1 ? 16 : element == 2 ? 15 : 14, &value);
     code_address(c, operand, false);
     if (!c->writes)
-        operand->value = (int64_t)value;
+        operand->value = (int64_t)value, operand->width = (uint8_t)width;
 }
 
 static unsigned element_of(enum native_modifier word) {
@@ -224,11 +225,20 @@ static void code_whole_number(struct coder *c, struct native_operand *operand) {
 
 static void code_local(struct coder *c, struct native_operand *operand) {
     uint64_t value = (uint64_t)operand->value;
+    struct native_operand address = {.reg = NATIVE_NO_ADDRESS};
     if (c->writes)
-        c->fits &= operand->kind == NATIVE_MEMORY && operand->reg == TESLA_ZERO && operand->value >= 0;
+        c->fits &= operand->value >= 0 &&
+                   (operand->kind == NATIVE_SHARED || (operand->kind == NATIVE_MEMORY && operand->reg == TESLA_ZERO));
+    if (c->writes && operand->kind == NATIVE_SHARED)
+        address.reg = operand->reg;
     field(c, 9, 16, &value);
-    if (!c->writes)
-        *operand = (struct native_operand){.kind = NATIVE_MEMORY, .reg = TESLA_ZERO, .value = (int64_t)value};
+    code_address(c, &address, false);
+    if (c->writes)
+        return;
+    const bool is_fixed = address.reg == NATIVE_NO_ADDRESS;
+    *operand = (struct native_operand){.kind = is_fixed ? NATIVE_MEMORY : NATIVE_SHARED,
+                                       .reg = is_fixed ? TESLA_ZERO : address.reg,
+                                       .value = (int64_t)value};
 }
 
 static void code_address_destination(struct coder *c, struct native_operand *operand) {
@@ -267,6 +277,18 @@ static void code_zero(struct coder *c, struct native_operand *operand) {
         *operand = (struct native_operand){.kind = NATIVE_IMMEDIATE};
 }
 
+/* Only CAS has two values: of others R0 there says that there is none. */
+static void code_third_value(struct coder *c, const struct native_inst *inst, struct native_operand *operand) {
+    const bool is_cas = inst->modifiers[0] == MODIFIER_CAS;
+    if (c->writes && operand->kind == NATIVE_NONE)
+        return;
+    code_register(c, 46, 7, false, operand);
+    if (!is_cas && c->writes)
+        c->fits &= operand->reg != 0;
+    else if (!is_cas && operand->reg == 0)
+        *operand = (struct native_operand){.kind = NATIVE_NONE};
+}
+
 static void code_operand(struct coder *c, char place, struct native_inst *inst, unsigned n) {
     struct native_operand *operand = &inst->operands[n];
     switch (place) {
@@ -287,12 +309,11 @@ static void code_operand(struct coder *c, char place, struct native_inst *inst, 
     case 'R': code_register(c, 9, 6, false, operand); break;
     case 'm': code_register(c, 46, 7, false, operand); break;
     case 'j': code_register(c, 16, 7, false, operand); break;
-    case 'k':
-        if (!c->writes || operand->kind != NATIVE_NONE)
-            code_register(c, 46, 7, false, operand);
-        break;
+    case 'k': code_third_value(c, inst, operand); break;
     case 'c': code_constant(c, 9, 14, false, operand); break;
-    case 'g': code_far_shared(c, operand, element_of(inst->modifiers[0])); break;
+    case 'g':
+        code_far_shared(c, operand, element_of(inst->modifiers[0]), n == 1 ? inst->modifiers[0] : MODIFIER_NONE);
+        break;
     case 'G': code_memory(c, 16, operand); break;
     case 'J': code_memory(c, 23, operand); break;
     case 'l': code_local(c, operand); break;

@@ -103,7 +103,7 @@ static void lower_variables(const struct module *module, struct native_program *
     }
 }
 
-static enum status lower_kernel(const struct module *module, const struct function *kernel,
+static enum status lower_within(const struct module *module, const struct function *kernel,
                                 const struct lowering *lowering, struct native_program *program,
                                 struct native_kernel *out, struct report *report) {
     struct body *flat, *legal;
@@ -138,6 +138,8 @@ static enum status lower_kernel(const struct module *module, const struct functi
         uniform_loads(&machine);
     predicate_hammocks(&machine);
     shape(&machine);
+    if (lowering->isa == NATIVE_TESLA)
+        fit_tesla(&machine);
     status = allocate(&machine, &out->register_count);
     if (status != STATUS_OK)
         return status;
@@ -152,6 +154,19 @@ static enum status lower_kernel(const struct module *module, const struct functi
     for (unsigned i = 0; i < kernel->param_count; i++)
         out->params[i] = (struct native_param){(uint32_t)kernel->params[i]->offset, (uint32_t)kernel->params[i]->bytes};
     return STATUS_OK;
+}
+
+/* A kernel of Tesla with more registers than all instructions reach is made once more with those. */
+static enum status lower_kernel(const struct module *module, const struct function *kernel,
+                                const struct lowering *lowering, struct native_program *program,
+                                struct native_kernel *out, struct report *report) {
+    const enum status status = lower_within(module, kernel, lowering, program, out, report);
+    if (status != STATUS_OK || lowering->isa != NATIVE_TESLA || out->register_count <= TESLA_NEAR_REGISTERS ||
+        native_is_encoded(NATIVE_TESLA, out))
+        return status;
+    struct lowering fewer = *lowering;
+    fewer.registers = TESLA_NEAR_REGISTERS;
+    return lower_within(module, kernel, &fewer, program, out, report);
 }
 
 enum status native_lower(const struct module *module, const char *kernel, const struct lowering *lowering,

@@ -12,6 +12,7 @@
 
 /* Banks of the numbers of a program. */
 enum { TESLA_LITERALS = 1, FERMI_LITERALS = 16 };
+enum { TESLA_NEAR_REGISTERS = 64 }; /* that sums with numbers and halves reach */
 
 struct machine_inst {
     struct native_inst
@@ -103,6 +104,8 @@ enum status select_tesla(const struct body *body, struct machine_kernel *machine
 enum status allocate(struct machine_kernel *machine, uint32_t *register_count);
 /* Loads that are the same for all threads of a block become LDU and LD_LDU (Fermi). */
 void uniform_loads(struct machine_kernel *machine);
+/* Every instruction of Tesla gets a form that has an encoding, as far as there is one for its operation. */
+void fit_tesla(struct machine_kernel *machine);
 /* Short sides of branches become instructions under guards. */
 void predicate_hammocks(struct machine_kernel *machine);
 /* Loops with one way back and one way out, tokens where lanes part and meet: after it every block has its tokens in its

@@ -52,7 +52,9 @@ enum {
     FERMI_PARAM_BASE = 0x20, /* c[0x0][0x20]: the kernel's parameters */
     FERMI_SIZES_BASE = 0x8,  /* c[0x0][0x8]: sizes of the block and the grid in x, y, z, four bytes each */
     TESLA_PARAM_BASE = 0x10, /* g[0x4] in words: the kernel's parameters; its shared variables lie behind them */
+    TESLA_ENVIRONMENT = 15,  /* c[0xf], where a program gives no such bank: environment registers, a word each */
     FERMI_INST_BYTES = 8,
+    TESLA_SHORT_BYTES = 4,
     NATIVE_VARIABLE_ALIGN = 256,
 };
 
@@ -220,6 +222,8 @@ void native_resolve(struct native_program *program, const uint64_t *addresses);
 bool native_decode(enum native_isa isa, uint64_t encoding, uint32_t address, struct native_inst *out);
 /* False: no encoding is known, or an operand does not fit. */
 bool native_encode(enum native_isa isa, const struct native_inst *inst, uint64_t *out);
+/* Every instruction of the kernel has one. */
+bool native_is_encoded(enum native_isa isa, const struct native_kernel *kernel);
 /* Those of Tesla; decoding gives the number of bytes, 0: not known. */
 bool encode_tesla(const struct native_inst *inst, uint64_t *out);
 unsigned decode_tesla(uint64_t encoding, uint32_t address, struct native_inst *out);

@@ -161,7 +161,15 @@ static bool parse_memory(struct native_parser *parser, struct native_operand *ou
            out->value <= INT32_MAX;
 }
 
-/* global14 [R4], local [R4] of Tesla. */
+/* "A1+0x8]", "A1]", "0x8]" behind the bracket. */
+static bool parse_addressed(struct native_parser *parser, struct native_operand *out) {
+    out->kind = NATIVE_SHARED, out->reg = NATIVE_NO_ADDRESS, out->value = 0;
+    if (parse_address_register(parser, &out->reg) && !parse_character(parser, '+'))
+        return parse_character(parser, ']');
+    return parse_number(parser, &out->value) && out->value >= 0 && out->value <= 0xffff && parse_character(parser, ']');
+}
+
+/* global14 [R4], local [R4], local [A1+0x8] of Tesla. */
 static bool parse_space(struct native_parser *parser, const char *space, struct native_operand *out) {
     unsigned number = 0;
     parse_blanks(parser);
@@ -172,6 +180,10 @@ static bool parse_space(struct native_parser *parser, const char *space, struct 
     if (*space == 'g' && (!parse_digits(parser, &number) || number > 15))
         return false;
     out->bank = (uint8_t)number;
+    const char *start = parser->at;
+    if (*space == 'l' && parse_character(parser, '[') && (parse_blanks(parser), *parser->at == 'A'))
+        return parse_addressed(parser, out);
+    parser->at = start;
     return parse_memory(parser, out);
 }
 
@@ -201,15 +213,8 @@ static bool parse_width(struct native_parser *parser, struct native_operand *out
 }
 
 static bool parse_shared(struct native_parser *parser, struct native_operand *out) {
-    out->kind = NATIVE_SHARED;
-    out->reg = NATIVE_NO_ADDRESS;
-    out->value = 0;
-    if (!parse_word(parser, "g") || !parse_character(parser, '['))
-        return false;
-    if (parse_address_register(parser, &out->reg) && !parse_character(parser, '+'))
-        return parse_character(parser, ']') && parse_width(parser, out);
-    return parse_number(parser, &out->value) && out->value >= 0 && out->value <= 0xffff &&
-           parse_character(parser, ']') && parse_width(parser, out);
+    return parse_word(parser, "g") && parse_character(parser, '[') && parse_addressed(parser, out) &&
+           parse_width(parser, out);
 }
 
 /* A float as later disassemblers write it, 0.5 or -2.5e-05, as the bits of its type; false: none is next. Whole numbers are

@@ -81,7 +81,7 @@ static void put_operand(struct text_line *line, enum native_isa isa, char shape,
         text_put(line, "]");
         break;
     case NATIVE_SHARED:
-        text_put(line, "g [");
+        text_put(line, shape == 'l' ? "local [" : "g [");
         if (operand->reg != NATIVE_NO_ADDRESS)
             text_put(line, "A%u+", operand->reg);
         put_number(line, operand->value);

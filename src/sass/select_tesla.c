@@ -137,7 +137,7 @@ static void select_compare(struct selector *s, const struct inst *inst) {
                                             .reg = (uint8_t)word_of_compare((enum compare)inst->compare)},
                     NO_UNIT);
     if (!is_float)
-        tesla_modify(s, made, NATIVE_SLOT_SIGN, inst->type == TYPE_U32 ? MODIFIER_U32 : MODIFIER_S32);
+        tesla_modify(s, made, NATIVE_SLOT_SIGN, inst->type == TYPE_U32 ? MODIFIER_NONE : MODIFIER_S32);
     if (!combines)
         return;
     made->whole = true;
@@ -198,7 +198,7 @@ static void select_special(struct selector *s, const struct inst *inst) {
                                      SPECIAL_NCTAID_Y, SPECIAL_CTAID_X, SPECIAL_CTAID_Y};
     for (unsigned i = 0; i < sizeof halves; i++)
         if (halves[i] == special) { /* g[] begins with them, in 16 bits each */
-            struct machine_inst *made = tesla_emit(s, TESLA_MOV, inst);
+            struct machine_inst *made = tesla_emit(s, TESLA_I2I, inst);
             tesla_put_unit(made, inst->dst[0].reg);
             machine_operand(made,
                             (struct native_operand){.kind = NATIVE_SHARED,
@@ -206,7 +206,8 @@ static void select_special(struct selector *s, const struct inst *inst) {
                                                     .width = MODIFIER_U16,
                                                     .value = (int64_t)i + 1},
                             NO_UNIT);
-            tesla_modify(s, made, NATIVE_SLOT_SHORT, MODIFIER_U16);
+            tesla_modify(s, made, NATIVE_SLOT_TO_INT, MODIFIER_U32);
+            tesla_modify(s, made, NATIVE_SLOT_FROM_INT, MODIFIER_U16);
             return;
         }
     struct machine_inst *made = tesla_emit(s, TESLA_S2R, inst);
@@ -272,7 +273,7 @@ static void forget(struct selector *s, const struct inst *inst) {
 }
 
 static enum status select_plain(struct selector *s, const struct inst *inst) {
-    const enum native_modifier sign = inst->type == TYPE_S32 ? MODIFIER_S32 : MODIFIER_U32;
+    const enum native_modifier sign = inst->type == TYPE_S32 ? MODIFIER_S32 : MODIFIER_NONE;
     switch ((enum op)inst->op) {
     case OP_ADD:
     case OP_SUB: select_sum(s, inst); break;

@@ -151,12 +151,22 @@ static void load_shared(struct selector *s, const struct inst *inst) {
     for (unsigned n = 0; n < words; n++, offset += bytes) {
         const unsigned i = kept == NO_UNIT ? n : n < kept ? n : n + 1 < words ? n + 1 : kept;
         const struct native_operand from = shared_operand(s, inst, &address, offset + (i - n) * bytes, bytes);
+        const bool extends = words == 1 && inst->type == TYPE_S8; /* bytes come without their sign */
+        const uint32_t loaded = extends ? fresh(s) : inst->dst[i].reg;
         struct machine_inst *made = tesla_emit(s, TESLA_G2R, inst);
-        tesla_put_unit(made, inst->dst[i].reg);
+        tesla_put_unit(made, loaded);
         struct native_operand operand = from;
-        operand.width = (uint8_t)width_word(words > 1 ? TYPE_B32 : (enum type)inst->type);
+        operand.width = (uint8_t)width_word(words > 1 ? TYPE_B32 : extends ? TYPE_U8 : (enum type)inst->type);
         machine_operand(made, operand, NO_UNIT);
         tesla_modify(s, made, NATIVE_SLOT_SIZE, (enum native_modifier)operand.width);
+        if (!extends)
+            continue;
+        made->whole = true;
+        made = tesla_emit(s, TESLA_I2I, inst);
+        tesla_put_unit(made, inst->dst[i].reg);
+        tesla_put_unit(made, loaded);
+        tesla_modify(s, made, NATIVE_SLOT_TO_INT, MODIFIER_S32);
+        tesla_modify(s, made, NATIVE_SLOT_FROM_INT, MODIFIER_S8);
     }
 }
 
@@ -171,7 +181,7 @@ static void store_shared(struct selector *s, const struct inst *inst) {
         tesla_put(made, &value);
         const enum native_modifier size = width_word(words > 1 ? TYPE_B32 : (enum type)inst->type);
         tesla_modify(s, made, NATIVE_SLOT_SIZE, size);
-        tesla_modify(s, made, NATIVE_SLOT_SIZE, size);
+        tesla_modify(s, made, NATIVE_SLOT_SIZE, MODIFIER_U32); /* of a whole register */
     }
 }
 
@@ -206,9 +216,33 @@ static void put_tuple(struct machine_inst *made, uint32_t first, unsigned count)
     tesla_put_unit(made, first);
 }
 
+/* global14[R], or local[A + k]. */
+static struct tesla_source far_operand(struct selector *s, const struct inst *inst) {
+    enum { OFFSET_LIMIT = 0x10000 };
+    const struct operand *address = &inst->src[0];
+    const uint32_t offset = (uint32_t)address->imm;
+    struct tesla_source out = {.operand = {.kind = NATIVE_MEMORY, .bank = 14, .reg = TESLA_ZERO}, .unit = NO_UNIT};
+    if (inst->space != SPACE_LOCAL) {
+        out.unit = address_sum(s, inst, address, offset).unit;
+        return out;
+    }
+    out.operand.bank = 0;
+    const bool near = offset < OFFSET_LIMIT;
+    out.operand.value = near ? offset : 0;
+    if (!address->has_reg && near)
+        return out;
+    const bool plain = near && address->has_reg && s->facts[address->reg].kind == FACT_NONE;
+    const uint32_t base = plain ? address->reg : address_sum(s, inst, address, near ? 0 : offset).unit;
+    if (base == NO_UNIT)
+        return out; /* 0 */
+    out.operand.kind = NATIVE_SHARED;
+    out.operand.reg = (uint8_t)address_register(s, inst, base, 0);
+    return out;
+}
+
 static void load_far(struct selector *s, const struct inst *inst) {
     const unsigned words = inst->dst_count;
-    const struct tesla_source base = address_sum(s, inst, &inst->src[0], (uint32_t)inst->src[0].imm);
+    const struct tesla_source from = far_operand(s, inst);
     uint32_t units[4] = {0};
     for (unsigned i = 0; i < words; i++)
         units[i] = inst->dst[i].reg;
@@ -219,7 +253,7 @@ static void load_far(struct selector *s, const struct inst *inst) {
         machine_group(s->machine, units, words);
     struct machine_inst *made = tesla_emit(s, inst->space == SPACE_LOCAL ? TESLA_LLD : TESLA_GLD, inst);
     put_tuple(made, units[0], words);
-    put_memory(made, &base);
+    tesla_put(made, &from);
     tesla_modify(s, made, NATIVE_SLOT_WIDTH_TESLA, width_word((enum type)inst->type));
     for (unsigned i = 0; copied && i < words; i++) {
         struct machine_inst *move = tesla_emit(s, TESLA_MOV, inst);
@@ -230,14 +264,14 @@ static void load_far(struct selector *s, const struct inst *inst) {
 
 static void store_far(struct selector *s, const struct inst *inst) {
     const unsigned words = inst->src_count - 2u;
-    const struct tesla_source base = address_sum(s, inst, &inst->src[0], (uint32_t)inst->src[0].imm);
+    const struct tesla_source to = far_operand(s, inst);
     struct tesla_source value = {.unit = NO_UNIT};
     if (words > 1)
         value = (struct tesla_source){.operand = {.kind = NATIVE_REG}, .unit = tuple_of(s, inst, &inst->src[2], words)};
     else
         value = tesla_register(s, &inst->src[2]);
     struct machine_inst *made = tesla_emit(s, inst->space == SPACE_LOCAL ? TESLA_LST : TESLA_GST, inst);
-    put_memory(made, &base);
+    tesla_put(made, &to);
     made->widths[1] = (uint8_t)words;
     tesla_put(made, &value);
     tesla_modify(s, made, NATIVE_SLOT_WIDTH_TESLA, width_word((enum type)inst->type));

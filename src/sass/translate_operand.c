@@ -115,9 +115,12 @@ static struct operand tesla_constant(struct translation *t, const struct native_
     struct operand address;
     if (find_link(t, operand->bank, operand->value * bytes, bytes, &address))
         return address;
-    if (!translate_bank(t->kernel, operand->bank, operand->value * bytes, bytes, &value))
-        return refuse_constant(t, operand);
-    return translate_number(value);
+    if (translate_bank(t->kernel, operand->bank, operand->value * bytes, bytes, &value))
+        return translate_number(value);
+    if (operand->bank == TESLA_ENVIRONMENT && bytes == 4 && operand->value >= 0 &&
+        operand->value <= SPECIAL_ENVREG_LAST - SPECIAL_ENVREG0)
+        return (struct operand){.kind = OPERAND_SPECIAL, .reg = SPECIAL_ENVREG0 + (unsigned)operand->value};
+    return refuse_constant(t, operand);
 }
 
 static struct operand pack(struct translation *t, unsigned reg) {

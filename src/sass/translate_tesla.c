@@ -141,7 +141,9 @@ static enum type width_type(enum native_modifier width, unsigned *registers) {
 static struct operand address_of(const struct translation *t, unsigned n) {
     const struct native_operand *operand = &t->inst->operands[n];
     struct operand address = {.kind = OPERAND_ADDRESS, .imm = (uint64_t)operand->value};
-    if (operand->reg == TESLA_ZERO)
+    if (operand->kind == NATIVE_SHARED)
+        address.has_reg = true, address.reg = REGISTER_A + operand->reg;
+    else if (operand->reg == TESLA_ZERO)
         address.imm = (uint32_t)address.imm;
     else
         address.has_reg = true, address.reg = operand->reg;
@@ -346,7 +348,7 @@ static void translate_float(struct translation *t) {
 }
 
 static void translate_integer(struct translation *t) {
-    const enum type type = translate_type_or(translate_word(t, 0), TYPE_S32), wide = wide_type(type);
+    const enum type type = translate_type_or(translate_word(t, 0), TYPE_U32), wide = wide_type(type);
     switch ((enum tesla_row)t->inst->row) {
     case TESLA_IADD: add(t, TYPE_S32, (struct operation){.op = OP_ADD}, translate_word(t, 0)); break;
     case TESLA_IADD32:

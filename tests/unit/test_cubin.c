@@ -25,6 +25,17 @@ static const char rich[] =
     "/*0018*/ FADD R0, R0, c [0x2] [0x0];\n/*0020*/ BRX R0 0x0;\n/*0028*/ BAR.RED.POPC RZ, RZ;\n/*0050*/ EXIT;\n"
     "Function : second\n.constant 0x2 0x0 0x3f800000 0x5\nMOV R60, c [0x2] [0x4];\nEXIT;\n";
 
+/* Tesla: instructions of 4 and 8 bytes, a gap, banks 0 and 1, which are the program's own, and variables. */
+static const char tesla[] =
+    "code for sm_13\n.variable 20 table\n.init 0x1 0x2 0x3\n.variable 64 zeros\n"
+    "Function : first\n.params 12\n.param 0 4\n.param 4 8\n.shared 72\n.local 16\n.reqntid 64 1 1\n"
+    ".constant 0x0 0x0 0x7\n.constant 0x1 0x0 0x3ff 0x3f800000\n.constant 0xe 0x0 0x0\n.address 0xe 0x0 4 table 8\n"
+    "/*0000*/ IADD32 R3, g [0x4], R5;\n/*0004*/ IADD32 R0, R5, R2;\n/*0008*/ LOP.AND R2, R0, c [0x1] [0x0];\n"
+    "/*0010*/ MVC R3, c [0xe] [0x0];\n/*0018*/ MVC R4, c [0xf] [0x3];\n/*0020*/ R2A A1, R1, 0x2;\n"
+    "/*0028*/ LST.U32 local [A1+0x8], R2;\n/*0030*/ BAR.ARV.WAIT b1, 0xfff;\n/*0040*/ GST.U32 global14 [R3], R2;\n"
+    "/*0048*/ MOV32 R5, R3;\n/*0050*/ EXIT;\n"
+    "Function : second\n.constant 0x0 0x0 0x7\n.constant 0x1 0x0 0x3ff 0x3f800000\nMVC R6, c [0x0] [0x0];\nEXIT;\n";
+
 static const uint8_t *write_text(struct arena *arena, const char *listing, size_t *length, const char **print) {
     struct native_program program;
     struct report report = {0};
@@ -43,8 +54,9 @@ static void what_is_written_is_read_back(void **state) {
     (void)state;
     static const char odd[] =
         "code for sm_20\nFunction : k\n.params 9\n.param 0 8\n.param 8 1\nMOV R1, c [0x0] [0x20];\nEXIT;\n";
-    static const char *const listings[] = {three_params, rich, odd};
-    for (unsigned i = 0; i < 3; i++) {
+    static const char *const listings[] = {three_params, rich, odd, tesla};
+    static const uint32_t registers[] = {2, 4, 2, 6};
+    for (unsigned i = 0; i < 4; i++) {
         struct arena arena = {0};
         struct report report = {0};
         struct native_program program = {0};
@@ -54,7 +66,7 @@ static void what_is_written_is_read_back(void **state) {
         if (cubin_read("k.cubin", bytes, length, &program, &report) != STATUS_OK)
             fail_msg("%s", report_text(&report));
         assert_string_equal(native_print(&program, true, &arena), print);
-        assert_int_equal(program.kernels[0].register_count, i == 1 ? 4 : 2);
+        assert_int_equal(program.kernels[0].register_count, registers[i]);
         native_free(&program);
         report_free(&report);
         arena_free(&arena);
@@ -112,15 +124,49 @@ static void files_are_laid_out_as_public_ones_are(void **state) {
     report_free(&report);
 }
 
+/* Tesla: no flags but the GPU, parameters in shared memory, banks 0 and 1 as any other. */
+static void tesla_has_parameters_in_shared_memory(void **state) {
+    (void)state;
+    static const uint8_t info[] = {0x04, 0x0b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x04, 0x00, 0x00, 0x00, /* offsets */
+                                   0x03, 0x18, 0x0c, 0x00,                                                 /* bytes */
+                                   0x04, 0x17, 0x0c, 0x00, 0xff, 0xff, 0xff, 0xff, 0x01, 0x00, 0x04, 0x00,
+                                   0x00, 0xf0, 0x21, 0x00, /* each */
+                                   0x04, 0x17, 0x0c, 0x00, 0xff, 0xff, 0xff, 0xff, 0x00, 0x00, 0x00, 0x00,
+                                   0x00, 0xf0, 0x11, 0x00, 0x04, 0x10, 0x0c, 0x00, 0x40, 0x00, 0x00, 0x00,
+                                   0x01, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00}; /* threads */
+    struct arena arena = {0};
+    struct report report = {0};
+    struct elf_file file;
+    size_t length;
+    const char *print;
+    const uint8_t *bytes = write_text(&arena, tesla, &length, &print);
+    assert_int_equal(elf_read("k", bytes, length, &arena, &file, &report), STATUS_OK);
+    assert_int_equal(file.flags, 0xd000d);
+    assert_false(file.wide);
+    const struct elf_section *text = find(&file, ".text.first");
+    assert_int_equal(text->byte_count, 0x58);
+    assert_int_equal(text->flags, 0x200006);                                 /* barriers up to b1 */
+    assert_memory_equal(text->bytes, "\x0c\xe8\x05\x21\x00\x8a\x02\x20", 8); /* as in public listings */
+    assert_memory_equal(text->bytes + 0x38, "\0\0\0\0\0\0\0\0", 8);
+    assert_int_equal(find(&file, ".nv.info.first")->byte_count, sizeof info);
+    assert_memory_equal(find(&file, ".nv.info.first")->bytes, info, sizeof info);
+    assert_int_equal(find(&file, ".nv.constant0")->byte_count, 4);
+    assert_int_equal(find(&file, ".nv.constant1.first")->byte_count, 8); /* literals are a kernel's own */
+    assert_int_equal(find(&file, ".nv.constant1.second")->byte_count, 8);
+    assert_int_equal(find(&file, ".rel.nv.constant14.first")->relocations[0].type, CUBIN_R_32);
+    assert_int_equal(find(&file, ".nv.shared.first")->byte_count, 72);
+    arena_free(&arena);
+    report_free(&report);
+}
+
 /* Every prefix, and every byte changed in three ways: read, and then the same again when written and read, or refused in
  * words that name the file. */
-static void harmed_files_are_read_or_refused(void **state) {
-    (void)state;
+static void harm(const char *listing) {
     static const uint8_t changes[] = {0x01, 0x80, 0xff};
     struct arena arena = {0};
     size_t length, read = 0, refused = 0;
     const char *print;
-    const uint8_t *bytes = write_text(&arena, rich, &length, &print);
+    const uint8_t *bytes = write_text(&arena, listing, &length, &print);
     for (size_t at = 0; at < 4 * length; at++) {
         struct arena scratch = {0};
         struct report report = {0};
@@ -150,6 +196,12 @@ static void harmed_files_are_read_or_refused(void **state) {
     assert_true(read > 100);
     assert_true(refused > length);
     arena_free(&arena);
+}
+
+static void harmed_files_are_read_or_refused(void **state) {
+    (void)state;
+    harm(rich);
+    harm(tesla);
 }
 
 /* One place of the file changed. */
@@ -184,6 +236,13 @@ static void what_is_not_known_is_refused_by_section_and_byte(void **state) {
     expect_refusal(rich, ".rel.nv.constant14.first", 8, 6,
                    "section '.nv.constant14.first', byte 0x0: unsupported: a relocation of type 6 by symbol 'table'");
     expect_refusal(rich, ".rel.nv.constant14.first", 0, 4, "unsupported: a relocation of type 2 by symbol 'zeros'");
+    expect_refusal(tesla, NULL, 36, 14, "unsupported: a cubin for sm_14");
+    expect_refusal(tesla, ".text.first", 4, 0x06,
+                   "section '.text.first', byte 0x4: unsupported: no instruction is known");
+    expect_refusal(tesla, ".text.first", 4, 0x85,
+                   "section '.text.first', byte 0x4: unsupported: no instruction is known");
+    expect_refusal(tesla, ".nv.info.first", 13, 0x19, "unsupported: parameters in a constant bank of Tesla");
+    expect_refusal(three_params, ".nv.info.scan", 29, 0x18, "unsupported: parameters in shared memory of Fermi");
 }
 
 static void what_a_file_cannot_hold_is_refused(void **state) {
@@ -198,9 +257,16 @@ static void what_a_file_cannot_hold_is_refused(void **state) {
     assert_int_equal(cubin_write(&program, &arena, &bytes, &length, &report), STATUS_INVALID);
     assert_non_null(strstr(report_text(&report), "'k': constants in bank 0 or 1"));
     native_free(&program);
-    assert_int_equal(native_parse("k.sass", "code for sm_13\nFunction : k\nEXIT;\n", &program, &report), STATUS_OK);
-    assert_int_equal(cubin_write(&program, &arena, &bytes, &length, &report), STATUS_INVALID);
-    native_free(&program);
+    static const char *const refused[][2] = {
+        {"S2R R1, SR_LaneId;\nEXIT;\n", "no encoding is known for\n  /*0000*/ S2R R1, SR_LaneId;"},
+        {"MOV32 R1, R2;\nMVI R3, 0x7;\nEXIT;\n", "at an address that its bytes do not divide"}};
+    for (unsigned i = 0; i < 2; i++) {
+        const char *listing = arena_printf(&arena, "code for sm_13\nFunction : k\n%s", refused[i][0]);
+        assert_int_equal(native_parse("k.sass", listing, &program, &report), STATUS_OK);
+        assert_int_equal(cubin_write(&program, &arena, &bytes, &length, &report), STATUS_INVALID);
+        assert_non_null(strstr(report_text(&report), refused[i][1]));
+        native_free(&program);
+    }
     arena_free(&arena);
     report_free(&report);
 }
@@ -209,6 +275,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read_back),
         cmocka_unit_test(files_are_laid_out_as_public_ones_are),
+        cmocka_unit_test(tesla_has_parameters_in_shared_memory),
         cmocka_unit_test(harmed_files_are_read_or_refused),
         cmocka_unit_test(what_is_not_known_is_refused_by_section_and_byte),
         cmocka_unit_test(what_a_file_cannot_hold_is_refused),

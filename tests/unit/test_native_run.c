@@ -418,7 +418,8 @@ static void an_indirect_branch_leads_to_what_its_table_says(void **state) {
 /* ---- Tesla ---- */
 
 #define TESLA(body)                                                                                                    \
-    "code for sm_13\nFunction : k\n.params 8\n.shared 256\n.constant 0x1 0x0 0x3f800000 0x000503ff\nI2I.U32.U16 R1, "  \
+    "code for sm_13\nFunction : k\n.params 8\n.shared 256\n.local 256\n.constant 0x1 0x0 0x3f800000 "                  \
+    "0x000503ff\nI2I.U32.U16 R1, "                                                                                     \
     "R0L;\n"                                                                                                           \
     "SHL R5, R1, 0x2;\nIADD R5, g [0x4], R5;\nGLD.U32 R2, global14 [R5];\nIADD32I R6, R5, 0x80;\n"                     \
     "GLD.U32 R3, global14 [R6];\n" body "\nIADD32I R6, R5, 0x100;\nGST.U32 global14 [R6], R4;\nRET;\n"
@@ -433,6 +434,10 @@ static void an_indirect_branch_leads_to_what_its_table_says(void **state) {
     X("LOP.AND.U16 R4L, R2H, c [0x1] [0x2];\nI2I.U32.U16 R4, R4L;", a >> 16 & 0x3ff)                                   \
     X("IADD R4, g [0x5], -R2;", 5 - a)                                                                                 \
     X("ISET.S32.C1 R4, R2, R3, LT;", (int32_t)a < (int32_t)b ? UINT32_MAX : 0)                                         \
+    X("ISET R4, R2, R3, LT;", a < b ? UINT32_MAX : 0)                                                                  \
+    X("IMAX R4, R2, R3;", a > b ? a : b)                                                                               \
+    X("R2A A1, R1, 0x2;\nLST.U32 local [A1+0x8], R2;\nLLD.U32 R4, local [A1+0x8];", a)                                 \
+    X("MVC R4, c [0xf] [0x3];", 0)                                                                                     \
     X("ISET.S32.C1 o [0x7f], R2, R3, LT;\nMOV R4, R2;\nIADD R4 (C1.NE), R4, R3;", (int32_t)a < (int32_t)b ? a + b : a) \
     X("IADD.C0 R4, R2, R3;\nMVI R4 (C0.LT), 0x7;", (int32_t)(a + b) < 0 ? 7 : a + b)                                   \
     X("IMIN.S32 R4, R2, R3;", smaller(a, b))                                                                           \
