@@ -32,6 +32,9 @@ enum {
     CUBIN_REGISTER_SHIFT = 24, /* in info of .text.K: registers; below, the symbol of the section */
     CUBIN_R_32 = 1,
     CUBIN_R_64 = 2,
+    CUBIN_R_ABS32_26 = 5, /* 32 bits of an instruction from bit 26 on: the address, its lower, its upper half */
+    CUBIN_R_ABS32_LO_26 = 10,
+    CUBIN_R_ABS32_HI_26 = 11,
 };
 
 /* Records of .nv.info: a byte each for format and attribute, then two of value or length. */

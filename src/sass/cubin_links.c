@@ -123,14 +123,62 @@ static void link_variables(struct cubin_reader *r, const struct elf_section *sec
         }
 }
 
+static uint32_t code_bank(uint32_t type) {
+    return type == CUBIN_R_ABS32_26      ? NATIVE_CODE
+           : type == CUBIN_R_ABS32_LO_26 ? NATIVE_CODE_LOW
+           : type == CUBIN_R_ABS32_HI_26 ? NATIVE_CODE_HIGH
+                                         : 0;
+}
+
+/* An instruction's number: what is added stands in its place, or beside the relocation; of an upper half only there. */
+static bool link_inst(struct cubin_reader *r, const struct elf_section *section, struct native_kernel *kernel,
+                      const struct elf_relocation *item) {
+    const uint32_t bank = code_bank(item->type);
+    struct native_operand *number =
+        item->offset <= UINT32_MAX ? native_number_at(r->program->isa, kernel, (uint32_t)item->offset) : NULL;
+    const bool is_beside = section->type == ELF_RELA;
+    if (!bank || !number || !r->variable_of[item->symbol] ||
+        (number->value && (is_beside || bank == NATIVE_CODE_HIGH)) || item->addend < INT32_MIN ||
+        item->addend > INT32_MAX)
+        return false;
+    kernel->links[kernel->link_count++] =
+        (struct native_link){.bank = bank,
+                             .offset = (uint32_t)item->offset,
+                             .bytes = 4,
+                             .variable = r->variable_of[item->symbol] - 1,
+                             .addend = is_beside ? item->addend : (int32_t)(uint32_t)number->value};
+    number->value = 0;
+    return true;
+}
+
+static void link_code(struct cubin_reader *r, const struct elf_section *section, const struct elf_section *of,
+                      struct native_kernel *kernel) {
+    bool *taken = ARENA_ARRAY(&r->program->arena, bool, of->byte_count / FERMI_INST_BYTES + 1);
+    kernel->links = grow(r, kernel->links, kernel->link_count, section->relocation_count);
+    for (uint32_t i = 0; i < section->relocation_count; i++) {
+        const struct elf_relocation *item = &section->relocations[i];
+        const struct elf_symbol *symbol = &r->file.symbols[item->symbol];
+        const bool is_inside = item->offset < of->byte_count;
+        bool *here = &taken[is_inside ? item->offset / FERMI_INST_BYTES : 0];
+        if (!is_inside || *here || !link_inst(r, section, kernel, item)) {
+            cubin_refuse(r, of, item->offset, "unsupported: a relocation of type %u by %s '%.80s' here",
+                         (unsigned)item->type, symbol->type == ELF_SYMBOL_FUNCTION ? "function" : "symbol",
+                         symbol->name);
+            return;
+        }
+        *here = true;
+    }
+}
+
 void cubin_read_links(struct cubin_reader *r, const struct elf_section *section) {
     const struct elf_section *of = &r->file.sections[section->info];
     uint32_t number;
     const char *name;
     const bool is_bank = cubin_bank(of->name, &number, &name), is_variable = strcmp(of->name, ".nv.global.init") == 0;
+    struct native_kernel *kernel = strncmp(of->name, ".text.", 6) == 0 ? cubin_kernel(r, of->name + 6) : NULL;
     if (!section->relocation_count || (!is_bank && !is_variable && !(of->flags & ELF_ALLOC)))
         return; /* of what is left out as a whole */
-    if (r->relocated[section->info] || !check_relocations(r, section, of)) {
+    if (r->relocated[section->info] || (!kernel && !check_relocations(r, section, of))) {
         if (!r->failed)
             cubin_refuse(r, section, 0, "a second section of relocations for '%s'", of->name);
         return;
@@ -138,7 +186,9 @@ void cubin_read_links(struct cubin_reader *r, const struct elf_section *section)
     r->relocated[section->info] = true;
     if (is_variable)
         link_variables(r, section, of);
-    if (!is_variable && !is_bank)
+    else if (kernel)
+        link_code(r, section, of, kernel);
+    else if (!is_bank)
         cubin_refuse(r, of, section->relocations[0].offset,
                      "unsupported: a relocation of type %u by symbol '%.80s' here",
                      (unsigned)section->relocations[0].type, r->file.symbols[section->relocations[0].symbol].name);

@@ -315,6 +315,8 @@ static enum status read_program(struct cubin_reader *r, const uint8_t *bytes, si
     for (unsigned i = 0; i < program->kernel_count; i++) {
         native_sort_banks(&program->kernels[i]);
         cubin_sort_links(program->kernels[i].links, program->kernels[i].link_count);
+        if (!r->failed)
+            native_read_tables(program->isa, &program->kernels[i], &program->arena);
     }
     return r->failed ? STATUS_INVALID : STATUS_OK;
 }

@@ -131,6 +131,26 @@ static void add_relocations(struct cubin_writer *w, const char *name, unsigned s
     cubin_add_section(w, relocations);
 }
 
+/* Addresses in instructions; what is added to them stands beside. */
+static void add_code_relocations(struct cubin_writer *w, const struct native_kernel *kernel, unsigned text) {
+    static const uint8_t types[] = {CUBIN_R_ABS32_26, CUBIN_R_ABS32_LO_26, CUBIN_R_ABS32_HI_26};
+    struct elf_relocation *items = ARENA_ARRAY(w->arena, struct elf_relocation, kernel->link_count + 1u);
+    struct elf_section relocations = {
+        .type = ELF_RELA, .link = ELF_SYMTAB_SECTION, .info = text, .align = w->wide ? 8 : 4, .relocations = items};
+    for (unsigned i = 0; i < kernel->link_count; i++) {
+        const struct native_link *link = &kernel->links[i];
+        if (link->bank >= NATIVE_CODE)
+            items[relocations.relocation_count++] =
+                (struct elf_relocation){.offset = link->offset,
+                                        .symbol = w->variable_symbol + link->variable,
+                                        .type = types[link->bank - NATIVE_CODE],
+                                        .addend = link->addend};
+    }
+    relocations.name = cubin_named(w, ".rela.text.", kernel->name);
+    if (relocations.relocation_count)
+        cubin_add_section(w, relocations);
+}
+
 static void add_bank(struct cubin_writer *w, const char *name, const struct native_kernel *kernel,
                      const struct native_bank *bank, unsigned text) {
     const struct link_list links = {.items = kernel->links, .count = kernel->link_count, .bank = bank->number};
@@ -200,6 +220,7 @@ static void add_kernel(struct cubin_writer *w, const struct native_kernel *kerne
     const unsigned text = add_text(w, kernel);
     const bool is_fermi = w->program->isa == NATIVE_FERMI;
     cubin_add_info(w, kernel, text, is_fermi ? add_launch_bank(w, kernel, text) : text);
+    add_code_relocations(w, kernel, text);
     add_reserved(w, ".nv.shared.", kernel, text, kernel->shared_bytes);
     add_reserved(w, ".nv.local.", kernel, text, kernel->local_bytes);
     for (unsigned i = 0; i < kernel->bank_count; i++)

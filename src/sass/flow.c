@@ -41,6 +41,7 @@ enum native_control native_control(enum native_isa isa, const struct native_inst
     } rows[] = {
         {FERMI_BRA + 1, TESLA_BRA + 1, CONTROL_BRANCH, OP_BRA},
         {FERMI_BRX + 1, 0, CONTROL_INDIRECT, OP_BRX},
+        {FERMI_BRX_TABLE + 1, 0, CONTROL_INDIRECT, OP_BRX},
         {FERMI_CAL + 1, TESLA_CAL + 1, CONTROL_CALL, OP_CALL},
         {FERMI_RET + 1, TESLA_RET + 1, CONTROL_RETURN, OP_PRET},
         {FERMI_EXIT + 1, TESLA_EXIT + 1, CONTROL_EXIT, OP_EXIT},

@@ -122,9 +122,11 @@ struct native_way {
 };
 
 /* `bytes` from `offset` on, of a bank or a variable, are the address of a variable + addend. */
+/* Banks of links in code: the number of 32 bits in the instruction at byte `offset` is the address, or a half of it. */
+enum { NATIVE_CODE = 32, NATIVE_CODE_LOW, NATIVE_CODE_HIGH };
 #define NATIVE_NO_VARIABLE UINT32_MAX /* of a function or in shared memory: the device knows it, no file does */
 struct native_link {
-    uint32_t bank; /* of links in variables 0 */
+    uint32_t bank; /* of links in variables 0; from NATIVE_CODE on in code */
     uint32_t offset, bytes;
     uint32_t variable;
     int64_t addend;
@@ -154,7 +156,7 @@ struct native_kernel {
     unsigned way_count;
     struct native_bank *banks;
     unsigned bank_count;
-    struct native_link *links; /* in its banks, which hold 0 there; by bank and offset, none over another */
+    struct native_link *links; /* in its banks and code, which hold 0 there; by bank and offset, none over another */
     unsigned link_count;
     uint32_t max_threads[3], required_threads[3]; /* of a block in x, y, z; 0: nobody has said */
     uint32_t line;
@@ -213,6 +215,10 @@ const char *native_inst_text(const struct native_program *program, const struct 
 /* program->text becomes that text, with encodings, and its lines those of kernels and instructions. */
 void native_give_text(struct native_program *program);
 void native_free(struct native_program *program);
+/* Where branches through a table of a bank lead, for those that the kernel says nothing of. */
+void native_read_tables(enum native_isa isa, struct native_kernel *kernel, struct arena *arena);
+/* The number of 32 bits in the instruction at an address, where it may be a variable's; NULL: there is none. */
+struct native_operand *native_number_at(enum native_isa isa, const struct native_kernel *kernel, uint32_t address);
 /* Addresses of all variables, in their order, go to where links ask for them; the program then has neither. */
 void native_resolve(struct native_program *program, const uint64_t *addresses);
 

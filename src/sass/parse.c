@@ -217,6 +217,7 @@ static void end_kernel(struct listing *listing) {
     kernel->banks = listing->banks.items, kernel->bank_count = listing->banks.count;
     native_sort_banks(kernel);
     parse_end_links(&listing->parser, &listing->links, kernel);
+    native_read_tables(listing->parser.program->isa, kernel, &listing->parser.program->arena);
     for (uint32_t i = 0; i < kernel->code_count; i++) {
         const uint32_t registers = used_registers(listing->parser.program->isa, &kernel->code[i]);
         const uint32_t params = used_params(listing->parser.program->isa, &kernel->code[i]);
@@ -334,21 +335,6 @@ void native_sort_banks(struct native_kernel *kernel) {
             const struct native_bank moved = kernel->banks[k];
             kernel->banks[k] = kernel->banks[k - 1], kernel->banks[k - 1] = moved;
         }
-}
-
-void native_resolve(struct native_program *program, const uint64_t *addresses) {
-    for (unsigned i = 0; i < program->kernel_count; i++) {
-        struct native_kernel *kernel = &program->kernels[i];
-        for (unsigned k = 0; k < kernel->link_count; k++)
-            for (unsigned b = 0; b < kernel->bank_count; b++)
-                if (kernel->banks[b].number == kernel->links[k].bank) {
-                    const struct native_link *link = &kernel->links[k];
-                    const uint64_t address = addresses[link->variable] + (uint64_t)link->addend;
-                    memcpy(kernel->banks[b].bytes + link->offset, &address, link->bytes);
-                }
-        kernel->link_count = 0;
-    }
-    program->variable_count = 0;
 }
 
 void native_free(struct native_program *program) {

@@ -205,6 +205,13 @@ static uint8_t bytes_of(const struct native_parser *parser, const struct native_
     return parser->program->isa == NATIVE_TESLA && is_short ? 4 : 8;
 }
 
+/* BRX has two rows: of a register, and of a table in constants. */
+static unsigned row_of_operand(const struct native_parser *parser, unsigned row) {
+    const char *operands = parser->at + strcspn(parser->at, " \t\n"); /* behind the dots */
+    const bool is_brx = parser->program->isa == NATIVE_FERMI && row == FERMI_BRX;
+    return is_brx && operands[strspn(operands, " \t")] == 'c' ? (unsigned)FERMI_BRX_TABLE : row;
+}
+
 void parse_inst(struct native_parser *parser, const struct native_inst *last, struct native_inst *inst) {
     inst->line = parser->line;
     if (!parse_address(parser, last, inst))
@@ -218,6 +225,7 @@ void parse_inst(struct native_parser *parser, const struct native_inst *last, st
         parse_refuse(parser, "unsupported: %.*s", (int)strcspn(parser->at, " \t\r\n;"), parser->at);
         return;
     }
+    row = row_of_operand(parser, row);
     const struct native_form *form = native_form(parser->program->isa, row);
     inst->row = (uint16_t)row;
     parser->at += strlen(form->mnemonic);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lines of our own in listings for what a file of native code holds beside it: variables and places of their addresses.
  *   .variable BYTES NAME          .init WORD ...          .pointer OFFSET BYTES NAME ADDED          before all functions
- *   .address BANK OFFSET BYTES NAME ADDED          behind the function whose bank it is */
+ *   .address BANK OFFSET BYTES NAME ADDED          behind the function whose bank it is; BANK code, low, high: in its code */
 #include "sass/parse.h"
 
 #include <string.h>
@@ -49,9 +49,12 @@ static void parse_link(struct native_parser *parser, struct parse_links *links, 
 }
 
 void parse_address_line(struct native_parser *parser, struct parse_links *links) {
-    int64_t bank;
-    if (!parse_number(parser, &bank) || bank < 0 || bank > 31)
-        parse_refuse(parser, ".address: a bank from 0 to 31 stands here");
+    int64_t bank = parse_word(parser, "code")   ? NATIVE_CODE
+                   : parse_word(parser, "low")  ? NATIVE_CODE_LOW
+                   : parse_word(parser, "high") ? NATIVE_CODE_HIGH
+                                                : 0;
+    if (!bank && (!parse_number(parser, &bank) || bank < 0 || bank > 31))
+        parse_refuse(parser, ".address: a bank from 0 to 31, code, low or high stands here");
     else
         parse_link(parser, links, (uint32_t)bank);
 }
@@ -162,11 +165,27 @@ void parse_end_variables(struct native_parser *parser, struct parse_variables *v
     }
 }
 
+/* In an instruction with a number, which is 0, and has no other link. */
+static void check_code_link(struct native_parser *parser, const struct native_kernel *kernel, unsigned which) {
+    const struct native_link *link = &kernel->links[which];
+    const struct native_operand *number = native_number_at(parser->program->isa, kernel, link->offset);
+    bool fits = link->bytes == 4 && number && number->value == 0;
+    for (unsigned i = which; i-- > 0 && kernel->links[i].bank >= NATIVE_CODE;)
+        fits &= kernel->links[i].offset != link->offset;
+    if (!fits)
+        parse_refuse(parser, "'%s' has no MOV32I or IADD32I with a number of 0 for an address of 4 bytes at 0x%x",
+                     kernel->name, (unsigned)link->offset);
+}
+
 void parse_end_links(struct native_parser *parser, struct parse_links *links, struct native_kernel *kernel) {
     kernel->links = look_up(parser, links), kernel->link_count = links->count;
     for (unsigned i = 0; i < kernel->link_count && !parser->failed; i++) {
         const struct native_link *link = &kernel->links[i];
         const struct native_bank *bank = NULL;
+        if (link->bank >= NATIVE_CODE) {
+            check_code_link(parser, kernel, i);
+            continue;
+        }
         for (unsigned k = 0; k < kernel->bank_count; k++)
             if (kernel->banks[k].number == link->bank)
                 bank = &kernel->banks[k];

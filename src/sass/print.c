@@ -200,7 +200,11 @@ static void add_name(struct listing_text *text, const char *name) {
 static void add_links(struct listing_text *text, const struct native_program *program, const struct native_link *links,
                       unsigned count, bool banks) {
     for (unsigned i = 0; i < count; i++) {
-        add(text, banks ? "\t.address 0x%x " : "\t.pointer ", (unsigned)links[i].bank);
+        static const char *const parts[] = {"code", "low", "high"};
+        if (links[i].bank >= NATIVE_CODE)
+            add(text, "\t.address %s ", parts[links[i].bank - NATIVE_CODE]);
+        else
+            add(text, banks ? "\t.address 0x%x " : "\t.pointer ", (unsigned)links[i].bank);
         add(text, "0x%x %u ", (unsigned)links[i].offset, (unsigned)links[i].bytes);
         const uint32_t variable = links[i].variable;
         add_name(text, variable == NATIVE_NO_VARIABLE ? "?" : program->variables[variable].name);

@@ -138,13 +138,12 @@ static void control(struct translation *t, enum op op, enum mode mode) {
     translate_put(t, &(struct operation){.op = op, .mode = mode}, NULL, 0, NULL, 0);
 }
 
-/* The address that the register and the offset give becomes the number of that place in the listing. */
-static void branch_indexed(struct translation *t) {
+/* The address that a register and an offset give becomes the number of that place in the listing. */
+static void branch_indexed(struct translation *t, struct operand from, int64_t offset) {
     const struct native_inst *inst = t->inst;
     const struct operand address = translate_scratch(t), index = translate_scratch(t), here = translate_test(t);
-    const uint32_t base = inst->address + FERMI_INST_BYTES + (uint32_t)inst->operands[1].value;
-    translate_2(t, (struct operation){.op = OP_ADD, .type = TYPE_U32}, address, translate_source(t, 0, TYPE_B32),
-                translate_number(base));
+    const uint32_t base = inst->address + FERMI_INST_BYTES + (uint32_t)offset;
+    translate_2(t, (struct operation){.op = OP_ADD, .type = TYPE_U32}, address, from, translate_number(base));
     translate_move(t, index, translate_number(UINT32_MAX));
     uint32_t number = 0;
     for (unsigned i = 0; i < t->kernel->way_count; i++) {
@@ -156,6 +155,13 @@ static void branch_indexed(struct translation *t) {
                     here);
     }
     translate_put(t, &(struct operation){.op = OP_BRX, .type = TYPE_U32}, NULL, 0, &index, 1);
+}
+
+/* The word of the table is the offset. */
+static void branch_by_table(struct translation *t) {
+    const struct operand word = translate_scratch(t);
+    translate_constant(t, &t->inst->operands[0], TYPE_B32, &word, 1);
+    branch_indexed(t, word, 0);
 }
 
 void translate_fermi(struct translation *t) {
@@ -200,7 +206,8 @@ void translate_fermi(struct translation *t) {
     case FERMI_BAR_RED: reduce(t); break;
     case FERMI_VOTE: vote(t); break;
     case FERMI_BRA: control(t, OP_BRA, translate_has(t, 0) ? MODE_UNANIMOUS : MODE_NONE); break;
-    case FERMI_BRX: branch_indexed(t); break;
+    case FERMI_BRX: branch_indexed(t, translate_source(t, 0, TYPE_B32), t->inst->operands[1].value); break;
+    case FERMI_BRX_TABLE: branch_by_table(t); break;
     case FERMI_CAL: control(t, OP_CALL, MODE_NONE); break;
     case FERMI_RET: control(t, OP_RET, MODE_NONE); break;
     case FERMI_EXIT: control(t, OP_EXIT, MODE_NONE); break;

@@ -105,13 +105,9 @@ static const struct symbol *bank_symbol(const struct translation *t, unsigned nu
 }
 
 /* c[bank][R + offset] of the parameters or of a bank in the listing. */
-static void load_constant(struct translation *t) {
-    const struct native_operand *from = &t->inst->operands[1];
-    unsigned count;
-    const enum type type = width_type(translate_word(t, 0), &count);
-    struct operand targets[4], address = {.kind = OPERAND_ADDRESS, .imm = (uint64_t)from->value};
-    if (!fits(t, t->inst->operands[0].reg, count))
-        return;
+void translate_constant(struct translation *t, const struct native_operand *from, enum type type,
+                        const struct operand *targets, unsigned count) {
+    struct operand address = {.kind = OPERAND_ADDRESS, .imm = (uint64_t)from->value};
     const bool parameters = from->bank == 0 && from->value >= FERMI_PARAM_BASE;
     if (parameters)
         address.imm -= FERMI_PARAM_BASE;
@@ -122,9 +118,18 @@ static void load_constant(struct translation *t) {
         return;
     }
     address.has_reg = from->reg != FERMI_RZ, address.reg = from->reg;
-    vector(targets, count, t->inst->operands[0].reg, true);
     translate_put(t, &(struct operation){.op = OP_LD, .type = type}, targets, count, &address, 1)->space =
         parameters ? SPACE_PARAM : SPACE_CONST;
+}
+
+static void load_constant(struct translation *t) {
+    struct operand targets[4];
+    unsigned count;
+    const enum type type = width_type(translate_word(t, 0), &count);
+    if (!fits(t, t->inst->operands[0].reg, count))
+        return;
+    vector(targets, count, t->inst->operands[0].reg, true);
+    translate_constant(t, &t->inst->operands[1], type, targets, count);
 }
 
 static void atomic(struct translation *t, bool returns) {

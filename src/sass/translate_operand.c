@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "isa/address.h"
 #include "sass/translate.h"
 
 enum status translate_refuse(struct translation *t, const char *format, ...) {
@@ -78,12 +79,26 @@ static bool find_link(struct translation *t, unsigned bank, int64_t offset, unsi
     return false;
 }
 
+/* The number of the instruction is a variable's address; false: it is a number. Links in code are the last. */
+static bool find_code_link(const struct translation *t, struct operand *out) {
+    for (unsigned i = t->kernel->link_count; i-- > 0 && t->kernel->links[i].bank >= NATIVE_CODE;) {
+        const struct native_link *link = &t->kernel->links[i];
+        if (link->offset != t->inst->address)
+            continue;
+        *out = translate_number((uint64_t)link->addend);
+        out->symbol = t->variables[link->variable];
+        out->reg = link->bank == NATIVE_CODE_HIGH ? 32 : 0;
+        return true;
+    }
+    return false;
+}
+
 static struct operand refuse_constant(struct translation *t, const struct native_operand *operand) {
     translate_refuse(t, "nothing is known of c[0x%x][0x%x]", operand->bank, (unsigned)operand->value);
     return translate_number(0);
 }
 
-/* c[0x0]: sizes, then parameters; c[0x1][0x100]: where the stack in local memory begins, which grows down; others as the
+/* c[0x0]: where shared memory begins among generic addresses, sizes, then parameters; c[0x1][0x100]: where the stack in local memory begins, which grows down; others as the
  * listing has them. */
 static struct operand fermi_constant(struct translation *t, const struct native_operand *operand, unsigned bytes) {
     const int64_t offset = operand->value;
@@ -99,6 +114,8 @@ static struct operand fermi_constant(struct translation *t, const struct native_
         return (struct operand){.kind = OPERAND_SPECIAL,
                                 .reg = which < 3 ? SPECIAL_NTID_X + which : SPECIAL_NCTAID_X + which - 3};
     }
+    if (operand->bank == 0 && offset == 0 && bytes == 4)
+        return translate_number(SHARED_WINDOW);
     if (operand->bank == 1 && offset == 0x100)
         return translate_number(t->kernel->local_bytes);
     struct operand address;
@@ -169,6 +186,7 @@ struct operand translate_plain(struct translation *t, unsigned n, enum type type
     const struct native_operand *operand = &t->inst->operands[n];
     const unsigned bytes = type_bytes(type) < 2 ? 4 : type_bytes(type);
     const bool tesla = t->program->isa == NATIVE_TESLA;
+    struct operand address;
     switch ((enum native_kind)operand->kind) {
     case NATIVE_REG:
         if (is_zero(t, operand))
@@ -176,7 +194,10 @@ struct operand translate_plain(struct translation *t, unsigned n, enum type type
         if (operand->half != HALF_NONE)
             return take_half(t, operand, type);
         return bytes == 8 ? pack(t, operand->reg) : translate_register(operand->reg);
-    case NATIVE_IMMEDIATE: return translate_number(bytes == 8 ? (uint64_t)operand->value : (uint32_t)operand->value);
+    case NATIVE_IMMEDIATE:
+        if (find_code_link(t, &address))
+            return address;
+        return translate_number(bytes == 8 ? (uint64_t)operand->value : (uint32_t)operand->value);
     case NATIVE_CONSTANT:
         return tesla ? tesla_constant(t, operand, bytes) : fermi_constant(t, operand, bytes < 4 ? 4 : bytes);
     case NATIVE_SHARED: return take_shared(t, operand, type);

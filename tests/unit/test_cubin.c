@@ -36,6 +36,13 @@ static const char tesla[] =
     "/*0048*/ MOV32 R5, R3;\n/*0050*/ EXIT;\n"
     "Function : second\n.constant 0x0 0x0 0x7\n.constant 0x1 0x0 0x3ff 0x3f800000\nMVC R6, c [0x0] [0x0];\nEXIT;\n";
 
+/* Addresses in instructions, and a branch through a table, which ends where a word leads to no instruction. */
+static const char places[] =
+    "code for sm_20\n.variable 20 table\n.init 0x1\nFunction : k\n.constant 0x10 0x0 0x7 0x0 0x8 0x0 0x3\n"
+    ".address code 0x0 4 table 8\n.address low 0x8 4 table -4\n.address high 0x10 4 table -4\n"
+    "/*0000*/ MOV32I R0, 0x0;\n/*0008*/ MOV32I R2, 0x0;\n/*0010*/ IADD32I R3, R4, 0x0;\n/*0018*/ LD.E R4, [R2];\n"
+    "/*0020*/ BRX c [0x10] [R4+0x4];\n/*0028*/ EXIT;\n/*0030*/ EXIT;\n";
+
 static const uint8_t *write_text(struct arena *arena, const char *listing, size_t *length, const char **print) {
     struct native_program program;
     struct report report = {0};
@@ -54,9 +61,9 @@ static void what_is_written_is_read_back(void **state) {
     (void)state;
     static const char odd[] =
         "code for sm_20\nFunction : k\n.params 9\n.param 0 8\n.param 8 1\nMOV R1, c [0x0] [0x20];\nEXIT;\n";
-    static const char *const listings[] = {three_params, rich, odd, tesla};
-    static const uint32_t registers[] = {2, 4, 2, 6};
-    for (unsigned i = 0; i < 4; i++) {
+    static const char *const listings[] = {three_params, rich, odd, tesla, places};
+    static const uint32_t registers[] = {2, 4, 2, 6, 5};
+    for (unsigned i = 0; i < 5; i++) {
         struct arena arena = {0};
         struct report report = {0};
         struct native_program program = {0};
@@ -159,6 +166,31 @@ static void tesla_has_parameters_in_shared_memory(void **state) {
     report_free(&report);
 }
 
+static void relocations_of_code_are_of_the_types_of_its_fields(void **state) {
+    (void)state;
+    static const struct elf_relocation expected[] = {{0x00, 4, 5, 8}, {0x08, 4, 10, -4}, {0x10, 4, 11, -4}};
+    struct arena arena = {0};
+    struct report report = {0};
+    struct elf_file file;
+    size_t length;
+    const char *print;
+    const uint8_t *bytes = write_text(&arena, places, &length, &print);
+    assert_int_equal(elf_read("k", bytes, length, &arena, &file, &report), STATUS_OK);
+    const struct elf_section *section = find(&file, ".rela.text.k");
+    assert_int_equal(section->relocation_count, 3);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(section->relocations[i].offset, expected[i].offset);
+        assert_int_equal(section->relocations[i].type, expected[i].type);
+        assert_int_equal(section->relocations[i].addend, expected[i].addend);
+        assert_string_equal(file.symbols[section->relocations[i].symbol].name, "table");
+    }
+    /* as in the public listing of a binary search: BRX c [0x10] [R4+0x0] is 0x4800400000405de7 */
+    assert_memory_equal(find(&file, ".text.k")->bytes + 0x20, "\xe7\x5d\x40\x10\x00\x40\x00\x48", 8);
+    assert_non_null(strstr(print, "\t.targets 0x20 0x28\n\t.targets 0x20 0x30\n\t.constant"));
+    arena_free(&arena);
+    report_free(&report);
+}
+
 /* Every prefix, and every byte changed in three ways: read, and then the same again when written and read, or refused in
  * words that name the file. */
 static void harm(const char *listing) {
@@ -202,6 +234,7 @@ static void harmed_files_are_read_or_refused(void **state) {
     (void)state;
     harm(rich);
     harm(tesla);
+    harm(places);
 }
 
 /* One place of the file changed. */
@@ -236,6 +269,12 @@ static void what_is_not_known_is_refused_by_section_and_byte(void **state) {
     expect_refusal(rich, ".rel.nv.constant14.first", 8, 6,
                    "section '.nv.constant14.first', byte 0x0: unsupported: a relocation of type 6 by symbol 'table'");
     expect_refusal(rich, ".rel.nv.constant14.first", 0, 4, "unsupported: a relocation of type 2 by symbol 'zeros'");
+    expect_refusal(places, ".rela.text.k", 8, 15,
+                   "section '.text.k', byte 0x0: unsupported: a relocation of type 15 by symbol 'table' here");
+    expect_refusal(places, ".rela.text.k", 12, 3, "unsupported: a relocation of type 5 by function 'k' here");
+    expect_refusal(places, ".rela.text.k", 0, 0x18, "byte 0x18: unsupported: a relocation of type 5 by symbol 'table'");
+    expect_refusal(places, ".rela.text.k", 0, 0x08, "byte 0x8: unsupported: a relocation of type 10 by symbol 'table'");
+    expect_refusal(places, ".text.k", 3, 0x04, "byte 0x0: unsupported: a relocation of type 5 by symbol 'table'");
     expect_refusal(tesla, NULL, 36, 14, "unsupported: a cubin for sm_14");
     expect_refusal(tesla, ".text.first", 4, 0x06,
                    "section '.text.first', byte 0x4: unsupported: no instruction is known");
@@ -276,6 +315,7 @@ int main(void) {
         cmocka_unit_test(what_is_written_is_read_back),
         cmocka_unit_test(files_are_laid_out_as_public_ones_are),
         cmocka_unit_test(tesla_has_parameters_in_shared_memory),
+        cmocka_unit_test(relocations_of_code_are_of_the_types_of_its_fields),
         cmocka_unit_test(harmed_files_are_read_or_refused),
         cmocka_unit_test(what_is_not_known_is_refused_by_section_and_byte),
         cmocka_unit_test(what_a_file_cannot_hold_is_refused),

@@ -25,7 +25,8 @@ static void no_two_rows_collide(void **state) {
         assert_int_equal(a->bits & ~a->mask, 0);
         for (unsigned k = 0; k < i; k++) {
             const struct native_form *b = native_form(NATIVE_FERMI, k);
-            if (strcmp(a->mnemonic, b->mnemonic) == 0)
+            const bool is_brx = i == FERMI_BRX_TABLE && k == FERMI_BRX; /* told apart by the first operand */
+            if (strcmp(a->mnemonic, b->mnemonic) == 0 && !is_brx)
                 fail_msg("%s twice", a->mnemonic);
             if (!a->alias && !b->alias && ((a->bits ^ b->bits) & a->mask & b->mask) == 0)
                 fail_msg("%s and %s have encodings in common", a->mnemonic, b->mnemonic);
@@ -609,6 +610,8 @@ static void what_is_wrong_is_refused_by_place_and_name(void **state) {
         {K "BRK;\nEXIT;\n", "bad.sass:3: error: unsupported: no token of its kind is set on the way here"},
         {K "BRA 0x4;\nEXIT;\n", "no instruction stands at its target"},
         {K "NOP CC.T;\n", "control leaves its function here"},
+        {K ".constant 0x10 0x0 0x4\nBRX c [0x10] [R0];\n",
+         "where it leads is not in the listing: a line .targets says so"},
         {K "BRX R0 0x0;\n", "where it leads is not in the listing: a line .targets says so"},
         {K ".targets 0x0 0x4\nBRX R0 0x0;\n", "no instruction stands at one of its targets"},
         {K "MOV R0, c [0x3] [0x0];\nEXIT;\n", "nothing is known of c[0x3][0x0]"},
