@@ -31,3 +31,9 @@ void stat_merge(void *into, const void *from, const struct stat_description *tab
         memcpy((char *)into + stat->offset, &merged, sizeof merged);
     }
 }
+
+void stat_subtract(void *from, const void *before, const struct stat_description *table) {
+    for (const struct stat_description *stat = table; stat->name; stat++)
+        if (!stat->is_ratio && !stat->is_largest)
+            *(uint64_t *)(void *)((char *)from + stat->offset) -= stat_counter(before, stat);
+}

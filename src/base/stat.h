@@ -34,5 +34,7 @@ uint64_t stat_counter(const void *stats, const struct stat_description *stat);
 double stat_ratio(const void *stats, const struct stat_description *stat);
 /* into += from, or the larger of both, for every counter of the table (ends with a NULL name). */
 void stat_merge(void *into, const void *from, const struct stat_description *table);
+/* from -= before: what was counted since. The largest seen stays what it is. */
+void stat_subtract(void *from, const void *before, const struct stat_description *table);
 
 #endif

@@ -205,9 +205,10 @@ const struct command command_cost = {
     .name = "cost",
     .operands = "",
     .summary = "Show what hardware a divergence mechanism needs: structures, bits, ports, area",
-    .text = "Of one SM of the machine, by the mechanism's own keys, with the branch predictor's (sm.predictor) if "
-            "there is one; lists of values are shown one after another. Where a publication has a structure of the "
-            "same size, what it prints stands beside it. docs/cost.md says more.",
+    .text = "Of one SM of the machine, by the mechanism's own keys, with those of the scheduler, the branch "
+            "predictor and the caches' replacement policies where they say what they hold; lists of values are shown "
+            "one after another. Where a publication has a structure of the same size, what it prints stands beside "
+            "it. docs/cost.md says more.",
     .examples = "heddle cost --divergence dwf,tbc --gpu fung-8800\n"
                 "heddle cost --core --divergence diverge-on-miss --gpu tarjan-manycore",
     .options = options,

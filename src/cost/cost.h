@@ -15,6 +15,8 @@ struct cost_shape {
     unsigned block_warps; /* of the largest block */
     unsigned lanes;       /* of the pipeline: a warp issues over several cycles where it is wider */
     uint64_t registers;   /* 32-bit */
+    uint64_t cache_lines; /* of a replacement policy's cache, and its ways; 0 for other parts */
+    unsigned cache_ways;
 };
 
 enum cost_kind {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a part that is chosen by name has of its own beside its operations: keys of the machine, counters of the result, hardware.
- * Mechanisms and schedulers have one, those of plug-ins too. */
+ * Mechanisms, schedulers, predictors and replacement policies have one, those of plug-ins too. */
 #ifndef HEDDLE_COST_OWN_H
 #define HEDDLE_COST_OWN_H
 
@@ -8,6 +8,19 @@
 #include "base/stat.h"
 #include "base/status.h"
 #include "cost/cost.h"
+
+/* Parts of a machine that are chosen by name. The caches' are their replacement policies: those of one name share the values of its
+ * keys, and each counts for itself; nobody reads what that of the instruction cache counts. */
+enum own_part {
+    OWN_MECHANISM,
+    OWN_SCHEDULER,
+    OWN_PREDICTOR,
+    OWN_L1_POLICY,
+    OWN_L2_POLICY,
+    OWN_CONSTANT_POLICY,
+    OWN_INSTRUCTION_POLICY,
+    OWN_PARTS
+};
 
 struct own {
     /* Keys, named "NAME.key", and counters; NULL: none. `params` is the table of a struct of params_bytes, that the part's

@@ -161,7 +161,7 @@ static enum status run_launch(struct device *device, const struct launch *launch
     struct exec_counts counts = exec_counts_create(arena, module->code_count, machine->out_of_bounds == MACHINE_WARN);
     struct exec_output output = {.arena = arena, .limit_bytes = machine->print_bytes};
     const struct emulate_options options = {.mechanism = device->mechanism,
-                                            .mechanism_params = machine_own_params(machine, SM_MECHANISM),
+                                            .mechanism_params = machine_own_params(machine, OWN_MECHANISM),
                                             .turn_issues = machine->turn_issues,
                                             .warp_issues = machine->warp_issues,
                                             .livelock_turns = machine->livelock_turns,

@@ -77,7 +77,7 @@ static enum status check_mechanism(const struct device *device, const struct lau
             "be repeated",
             device->mechanism->name);
     return divergence_check(device->mechanism, program_module(launch->program),
-                            machine_own_params(device->machine, SM_MECHANISM), report);
+                            machine_own_params(device->machine, OWN_MECHANISM), report);
 }
 
 enum status launch_check_program(const struct device *device, const struct launch *launch, struct report *report) {

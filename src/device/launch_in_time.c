@@ -122,27 +122,28 @@ enum status launch_run_in_time(struct device *device, const struct launch *launc
     make_executors(device, &run);
     const struct cache_params l1 =
         machine_l1(machine, bits_round_up(launch_shared_bytes(launch), machine->shared_unit) * run.places);
-    const struct gpu_launch timed = {.module = program_module(launch->program),
-                                     .first_pc = launch->kernel->first_pc,
-                                     .blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
-                                     .block_threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2],
-                                     .places = run.places,
-                                     .warps_per_place = exec_warps_of(emulation->launch),
-                                     .warp_size = machine->warp_size,
-                                     .l1 = &l1,
-                                     .executors = run.executors,
-                                     .mechanism = device->mechanism,
-                                     .own = {machine_own(machine, SM_MECHANISM), machine_own(machine, SM_SCHEDULER)},
-                                     .own_params = {machine_own_params(machine, SM_MECHANISM),
-                                                    machine_own_params(machine, SM_SCHEDULER)},
-                                     .arena = arena,
-                                     .kept = &result->arena,
-                                     .arenas = device->sm_arenas,
-                                     .progress = run.progress,
-                                     .alone = machine->ideal_barriers && has_barriers(emulation->linked->module),
-                                     .watch = launch->watch,
-                                     .watcher = launch->watcher,
-                                     .issues = launch->issues};
+    struct gpu_launch timed = {.module = program_module(launch->program),
+                               .first_pc = launch->kernel->first_pc,
+                               .blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
+                               .block_threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2],
+                               .places = run.places,
+                               .warps_per_place = exec_warps_of(emulation->launch),
+                               .warp_size = machine->warp_size,
+                               .l1 = &l1,
+                               .executors = run.executors,
+                               .mechanism = device->mechanism,
+                               .arena = arena,
+                               .kept = &result->arena,
+                               .arenas = device->sm_arenas,
+                               .progress = run.progress,
+                               .alone = machine->ideal_barriers && has_barriers(emulation->linked->module),
+                               .watch = launch->watch,
+                               .watcher = launch->watcher,
+                               .issues = launch->issues};
+    for (unsigned part = 0; part < OWN_PARTS; part++) {
+        timed.own[part] = machine_own(machine, (enum own_part)part);
+        timed.own_params[part] = machine_own_params(machine, (enum own_part)part);
+    }
     struct gpu_fault fault;
     result->timed = ARENA_NEW(&result->arena, struct gpu_stats);
     enum status status = timed.alone ? run_first(device, &run, &timed, result->timed, &fault, report) : STATUS_OK;

@@ -28,28 +28,28 @@ static enum status check_way_down(const struct gpu_config *config, const struct 
 }
 
 static enum status check_own_l2(const struct gpu_config *config, struct report *report) {
-    const struct cache_params *l2 = config->l2;
+    const struct cache_params *l2 = &config->l2;
     if (!config->gpu->l2_private || !config->gpu->l2_enabled)
         return STATUS_OK;
     if (l2->write != CACHE_BACK || l2->write_allocate == CACHE_WRITE_FETCH || l2->allocate != CACHE_ON_MISS)
         return report_add(report, STATUS_INVALID,
                           "l2.private: an SM's own L2 has l2.write=back, l2.write_allocate=lazy or none, and "
                           "l2.allocate=miss");
-    if (atom_of(config->l1) != atom_of(l2))
+    if (atom_of(&config->l1) != atom_of(l2))
         return report_add(
             report, STATUS_INVALID,
             "l2.private: the L2 is asked for %u bytes at a time (l2.line_bytes, l2.sector_bytes), but the L1 "
             "asks for %u",
-            atom_of(l2), atom_of(config->l1));
+            atom_of(l2), atom_of(&config->l1));
     return check_way_down(config, l2, "l2", true, report);
 }
 
 enum status caches_check(const struct gpu_config *config, struct report *report) {
-    enum status status = check_way_down(config, config->l1, "l1", true, report);
+    enum status status = check_way_down(config, &config->l1, "l1", true, report);
     if (status == STATUS_OK)
-        status = check_way_down(config, config->instruction, "instruction_cache", false, report);
+        status = check_way_down(config, &config->instruction, "instruction_cache", false, report);
     if (status == STATUS_OK)
-        status = check_way_down(config, config->constant, "constant_cache", false, report);
+        status = check_way_down(config, &config->constant, "constant_cache", false, report);
     return status == STATUS_OK ? check_own_l2(config, report) : status;
 }
 
@@ -72,6 +72,12 @@ void caches_begin(struct gpu_caches *caches, const struct module *module) {
     if (caches->module != module)
         forget(caches, true, true);
     caches->module = module;
+    for (uint32_t i = 0; i < caches->config->sm_count; i++) {
+        if (caches->of[i].constant)
+            cache_reset_policy_statistics(caches->of[i].constant);
+        if (caches->of[i].l2)
+            cache_reset_policy_statistics(caches->of[i].l2);
+    }
 }
 
 void caches_end(struct gpu_caches *caches) {
@@ -100,14 +106,14 @@ enum status caches_of(struct gpu_caches *caches, uint32_t sm, const struct cache
     const struct gpu_config *config = caches->config;
     struct sm_caches *own = &caches->of[sm];
     enum status status = STATUS_OK;
-    own->instruction_ways = config->instruction->ways;
-    own->instruction_perfect = config->instruction->perfect;
+    own->instruction_ways = config->instruction.ways;
+    own->instruction_perfect = config->instruction.perfect;
     if (!own->constant)
-        status = cache_create(&own->constant, caches->arena, config->constant, "constant_cache", sm, report);
+        status = cache_create(&own->constant, caches->arena, &config->constant, "constant_cache", sm, report);
     if (status == STATUS_OK && !own->instruction)
-        status = cache_create(&own->instruction, caches->arena, config->instruction, "instruction_cache", sm, report);
+        status = cache_create(&own->instruction, caches->arena, &config->instruction, "instruction_cache", sm, report);
     if (status == STATUS_OK && !own->l2 && config->gpu->l2_enabled && config->gpu->l2_private)
-        status = cache_create(&own->l2, caches->arena, config->l2, "l2", sm, report);
+        status = cache_create(&own->l2, caches->arena, &config->l2, "l2", sm, report);
     own->l2_latency = config->gpu->l2_latency;
     *out = own;
     return status == STATUS_OK ? keep_l1(caches, sm, l1, report) : status;
@@ -123,6 +129,15 @@ struct cache_stats caches_constant_statistics(const struct gpu_caches *caches) {
     for (uint32_t i = 0; i < caches->config->sm_count; i++)
         merge(&sum, caches->of[i].constant);
     return sum;
+}
+
+void caches_add_policies(const struct gpu_caches *caches, void *const sums[OWN_PARTS]) {
+    for (uint32_t i = 0; i < caches->config->sm_count; i++) {
+        if (sums[OWN_CONSTANT_POLICY] && caches->of[i].constant)
+            cache_add_policy_statistics(caches->of[i].constant, sums[OWN_CONSTANT_POLICY]);
+        if (sums[OWN_L2_POLICY] && caches->of[i].l2)
+            cache_add_policy_statistics(caches->of[i].l2, sums[OWN_L2_POLICY]);
+    }
 }
 
 struct cache_stats caches_l2_statistics(const struct gpu_caches *caches) {

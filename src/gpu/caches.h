@@ -24,5 +24,7 @@ enum status caches_of(struct gpu_caches *caches, uint32_t sm, const struct cache
 /* What all constant caches and all L2s of an SM's own have counted. */
 struct cache_stats caches_constant_statistics(const struct gpu_caches *caches);
 struct cache_stats caches_l2_statistics(const struct gpu_caches *caches);
+/* Adds what the policies of these two counted of their own since the launch began, where there is a sum for it. */
+void caches_add_policies(const struct gpu_caches *caches, void *const sums[OWN_PARTS]);
 
 #endif

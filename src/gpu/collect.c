@@ -53,9 +53,9 @@ void collect_launch(const struct launch_state *state, uint64_t cycles, struct gp
         stats->threads += sm_threads(sm);
         if (stats->predicts)
             stat_merge(&stats->predictor, sm_predictor_statistics(sm), predictor_stats_table);
-        for (unsigned part = 0; part < SM_OWNS; part++)
+        for (unsigned part = 0; part < OWN_PARTS; part++)
             if (stats->own_stats[part])
-                sm_add_own_statistics(sm, (enum sm_own)part, stats->own_stats[part]);
+                sm_add_own_statistics(sm, (enum own_part)part, stats->own_stats[part]);
         for (uint32_t pc = 0; pc < code_count; pc++)
             stats->divergent[pc] += divergent[pc];
     }
@@ -83,20 +83,22 @@ void collect_memory(const struct gpu *gpu, uint64_t end, struct gpu_stats *stats
     }
 }
 
-static void subtract(void *from, const void *before, const struct stat_description *table) {
-    for (const struct stat_description *stat = table; stat->name; stat++)
-        if (!stat->is_ratio)
-            *(uint64_t *)(void *)((char *)from + stat->offset) -= stat_counter(before, stat);
-}
-
 void collect_memory_since(const struct gpu *gpu, const struct gpu_stats *before, uint64_t end,
                           struct gpu_stats *stats) {
     collect_memory(gpu, end, stats);
-    subtract(&stats->constant, &before->constant, cache_stat_table);
-    subtract(&stats->l2, &before->l2, cache_stat_table);
-    subtract(&stats->dram, &before->dram, dram_stat_table);
+    stat_subtract(&stats->constant, &before->constant, cache_stat_table);
+    stat_subtract(&stats->l2, &before->l2, cache_stat_table);
+    stat_subtract(&stats->dram, &before->dram, dram_stat_table);
     histogram_subtract(&stats->dram_histograms, &before->dram_histograms, dram_histogram_table);
     stats->dram_cycles = clock_last_tick(&gpu->dram, end) * gpu->partition_count;
+}
+
+void collect_policies(const struct gpu *gpu, struct gpu_stats *stats) {
+    caches_add_policies(&gpu->caches, stats->own_stats);
+    if (!stats->own_stats[OWN_L2_POLICY])
+        return;
+    for (uint32_t i = 0; i < gpu->partition_count; i++)
+        partition_add_policies(gpu->partitions[i], stats->own_stats[OWN_L2_POLICY]);
 }
 
 /* ---- series ---- */

@@ -14,6 +14,8 @@ void collect_launch(const struct launch_state *state, uint64_t cycles, struct gp
 void collect_memory(const struct gpu *gpu, uint64_t end, struct gpu_stats *stats);
 /* The same from `before` on. */
 void collect_memory_since(const struct gpu *gpu, const struct gpu_stats *before, uint64_t end, struct gpu_stats *stats);
+/* Own counters of the policies of caches that outlive launches. */
+void collect_policies(const struct gpu *gpu, struct gpu_stats *stats);
 
 /* The series. Before the first block: intervals are whole rounds, so that samples fall on the ends of rounds. */
 void collect_begin(struct launch_state *state);

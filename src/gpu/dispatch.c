@@ -27,7 +27,7 @@ static enum status make_sm(struct launch_state *state, uint64_t cycle, struct re
                                    config->gpu->link_latency,
                                    state->crew.threads[0].instructions,
                                    &state->crew.threads[0].histograms,
-                                   {launch->own_params[SM_MECHANISM], launch->own_params[SM_SCHEDULER]},
+                                   launch->own_params,
                                    memory_share(config, state->l1),
                                    launch->issues,
                                    cache_is_far(state->l1, config->sm_count)};

@@ -72,7 +72,7 @@ void gpu_host_copied(struct gpu *gpu, uint64_t address, uint64_t bytes) {
     enum { SEEN_BYTES = 64 << 20, SEEN_TIMES = 8 };
     if (!gpu->config.gpu->host_copies)
         return;
-    const uint64_t l2 = gpu->config.l2->size_bytes * gpu->slice_total;
+    const uint64_t l2 = gpu->config.l2.size_bytes * gpu->slice_total;
     const uint64_t seen = l2 * SEEN_TIMES > SEEN_BYTES ? l2 * SEEN_TIMES : SEEN_BYTES;
     const uint64_t first = bytes > seen ? address + bytes - seen : address;
     for (uint64_t at = first / 128 * 128; at < address + bytes; at += 128)
@@ -84,7 +84,7 @@ static enum status create_state(struct launch_state *state, struct gpu *gpu, con
     const struct gpu_config *config = &gpu->config;
     struct arena *arena = launch->arena;
     *state = (struct launch_state){.gpu = gpu, .launch = launch, .arena = arena, .first_sm = gpu->first_sm};
-    state->l1 = launch->l1 ? launch->l1 : config->l1;
+    state->l1 = launch->l1 ? launch->l1 : &config->l1;
     caches_begin(&gpu->caches, launch->module);
     enum status status = net_create(&state->requests, arena, gpu, true, report);
     if (status == STATUS_OK)
@@ -329,9 +329,9 @@ enum status gpu_run(struct gpu *gpu, const struct gpu_launch *launch, struct gpu
     *stats = (struct gpu_stats){.instructions = ARENA_ARRAY(kept, struct sm_inst_stats, launch->module->code_count),
                                 .divergent = ARENA_ARRAY(kept, uint64_t, launch->module->code_count),
                                 .predicts = sm_predicts(gpu->config.sm)};
-    for (unsigned part = 0; part < SM_OWNS; part++) {
+    for (unsigned part = 0; part < OWN_PARTS; part++) {
         stats->own[part] = launch->own[part];
-        if (launch->own[part] && launch->own[part]->stats)
+        if (launch->own[part] && launch->own[part]->stats && part != OWN_INSTRUCTION_POLICY)
             stats->own_stats[part] = arena_alloc(kept, launch->own[part]->stats_bytes);
     }
     collect_memory(gpu, NO_CYCLE, &before);
@@ -349,6 +349,7 @@ enum status gpu_run(struct gpu *gpu, const struct gpu_launch *launch, struct gpu
     collect_end(&state, cycle, kept, stats);
     collect_launch(&state, cycle, stats);
     collect_memory_since(gpu, &before, cycle, stats);
+    collect_policies(gpu, stats);
     if (status == STATUS_OK)
         status = drain(&state, cycle, report);
     caches_end(&gpu->caches);

@@ -27,7 +27,7 @@ static inline struct clock_ratio gpu_clock(const struct gpu_params *params, uint
 struct gpu_config {
     uint32_t sm_count;
     const struct sm_params *sm;
-    const struct cache_params *l1, *instruction, *constant, *l2;
+    struct cache_params l1, instruction, constant, l2;
     const struct crossbar_params *crossbar;
     const struct dram_params *dram;
     const struct gpu_params *gpu;
@@ -52,8 +52,8 @@ struct gpu_launch {
     const uint64_t **progress;
     bool alone; /* on one host thread: the executors meet */
     const struct divergence_ops *mechanism;
-    const struct own *own[SM_OWNS]; /* NULL: nothing of the kind */
-    const void *own_params[SM_OWNS];
+    const struct own *own[OWN_PARTS]; /* NULL: nothing of the kind */
+    const void *own_params[OWN_PARTS];
     /* Called now and then between rounds; false: stop here. NULL: nobody looks. */
     bool (*watch)(void *watcher, const struct launch_progress *progress);
     void *watcher;
@@ -76,9 +76,9 @@ struct gpu_stats {
     uint64_t waits[WAIT_COUNT];         /* over all instructions */
     struct sm_histograms histograms;
     uint64_t *divergent;
-    const struct own *own[SM_OWNS]; /* as of the launch */
-    void *own_stats[SM_OWNS];       /* as own->stats describes; NULL: it counts nothing of its own */
-    struct series series, sms;      /* over the cycles; by SM */
+    const struct own *own[OWN_PARTS]; /* as of the launch */
+    void *own_stats[OWN_PARTS];       /* as own->stats describes; NULL: it counts nothing of its own */
+    struct series series, sms;        /* over the cycles; by SM */
 };
 
 struct gpu; /* what outlives a launch: L2, DRAM, instruction and constant caches */

@@ -26,6 +26,8 @@ void partition_flush(struct partition *partition);
 /* Of cycles before `end`. */
 struct cache_stats partition_l2_statistics(const struct partition *partition, unsigned slice, uint64_t end);
 struct dram_stats partition_dram_statistics(const struct partition *partition);
+/* Adds what the policies of its slices counted of their own since the launch began. */
+void partition_add_policies(const struct partition *partition, void *sum);
 void partition_add_banks(const struct partition *partition, uint64_t into[]);
 const struct dram_histograms *partition_dram_histograms(const struct partition *partition);
 

@@ -5,9 +5,11 @@
 void partition_begin(struct partition *p) {
     p->now = 0;
     channel_begin(p->channel);
-    for (struct slice *slice = p->slices; slice < p->slices_end; slice++)
-        slice->next = slice->lookup_free = slice->mapped = slice->early_cycle = 0,
+    for (struct slice *slice = p->slices; slice < p->slices_end; slice++) {
+        slice->next = slice->lookup_free = slice->mapped = slice->early_cycle = 0;
         slice->early = (struct cache_sectors){0};
+        cache_reset_policy_statistics(slice->l2);
+    }
 }
 
 bool partition_is_idle(const struct partition *p) {
@@ -38,6 +40,11 @@ void partition_touch(struct partition *p, uint64_t address) {
 void partition_flush(struct partition *p) {
     for (struct slice *slice = p->slices; slice < p->slices_end; slice++)
         cache_invalidate(slice->l2);
+}
+
+void partition_add_policies(const struct partition *p, void *sum) {
+    for (const struct slice *slice = p->slices; slice < p->slices_end; slice++)
+        cache_add_policy_statistics(slice->l2, sum);
 }
 
 struct cache_stats partition_l2_statistics(const struct partition *p, unsigned number, uint64_t end) {
@@ -79,8 +86,8 @@ struct partition *partition_create(struct arena *arena, const struct gpu_config 
     for (uint32_t i = 0; i < gpu->slices; i++) {
         struct slice *slice = &p->slices[i];
         slice->number = i;
-        slice->far = cache_is_far(config->l2, (uint64_t)gpu->slices * address_map_chips(map));
-        if (cache_create(&slice->l2, arena, config->l2, "l2", number * gpu->slices + i, report) != STATUS_OK)
+        slice->far = cache_is_far(&config->l2, (uint64_t)gpu->slices * address_map_chips(map));
+        if (cache_create(&slice->l2, arena, &config->l2, "l2", number * gpu->slices + i, report) != STATUS_OK)
             return NULL;
         slice->hits = ring_create(arena), slice->fills = ring_create(arena);
         slice->waiting =

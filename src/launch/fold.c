@@ -8,7 +8,7 @@ static void keep_rest(struct launch_result *result) {
     if (result->timed) {
         struct gpu_stats *timed = arena_copy(&kept, result->timed, sizeof *timed);
         timed->instructions = NULL, timed->divergent = NULL;
-        for (unsigned part = 0; part < SM_OWNS; part++)
+        for (unsigned part = 0; part < OWN_PARTS; part++)
             if (timed->own_stats[part])
                 timed->own_stats[part] = arena_copy(&kept, timed->own_stats[part], timed->own[part]->stats_bytes);
         series_copy(&timed->series, &kept);

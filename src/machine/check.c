@@ -8,6 +8,7 @@
 #include "divergence/divergence.h"
 #include "isa/address.h"
 #include "machine/check.h"
+#include "machine/own.h"
 #include "mem/allocator/allocator.h"
 #include "mem/replacement/replacement.h"
 #include "sm/scheduler/scheduler.h"
@@ -153,6 +154,8 @@ static enum status check_addresses(const struct machine *machine, struct report 
 
 enum status machine_check(const struct machine *machine, struct report *report) {
     enum status status = check_names(machine, report);
+    for (unsigned part = OWN_MECHANISM + 1; part < OWN_PARTS && !status; part++) /* a launch asks the mechanism */
+        status = machine_check_own(machine, (enum own_part)part, report);
     if (!status)
         status = check_branches(machine, report);
     if (!status)
@@ -184,7 +187,7 @@ enum status machine_check_timed(const struct machine *machine, struct report *re
     const struct {
         const char *key;
         const struct cache_params *params;
-    } caches[] = {{"l1", &l1}, {"instruction_cache", &machine->instruction}, {"constant_cache", &machine->constant}};
+    } caches[] = {{"l1", &l1}, {"instruction_cache", &config.instruction}, {"constant_cache", &config.constant}};
     struct arena arena = {0};
     jmp_buf escape;
     arena.escape = &escape;

@@ -237,18 +237,18 @@ static enum status read_machine(struct machine *machine, const char *gpu, unsign
 
 const char *machine_needs_time(const struct machine *machine) {
     const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
-    return divergence_needs_time(mechanism, machine_own_params(machine, SM_MECHANISM));
+    return divergence_needs_time(mechanism, machine_own_params(machine, OWN_MECHANISM));
 }
 
 unsigned machine_warp_threads(const struct machine *machine) {
     const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
     const unsigned threads = mechanism->forming && mechanism->forming->warp_threads
-                                 ? mechanism->forming->warp_threads(machine_own_params(machine, SM_MECHANISM))
+                                 ? mechanism->forming->warp_threads(machine_own_params(machine, OWN_MECHANISM))
                                  : machine->warp_size;
     return threads < machine->max_block_threads ? threads : machine->max_block_threads;
 }
 
-/* The machine's keys and those that mechanisms and schedulers have of their own. */
+/* The machine's keys and those that parts chosen by name have of their own. */
 static const struct param_description *all_params(struct arena *arena) {
     struct {
         struct param_description *items;
@@ -272,6 +272,11 @@ bool machine_has_keys_of(const char *group) {
     for (const struct param_description *param = fixed_params; param->key; param++)
         if (strncmp(param->key, group, length) == 0 && param->key[length] == '.')
             return true;
+    const struct own *own;
+    for (unsigned i = 0; (own = machine_own_at(i)); i++)
+        for (const struct param_description *param = own->params; param && param->key; param++)
+            if (strncmp(param->key, group, length) == 0 && param->key[length] == '.')
+                return true;
     return false;
 }
 
@@ -284,7 +289,7 @@ static enum status start(struct machine *machine, struct report *report) {
     *machine = (struct machine){.name = "default", .about = ""};
     if (machine_own_offset(NULL) > MACHINE_OWN_BYTES)
         return report_add(report, STATUS_INVALID,
-                          "the own keys of mechanisms and schedulers need %zu bytes, a machine has %u for them",
+                          "the own keys of mechanisms and other parts need %zu bytes, a machine has %u for them",
                           machine_own_offset(NULL), (unsigned)MACHINE_OWN_BYTES);
     return param_create(&machine->params, all_params(&machine->arena), machine, &machine->arena, report);
 }
@@ -328,8 +333,16 @@ uint64_t machine_shared_bytes(const struct machine *machine) {
     return machine->l1_prefer == MACHINE_PREFER_L1 ? machine->l1_small_shared_bytes : machine->shared_bytes;
 }
 
+/* The parameters of a cache, with the values of its policy's own keys. */
+static struct cache_params with_policy(const struct machine *machine, const struct cache_params *params,
+                                       enum own_part which) {
+    struct cache_params with = *params;
+    with.policy = machine_own_params(machine, which);
+    return with;
+}
+
 struct cache_params machine_l1(const struct machine *machine, uint64_t shared_in_use) {
-    struct cache_params l1 = machine->l1;
+    struct cache_params l1 = with_policy(machine, &machine->l1, OWN_L1_POLICY);
     const char *list = machine->l1_carve_out;
     if (machine->l1_prefer == MACHINE_PREFER_L1) {
         l1.size_bytes = machine->l1_large_bytes, l1.ways = machine->l1_large_ways;
@@ -403,10 +416,10 @@ struct occupancy_limits machine_occupancy_limits(const struct machine *machine) 
 struct gpu_config machine_gpu_config(const struct machine *machine) {
     return (struct gpu_config){.sm_count = machine->sm_count,
                                .sm = &machine->sm,
-                               .l1 = &machine->l1,
-                               .instruction = &machine->instruction,
-                               .constant = &machine->constant,
-                               .l2 = &machine->l2,
+                               .l1 = with_policy(machine, &machine->l1, OWN_L1_POLICY),
+                               .instruction = with_policy(machine, &machine->instruction, OWN_INSTRUCTION_POLICY),
+                               .constant = with_policy(machine, &machine->constant, OWN_CONSTANT_POLICY),
+                               .l2 = with_policy(machine, &machine->l2, OWN_L2_POLICY),
                                .crossbar = &machine->crossbar,
                                .dram = &machine->dram,
                                .gpu = &machine->gpu};

@@ -31,7 +31,7 @@ struct machine {
     struct cache_params l1, l2, instruction, constant;
     struct crossbar_params crossbar;
     struct dram_params dram;
-    _Alignas(8) unsigned char own[MACHINE_OWN_BYTES]; /* values of the own keys of mechanisms and schedulers */
+    _Alignas(8) unsigned char own[MACHINE_OWN_BYTES]; /* values of the own keys of parts */
     const char *name;                                 /* "gtx480", or the file's name without folder and ending */
     const char *about;                                /* one line */
     const char *file;                                 /* where it is no shipped one: its path */
@@ -65,14 +65,14 @@ struct occupancy_limits machine_occupancy_limits(const struct machine *machine);
 /* Names of the shipped machines in alphabetical order, NULL-terminated; empty when their folder is not found. DRAM standards, in
  * the folder dram of theirs, are none. */
 const char *const *machine_list(struct arena *arena);
-/* For plug-ins. Do keys of the machine itself begin with the group and a dot? */
+/* For plug-ins. Do keys begin with the group and a dot? */
 bool machine_has_keys_of(const char *group);
 /* May parts with so many bytes of keys be added? */
 bool machine_has_room(size_t key_bytes);
-/* What the mechanism or scheduler chosen has of its own; NULL: there is none such, or the mechanism never asks it. */
-const struct own *machine_own(const struct machine *machine, enum sm_own which);
+/* What the part chosen has of its own; NULL: there is none such, or this machine never asks it. */
+const struct own *machine_own(const struct machine *machine, enum own_part which);
 /* Values of its keys, asked or not. */
-const void *machine_own_params(const struct machine *machine, enum sm_own which);
+const void *machine_own_params(const struct machine *machine, enum own_part which);
 /* The structures that the mechanism chosen needs in an SM; none: nobody has said. The machine is one that was checked. */
 enum status machine_cost(const struct machine *machine, struct cost *out, struct report *report);
 /* The SM that structures are counted for. */
@@ -87,7 +87,7 @@ enum status machine_check_functional(const struct machine *machine, struct repor
  * no option asked for, is recorded as it runs. */
 const char *machine_value(const struct machine *machine, const struct param_description *param);
 const char *machine_origin(const struct machine *machine, const struct param_description *param);
-/* Not part of what a result depends on: a key that begins with "host.", of a mechanism that is not chosen, or that the one
+/* Not part of what a result depends on: a key that begins with "host.", of a part that is not chosen, or that the mechanism
  * chosen leaves unread. */
 bool machine_is_idle_key(const struct machine *machine, const struct param_description *param);
 

@@ -5,15 +5,22 @@
 
 #include "base/bits.h"
 #include "divergence/divergence.h"
+#include "mem/replacement/replacement.h"
+#include "sm/predictor/predictor.h"
 #include "sm/scheduler/scheduler.h"
 
+/* Of the parts that `at` numbers, that of this number, which otherwise becomes less by so many as there are. */
+#define OWN_OF(at, number)                                                                                             \
+    for (unsigned i = 0; at(i); i++)                                                                                   \
+        if ((number)-- == 0)                                                                                           \
+            return &at(i)->own;
+
 const struct own *machine_own_at(unsigned number) {
-    unsigned mechanisms = 0;
-    for (; divergence_at(mechanisms); mechanisms++)
-        if (mechanisms == number)
-            return &divergence_at(number)->own;
-    const struct scheduler_ops *scheduler = scheduler_at(number - mechanisms);
-    return scheduler ? &scheduler->own : NULL;
+    OWN_OF(divergence_at, number)
+    OWN_OF(scheduler_at, number)
+    OWN_OF(predictor_at, number)
+    OWN_OF(replacement_at, number)
+    return NULL;
 }
 
 size_t machine_own_offset(const struct own *own) {
@@ -23,21 +30,47 @@ size_t machine_own_offset(const struct own *own) {
     return offset;
 }
 
-static const struct own *chosen(const struct machine *machine, enum sm_own which) {
-    const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
-    if (which == SM_MECHANISM)
-        return mechanism ? &mechanism->own : NULL;
-    const struct scheduler_ops *scheduler = scheduler_find(machine->sm.scheduler, NULL);
-    return scheduler ? &scheduler->own : NULL;
+/* The cache whose replacement policy is meant; NULL: another part is. */
+static const struct cache_params *cache_of(const struct machine *machine, enum own_part which) {
+    switch (which) {
+    case OWN_L1_POLICY: return &machine->l1;
+    case OWN_L2_POLICY: return &machine->l2;
+    case OWN_CONSTANT_POLICY: return &machine->constant;
+    case OWN_INSTRUCTION_POLICY: return &machine->instruction;
+    default: return NULL;
+    }
 }
 
-const struct own *machine_own(const struct machine *machine, enum sm_own which) {
+static const struct own *chosen(const struct machine *machine, enum own_part which) {
     const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
-    const bool asked = which != SM_SCHEDULER || (mechanism && !sm_ignores(mechanism, "sm.scheduler"));
-    return asked ? chosen(machine, which) : NULL;
+    const struct scheduler_ops *scheduler;
+    const struct predictor_ops *predictor;
+    const struct replacement_ops *policy;
+    switch (which) {
+    case OWN_MECHANISM: return mechanism ? &mechanism->own : NULL;
+    case OWN_SCHEDULER: return (scheduler = scheduler_find(machine->sm.scheduler, NULL)) ? &scheduler->own : NULL;
+    case OWN_PREDICTOR:
+        return !predictor_find(machine->sm.predictor, &predictor, NULL) && predictor ? &predictor->own : NULL;
+    default:
+        policy = replacement_find(cache_of(machine, which)->replacement, "", NULL);
+        return policy ? &policy->own : NULL;
+    }
 }
 
-const void *machine_own_params(const struct machine *machine, enum sm_own which) {
+/* Does this machine ever ask the part? */
+static bool is_asked(const struct machine *machine, enum own_part which) {
+    const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
+    const struct cache_params *cache = cache_of(machine, which);
+    if (which == OWN_SCHEDULER)
+        return mechanism && !sm_ignores(mechanism, "sm.scheduler");
+    return !cache || (!cache->perfect && (which != OWN_L2_POLICY || machine->gpu.l2_enabled));
+}
+
+const struct own *machine_own(const struct machine *machine, enum own_part which) {
+    return is_asked(machine, which) ? chosen(machine, which) : NULL;
+}
+
+const void *machine_own_params(const struct machine *machine, enum own_part which) {
     const struct own *own = chosen(machine, which);
     return own ? machine->own + machine_own_offset(own) : NULL;
 }
@@ -45,7 +78,7 @@ const void *machine_own_params(const struct machine *machine, enum sm_own which)
 static enum status add_predictor_cost(const struct machine *machine, const struct cost_shape *shape, struct cost *out,
                                       struct report *report) {
     const struct predictor_ops *ops;
-    const struct predictor_shape keys = sm_predictor_keys(&machine->sm);
+    const struct predictor_shape keys = sm_predictor_keys(&machine->sm, machine_own_params(machine, OWN_PREDICTOR));
     const unsigned before = out->count;
     const enum status status = predictor_find(machine->sm.predictor, &ops, report);
     if (status)
@@ -71,16 +104,41 @@ struct cost_shape machine_cost_shape(const struct machine *machine) {
                                .registers = machine->registers};
 }
 
+/* Structures of a cache's replacement policy begin with the cache's name. An L2 that SMs share is none of theirs. */
+static void add_policy_cost(const struct machine *machine, enum own_part which, struct cost_shape shape,
+                            struct cost *out) {
+    static const char *const names[] = {[OWN_L1_POLICY] = "l1",
+                                        [OWN_L2_POLICY] = "l2",
+                                        [OWN_CONSTANT_POLICY] = "constant cache",
+                                        [OWN_INSTRUCTION_POLICY] = "instruction cache"};
+    const struct cache_params l1 = machine_l1(machine, 0);
+    const struct cache_params *cache = which == OWN_L1_POLICY ? &l1 : cache_of(machine, which);
+    const unsigned before = out->count;
+    if (which == OWN_L2_POLICY && !machine->gpu.l2_private)
+        return;
+    shape.cache_lines = cache->size_bytes / cache->line_bytes, shape.cache_ways = cache->ways;
+    machine_own(machine, which)->cost(machine_own_params(machine, which), &shape, out);
+    for (unsigned i = before; i < out->count; i++)
+        out->items[i].name = arena_printf(out->arena, "%s: %s", names[which], out->items[i].name);
+}
+
+enum status machine_check_own(const struct machine *machine, enum own_part which, struct report *report) {
+    const struct own *own = machine_own(machine, which);
+    return own && own->check ? own->check(machine_own_params(machine, which), report) : STATUS_OK;
+}
+
 enum status machine_cost(const struct machine *machine, struct cost *out, struct report *report) {
     const struct cost_shape shape = machine_cost_shape(machine);
     enum status status = STATUS_OK;
-    for (unsigned part = 0; part < SM_OWNS && !status; part++) {
-        const struct own *own = machine_own(machine, (enum sm_own)part);
-        const void *params = machine_own_params(machine, (enum sm_own)part);
-        if (own && own->check)
-            status = own->check(params, report);
-        if (own && own->cost && !status)
-            own->cost(params, &shape, out);
+    for (unsigned part = 0; part < OWN_PARTS && !status; part++) {
+        const struct own *own = machine_own(machine, (enum own_part)part);
+        status = machine_check_own(machine, (enum own_part)part, report);
+        if (status || !own || !own->cost)
+            continue;
+        if (cache_of(machine, (enum own_part)part))
+            add_policy_cost(machine, (enum own_part)part, shape, out);
+        else
+            own->cost(machine_own_params(machine, (enum own_part)part), &shape, out);
     }
     return status ? status : add_predictor_cost(machine, &shape, out, report);
 }
@@ -95,9 +153,12 @@ static bool has_key(const struct own *own, const char *key) {
 
 bool machine_is_idle_key(const struct machine *machine, const struct param_description *param) {
     const size_t area = offsetof(struct machine, own);
-    if (param->offset >= area && param->offset < area + MACHINE_OWN_BYTES)
-        return !has_key(machine_own(machine, SM_MECHANISM), param->key) &&
-               !has_key(machine_own(machine, SM_SCHEDULER), param->key);
+    if (param->offset >= area && param->offset < area + MACHINE_OWN_BYTES) {
+        bool read = false;
+        for (unsigned part = 0; part < OWN_PARTS; part++)
+            read |= has_key(machine_own(machine, (enum own_part)part), param->key);
+        return !read;
+    }
     const struct divergence_ops *mechanism = divergence_find(machine->divergence_mechanism);
     return strncmp(param->key, "host.", 5) == 0 || (mechanism && sm_ignores(mechanism, param->key));
 }

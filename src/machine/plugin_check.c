@@ -17,7 +17,9 @@ struct examined {
     unsigned parts;
     struct {
         const char *kind, *name;
+        const struct own *own;
     } seen[ADDED_MAX];
+    size_t key_bytes;
     enum status status;
 };
 
@@ -95,6 +97,11 @@ static void check_counters(struct examined *e, const char *name, const struct ow
 static void check_own(struct examined *e, const char *name, const struct own *own) {
     if (own->params && machine_has_keys_of(name))
         refuse_taken(e, "group of keys", name);
+    for (unsigned i = 0; i + 1 < e->parts && own->params; i++)
+        if (strcmp(e->seen[i].name, name) == 0 && e->seen[i].own && e->seen[i].own->params)
+            REFUSE(e, "%s: two parts '%s' have keys", e->path, name);
+    e->seen[e->parts - 1].own = own;
+    e->key_bytes += own->params_bytes;
     check_keys(e, name, own);
     if (own->stats)
         check_counters(e, name, own);
@@ -141,6 +148,12 @@ static void check_predictor(struct examined *e, const struct predictor_ops *ops)
         return;
     if (predictor_find(ops->name, &found, NULL) == STATUS_OK)
         refuse_taken(e, "predictor", ops->name);
+    check_own(e, ops->name, &ops->own);
+    for (const struct stat_description *stat = ops->own.stats; stat && stat->name; stat++)
+        for (const struct stat_description *all = predictor_stats_table; all->name; all++)
+            if (strcmp(stat->name, all->name) == 0)
+                REFUSE(e, "%s: every predictor counts '%s' already", e->path, stat->name);
+    need(e, ops->name, "create, which counters need", !ops->own.stats || (ops->create && !ops->knows));
     if (ops->knows)
         return;
     NEED(e, ops, predict);
@@ -153,21 +166,17 @@ static void check_replacement(struct examined *e, const struct replacement_ops *
         return;
     if (replacement_find(ops->name, "", NULL))
         refuse_taken(e, "replacement policy", ops->name);
-    const bool any = ops->create || ops->victim || ops->filled || ops->hit;
+    check_own(e, ops->name, &ops->own);
+    const bool any = ops->create || ops->victim || ops->filled || ops->hit || ops->own.params || ops->own.stats;
     need(e, ops->name, "create, victim or filled", !any || (ops->create && ops->victim && ops->filled));
 }
 
 enum status plugin_check(const struct plugin *plugin, const char *path, unsigned *parts, struct report *report) {
     struct examined e = {.path = path, .report = report};
-    size_t key_bytes = 0;
-    for (unsigned i = 0; plugin->mechanisms && plugin->mechanisms[i] && i <= ADDED_MAX; i++) {
+    for (unsigned i = 0; plugin->mechanisms && plugin->mechanisms[i] && i <= ADDED_MAX; i++)
         check_mechanism(&e, plugin->mechanisms[i]);
-        key_bytes += plugin->mechanisms[i]->own.params_bytes;
-    }
-    for (unsigned i = 0; plugin->schedulers && plugin->schedulers[i] && i <= ADDED_MAX; i++) {
+    for (unsigned i = 0; plugin->schedulers && plugin->schedulers[i] && i <= ADDED_MAX; i++)
         check_scheduler(&e, plugin->schedulers[i]);
-        key_bytes += plugin->schedulers[i]->own.params_bytes;
-    }
     for (unsigned i = 0; plugin->predictors && plugin->predictors[i] && i <= ADDED_MAX; i++)
         check_predictor(&e, plugin->predictors[i]);
     for (unsigned i = 0; plugin->replacements && plugin->replacements[i] && i <= ADDED_MAX; i++)
@@ -176,8 +185,8 @@ enum status plugin_check(const struct plugin *plugin, const char *path, unsigned
         REFUSE(&e, "%s: it has no mechanism, scheduler, predictor or replacement policy", path);
     if (*parts + e.parts > ADDED_MAX)
         REFUSE(&e, "%s: plug-ins have more than %u parts together", path, (unsigned)ADDED_MAX);
-    if (!e.status && !machine_has_room(key_bytes))
-        REFUSE(&e, "%s: its keys need %zu bytes, more than a machine has left", path, key_bytes);
+    if (!e.status && !machine_has_room(e.key_bytes))
+        REFUSE(&e, "%s: its keys need %zu bytes, more than a machine has left", path, e.key_bytes);
     *parts += e.status ? 0 : e.parts;
     return e.status;
 }

@@ -347,4 +347,21 @@ void cache_count(const struct cache *cache, uint32_t *valid, uint32_t *dirty) {
 
 const struct cache_stats *cache_stats(const struct cache *cache) { return &cache->stats; }
 
-void cache_reset_stats(struct cache *cache) { cache->stats = (struct cache_stats){0}; }
+void cache_reset_stats(struct cache *cache) {
+    cache->stats = (struct cache_stats){0};
+    cache_reset_policy_statistics(cache);
+}
+
+void cache_reset_policy_statistics(struct cache *cache) {
+    if (cache->policy_before)
+        memcpy(cache->policy_before, cache->replacement->own.statistics(cache->policy),
+               cache->replacement->own.stats_bytes);
+}
+
+void cache_add_policy_statistics(const struct cache *cache, void *sum) {
+    const struct own *own = &cache->replacement->own;
+    if (!cache->policy_before)
+        return;
+    stat_merge(sum, own->statistics(cache->policy), own->stats);
+    stat_subtract(sum, cache->policy_before, own->stats);
+}

@@ -32,6 +32,7 @@ enum cache_allocate { CACHE_ON_MISS, CACHE_ON_FILL };
 #define PARAM PARAM_FIELD
 struct cache_params {
 #include "mem/cache_params.def"
+    const void *policy; /* values of the own keys of its replacement policy */
 };
 #undef PARAM
 
@@ -146,8 +147,11 @@ uint8_t cache_owner(const struct cache *cache, uint64_t address);
 bool cache_clean(struct cache *cache, uint32_t *cursor, struct request *write_back, uint8_t *sectors);
 /* Drops every line, dirty or not, but what is on its way: clean first. Counters stay. */
 void cache_invalidate(struct cache *cache);
-/* Counts from 0 again; what the cache holds stays. */
+/* Counts from 0 again, its policy too; what the cache holds stays. */
 void cache_reset_stats(struct cache *cache);
+/* The own counters of its policy: they count from 0 again; added to a sum. Of policies without any: nothing. */
+void cache_reset_policy_statistics(struct cache *cache);
+void cache_add_policy_statistics(const struct cache *cache, void *sum);
 
 uint32_t cache_sets(const struct cache *cache);
 uint32_t cache_set_of(const struct cache *cache, uint64_t address);

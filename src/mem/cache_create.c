@@ -88,8 +88,12 @@ enum status cache_create(struct cache **out, struct arena *arena, const struct c
         cache->fetches = ARENA_ARRAY(arena, uint32_t, (size_t)lines * (cache->sector_mask + 1));
     cache->owners = ARENA_ARRAY(arena, uint8_t, lines);
     if (replacement->create) {
-        cache->policy = replacement->create(
-            arena, &(struct replacement_shape){.sets = cache->set_count, .ways = cache->ways, .seed = seed});
+        cache->policy = replacement->create(arena, &(struct replacement_shape){.sets = cache->set_count,
+                                                                               .ways = cache->ways,
+                                                                               .seed = seed,
+                                                                               .params = params->policy});
+        if (replacement->own.stats)
+            cache->policy_before = arena_alloc(arena, replacement->own.stats_bytes);
         cache->candidates = ARENA_ARRAY(arena, uint32_t, cache->ways);
         cache->asked = true;
     }

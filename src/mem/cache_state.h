@@ -54,9 +54,10 @@ struct cache {
     uint32_t *written; /* lazy stores: [line][sector], a bit per byte; of partial sectors */
     struct mshr mshr;
     const struct replacement_ops *replacement;
-    void *policy;                 /* its state; NULL: it has none, and the oldest line of a set leaves */
-    uint32_t *candidates;         /* policy: lines of a set that may leave */
-    uint8_t *owners;              /* [line]: who brought it, for `watcher` */
+    void *policy_before;  /* what the policy had counted of its own when it was reset; NULL: it counts nothing */
+    void *policy;         /* its state; NULL: it has none, and the oldest line of a set leaves */
+    uint32_t *candidates; /* policy: lines of a set that may leave */
+    uint8_t *owners;      /* [line]: who brought it, for `watcher` */
     struct cache_watcher watcher; /* without functions: nobody asks */
 };
 

@@ -24,7 +24,7 @@ struct head {
  * and in time a struct sm_inst_stats for every instruction that has any, behind its PC. */
 struct launch_head {
     uint32_t function, host_threads;
-    uint32_t has_tables, is_timed, instructions, own_bytes[SM_OWNS];
+    uint32_t has_tables, is_timed, instructions, own_bytes[OWN_PARTS];
     uint64_t output_bytes;
     struct launch launch;
     struct run_stats stats;
@@ -120,7 +120,7 @@ static void add_timed(struct session_log *log, struct arena *arena, struct log_b
     if (log->launches >= SERIES_LAUNCHES)
         timed.series.count = timed.sms.count = 0;
     add(arena, out, &timed, sizeof timed);
-    for (unsigned part = 0; part < SM_OWNS; part++)
+    for (unsigned part = 0; part < OWN_PARTS; part++)
         add(arena, out, timed.own_stats[part], own_bytes[part]);
     add_series(arena, out, &timed.series);
     add_series(arena, out, &timed.sms);
@@ -143,7 +143,7 @@ void session_log_launch(struct session_log *log, struct session_entry *entry, co
                                    .output_bytes = result->output ? result->output_bytes : 0,
                                    .launch = *launch,
                                    .stats = result->stats};
-        for (unsigned part = 0; timed && part < SM_OWNS; part++)
+        for (unsigned part = 0; timed && part < OWN_PARTS; part++)
             head.own_bytes[part] = timed->own_stats[part] ? (uint32_t)timed->own[part]->stats_bytes : 0;
         begin(&arena, &record, RECORD_LAUNCH, entry->number);
         const size_t at = record.count;
@@ -248,8 +248,8 @@ static void read_timed(struct log_reader *reader, const struct session *session,
     struct gpu_stats *timed = ARENA_NEW(&result->arena, struct gpu_stats);
     read_into(reader, timed, sizeof *timed);
     timed->instructions = NULL, timed->divergent = NULL;
-    for (unsigned part = 0; part < SM_OWNS; part++) {
-        timed->own[part] = machine_own(session->machine, (enum sm_own)part);
+    for (unsigned part = 0; part < OWN_PARTS; part++) {
+        timed->own[part] = machine_own(session->machine, (enum own_part)part);
         timed->own_stats[part] = NULL;
         if (own_bytes[part] && timed->own[part] && own_bytes[part] == timed->own[part]->stats_bytes)
             timed->own_stats[part] = read_copy(reader, &result->arena, own_bytes[part]);

@@ -42,7 +42,7 @@ void result_merge_timed(struct gpu_stats *total, const struct gpu_stats *one, st
         total->waits[k] += one->waits[k];
     total->predicts |= one->predicts;
     stat_merge(&total->predictor, &one->predictor, predictor_stats_table);
-    for (unsigned part = 0; part < SM_OWNS; part++) {
+    for (unsigned part = 0; part < OWN_PARTS; part++) {
         total->own[part] = one->own[part];
         if (one->own_stats[part] && !total->own_stats[part])
             total->own_stats[part] = arena_alloc(arena, one->own[part]->stats_bytes);
@@ -114,7 +114,31 @@ static json_t *table_json(const void *stats, const struct stat_description *tabl
     return add_table(json_object(), stats, table);
 }
 
-static const char *const own_names[] = {[SM_MECHANISM] = "mechanism", [SM_SCHEDULER] = "scheduler"};
+/* Where the own counters of parts stand: those of a predictor among those that every predictor has. */
+static const char *const own_places[OWN_PARTS] = {[OWN_MECHANISM] = "mechanism",
+                                                  [OWN_SCHEDULER] = "scheduler",
+                                                  [OWN_PREDICTOR] = "predictor",
+                                                  [OWN_L1_POLICY] = "memory.l1.replacement",
+                                                  [OWN_L2_POLICY] = "memory.l2.replacement",
+                                                  [OWN_CONSTANT_POLICY] = "memory.constant_cache.replacement"};
+
+/* The object at a place, "memory.l1.replacement", made where there is none. */
+static json_t *object_at(json_t *into, const char *place) {
+    while (*place) {
+        const size_t length = strcspn(place, ".");
+        json_t *inner = json_object_getn(into, place, length);
+        if (!inner)
+            json_object_setn_new(into, place, length, inner = json_object());
+        into = inner;
+        place += length + (place[length] == '.');
+    }
+    return into;
+}
+
+static void add_own(json_t *into, const struct gpu_stats *timed, unsigned part) {
+    if (timed->own_stats[part])
+        add_table(object_at(into, own_places[part]), timed->own_stats[part], timed->own[part]->stats);
+}
 
 static json_t *quotient(uint64_t part, uint64_t whole) { return json_real(whole ? (double)part / (double)whole : 0); }
 
@@ -127,17 +151,19 @@ void result_add_timed(json_t *into, const struct gpu_stats *timed, const struct 
     add_classes(into, timed->sm.in_slots);
     json_object_set_new(into, "nobody", nobody_json(&timed->nobody));
     json_object_set_new(into, "stalls", waits_json(timed->waits));
-    for (unsigned part = 0; part < SM_OWNS; part++)
-        if (timed->own_stats[part])
-            json_object_set_new(into, own_names[part], table_json(timed->own_stats[part], timed->own[part]->stats));
-    if (timed->predicts)
-        json_object_set_new(into, "predictor", table_json(&timed->predictor, predictor_stats_table));
+    for (unsigned part = 0; part < OWN_L1_POLICY; part++) {
+        if (part == OWN_PREDICTOR && timed->predicts)
+            json_object_set_new(into, "predictor", table_json(&timed->predictor, predictor_stats_table));
+        add_own(into, timed, part);
+    }
     json_object_set_new(into, "memory", memory);
     add_table(memory, &timed->sm, sm_memory_table);
     json_object_set_new(memory, "l1_bytes", result_count(timed->l1_bytes));
     json_object_set_new(memory, "l1", table_json(&timed->l1, cache_stat_table));
     json_object_set_new(memory, "constant_cache", table_json(&timed->constant, cache_stat_table));
     json_object_set_new(memory, "l2", table_json(&timed->l2, cache_stat_table));
+    for (unsigned part = OWN_L1_POLICY; part < OWN_PARTS; part++)
+        add_own(into, timed, part);
     json_object_set_new(memory, "request_crossbar", table_json(&timed->request_crossbar, crossbar_stat_table));
     json_object_set_new(memory, "reply_crossbar", table_json(&timed->reply_crossbar, crossbar_stat_table));
     json_t *dram = table_json(&timed->dram, dram_stat_table);
@@ -172,11 +198,11 @@ void result_add_timed_units(json_t *into, const struct machine *machine, bool pr
     for (unsigned i = 0; i < sizeof units / sizeof units[0]; i++)
         json_object_set_new(into, units[i][0], json_string(units[i][1]));
     table_units(into, "memory.", sm_memory_table);
-    for (unsigned part = 0; part < SM_OWNS; part++) {
-        const struct own *own = machine_own(machine, (enum sm_own)part);
-        char prefix[32];
-        snprintf(prefix, sizeof prefix, "%s.", own_names[part]);
-        if (own && own->stats)
+    for (unsigned part = 0; part < OWN_PARTS; part++) {
+        const struct own *own = machine_own(machine, (enum own_part)part);
+        char prefix[64];
+        snprintf(prefix, sizeof prefix, "%s.", own_places[part] ? own_places[part] : "");
+        if (own && own->stats && own_places[part])
             table_units(into, prefix, own->stats);
     }
     if (predicts)

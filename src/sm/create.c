@@ -24,7 +24,7 @@ static enum status create_schedulers(struct sm *sm, struct report *report) {
                                               .places = sm->slot_places,
                                               .near = &sm->near,
                                               .progress = sm->progress,
-                                              .params = sm->shape.own_params[SM_SCHEDULER],
+                                              .params = sm->shape.own_params[OWN_SCHEDULER],
                                               .now = &sm->now,
                                               .memory = sm_scheduler_memory(sm),
                                               .bypass = &sm->bypass,
@@ -38,7 +38,7 @@ static enum status create_schedulers(struct sm *sm, struct report *report) {
 
 static enum status create_predictor(struct sm *sm, struct report *report) {
     const struct predictor_ops *ops;
-    const struct predictor_shape keys = sm_predictor_keys(&sm->params);
+    const struct predictor_shape keys = sm_predictor_keys(&sm->params, sm->shape.own_params[OWN_PREDICTOR]);
     sm->tells_all = sm->shape.observer || sm_hears(sm, SCHEDULER_ISSUED);
     sm->is_watched = sm->tells_all || sm_hears(sm, SCHEDULER_BRANCHED) || sm_predicts(&sm->params);
     if (!sm_predicts(&sm->params))
@@ -112,7 +112,7 @@ static enum status create_mechanism(struct sm *sm, struct report *report) {
                                              .width = sm->shape.warp_size,
                                              .warps_per_block = sm->shape.warps_per_place,
                                              .schedulers = sm->params.schedulers,
-                                             .params = sm->shape.own_params[SM_MECHANISM],
+                                             .params = sm->shape.own_params[OWN_MECHANISM],
                                              .now = &sm->now,
                                              .wake = &sm->mechanism_wake,
                                              .usage = &sm->usage,

@@ -165,14 +165,18 @@ unsigned sm_show_mechanism(const struct sm *sm, unsigned warp, struct group_row 
 /* ---- counters ---- */
 
 const struct sm_stats *sm_statistics(const struct sm *sm) { return &sm->stats; }
-void sm_add_own_statistics(const struct sm *sm, enum sm_own which, void *sum) {
-    if (which == SM_MECHANISM) {
-        stat_merge(sum, sm->mechanism->own.statistics(sm->control), sm->mechanism->own.stats);
-        return;
+void sm_add_own_statistics(const struct sm *sm, enum own_part which, void *sum) {
+    switch (which) {
+    case OWN_MECHANISM: stat_merge(sum, sm->mechanism->own.statistics(sm->control), sm->mechanism->own.stats); break;
+    case OWN_SCHEDULER:
+        for (unsigned s = 0; s < sm->params.schedulers; s++)
+            if (sm->schedulers[s])
+                stat_merge(sum, sm->scheduler->own.statistics(sm->schedulers[s]), sm->scheduler->own.stats);
+        break;
+    case OWN_PREDICTOR: predictor_add_own_statistics(sm->predictor, sum); break;
+    case OWN_L1_POLICY: cache_add_policy_statistics(sm->l1, sum); break;
+    default: break;
     }
-    for (unsigned s = 0; s < sm->params.schedulers; s++)
-        if (sm->schedulers[s])
-            stat_merge(sum, sm->scheduler->own.statistics(sm->schedulers[s]), sm->scheduler->own.stats);
 }
 const struct predictor_stats *sm_predictor_statistics(const struct sm *sm) {
     return sm->predictor ? &sm->predictor->stats : NULL;
@@ -193,14 +197,15 @@ bool sm_predicts(const struct sm_params *params) {
     return params->branch_cycles || strcmp(params->predictor, "none") != 0;
 }
 
-struct predictor_shape sm_predictor_keys(const struct sm_params *params) {
+struct predictor_shape sm_predictor_keys(const struct sm_params *params, const void *own) {
     return (struct predictor_shape){.entries = params->predictor_entries,
                                     .histories = params->predictor_histories,
                                     .cache_entries = params->predictor_cache_entries,
                                     .history_bits = params->predictor_history_bits,
                                     .tag_bits = params->predictor_tag_bits,
                                     .filter_bits = params->predictor_filter_bits,
-                                    .initial = params->predictor_initial};
+                                    .initial = params->predictor_initial,
+                                    .params = own};
 }
 
 enum status sm_create(struct sm **out, struct arena *arena, const struct sm_parts *parts, struct report *report) {

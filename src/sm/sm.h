@@ -105,9 +105,6 @@ struct sm_slot_view {
     enum sm_wait wait;
 };
 
-/* Parts of an SM that are chosen by name and have keys and counters of their own. */
-enum sm_own { SM_MECHANISM, SM_SCHEDULER, SM_OWNS };
-
 struct sm_shape {
     unsigned places, warps_per_place, warp_size;
     uint32_t id;
@@ -115,7 +112,7 @@ struct sm_shape {
     /* Counted in by all SMs that one host thread runs: per PC and one more, and distributions. */
     struct sm_inst_stats *instructions;
     struct sm_histograms *histograms;
-    const void *own_params[SM_OWNS];    /* values of the own keys */
+    const void *const *own_params;      /* by enum own_part: values of the own keys */
     uint64_t share;                     /* requests of 1000 cycles that are its part of the memory's bandwidth */
     const struct sm_observer *observer; /* NULL: nobody */
     bool l1_far;                        /* cache_is_far, of all SMs together */
@@ -130,8 +127,8 @@ bool sm_ignores(const struct divergence_ops *mechanism, const char *key);
 const struct sm_params *sm_params_of(const struct sm *sm);
 /* Are conditional branches predicted, or waited for? */
 bool sm_predicts(const struct sm_params *params);
-/* The keys of a predictor. */
-struct predictor_shape sm_predictor_keys(const struct sm_params *params);
+/* The keys of a predictor; `own`: values of those of its own. */
+struct predictor_shape sm_predictor_keys(const struct sm_params *params, const void *own);
 
 /* What timing needs of the instructions of a module: the same for all SMs. */
 struct sm_code;
@@ -209,9 +206,8 @@ unsigned sm_show_mechanism(const struct sm *sm, unsigned warp, struct group_row 
 const struct sm_stats *sm_statistics(const struct sm *sm);
 /* NULL: branches are known at once, and not predicted. */
 const struct predictor_stats *sm_predictor_statistics(const struct sm *sm);
-/* The mechanism's own counters; NULL: it has none. */
-/* Adds what the part counted of its own. */
-void sm_add_own_statistics(const struct sm *sm, enum sm_own which, void *sum);
+/* Adds what a part of the SM counted of its own: not a cache that outlives it. */
+void sm_add_own_statistics(const struct sm *sm, enum own_part which, void *sum);
 const struct cache_stats *sm_l1_statistics(const struct sm *sm);
 uint64_t sm_divergent_branches(const struct sm *sm, const uint64_t **per_pc);
 uint64_t sm_threads(const struct sm *sm);

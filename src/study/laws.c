@@ -80,7 +80,7 @@ static void keep(struct laws_outcome *out, struct run *run) {
 /* Structures that a key NAME.X_entries limits have a counter X_largest, which is never larger; 0: no limit. */
 static enum status check_limits(const struct run *run, struct report *report) {
     const struct gpu_stats *timed = run->results[run->done - 1].timed;
-    const struct own *mechanism = timed->own[SM_MECHANISM];
+    const struct own *mechanism = timed->own[OWN_MECHANISM];
     char name[128];
     for (const struct param_description *key = mechanism->params; key && key->key; key++) {
         const char *dot = strrchr(key->key, '.'), *begin = dot ? dot + 1 : key->key, *end = strstr(begin, "_entries");
@@ -95,7 +95,7 @@ static enum status check_limits(const struct run *run, struct report *report) {
         if (!stat || !stat->name)
             return report_add(report, STATUS_WRONG, "%s limits a structure of which no counter %s tells", key->key,
                               name);
-        const uint64_t largest = stat_counter(timed->own_stats[SM_MECHANISM], stat);
+        const uint64_t largest = stat_counter(timed->own_stats[OWN_MECHANISM], stat);
         if (limit && largest > limit)
             return report_add(report, STATUS_WRONG, "%s is %" PRIu64 ", and %s %" PRIu64, key->key, limit, name,
                               largest);

@@ -95,6 +95,9 @@ static struct exception *exception_of(struct model *model, const struct settings
     return (rule ? model->limited_taken : model->limited_not) + (pc ^ history) % s->caches;
 }
 
+/* What predictors count of their own, over all models. */
+static struct { uint64_t exceptions, exceptions_right, filtered; } model_counts;
+
 /* Was it mispredicted? */
 static bool model_yags(struct model *model, const struct settings *s, uint32_t pc, bool taken) {
     enum state *counter = counter_of(model, s, pc);
@@ -103,6 +106,8 @@ static bool model_yags(struct model *model, const struct settings *s, uint32_t p
     struct exception *found = exception_of(model, s, pc, rule);
     const bool hit = found->used && (!s->caches || found->tag == tag);
     const bool predicted = hit ? says_taken(found->state) : rule;
+    model_counts.exceptions += hit;
+    model_counts.exceptions_right += hit && predicted == taken;
     if (hit)
         found->state = after[found->state][taken];
     else if (rule && !taken)
@@ -190,6 +195,7 @@ static bool model_filter(struct model *model, const struct settings *s, uint32_t
     enum state *counter = shared_counter(model, s, pc, 0);
     const bool passes = model->in_a_row[at] >= full;
     const bool predicted = passes ? model->last[at] : says_taken(*counter);
+    model_counts.filtered += passes;
     if (!passes)
         *counter = after[*counter][taken];
     model->in_a_row[at] = model->last[at] == taken ? model->in_a_row[at] + 1 : 0;

@@ -15,6 +15,8 @@
 #include "base/param.h"
 #include "base/rng.h"
 #include "mem/cache.h"
+#include "mem/replacement/replacement.h"
+#include "own_keys.h"
 
 /* 2 sets of 2 lines of 128 B. */
 static const struct cache_params tiny = {.size_bytes = 512,
@@ -29,7 +31,10 @@ static const struct cache_params tiny = {.size_bytes = 512,
 static struct cache *create(struct arena *arena, const struct cache_params *params) {
     struct cache *cache;
     struct report report = {0};
-    if (cache_create(&cache, arena, params, "test", 7, &report) != STATUS_OK)
+    struct cache_params with = *params;
+    if (!with.policy)
+        with.policy = own_values(&replacement_find(with.replacement, "test", &report)->own, arena, NULL);
+    if (cache_create(&cache, arena, &with, "test", 7, &report) != STATUS_OK)
         fail_msg("%s", report_text(&report));
     return cache;
 }
@@ -73,13 +78,18 @@ static void replacement_order(void **state) {
 
 /* Jaleel's words done one by one: a hit makes a line near, a fill far; the first distant line leaves, and while there is none all
  * grow more distant. */
-static void srrip_is_what_its_paper_says(void **state) {
-    (void)state;
-    enum { WAYS = 8, NEAR = 0, LONG = 2, DISTANT = 3 };
+static void check_srrip(unsigned bits) {
+    enum { WAYS = 8, NEAR = 0 };
+    const unsigned distant = (1u << bits) - 1, is_long = distant - 1;
+    char setting[32];
     struct arena arena = {0};
     struct cache_params params = tiny;
+    const struct own *own = &replacement_find("srrip", "test", NULL)->own;
+    snprintf(setting, sizeof setting, "srrip.bits=%u", bits);
     params.ways = WAYS, params.size_bytes = WAYS * 128, params.replacement = "srrip";
+    params.policy = own_values(own, &arena, SETTINGS(setting));
     struct cache *cache = create(&arena, &params);
+    uint64_t aged = 0;
     struct {
         uint64_t line;
         unsigned interval, filled;
@@ -99,20 +109,38 @@ static void srrip_is_what_its_paper_says(void **state) {
             lines[at].interval = NEAR;
             continue;
         }
+        bool first = true;
         if (used < WAYS)
             at = used++;
         else
-            for (at = WAYS; at == WAYS;) { /* of distant lines the one filled first */
+            for (at = WAYS; at == WAYS; first = false) { /* of distant lines the one filled first */
                 for (unsigned i = 0; i < WAYS; i++)
-                    if (lines[i].interval == DISTANT && (at == WAYS || lines[i].filled < lines[at].filled))
+                    if (lines[i].interval == distant && (at == WAYS || lines[i].filled < lines[at].filled))
                         at = i;
                 for (unsigned i = 0; i < WAYS && at == WAYS; i++)
                     lines[i].interval++;
+                aged += first && at == WAYS;
             }
-        lines[at].line = line, lines[at].interval = LONG, lines[at].filled = step;
+        lines[at].line = line, lines[at].interval = is_long, lines[at].filled = step;
+        if (step == 2500) { /* counts from here on */
+            cache_reset_stats(cache);
+            aged = 0;
+        }
     }
     assert_in_range(hits, 1000, 4000);
+    void *sum = arena_alloc(&arena, own->stats_bytes);
+    cache_add_policy_statistics(cache, sum);
+    assert_true(aged > 100);
+    assert_int_equal(own_counter(own, sum, "aged"), aged);
+    cache_add_policy_statistics(cache, sum);
+    assert_int_equal(own_counter(own, sum, "aged"), 2 * aged);
     arena_free(&arena);
+}
+
+static void srrip_is_what_its_paper_says(void **state) {
+    (void)state;
+    for (unsigned bits = 1; bits <= 7; bits++)
+        check_srrip(bits);
 }
 
 static void evicted(void *self, uint64_t address, uint8_t owner) {
@@ -650,7 +678,9 @@ static void laws_hold_for_every_policy(void **state) {
         struct arena arena = {0};
         struct report report = {0};
         struct cache *cache;
+        params.policy = own_values(&replacement_find(params.replacement, "l1", &report)->own, &arena, NULL);
         enum status status = cache_create(&cache, &arena, &params, "l1", 1, &report);
+        params.policy = NULL;
         assert_int_equal(status, contradicts ? STATUS_INVALID : STATUS_OK);
         report_free(&report);
         arena_free(&arena);

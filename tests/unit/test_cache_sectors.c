@@ -13,6 +13,8 @@
 #include "base/bits.h"
 #include "base/rng.h"
 #include "mem/cache.h"
+#include "mem/replacement/replacement.h"
+#include "own_keys.h"
 
 enum { LINES = 48, SECTORS = 4, SECTOR_BYTES = 32, LINE_BYTES = 128, STEPS = 40000, ROOM = 8 };
 
@@ -151,6 +153,8 @@ static void run(const char *replacement, uint32_t mshr_entries, uint64_t seed) {
     struct arena arena = {0};
     struct report report = {0};
     struct pair *pair = ARENA_NEW(&arena, struct pair);
+    const struct own *own = &replacement_find(replacement, "a", &report)->own;
+    params.policy = own_values(own, &arena, NULL);
     rng_seed(&pair->rng, seed);
     assert_int_equal(cache_create(&pair->single, &arena, &params, "a", 5, &report), STATUS_OK);
     assert_int_equal(cache_create(&pair->stepped, &arena, &params, "b", 5, &report), STATUS_OK);
@@ -164,6 +168,12 @@ static void run(const char *replacement, uint32_t mshr_entries, uint64_t seed) {
         if (!stat->is_ratio && stat_counter(a, stat) != stat_counter(b, stat))
             fail_msg("%s: %llu one by one, %llu in steps", stat->name, (unsigned long long)stat_counter(a, stat),
                      (unsigned long long)stat_counter(b, stat));
+    if (own->stats) {
+        void *one = arena_alloc(&arena, own->stats_bytes), *two = arena_alloc(&arena, own->stats_bytes);
+        cache_add_policy_statistics(pair->single, one);
+        cache_add_policy_statistics(pair->stepped, two);
+        assert_memory_equal(one, two, own->stats_bytes);
+    }
     for (uint32_t i = 0; i < LINES * SECTORS; i++)
         assert_int_equal(cache_holds(pair->single, sector_address(i)), cache_holds(pair->stepped, sector_address(i)));
     arena_free(&arena);

@@ -150,7 +150,7 @@ static uint64_t counted(const char *mechanism, const char *counter, const struct
     f.issues = &watcher;
     expect_ok(&f, program, true);
     const struct gpu_stats *timed = f.result.timed;
-    const uint64_t value = own_counter(timed->own[SM_MECHANISM], timed->own_stats[SM_MECHANISM], counter);
+    const uint64_t value = own_counter(timed->own[OWN_MECHANISM], timed->own_stats[OWN_MECHANISM], counter);
     assert_int_equal(watched->issues, timed->sm.issues);
     f.issues = NULL;
     finish(&f);

@@ -610,9 +610,9 @@ static void slipping_changes_time_alone(void **state) {
                     fail_msg("%s, machine %u, variant %u: memory differs", programs[i].name, m, v);
                 assert_int_equal(timed.result.stats.thread_instructions, plain.result.stats.thread_instructions);
                 const struct gpu_stats *stats = timed.result.timed;
-                assert_true(own_counter(stats->own[SM_MECHANISM], stats->own_stats[SM_MECHANISM], "mdt_largest") <=
+                assert_true(own_counter(stats->own[OWN_MECHANISM], stats->own_stats[OWN_MECHANISM], "mdt_largest") <=
                             (v == 3 ? 1 : 2));
-                assert_true(own_counter(stats->own[SM_MECHANISM], stats->own_stats[SM_MECHANISM], "mcb_largest") <=
+                assert_true(own_counter(stats->own[OWN_MECHANISM], stats->own_stats[OWN_MECHANISM], "mcb_largest") <=
                             (v == 3 ? 1 : 2));
                 finish(&timed);
                 finish(&plain);
@@ -656,7 +656,7 @@ static uint64_t gather_cycles(const char *settings, uint64_t *maximum_raised) {
     const struct gpu_stats *stats = f.result.timed;
     const uint64_t cycles = stats->cycles;
     if (maximum_raised)
-        *maximum_raised = own_counter(stats->own[SM_MECHANISM], stats->own_stats[SM_MECHANISM], "maximum_raised");
+        *maximum_raised = own_counter(stats->own[OWN_MECHANISM], stats->own_stats[OWN_MECHANISM], "maximum_raised");
     finish(&f);
     return cycles;
 }

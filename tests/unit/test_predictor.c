@@ -5,6 +5,7 @@
 #include "timed_programs.h"
 
 #include "base/rng.h"
+#include "own_keys.h"
 #include "sm/sm.h"
 
 /* ---- random outcomes ---- */
@@ -28,7 +29,7 @@ static const struct settings every[] = {
     {"filter", 0, 0, 0, 8, 0, 1, 3},      {"filter", 64, 16, 0, 6, 0, 1, 5},
     {"filter", 13, 5, 0, 4, 0, 2, 1},     {"filter", 64, 0, 0, 6, 0, 0, 0},
 };
-enum { SETTINGS = sizeof every / sizeof every[0] };
+enum { EVERY = sizeof every / sizeof every[0] };
 
 static struct predictor_shape keys_of(const struct settings *s) {
     return (struct predictor_shape){.entries = s->entries,
@@ -53,6 +54,20 @@ static uint32_t outcomes(struct rng *rng, uint32_t pc, unsigned event, const uin
     return taken;
 }
 
+static uint64_t all_filtered;
+
+static void check_own_counters(const struct settings *s, const struct own *own, const void *sum) {
+    if (strcmp(s->name, "yags") == 0) {
+        assert_int_equal(own_counter(own, sum, "exceptions"), model_counts.exceptions);
+        assert_int_equal(own_counter(own, sum, "exceptions_right"), model_counts.exceptions_right);
+        assert_true(model_counts.exceptions > 100 && model_counts.exceptions > model_counts.exceptions_right);
+    } else {
+        assert_string_equal(s->name, "filter");
+        assert_int_equal(own_counter(own, sum, "filtered"), model_counts.filtered);
+        all_filtered += model_counts.filtered;
+    }
+}
+
 static void compare_random(const struct settings *s, enum predictor_sharing sharing, uint64_t seed) {
     enum { EVENTS = 1500, WARPS = 4 };
     struct arena arena = {0};
@@ -63,6 +78,7 @@ static void compare_random(const struct settings *s, enum predictor_sharing shar
     struct predictor *predictor;
     struct rng rng;
     uint64_t branches = 0, wrong = 0;
+    memset(&model_counts, 0, sizeof model_counts);
     rng_seed(&rng, seed);
     for (unsigned pc = 0; pc < PCS; pc++)
         code[pc] = (struct inst){.op = OP_BRA, .guard = pc % 3 ? 0 : -1};
@@ -93,6 +109,11 @@ static void compare_random(const struct settings *s, enum predictor_sharing shar
     assert_int_equal(predictor->stats.thread_branches, branches);
     assert_int_equal(predictor->stats.thread_wrong, wrong);
     assert_int_equal(predictor->stats.thread_right, branches - wrong);
+    if (ops->own.stats) {
+        void *sum = arena_alloc(&arena, ops->own.stats_bytes);
+        predictor_add_own_statistics(predictor, sum);
+        check_own_counters(s, &ops->own, sum);
+    }
     forget_models();
     arena_free(&arena);
     report_free(&report);
@@ -100,9 +121,10 @@ static void compare_random(const struct settings *s, enum predictor_sharing shar
 
 static void predictors_are_their_models_on_random_outcomes(void **state) {
     (void)state;
-    for (unsigned i = 0; i < SETTINGS; i++)
+    for (unsigned i = 0; i < EVERY; i++)
         for (unsigned sharing = 0; sharing < 3; sharing++)
             compare_random(&every[i], sharing, 17 * i + sharing + 1);
+    assert_true(all_filtered > 10000);
 }
 
 /* ---- a program's outcomes ---- */
@@ -177,7 +199,7 @@ static void compare_recorded(const char *base, const struct settings *s, unsigne
 static void a_run_counts_what_models_make_of_its_outcomes(void **state) {
     (void)state;
     static const char *const bases[] = {ONE_SM, ONE_SM "sm.branch_cycles: 9\n", ONE_SM "divergence.mechanism: dwf\n"};
-    for (unsigned i = 0; i < SETTINGS; i++)
+    for (unsigned i = 0; i < EVERY; i++)
         compare_recorded(bases[i % 3], &every[i], i / 3 % 3);
 }
 

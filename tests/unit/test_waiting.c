@@ -185,10 +185,10 @@ static void nest_deeper_than_the_registers(void **state) {
             assert_int_equal(f.memory[t], value);
         }
         if (runs[i].in_time) {
-            const struct stat_description *stats = f.result.timed->own[SM_MECHANISM]->stats;
+            const struct stat_description *stats = f.result.timed->own[OWN_MECHANISM]->stats;
             uint64_t lacking = 0, largest = 0;
             for (; stats->name; stats++) {
-                const uint64_t value = stat_counter(f.result.timed->own_stats[SM_MECHANISM], stats);
+                const uint64_t value = stat_counter(f.result.timed->own_stats[OWN_MECHANISM], stats);
                 lacking += strcmp(stats->name, "registers_lacking") == 0 ? value : 0;
                 largest += strcmp(stats->name, "registers_largest") == 0 ? value : 0;
             }

@@ -15,18 +15,17 @@ static const struct replacement_ops *const policies[] = {
 #undef REPLACEMENT
 };
 
-/* Our own, then those of plug-ins; NULL: there are not so many. */
-static const struct replacement_ops *policy_at(unsigned number) {
+const struct replacement_ops *replacement_at(unsigned number) {
     enum { OWN = sizeof policies / sizeof policies[0] };
     return number < OWN ? policies[number] : added_at(ADDED_REPLACEMENT, number - OWN);
 }
 
 const struct replacement_ops *replacement_find(const char *name, const char *key, struct report *report) {
-    for (unsigned i = 0; policy_at(i); i++)
-        if (strcmp(policy_at(i)->name, name) == 0)
-            return policy_at(i);
+    for (unsigned i = 0; replacement_at(i); i++)
+        if (strcmp(replacement_at(i)->name, name) == 0)
+            return replacement_at(i);
     report_add(report, STATUS_INVALID, "%s.replacement=%s: no such policy; there are:", key, name);
-    for (unsigned i = 0; policy_at(i); i++)
-        report_add(report, STATUS_INVALID, "  %s: %s", policy_at(i)->name, policy_at(i)->help);
+    for (unsigned i = 0; replacement_at(i); i++)
+        report_add(report, STATUS_INVALID, "  %s: %s", replacement_at(i)->name, replacement_at(i)->help);
     return NULL;
 }

@@ -11,10 +11,12 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "cost/own.h"
 
 struct replacement_shape {
     uint32_t sets, ways; /* line i belongs to set i / ways */
     uint64_t seed;
+    const void *params; /* values of the policy's own keys */
 };
 
 struct replacement_ops {
@@ -27,8 +29,14 @@ struct replacement_ops {
     uint32_t (*victim)(const void *self, const uint32_t *lines, uint32_t count);
     /* The line holds another address now; `replaces`: one that had to leave for it. */
     void (*filled)(void *self, uint32_t line, bool replaces);
+    /* Once for sectors of a line that are looked up together. */
     void (*hit)(void *self, uint32_t line);
+    /* Keys, counters and hardware of its own, of one cache; counters need `create`. own.cost is asked for the caches of an SM. */
+    struct own own;
 };
+
+/* Our own, then those of plug-ins; NULL: there are not so many. */
+const struct replacement_ops *replacement_at(unsigned number);
 
 /* The policy of that exact name; NULL, with those that there are in the report: there is none. key: of the message. */
 const struct replacement_ops *replacement_find(const char *name, const char *key, struct report *report);

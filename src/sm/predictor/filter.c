@@ -6,11 +6,19 @@
  * every branch is predicted to go where it went last. */
 #include "sm/predictor/predictor.h"
 
+struct filter_stats {
+    uint64_t filtered;
+};
+static const struct stat_description stats_table[] = {
+    STAT_ENTRY(struct filter_stats, filtered, "branches",
+               "thread branches predicted by the direction of a full counter, past gshare") STAT_END};
+
 struct filter {
     const struct predictor_shape *shape;
     struct predictor_counters counters;
     uint16_t *runs; /* direction (1: other than predictor.initial has it), and how often in a row above it */
     uint32_t history;
+    struct filter_stats stats;
 };
 
 static uint64_t run_count(const struct predictor_shape *shape) {
@@ -55,7 +63,9 @@ static bool filter_predict(const void *state, uint32_t pc) {
 static void filter_update(void *state, uint32_t pc, bool taken) {
     struct filter *self = state;
     uint16_t *run = run_of(self, pc);
-    if (!is_full(self, *run))
+    if (is_full(self, *run))
+        self->stats.filtered++;
+    else
         predictor_move(&self->counters, place(self, pc), taken);
     if (direction_of(self, *run) != taken)
         *run = (*run & 1) ^ 1;
@@ -77,11 +87,14 @@ static void filter_cost(const struct predictor_shape *shape, struct predictor_ha
     predictor_cost_history(out, shape->history_bits, of);
 }
 
-const struct predictor_ops predictor_filter = {.name = "filter",
-                                               .help =
-                                                   "gshare without the branches that went one way many times in a row",
-                                               .create = filter_create,
-                                               .predict = filter_predict,
-                                               .learn = filter_learn,
-                                               .bytes = filter_bytes,
-                                               .cost = filter_cost};
+static const void *filter_statistics(const void *self) { return &((const struct filter *)self)->stats; }
+
+const struct predictor_ops predictor_filter = {
+    .name = "filter",
+    .help = "gshare without the branches that went one way many times in a row",
+    .create = filter_create,
+    .predict = filter_predict,
+    .learn = filter_learn,
+    .bytes = filter_bytes,
+    .cost = filter_cost,
+    .own = {.stats = stats_table, .stats_bytes = sizeof(struct filter_stats), .statistics = filter_statistics}};

@@ -24,8 +24,7 @@ static const struct predictor_ops *const predictors[] = {
 #undef PREDICTOR
 };
 
-/* Our own, then those of plug-ins; NULL: there are not so many. */
-static const struct predictor_ops *predictor_at(unsigned number) {
+const struct predictor_ops *predictor_at(unsigned number) {
     enum { OWN = sizeof predictors / sizeof predictors[0] };
     return number < OWN ? predictors[number] : added_at(ADDED_PREDICTOR, number - OWN);
 }
@@ -74,9 +73,15 @@ enum status predictor_create(struct predictor **out, struct arena *arena, const 
             "predictor.cache_entries, predictor.history_bits)",
             ops->name, sharers, (unsigned long long)(bytes / MIB), (unsigned)MIB_MAX);
     predictor->selves = ARENA_ARRAY(arena, void *, sharers);
+    predictor->sharers = sharers;
     for (unsigned i = 0; i < sharers; i++)
         predictor->selves[i] = ops->create(arena, &predictor->shape);
     return STATUS_OK;
+}
+
+void predictor_add_own_statistics(const struct predictor *predictor, void *sum) {
+    for (unsigned i = 0; i < predictor->sharers; i++)
+        stat_merge(sum, predictor->ops->own.statistics(predictor->selves[i]), predictor->ops->own.stats);
 }
 
 void predictor_cost(const struct predictor_ops *ops, enum predictor_sharing sharing, const struct predictor_shape *keys,

@@ -8,7 +8,7 @@
 #include "base/bits.h"
 #include "base/stat.h"
 #include "base/status.h"
-#include "cost/cost.h"
+#include "cost/own.h"
 #include "simt/executor.h"
 
 enum predictor_sharing { PREDICTOR_OF_SM, PREDICTOR_OF_WARP, PREDICTOR_OF_THREAD };
@@ -19,7 +19,8 @@ struct predictor_shape {
     uint32_t histories;     /* branches whose own outcomes are kept; 0: all */
     uint32_t cache_entries; /* of each cache of exceptions; 0: one for each branch and history */
     uint32_t history_bits, tag_bits, filter_bits;
-    uint32_t initial; /* state of counters: 0 and 1 predict not taken, 2 and 3 taken */
+    uint32_t initial;   /* state of counters: 0 and 1 predict not taken, 2 and 3 taken */
+    const void *params; /* values of the predictor's own keys */
     uint32_t code_count, branch_count;
     const uint32_t *branches; /* by PC: the number of the conditional branch there, NO_BRANCH: none */
 };
@@ -44,6 +45,9 @@ struct predictor_ops {
     uint64_t (*bytes)(const struct predictor_shape *shape);
     /* Structures of the hardware; NULL: none. */
     void (*cost)(const struct predictor_shape *shape, struct predictor_hardware of, struct cost *out);
+    /* Keys and counters of its own; own.statistics is asked of each predictor that was created. own.cost: hardware that an SM has
+     * once, however predictors are shared. */
+    struct own own;
 };
 
 struct predictor_stats {
@@ -60,10 +64,13 @@ struct predictor {
     const struct predictor_ops *ops; /* NULL: none; branches are counted all the same */
     enum predictor_sharing sharing;
     struct predictor_shape shape;
+    unsigned sharers;
     void **selves; /* by sharer */
     struct predictor_stats stats;
 };
 
+/* Our own, then those of plug-ins; NULL: there are not so many. */
+const struct predictor_ops *predictor_at(unsigned number);
 /* Those of that exact name; "none" gives NULL in `out`. Unknown: those that there are stand in the report. */
 enum status predictor_find(const char *name, const struct predictor_ops **out, struct report *report);
 /* What predictors of an SM are made of. */
@@ -82,6 +89,8 @@ enum status predictor_create(struct predictor **out, struct arena *arena, const 
 bool predictor_branched(struct predictor *predictor, unsigned slot, const uint16_t *threads,
                         const struct executed *executed, bool *taken);
 
+/* Adds what the predictors counted of their own. */
+void predictor_add_own_statistics(const struct predictor *predictor, void *sum);
 /* The structures of an SM; entries 0: of a table without limits. */
 void predictor_cost(const struct predictor_ops *ops, enum predictor_sharing sharing, const struct predictor_shape *keys,
                     const struct cost_shape *shape, struct cost *out);

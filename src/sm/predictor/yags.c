@@ -4,11 +4,20 @@
  * exceptions of the others. Caches have one way; a new entry begins weakly on the side of its cache (ours). */
 #include "sm/predictor/predictor.h"
 
+struct yags_stats {
+    uint64_t exceptions, exceptions_right;
+};
+static const struct stat_description stats_table[] = {
+    STAT_ENTRY(struct yags_stats, exceptions, "branches",
+               "thread branches predicted by an entry of a cache of exceptions")
+        STAT_ENTRY(struct yags_stats, exceptions_right, "branches", "of these, the entry was right") STAT_END};
+
 struct yags {
     const struct predictor_shape *shape;
     struct predictor_counters rule;
     uint16_t *exceptions[2]; /* [what the rule says]: tag, counter, and the lowest bit where there is an entry */
     uint32_t history;
+    struct yags_stats stats;
 };
 
 static uint64_t cache_count(const struct predictor_shape *shape) {
@@ -64,7 +73,10 @@ static void yags_update(void *state, uint32_t pc, bool taken) {
     struct yags *self = state;
     const bool rule = predictor_counter(&self->rule, rule_place(self, pc)) >= 2, predicted = yags_predict(self, pc);
     uint16_t *found = exception_of(self, rule, pc);
-    if (is_hit(self, pc, *found))
+    const bool hit = is_hit(self, pc, *found);
+    self->stats.exceptions += hit;
+    self->stats.exceptions_right += hit && predicted == taken;
+    if (hit)
         *found = entry(self, pc, predictor_count(*found >> 1 & 3u, taken));
     else if (rule != taken)
         *found = entry(self, pc, taken ? 2 : 1);
@@ -88,10 +100,14 @@ static void yags_cost(const struct predictor_shape *shape, struct predictor_hard
     predictor_cost_history(out, shape->history_bits, of);
 }
 
-const struct predictor_ops predictor_yags = {.name = "yags",
-                                             .help = "two-bit counters, by PC, and caches of their exceptions",
-                                             .create = yags_create,
-                                             .predict = yags_predict,
-                                             .learn = yags_learn,
-                                             .bytes = yags_bytes,
-                                             .cost = yags_cost};
+static const void *yags_statistics(const void *self) { return &((const struct yags *)self)->stats; }
+
+const struct predictor_ops predictor_yags = {
+    .name = "yags",
+    .help = "two-bit counters, by PC, and caches of their exceptions",
+    .create = yags_create,
+    .predict = yags_predict,
+    .learn = yags_learn,
+    .bytes = yags_bytes,
+    .cost = yags_cost,
+    .own = {.stats = stats_table, .stats_bytes = sizeof(struct yags_stats), .statistics = yags_statistics}};
