@@ -115,7 +115,7 @@ static bool is_name(char c) { return isalnum((unsigned char)c) || c == '_' || c 
 
 /* The first function that the PTX calls, has not, and the device has neither; NULL: there is none. */
 static const char *missing_function(struct arena *arena, const char *ptx) {
-    static const char *const device[] = {"vprintf", "__assertfail", "malloc", "free"};
+    static const char *const device[] = {"vprintf", "__assertfail", "malloc", "free", "__cuda_syscall_aligned_malloc"};
     for (const char *at = ptx; (at = strstr(at, ".extern .func"));) {
         at += strlen(".extern .func");
         at += strspn(at, " \t\n");

@@ -209,20 +209,22 @@ API(cudaThreadExit, void) { return reset(); }
 
 API(cudaDeviceGetLimit, size_t *out, int limit) {
     ENTER(cuda);
-    const size_t values[LIMITS] = {cuda->machine.stack_bytes, cuda->machine.print_bytes, 8 << 20, 0, 0, 128, 0};
+    const size_t heap = host_heap_bytes(cuda->device);
+    const size_t values[LIMITS] = {cuda->machine.stack_bytes, cuda->machine.print_bytes, heap, 0, 0, 128, 0};
     if (!out || limit < 0 || limit >= LIMITS)
         return runtime_leave(cuda, out ? cudaErrorUnsupportedLimit : cudaErrorInvalidValue);
     *out = values[limit];
     return runtime_leave(cuda, cudaSuccess);
 }
 
-/* The machine's keys say what there is (local.stack_bytes, printf.buffer_bytes); asking for more than that is refused. */
+/* The machine's keys say what there is (local.stack_bytes, printf.buffer_bytes); asking for more than that is refused. The
+ * heap of kernels is as large as the program says before the first of them has use for it. */
 API(cudaDeviceSetLimit, int limit, size_t value) {
     enum { STACK, PRINTF, HEAP };
     ENTER(cuda);
     if (limit < 0 || limit >= LIMITS)
         return runtime_leave(cuda, cudaErrorUnsupportedLimit);
-    if (limit == STACK && value > cuda->machine.stack_bytes)
+    if ((limit == STACK && value > cuda->machine.stack_bytes) || (limit == HEAP && !host_set_heap(cuda->device, value)))
         return runtime_leave(cuda, cudaErrorInvalidValue);
     return runtime_leave(cuda, cudaSuccess);
 }

@@ -5,6 +5,7 @@
 #include "device/launch.h"
 #include "device/lowered.h"
 #include "exec/exec.h"
+#include "exec/kernel_heap.h"
 
 static enum status device_setup(struct device *device, struct report *report) {
     static const char *const levels[] = {"auto", "v1", "v3", "v4", "neon"};
@@ -43,6 +44,7 @@ void device_destroy(struct device *device) {
         if (program->source)
             module_free(program->source);
     }
+    kernel_heap_destroy(&device->memory);
     memory_destroy(&device->memory);
     struct arena arena = device->arena; /* holds the device itself */
     arena_free(&arena);

@@ -6,7 +6,7 @@
 #include "base/bits.h"
 #include "base/memory.h"
 #include "device/state.h"
-#include "exec/memory.h"
+#include "exec/kernel_heap.h"
 
 uint64_t host_move(struct device *device, const struct box *box) {
     for (size_t z = 0; z < box->slices; z++)
@@ -71,6 +71,19 @@ bool host_is_address(const struct device *device, uint64_t address) {
 uint64_t host_capacity_bytes(const struct device *device) { return device->memory.capacity_bytes; }
 
 uint64_t host_used_bytes(const struct device *device) { return device->memory.used_bytes - device->memory.freed_bytes; }
+
+uint64_t host_heap_bytes(const struct device *device) {
+    return device->memory.heap  ? kernel_heap_bytes(device->memory.heap)
+           : device->heap_bytes ? device->heap_bytes
+                                : device->machine->heap_bytes;
+}
+
+bool host_set_heap(struct device *device, uint64_t bytes) {
+    if (device->memory.heap || bytes > device->memory.capacity_bytes || bytes > HEAP_BYTES_MAX)
+        return false;
+    device->heap_bytes = bytes < HEAP_BYTES_MIN ? HEAP_BYTES_MIN : bytes;
+    return true;
+}
 
 bool host_allocation(const struct device *device, uint64_t address, uint64_t *start, uint64_t *bytes) {
     const struct allocation *found = memory_find(&device->memory, address);

@@ -7,6 +7,8 @@
 #include "base/bits.h"
 #include "base/cpu.h"
 #include "base/team.h"
+#include "device/host.h"
+#include "exec/kernel_heap.h"
 #include "exec/print.h"
 
 const struct stat_description run_stats_table[] = {
@@ -156,6 +158,10 @@ static enum status run_launch(struct device *device, const struct launch *launch
     const struct machine *machine = device->machine;
     const struct exec_launch description = describe(device, launch);
     fits = exec_check_local(*linked, &description, device->memory.capacity_bytes, report);
+    if (fits != STATUS_OK)
+        return fits;
+    if ((*linked)->has_heap && !device->memory.heap)
+        fits = kernel_heap_create(&device->memory, host_heap_bytes(device), report);
     if (fits != STATUS_OK)
         return fits;
     struct exec_counts counts = exec_counts_create(arena, module->code_count, machine->out_of_bounds == MACHINE_WARN);

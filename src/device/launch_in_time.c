@@ -151,6 +151,8 @@ enum status launch_run_in_time(struct device *device, const struct launch *launc
         status = gpu_run(device->gpu, &timed, result->timed, &fault, report);
     if (fault.found)
         exec_report_fault(core_exec(run.cores[fault.sm], fault.warp), fault.pcs, report);
+    if (!status)
+        status = exec_report_late_free(emulation->linked, emulation->launch, emulation->memory, report);
     gather(device, &run, result->timed);
     return status;
 }

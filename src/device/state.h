@@ -31,6 +31,7 @@ struct device {
     struct arena launch_arena; /* of one launch after the other */
     struct arena *sm_arenas;   /* where SMs run on several host threads: of each SM, the same */
     uint64_t launches;
+    uint64_t heap_bytes; /* that programs asked for; 0: what the machine says */
     bool stopped; /* a launch stopped in the middle: memory is not to be trusted */
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/bits.h"
 #include "exec/footprint.h"
+#include "exec/kernel_heap.h"
 #include "exec/scalar.h"
 #include "exec/state.h"
 
@@ -88,6 +89,12 @@ static void describe_outside(const struct outside *one, const char *name, const 
                  one->limit);
         return;
     }
+    if (kernel_heap_holds(memory, one->address)) {
+        snprintf(out, size,
+                 "%s of %u bytes at address 0x%" PRIx64 " of the heap, outside every block that malloc gave out", name,
+                 (unsigned)one->bytes, one->address);
+        return;
+    }
     const struct allocation *found = memory_find(memory, one->address);
     const struct allocation *near = found ? found : memory_nearest(memory, one->address);
     if (near)
@@ -146,13 +153,18 @@ uint64_t exec_report_outside(const struct linked *linked, const struct exec_laun
 static uint8_t *translate_global(struct exec *exec, unsigned warp, unsigned lane, const struct step *step,
                                  uint64_t address, uint32_t bytes) {
     const struct allocation *found = memory_find(exec->memory, address);
-    if (found && range_within(address - found->start, bytes, found->end - found->start)) {
+    struct site site = {found ? found->start : 0, found ? found->end : 0};
+    const bool in_heap = kernel_heap_holds(exec->memory, address);
+    if (in_heap && !kernel_heap_find(exec->memory->heap, address, &site.low, &site.high))
+        found = NULL;
+    if (found && range_within(address - site.low, bytes, site.high - site.low)) {
         struct footprint *footprint = exec->memory->footprint;
         if (footprint)
             footprint_note(step->inst->op == OP_LD || step->inst->op == OP_LD_SNOOP ? footprint->loaded
                                                                                     : footprint->stored,
                            address, bytes);
-        exec->sites[step - exec->linked->steps] = (struct site){found->start, found->end};
+        if (!in_heap) /* blocks of the heap come and go */
+            exec->sites[step - exec->linked->steps] = site;
         return memory_host(exec->memory, address);
     }
     return leave(exec, warp, lane, step, outside_at(SPACE_GLOBAL, address, bytes, 0));

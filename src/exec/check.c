@@ -11,37 +11,8 @@
 
 /* ---- functions that the executor provides ---- */
 
-enum { INTRINSIC_PARAMETERS = 5 };
-
-/* Bytes of each parameter and of what is returned; POINTER: of an address, 0: there is none. */
-enum { POINTER = 255 };
-static const struct intrinsic_form {
-    const char *name;
-    enum intrinsic intrinsic;
-    uint8_t params[INTRINSIC_PARAMETERS];
-    uint8_t returned;
-} intrinsics[] = {
-    {"vprintf", INTRINSIC_PRINTF, {POINTER, POINTER}, 4},
-    {"printf", INTRINSIC_PRINTF, {POINTER, POINTER}, 4},
-    {"__assertfail", INTRINSIC_ASSERT, {POINTER, POINTER, 4, POINTER, POINTER}, 0},
-};
-
-static const struct intrinsic_form *form_of(const struct inst *inst) {
-    if (inst->op != OP_CALL || !inst->call->callee || inst->call->callee->is_defined)
-        return NULL;
-    for (unsigned i = 0; i < sizeof intrinsics / sizeof intrinsics[0]; i++)
-        if (strcmp(inst->call->callee->name, intrinsics[i].name) == 0)
-            return &intrinsics[i];
-    return NULL;
-}
-
-enum intrinsic exec_intrinsic(const struct inst *inst) {
-    const struct intrinsic_form *form = form_of(inst);
-    return form ? form->intrinsic : INTRINSIC_NONE;
-}
-
 static bool is_wide(const struct symbol *symbol, unsigned bytes, unsigned address_bytes) {
-    return symbol->bytes == (bytes == POINTER ? address_bytes : bytes);
+    return symbol->bytes == (bytes == INTRINSIC_POINTER ? address_bytes : bytes);
 }
 
 /* Does the call hand over what the executor will read, and take what it will write? */
@@ -59,17 +30,17 @@ static void describe(const struct intrinsic_form *form, unsigned address_bytes, 
     size_t at = (size_t)snprintf(out, size, "it takes (");
     for (unsigned i = 0; i < INTRINSIC_PARAMETERS && form->params[i] && at < size; i++)
         at += (size_t)snprintf(out + at, size - at, "%s.b%u", i ? ", " : "",
-                               8 * (form->params[i] == POINTER ? address_bytes : form->params[i]));
+                               8 * (form->params[i] == INTRINSIC_POINTER ? address_bytes : form->params[i]));
     if (at < size)
         snprintf(out + at, size - at, form->returned ? ") and returns .b%u" : ") and returns nothing",
-                 8u * form->returned);
+                 8 * (form->returned == INTRINSIC_POINTER ? address_bytes : form->returned));
 }
 
 /* ---- instructions ---- */
 
 /* Why the instruction cannot be run; NULL: it can. `out` is room for the words. */
 static const char *unsupported(const struct module *module, const struct inst *inst, char *out, size_t size) {
-    const struct intrinsic_form *form = form_of(inst);
+    const struct intrinsic_form *form = intrinsic_form_of(inst);
     if (inst->type == TYPE_TF32 || inst->stype == TYPE_TF32)
         return "the tf32 type";
     if (inst->type == TYPE_B128)

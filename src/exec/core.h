@@ -86,6 +86,10 @@ static inline uint64_t core_sectors(uint64_t address, uint32_t bytes) {
 uint32_t core_take_ticket(struct core *core);
 void core_free_ticket(struct core *core, uint32_t ticket);
 
+/* Atomics that are calls of the heap: exec/intrinsic.c. */
+void core_perform_heap(struct core *core, struct ticket *ticket, uint32_t lanes);
+void core_finish_heap(struct core *core, const struct ticket *ticket);
+
 /* One issue of a group of threads of several warps: exec/mixed.c. */
 void core_mixed_step(struct core *core, const struct group *group, uint64_t cycle, struct executed *out,
                      struct access *access);

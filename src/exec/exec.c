@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/exec.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bits.h"
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "exec/kernel_heap.h"
 #include "exec/lanes.h"
 #include "simt/barrier.h"
 
@@ -224,19 +226,47 @@ void exec_barrier_result(struct exec *exec, unsigned warp, uint32_t pc, uint32_t
         exec_write(exec, warp, &step->rows[0], lane, value);
 }
 
+/* A thread, linear in a block, of which there are several. */
+struct stopped {
+    uint64_t block;
+    uint32_t thread, pc;
+    const char *message;
+};
+
+static enum status report_stopped(const struct linked *linked, const struct exec_launch *launch,
+                                  const struct stopped *at, struct report *report) {
+    const struct module *module = linked->module;
+    const uint32_t *grid = launch->grid, *block = launch->block;
+    char where[256], text[256];
+    return report_add(report, STATUS_STOPPED,
+                      "%s: kernel '%s' stopped: %s\n  in block (%u, %u, %u), thread (%u, %u, %u), at PC %u: %s",
+                      module_where(module, at->pc, where, sizeof where), linked->kernel->name, at->message,
+                      (unsigned)(at->block % grid[0]), (unsigned)(at->block / grid[0] % grid[1]),
+                      (unsigned)(at->block / grid[0] / grid[1]), at->thread % block[0],
+                      at->thread / block[0] % block[1], at->thread / block[0] / block[1], (unsigned)at->pc,
+                      inst_text(module, &module->code[at->pc], text, sizeof text));
+}
+
+enum status exec_report_late_free(const struct linked *linked, const struct exec_launch *launch,
+                                  const struct memory *memory, struct report *report) {
+    struct kernel_heap_fault *fault = memory->heap ? kernel_heap_fault(memory->heap) : NULL;
+    if (!fault || !fault->found)
+        return STATUS_OK;
+    char message[96];
+    snprintf(message, sizeof message, "free of 0x%llx, which another thread freed at the same time",
+             (unsigned long long)fault->address);
+    fault->found = false;
+    return report_stopped(linked, launch, &(struct stopped){fault->block, fault->thread, fault->pc, message}, report);
+}
+
 enum status exec_report_fault(const struct exec *exec, const uint32_t pcs[LANES_MAX], struct report *report) {
     const struct exec_fault *fault = &exec->fault;
     const struct module *module = exec->linked->module;
-    const uint32_t *grid = exec->launch->grid, *block = exec->launch->block;
-    const uint32_t thread = exec->launch->warp_size * fault->warp + fault->lane;
-    char where[256], text[256];
-    report_add(report, STATUS_STOPPED,
-               "%s: kernel '%s' stopped: %s\n  in block (%u, %u, %u), thread (%u, %u, %u), at PC %u: %s",
-               module_where(module, fault->pc, where, sizeof where), exec->linked->kernel->name, fault->message,
-               (unsigned)(exec->block % grid[0]), (unsigned)(exec->block / grid[0] % grid[1]),
-               (unsigned)(exec->block / grid[0] / grid[1]), thread % block[0], thread / block[0] % block[1],
-               thread / block[0] / block[1], (unsigned)fault->pc,
-               inst_text(module, &module->code[fault->pc], text, sizeof text));
+    char where[256];
+    report_stopped(exec->linked, exec->launch,
+                   &(struct stopped){exec->block, exec->launch->warp_size * fault->warp + fault->lane, fault->pc,
+                                     fault->message},
+                   report);
     if (fault->absent)
         report_add(report, STATUS_STOPPED, "  lanes 0x%08x, the first at %s, are waited for", (unsigned)fault->absent,
                    module_where(module, pcs[bits_first(fault->absent)], where, sizeof where));

@@ -103,6 +103,9 @@ struct exec_fault {
     unsigned warp, lane;
     uint32_t absent; /* a deadlock: lanes of the warp that are waited for; 0: none are */
 };
+/* A free that was found to be wrong after its thread had gone on, in time; STATUS_OK: there was none. */
+enum status exec_report_late_free(const struct linked *linked, const struct exec_launch *launch,
+                                  const struct memory *memory, struct report *report);
 /* STATUS_STOPPED, with kernel, source line, block, thread and what happened in the report; `pcs`: where the lanes of the
  * warp stand. */
 enum status exec_report_fault(const struct exec *exec, const uint32_t pcs[LANES_MAX], struct report *report);

@@ -198,9 +198,10 @@ static void link_step(struct linker *linker, const struct function *function, ui
                           .src_count = inst->src_count,
                           .target = inst->target,
                           .carry = linker->carry,
-                          .intrinsic = (uint8_t)exec_intrinsic(inst)};
+                          .intrinsic = (uint8_t)intrinsic_of(inst)};
     linked->prints |= step->intrinsic == INTRINSIC_PRINTF;
-    linked->in_order |= depends_on_order(inst) || linked->prints;
+    linked->has_heap |= intrinsic_is_of_heap(step->intrinsic);
+    linked->in_order |= depends_on_order(inst) || linked->prints || linked->has_heap;
     linked->has_locks |= inst->mode == MODE_LOCK || inst->mode == MODE_UNLOCK;
     if (inst->guard >= 0) {
         step->guarded = true;

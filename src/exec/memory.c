@@ -64,7 +64,7 @@ void memory_free(struct memory *memory, uint64_t address) {
     unsigned index = 0;
     while (index < memory->allocations.count && memory->allocations.items[index].start != address)
         index++;
-    if (index == memory->allocations.count)
+    if (index == memory->allocations.count || (memory->heap_bytes && address == memory->heap_start))
         return;
     struct allocation *allocation = &memory->allocations.items[index];
     const uint64_t bytes = allocation->end - allocation->start;

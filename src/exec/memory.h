@@ -13,7 +13,8 @@ struct allocation {
     const char *name;
 };
 
-struct footprint; /* exec/footprint.h */
+struct footprint;   /* exec/footprint.h */
+struct kernel_heap; /* exec/kernel_heap.h */
 
 struct memory {
     uint8_t *host;                       /* of address GLOBAL_BASE */
@@ -26,6 +27,8 @@ struct memory {
         unsigned count, capacity;
     } allocations;               /* by address */
     struct footprint *footprint; /* what is accessed is noted there; NULL: nobody asks */
+    struct kernel_heap *heap;    /* of kernels' malloc; NULL: none has asked yet */
+    uint64_t heap_start, heap_bytes;
     struct arena *arena;
 };
 

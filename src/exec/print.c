@@ -302,21 +302,13 @@ static bool print_thread(struct exec *exec, unsigned warp, unsigned lane, const 
     return true;
 }
 
-static uint64_t read_argument(const struct exec *exec, unsigned thread, const struct call *call, unsigned index) {
-    uint64_t value = 0;
-    const struct symbol *symbol = call->arguments[index];
-    const uint8_t *memory = exec->local + (size_t)exec->local_bytes * thread + exec_frame_pointer(exec, thread);
-    memcpy(&value, memory + symbol->offset, symbol->bytes < 8 ? symbol->bytes : 8);
-    return value;
-}
-
-bool exec_intrinsic_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
+bool exec_print_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes) {
     const struct call *call = step->inst->call;
     const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = uselocale(plain);
     bool fine = true;
     for (BITS_EACH(lane, lanes)) {
         const unsigned thread = 32 * warp + lane;
-        const uint64_t first = read_argument(exec, thread, call, 0);
+        const uint64_t first = exec_argument(exec, thread, call, 0);
         if (step->intrinsic == INTRINSIC_ASSERT) {
             struct printing p = {.exec = exec, .warp = warp, .lane = lane, .step = step};
             char message[200] = "?";
@@ -326,7 +318,7 @@ bool exec_intrinsic_step(struct exec *exec, unsigned warp, const struct step *st
             fine = exec_fail(exec, warp, lane, step, "assertion failed: %s", message);
             break;
         }
-        fine = print_thread(exec, warp, lane, step, first, read_argument(exec, thread, call, 1));
+        fine = print_thread(exec, warp, lane, step, first, exec_argument(exec, thread, call, 1));
         if (!fine)
             break;
         if (call->return_count) {

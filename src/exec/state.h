@@ -123,5 +123,9 @@ bool exec_timed_atomic(struct exec *exec, unsigned warp, const struct step *step
 bool exec_call_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, struct executed *out);
 void exec_return_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, struct executed *out);
 bool exec_intrinsic_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
+/* printf and assert. */
+bool exec_print_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
+/* What a thread hands over in its call. */
+uint64_t exec_argument(const struct exec *exec, unsigned thread, const struct call *call, unsigned index);
 
 #endif

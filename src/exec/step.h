@@ -9,6 +9,7 @@
 #define HEDDLE_EXEC_STEP_H
 
 #include "base/bits.h"
+#include "isa/intrinsic.h"
 #include "isa/module.h"
 
 enum base { BASE_FRAME, BASE_UNIFORM };
@@ -59,10 +60,6 @@ struct address {
     bool in_frame; /* LOCAL: relative to the thread's frame */
 };
 
-enum intrinsic { INTRINSIC_NONE, INTRINSIC_PRINTF, INTRINSIC_ASSERT };
-/* What the executor does itself where the instruction calls it. */
-enum intrinsic exec_intrinsic(const struct inst *inst);
-
 struct step {
     lane_function *run;
     uint8_t kind;
@@ -79,7 +76,7 @@ struct step {
     struct address address;
     struct row carry;                /* predicate row of the carry flag */
     const struct function *function; /* that the instruction belongs to */
-    uint8_t intrinsic;
+    uint8_t intrinsic; /* enum intrinsic: what the executor does itself */
     uint8_t inner; /* KIND_POP: the kind without it */
 };
 
@@ -117,7 +114,7 @@ struct linked {
     uint32_t shared_bytes; /* static */
     uint64_t local_bytes;  /* per thread: the kernel's own frame and, without recursion, all that calls add */
     uint32_t local_align;  /* of every frame in local memory: what the variables of all reachable functions need */
-    bool prints, has_calls, has_locks;
+    bool prints, has_calls, has_locks, has_heap;
     bool in_order; /* what blocks do depends on blocks before them: atomics, accesses with an order, printf, clocks */
     bool has_recursion;  /* or calls through pointers: depth is not known, the launch's stack_bytes limit it */
     uint32_t call_depth; /* without recursion: the deepest chain of calls */

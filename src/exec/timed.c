@@ -258,6 +258,10 @@ bool exec_timed_atomic(struct exec *exec, unsigned warp, const struct step *step
 static void core_perform(void *self, uint32_t number, uint32_t lanes) {
     struct core *core = self;
     struct ticket *ticket = &core->tickets.items[number];
+    if (ticket->step->intrinsic != INTRINSIC_NONE) {
+        core_perform_heap(core, ticket, lanes & ticket->lanes);
+        return;
+    }
     const uint32_t bytes = ticket->step->access_bytes;
     const uint64_t mask = bytes == 8 ? UINT64_MAX : (UINT64_C(1) << (8 * bytes)) - 1;
     for (BITS_EACH(lane, lanes & ticket->lanes)) {
@@ -282,6 +286,8 @@ static void core_finish(void *self, uint32_t number) {
             exec_write(home->exec, home->number, &ticket->step->rows[0], ticket->thread[lane] % LANES_MAX,
                        ticket->old[lane]);
         }
+    if (ticket->step->intrinsic != INTRINSIC_NONE)
+        core_finish_heap(core, ticket);
     core_free_ticket(core, number);
 }
 

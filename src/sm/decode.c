@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What timing needs of each instruction: its unit, latency, interval, registers. */
+#include "isa/intrinsic.h"
 #include "sm/state.h"
 
 /* By type: integers, floating point, f64. */
@@ -43,7 +44,7 @@ static unsigned work_type(const struct inst *inst, enum op_class class) {
 /* The cycles are those of a narrow instruction without pipeline registers, until add_width. */
 static void classify(struct timed *timed, const struct inst *inst, const struct sm_params *p) {
     const enum op_class class = op_class((enum op)inst->op);
-    if (class >= CLASS_MEMORY) {
+    if (class >= CLASS_MEMORY || intrinsic_is_of_heap(intrinsic_of(inst))) {
         const uint32_t before = class == CLASS_ACCUMULATE ? p->latency_prefix_sum : 0;
         timed->unit = SM_UNIT_MEMORY;
         timed->done_cycles = (uint16_t)(p->const_latency + before), timed->busy_cycles = (uint16_t)before;
@@ -79,7 +80,18 @@ static enum timed_order order_of(const struct inst *inst) {
     const bool below = inst->space != SPACE_SHARED && inst->space != SPACE_LOCAL && inst->space != SPACE_PARAM;
     const bool accesses = inst->op == OP_LD || inst->op == OP_ST || inst->op == OP_COND_ACC ||
                           inst->op == OP_LD_SNOOP || inst->op == OP_ST_SNOOP;
-    return accesses && below ? ORDER_AFTER_ATOMICS : ORDER_NONE;
+    return (accesses && below) || intrinsic_is_of_heap(intrinsic_of(inst)) ? ORDER_AFTER_ATOMICS : ORDER_NONE;
+}
+
+/* What malloc returns comes with the reply of memory: loads of it wait as accesses wait for atomics. */
+static void order_results(struct timed *all, const struct module *module, const struct function *function,
+                          uint32_t pc) {
+    const struct call *call = module->code[pc].call;
+    for (uint32_t i = function->first_pc; call->return_count && i < function->end_pc; i++) {
+        const struct inst *inst = &module->code[i];
+        if (inst->op == OP_LD && inst->src[0].symbol == call->returns[0])
+            all[i].order = ORDER_AFTER_ATOMICS;
+    }
 }
 
 /* The place of a kernel parameter plus 1, for loads that read it through the constant cache. A parameter at an address
@@ -172,6 +184,9 @@ const struct sm_code *sm_decode(struct arena *arena, const struct module *module
             timed->parameter = parameter_of(function, inst, params);
             add_registers(arena, timed, inst, &numbering);
         }
+        for (uint32_t pc = function->first_pc; function->is_defined && pc < function->end_pc; pc++)
+            if (intrinsic_is_of_heap(intrinsic_of(&module->code[pc])))
+                order_results(all, module, function, pc);
         numbering.bank_base += function->reg_count;
         numbering.word_base += (function->reg_count + 63) / 64;
     }

@@ -60,9 +60,7 @@ extern "C" inline __device__ __attribute__((noreturn)) void __assert_fail(const 
     __assertfail(message, file, line, function, 1);
     __builtin_trap();
 }
-/* There is no heap in a kernel: a use is refused when the kernel is loaded, by these names. */
-extern "C" __device__ void *malloc(size_t bytes) noexcept;
-extern "C" __device__ void free(void *pointer) noexcept;
+#include "heddle_heap.h"
 
 /* ---- warps: as CUDA had them before masks ---- */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
