@@ -62,6 +62,8 @@ static bool call_lane(struct exec *exec, unsigned warp, unsigned lane, const str
     const struct function *callee = callee_of(exec, warp, lane, step);
     if (!callee)
         return false;
+    if (!callee->is_defined) /* exec_check knows of all that kernels come to without pointers */
+        return exec_fail(exec, warp, lane, step, "call of '%s', which nothing defines", callee->name);
     if (call->argument_count != callee->param_count || call->return_count != callee->return_count)
         return exec_fail(exec, warp, lane, step, "call of '%s' with %u arguments and %u results; it has %u and %u",
                          callee->name, call->argument_count, call->return_count, callee->param_count,

@@ -36,6 +36,18 @@ static void describe(const struct intrinsic_form *form, unsigned address_bytes, 
                  8 * (form->returned == INTRINSIC_POINTER ? address_bytes : form->returned));
 }
 
+/* A function of CUDA's runtime on the device, which nothing here defines. What nvcc links with every program that is compiled in
+ * parts has many calls of them that no kernel comes to. */
+static bool is_device_runtime(const struct inst *inst) {
+    static const char *const begins[] = {"cnp", "__cuda_syscall_", "__cudaCDP2", "cuda"};
+    if (inst->op != OP_CALL || !inst->call->callee || inst->call->callee->is_defined || intrinsic_form_of(inst))
+        return false;
+    for (unsigned i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (strncmp(inst->call->callee->name, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
+}
+
 /* ---- instructions ---- */
 
 /* Why the instruction cannot be run; NULL: it can. `out` is room for the words. */
@@ -56,7 +68,8 @@ static const char *unsupported(const struct module *module, const struct inst *i
         describe(form, module->address_bytes, out, size);
         return out;
     }
-    if (inst->op == OP_CALL && inst->call->callee && !inst->call->callee->is_defined && !form)
+    if (inst->op == OP_CALL && inst->call->callee && !inst->call->callee->is_defined && !form &&
+        !is_device_runtime(inst))
         return "a call of a function that the module does not define";
     if (inst->op == OP_BAR && inst->src_count > 1 && inst->src[1].kind == OPERAND_IMM &&
         !barrier_counts_warps(inst->src[1].imm)) {
@@ -67,8 +80,45 @@ static const char *unsupported(const struct module *module, const struct inst *i
     return NULL;
 }
 
-enum status exec_check(const struct module *module, struct report *report) {
+/* ---- kernels that launch kernels ---- */
+
+/* The first call of a function, by PC, that leads to CUDA's runtime on the device; NO_PC: none does. */
+static uint32_t launching_call(const struct module *module, const struct function *function, const bool *launches) {
+    for (uint32_t pc = function->first_pc; function->is_defined && pc < function->end_pc; pc++) {
+        const struct inst *inst = &module->code[pc];
+        if (is_device_runtime(inst) ||
+            (inst->op == OP_CALL && inst->call->callee && launches[inst->call->callee->index]))
+            return pc;
+    }
+    return NO_PC;
+}
+
+static enum status check_launching(const struct module *module, struct report *report) {
+    struct arena arena = {0};
     enum status status = STATUS_OK;
+    bool *launches = ARENA_ARRAY(&arena, bool, module->function_count + 1u);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (unsigned i = 0; i < module->function_count; i++)
+            if (!launches[i] && launching_call(module, module->functions[i], launches) != NO_PC)
+                launches[i] = changed = true;
+    }
+    for (unsigned i = 0; i < module->function_count; i++) {
+        if (!launches[i] || !module->functions[i]->is_entry)
+            continue;
+        const struct inst *inst = &module->code[launching_call(module, module->functions[i], launches)];
+        status = report_add(report, STATUS_INVALID,
+                            "%s:%u:%u: error: unsupported: kernel '%s' calls '%s': CUDA's runtime on the device "
+                            "(dynamic parallelism) is not built",
+                            module->name, (unsigned)inst->text_line, (unsigned)inst->text_column,
+                            module->functions[i]->name, inst->call->callee->name);
+    }
+    arena_free(&arena);
+    return status;
+}
+
+enum status exec_check(const struct module *module, struct report *report) {
+    enum status status = check_launching(module, report);
     char text[128];
     for (uint32_t pc = 0; pc < module->code_count; pc++) {
         const struct inst *inst = &module->code[pc];

@@ -147,6 +147,7 @@ static void take_header(struct function *function, const struct function *header
     function->params = header->params;
     function->returns = header->returns;
     function->param_count = header->param_count;
+    function->hidden_count = header->hidden_count;
     function->return_count = header->return_count;
     function->param_bytes = header->param_bytes;
     function->local_bytes = header->local_bytes;
@@ -159,7 +160,7 @@ static void take_header(struct function *function, const struct function *header
 }
 
 static void own_parameters(struct function *function) {
-    for (unsigned i = 0; i < function->param_count; i++)
+    for (unsigned i = 0; i < function->param_count + function->hidden_count; i++)
         ((struct symbol *)function->params[i])->function = function;
     for (unsigned i = 0; i < function->return_count; i++)
         ((struct symbol *)function->returns[i])->function = function;
@@ -261,6 +262,12 @@ static bool parse_definition(struct parser *parser, const struct token *name, st
         if (fine && is_new)
             take_header(function, header);
         own_parameters(function);
+        scope_close(parser);
+        return true;
+    }
+    if (fine && function->is_defined &&
+        header->linkage == LINKAGE_WEAK) { /* several files have it: the first is kept */
+        skip_function(parser);
         scope_close(parser);
         return true;
     }

@@ -262,7 +262,8 @@ static struct symbol *declare_symbol(struct parser *parser, const struct token *
                                      uint8_t space) {
     struct binding *old = token->name->binding;
     if (old && old->depth == parser->depth && old->kind == BINDING_SYMBOL && old->symbol->space == space &&
-        (old->symbol->linkage == LINKAGE_EXTERN || linkage == LINKAGE_EXTERN)) {
+        (old->symbol->linkage == LINKAGE_EXTERN || linkage == LINKAGE_EXTERN ||
+         (old->symbol->linkage == LINKAGE_WEAK && linkage == LINKAGE_WEAK))) {
         if (linkage != LINKAGE_EXTERN)
             old->symbol->linkage = linkage;
         return old->symbol;
@@ -409,10 +410,19 @@ static bool parse_parameter(struct parser *parser, struct function *function, bo
 
 bool parse_parameters(struct parser *parser, struct function *function, bool is_return, bool is_prototype) {
     LIST(const struct symbol *) list = {0};
+    unsigned hidden = 0;
     if (!parser_expect(parser, '(', "before the parameters"))
         return false;
     while (!parser_peek(parser, ')')) {
         struct symbol *symbol = NULL;
+        const struct token *token = parser->at;
+        if (parser_directive(parser) == DIRECTIVE_HIDDEN) {
+            if (!function->is_entry || is_prototype)
+                return parser_error(parser, token, "only kernels have .hidden parameters");
+            hidden++;
+            parser_advance(parser);
+        } else if (hidden)
+            return parser_error(parser, token, "a parameter stands behind one that is .hidden");
         if (!parse_parameter(parser, function, is_prototype, &symbol))
             return false;
         *ARENA_PUSH(parser->scratch, &list) = symbol;
@@ -425,7 +435,8 @@ bool parse_parameters(struct parser *parser, struct function *function, bool is_
         function->return_count = list.count;
     } else {
         function->params = symbols;
-        function->param_count = list.count;
+        function->param_count = list.count - hidden;
+        function->hidden_count = hidden;
     }
     return parser_expect(parser, ')', "after the parameters");
 }

@@ -181,7 +181,12 @@ static void intrinsics_have_one_form(void **state) {
         {".extern .func (.param .b64 r) vprintf(.param .b64 a, .param .b64 b);\n.entry k()\n{\n.param .b64 a;\n"
          ".param .b64 b;\n.param .b64 r;\ncall.uni (r), vprintf, (a, b);\nret;\n}\n",
          "returns .b32"},
-        {".extern .func malloc();\n.entry k()\n{\ncall.uni malloc, ();\nret;\n}\n", "does not define"},
+        {".extern .func malloc();\n.entry k()\n{\ncall.uni malloc, ();\nret;\n}\n",
+         "malloc (it takes (.b64) and returns .b64"},
+        {".extern .func other();\n.entry k()\n{\ncall.uni other, ();\nret;\n}\n", "does not define"},
+        {".extern .func cudaLaunchDeviceV2();\n.func f()\n{\ncall.uni cudaLaunchDeviceV2, ();\nret;\n}\n"
+         ".entry parent()\n{\ncall.uni f, ();\nret;\n}\n.entry k()\n{\nret;\n}\n",
+         "kernel 'parent' calls 'f': CUDA's runtime on the device (dynamic parallelism) is not built"},
     };
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++)
         expect_refused(cases[i].text, cases[i].words);

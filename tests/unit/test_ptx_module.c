@@ -45,6 +45,37 @@ static void kernel_parameters_are_packed_by_alignment(void **state) {
     module_free(module);
 }
 
+/* No launch names them, and they are there. */
+static void hidden_parameters_stand_behind_the_others(void **state) {
+    (void)state;
+    struct module *module = load_text(HEADER ".visible .entry k(.param .u32 a, .hidden .param .align 64 .b8 b[128])\n"
+                                             "{ .reg .b64 %r; ld.param.u64 %r, [b+8]; ret; }");
+    const struct function *k = module_find(module, "k");
+    assert_int_equal(k->param_count, 1);
+    assert_int_equal(k->hidden_count, 1);
+    assert_int_equal(k->param_bytes, 192);
+    assert_int_equal(k->params[1]->offset, 64);
+    assert_ptr_equal(k->params[1]->function, k);
+    module_free(module);
+    assert_refused(HEADER ".entry k(.hidden .param .u32 a, .param .u32 b) { ret; }", "behind one that is .hidden");
+    assert_refused(HEADER ".func f(.hidden .param .u32 a) { ret; }", "only kernels have .hidden parameters");
+}
+
+/* Files that are put together have the same inline functions. */
+static void what_is_weak_may_be_there_twice(void **state) {
+    (void)state;
+    struct module *module = load_text(
+        HEADER ".weak .global .u32 v = 1;\n.weak .global .u32 v = 1;\n"
+               ".weak .func f() { .reg .b32 %a; mov.b32 %a, 1; ret; }\n"
+               ".weak .func f() { .reg .b32 %a; mov.b32 %a, 2; mov.b32 %a, 3; ret; }\n.entry k() { call f; ret; }");
+    assert_int_equal(module->variable_count, 1);
+    assert_int_equal(module->code_count, 4);
+    module_free(module);
+    assert_refused(HEADER ".weak .func f() { ret; }\n.visible .func f() { ret; }", "is already defined");
+    assert_refused(HEADER ".weak .func f() { ret; }\n.weak .func f(.param .b32 a) { ret; }",
+                   "differs from its declaration");
+}
+
 static void frames_hold_locals_and_call_parameters(void **state) {
     (void)state;
     struct module *module =
@@ -277,6 +308,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(header_is_kept),
         cmocka_unit_test(kernel_parameters_are_packed_by_alignment),
+        cmocka_unit_test(hidden_parameters_stand_behind_the_others),
+        cmocka_unit_test(what_is_weak_may_be_there_twice),
         cmocka_unit_test(frames_hold_locals_and_call_parameters),
         cmocka_unit_test(initialisers),
         cmocka_unit_test(addresses_count_in_bytes),
