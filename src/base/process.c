@@ -153,11 +153,13 @@ static long long ticks_asleep(pid_t pid) {
     return user + system;
 }
 
-/* waitpid that kills the child after so many seconds, and when it sleeps for long: a stranger's file can have a compiler read from
- * a FIFO. 0 seconds: never. */
-static pid_t wait_for(pid_t pid, unsigned seconds, int *state, enum waited *waited) {
+/* waitpid that kills the child after as many seconds as its cage gives it, and when it sleeps for long: a stranger's file can have a
+ * compiler read from a FIFO. Without a cage: never. */
+static pid_t wait_for(pid_t pid, const struct process_cage *cage, int *state, enum waited *waited) {
     enum { SHORTEST_NS = 250000, LONGEST_NS = 8000000 };
     const double start = seconds_now();
+    const unsigned seconds = cage ? cage->seconds : 0;
+    bool tells = cage && cage->tell;
     double looked = start, asleep_since = start;
     long long asleep_ticks = -1;
     long pause_ns = SHORTEST_NS;
@@ -175,6 +177,10 @@ static pid_t wait_for(pid_t pid, unsigned seconds, int *state, enum waited *wait
                 asleep_since = now;
             asleep_ticks = ticks;
             looked = now;
+        }
+        if (tells && now - start >= cage->tell_seconds) {
+            cage->tell(cage->self);
+            tells = false;
         }
         *waited = now - start > (double)seconds                 ? WAITED_LONG
                   : now - asleep_since > (double)ASLEEP_SECONDS ? WAITED_FOR_NOTHING
@@ -229,7 +235,7 @@ enum status process_run(struct arena *arena, struct command_line *line, const ch
         limits_set(pid, cage);
     int state = 0;
     enum waited waited = WAITED;
-    if (wait_for(pid, cage ? cage->seconds : 0, &state, &waited) < 0)
+    if (wait_for(pid, cage, &state, &waited) < 0)
         return report_add(report, STATUS_SYSTEM, "%s: lost the child process: %s", line->items[0], strerror(errno));
     if (WIFEXITED(state))
         end->exit_code = WEXITSTATUS(state);

@@ -31,6 +31,9 @@ struct process_cage {
     const char *folder;
     unsigned seconds;                  /* by the clock on the wall, and of processor time */
     uint64_t memory_bytes, file_bytes; /* of its address space; of the largest file it may write */
+    void (*tell)(void *self);          /* called once, when it has run for so long; NULL: nobody is told */
+    double tell_seconds;
+    void *self;
 };
 
 /* Runs line->items[0] with standard input closed, both output streams in one file `output_path`, which is read

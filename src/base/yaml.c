@@ -301,3 +301,18 @@ enum status yaml_unsigned(const struct yaml *yaml, const struct yaml_node *node,
         return yaml_error(yaml, node, report, "%s is at most %llu", what, (unsigned long long)max);
     return STATUS_OK;
 }
+
+const char *yaml_word(struct arena *arena, const char *word) {
+    if (!word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-")] && *word != '-' &&
+        strcmp(word, "null") != 0)
+        return word;
+    char *quoted = arena_alloc(arena, strlen(word) * 2 + 3), *at = quoted;
+    *at++ = '\'';
+    for (; *word; word++) {
+        *at++ = *word;
+        if (*word == '\'')
+            *at++ = '\'';
+    }
+    *at = '\'';
+    return quoted;
+}

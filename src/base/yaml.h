@@ -47,4 +47,7 @@ bool yaml_is_null(const struct yaml_node *node);
 enum status yaml_unsigned(const struct yaml *yaml, const struct yaml_node *node, const char *what, uint64_t max,
                           uint64_t *out, struct report *report);
 
+/* A word of one line as a YAML text has it: in quotes where it could be read as something else. */
+const char *yaml_word(struct arena *arena, const char *word);
+
 #endif

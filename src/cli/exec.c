@@ -16,7 +16,9 @@
 #include "base/file.h"
 #include "base/team.h"
 #include "cli/commands.h"
+#include "cli/exec_absent.h"
 #include "cli/exec_keeper.h"
+#include "cli/exec_record.h"
 #include "cli/exec_summary.h"
 #include "cli/library.h"
 #include "result/layout.h"
@@ -37,7 +39,13 @@ static const struct option options[] = {
     {"max-cycles", 0, "N", "in time: give a launch up after N cycles"},
     {"max-instructions", 0, "N", "functional: give a launch up after N warp instructions"},
     {"lines", 0, "N", "source lines to show; default 8"},
+    {"record", 0, "DIR", "keep launches: each a folder with a launch file, the module and what memory held"},
+    {"why", 0, NULL, "explain the launch that took longest as 'heddle why' does"},
+    {"launch", 0, "N", "with --record or --why: only launch N of a process, 1 the first"},
+    {"kernel", 0, "NAME", "with --record or --why: only launches of this kernel"},
+    {"record-bytes", 0, "N", "what a process may record; default 1073741824, which is 1 GiB, and 1000 launches"},
     {"quiet", 'q', NULL, "no summary"},
+    {"verbose", 'v', NULL, "say when a compiler takes long, on a terminal or not"},
     OPTION_END,
 };
 
@@ -49,6 +57,8 @@ struct exec_command {
     uint64_t lines, skip, launches;
     double start, seconds;
     struct keeper keeper;
+    struct exec_record record;
+    int code; /* the program's exit status */
 };
 
 /* ---- before ---- */
@@ -101,6 +111,8 @@ static enum status prepare(struct exec_command *e, struct report *report) {
         return report_add(report, STATUS_INVALID, "-o: standard output is the program's; name a file");
     if (e->output && (status = check_writable(arena, "output", e->output, report)))
         return status;
+    if ((status = exec_record_read(arguments, &e->record, report)))
+        return status;
     e->library = library_find(arena, OPENCL_LIBRARY, "HEDDLE_OPENCL");
     e->cuda = library_find(arena, CUDA_FOLDER "/" CUDA_PRELOAD, "HEDDLE_CUDA");
     if (!e->library && !e->cuda)
@@ -112,6 +124,8 @@ static enum status prepare(struct exec_command *e, struct report *report) {
     e->folder = session_folder_make(arena);
     if (!e->folder)
         return report_add(report, STATUS_SYSTEM, "no folder for temporary files can be made: %s", strerror(errno));
+    if ((status = exec_record_prepare(arguments, &e->record, e->folder, report)))
+        return status;
     const char *icd = arena_printf(arena, "%s\n", e->library ? e->library : "");
     return file_write(arena_printf(arena, "%s/heddle.icd", e->folder), icd, strlen(icd), report);
 }
@@ -161,6 +175,7 @@ static void set_environment(struct exec_command *e) {
     give("HEDDLE_SKIP", arena_printf(arena, "%llu", (unsigned long long)e->skip));
     give("HEDDLE_LAUNCHES", arena_printf(arena, "%llu", (unsigned long long)e->launches));
     give("HEDDLE_RESULTS", e->folder);
+    exec_record_give(e->arguments, &e->record);
     /* an installation that was moved is found by this program only */
     if (!getenv("HEDDLE_SHARE") && if_there(file_beside_program(arena, "/builtins.cl")))
         give("HEDDLE_SHARE", file_beside_program(arena, ""));
@@ -170,41 +185,64 @@ static void set_environment(struct exec_command *e) {
 
 /* ---- running ---- */
 
-/* What the launch under way last said of itself, once a second, on a terminal. */
-static void show_progress(struct exec_command *e, bool *shown) {
-    struct arena arena = {0};
+/* The line that a process last wrote of what it is doing, in the arena; "": none did, or it is not whole. */
+static const char *progress(struct exec_command *e, struct arena *arena) {
     struct report report = {0};
     char *line = NULL;
     size_t length = 0;
-    if (file_read(arena_printf(&arena, "%s/" SESSION_PROGRESS, e->folder), 4096, &arena, &line, &length, &report) ==
-            STATUS_OK &&
-        length && line[length - 1] == '\n') {
-        fputs("\r\033[K", stderr);
-        print(stderr, "%.*s", (int)length - 1, line);
-        fflush(stderr);
-        *shown = true;
-    }
+    const enum status status =
+        file_read(arena_printf(arena, "%s/" SESSION_PROGRESS, e->folder), 4096, arena, &line, &length, &report);
     report_free(&report);
+    return status == STATUS_OK && length && line[length - 1] == '\n' ? arena_strndup(arena, line, length - 1) : "";
+}
+
+/* What is shown of a program that is under way. */
+struct exec_shown {
+    bool launches, compiles; /* is shown at all */
+    bool on_line;            /* the terminal's last line is ours */
+    char compiling[128];     /* what was said last */
+};
+
+static void clear_line(struct exec_shown *shown) {
+    if (shown->on_line)
+        fputs("\r\033[K", stderr);
+    shown->on_line = false;
+}
+
+/* Ten times a second: compiling for long is said once, how far a launch came every second, on a terminal. */
+static void show_progress(struct exec_command *e, struct exec_shown *shown, unsigned turn) {
+    struct arena arena = {0};
+    const char *line = progress(e, &arena);
+    const bool is_compile = strncmp(line, SESSION_COMPILING, strlen(SESSION_COMPILING)) == 0;
+    if (is_compile && shown->compiles && strncmp(line, shown->compiling, sizeof shown->compiling - 1) != 0) {
+        snprintf(shown->compiling, sizeof shown->compiling, "%s", line);
+        clear_line(shown);
+        print(stderr, "heddle exec: %s takes a while; what comes out is kept for the next time\n", line);
+    } else if (!is_compile && *line && shown->launches && turn % 10 == 0) {
+        fputs("\r\033[K", stderr);
+        print(stderr, "%s", line);
+        fflush(stderr);
+        shown->on_line = true;
+    }
     arena_free(&arena);
 }
 
 /* Its end; meanwhile progress is shown, if it is observed. */
 static int wait_for(struct exec_command *e, pid_t process) {
-    const bool shows = !arguments_has(e->arguments, "quiet") && isatty(STDERR_FILENO);
+    const bool sees = !arguments_has(e->arguments, "quiet") && isatty(STDERR_FILENO);
+    struct exec_shown shown = {.launches = sees, .compiles = sees || arguments_has(e->arguments, "verbose")};
     const struct timespec tenth = {.tv_nsec = 100000000};
     int state = 0;
-    bool shown = false;
     for (unsigned turn = 1;; turn++) {
-        const pid_t ended = waitpid(process, &state, shows ? WNOHANG : 0);
+        const pid_t ended = waitpid(process, &state, shown.compiles ? WNOHANG : 0);
         if (ended == process || (ended < 0 && errno != EINTR))
             break;
         if (ended == 0)
             nanosleep(&tenth, NULL);
-        if (ended == 0 && turn % 10 == 0)
-            show_progress(e, &shown);
+        if (ended == 0)
+            show_progress(e, &shown, turn);
     }
-    if (shown)
-        fputs("\r\033[K", stderr);
+    clear_line(&shown);
     return state;
 }
 
@@ -299,6 +337,19 @@ static enum status fold(struct exec_command *e, struct session_sum *sum, struct 
     return session_fold(&logs, &e->arguments->arena, sum, report);
 }
 
+static void show_absent(struct exec_command *e, const char *program) {
+    struct arena *arena = &e->arguments->arena;
+    const struct exec_absent about = {.program = e->arguments->operands[0],
+                                      .session = e->folder,
+                                      .opencl = e->library,
+                                      .cuda_folder = e->cuda ? file_dir(arena, e->cuda) : NULL,
+                                      .code = e->code};
+    print(stderr,
+          "heddle exec: %s launched no kernel on the simulated GPU, which is OpenCL's platform \"Heddle\" and the "
+          "device of CUDA's runtime: %s\n",
+          program, exec_absent_reason(&about, arena));
+}
+
 static enum status show(struct exec_command *e, struct report *report) {
     struct session_sum sum;
     const char *program = file_name(e->arguments->operands[0]), *command = program;
@@ -313,14 +364,12 @@ static enum status show(struct exec_command *e, struct report *report) {
               "for temporary files (TMPDIR); it is missing, and what followed it in its process\n",
               stderr);
     if (!sum.launches && !sum.untimed)
-        print(stderr,
-              "heddle exec: %s launched no kernel on the simulated GPU, which is OpenCL's platform "
-              "\"Heddle\" and the device of CUDA's runtime\n",
-              program);
+        show_absent(e, program);
     else if (!arguments_has(e->arguments, "quiet"))
         exec_summary_print(&sum, command, &e->machine, e->seconds, (unsigned)e->lines, stderr);
     json_decref(sum.document);
-    return status ? status : written;
+    const enum status kept = exec_record_show(e->arguments, &e->record, report);
+    return status ? status : written ? written : kept;
 }
 
 /* In the keeper: this program was killed, and its program ended with it. There is nobody to tell. */
@@ -346,7 +395,7 @@ static int exec_main(struct arguments *arguments) {
         e.start = team_clock_seconds();
         if (!getenv(CHILD_IN_CARE)) /* whoever has care of us keeps nothing of what is killed, and clears up */
             keeper_start(&e.keeper, save, &e);
-        code = run_program(&e, &signals, &report);
+        code = e.code = run_program(&e, &signals, &report);
         status = code < 0 ? STATUS_INVALID : show(&e, &report);
         keeper_dismiss(&e.keeper); /* before the logs go that it would read */
     }
@@ -369,14 +418,18 @@ const struct command command_exec = {
         "table of all its launches follows on standard error. The exit status is the program's. SIGINT, SIGTERM "
         "and SIGHUP are for the program, and the result is of all launches that had ended, also where the program or "
         "heddle is killed. --kernels, --skip and --launches choose what is timed: the rest runs without time, many "
-        "times faster. docs/opencl.md and docs/cuda.md say more.",
+        "times faster. --record keeps launches with what memory held, as launch files that 'heddle run', 'heddle why', "
+        "'heddle step' and the other commands take. docs/opencl.md and docs/cuda.md say more.",
     .manual = "A long program is best looked at in two steps: with --functional first, for the kernels that matter, "
               "then these in time with --kernels.\n"
               "Where the OpenCL driver is installed for all programs, they find it without this command too; the "
               "environment then says what the options would: HEDDLE_GPU, HEDDLE_SET (KEY=VALUE, one on a line), "
-              "HEDDLE_FUNCTIONAL, HEDDLE_KERNELS, HEDDLE_SKIP, HEDDLE_LAUNCHES.",
+              "HEDDLE_FUNCTIONAL, HEDDLE_KERNELS, HEDDLE_SKIP, HEDDLE_LAUNCHES. Launches are kept only under this "
+              "command, which hands HEDDLE_RECORD, HEDDLE_WHY, HEDDLE_RECORD_LAUNCH, HEDDLE_RECORD_KERNEL and "
+              "HEDDLE_RECORD_BYTES to the program.",
     .examples = "heddle exec -- python3 your_program.py\n"
-                "heddle exec --gpu qv100 --kernels 'gemm|conv' --launches 3 -o result.json -- ./network",
+                "heddle exec --gpu qv100 --kernels 'gemm|conv' --launches 3 -o result.json -- ./network\n"
+                "heddle exec --functional --record kept --kernel gemm --launch 7 -- ./network",
     .options = options,
     .operands_min = 1,
     .operands_max = UINT_MAX,

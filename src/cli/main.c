@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/help.h"
+#include "compile/compile.h"
 #include "machine/model.h"
 #include "machine/plugin.h"
 #include <jansson.h>
@@ -98,6 +99,18 @@ static enum status load_plugins(struct arguments *arguments, struct report *repo
     return status;
 }
 
+/* Compiling for seconds says so, to who looks. */
+static void say_slow(void *self, const char *name, bool has_ended) {
+    (void)self;
+    if (!has_ended)
+        print(stderr, "heddle: compiling %s takes a while; what comes out is kept for the next time\n", name);
+}
+
+static void watch_compiler(const struct arguments *arguments) {
+    if (arguments_has(arguments, "verbose") || (isatty(STDERR_FILENO) && !arguments_has(arguments, "quiet")))
+        compile_set_watch(say_slow, NULL);
+}
+
 static int run(int argc, char **argv) {
     const char *name = argc > 1 ? argv[1] : "";
     if (argc < 2) {
@@ -125,8 +138,10 @@ static int run(int argc, char **argv) {
         code = finish(status, &report);
     else if (arguments_has(&arguments, "help"))
         help_show_command(command, stdout);
-    else
+    else {
+        watch_compiler(&arguments);
         code = command->main(&arguments);
+    }
     arena_free(&arguments.arena);
     return code;
 }

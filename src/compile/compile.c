@@ -244,6 +244,13 @@ static enum status values_take(struct compile_job *job) {
     return status;
 }
 
+static void job_end(struct compile_job *job) {
+    job_tell_end(job);
+    if (job->temporary)
+        folder_remove(job->arena, job->temporary);
+    arena_free(job->arena);
+}
+
 enum status compile_file(const char *path, const struct compile_options *options, struct arena *arena,
                          struct compiled *out, struct report *report) {
     struct arena scratch = {.escape = arena->escape};
@@ -265,9 +272,7 @@ enum status compile_file(const char *path, const struct compile_options *options
         status = report_add(report, STATUS_SYSTEM, "no folder for temporary files can be made: %s", strerror(errno));
     else
         status = job_run(&job, arena, out);
-    if (job.temporary)
-        folder_remove(&scratch, job.temporary);
-    arena_free(&scratch);
+    job_end(&job);
     return status;
 }
 
@@ -315,12 +320,6 @@ static enum status job_begin(struct compile_job *job, const char *name, const ch
     if (!file_write_private(job->path, text, length))
         return report_add(job->report, STATUS_SYSTEM, "%s: %s", job->path, strerror(errno));
     return write_headers(job);
-}
-
-static void job_end(struct compile_job *job) {
-    if (job->temporary)
-        folder_remove(job->arena, job->temporary);
-    arena_free(job->arena);
 }
 
 enum status compile_text(const struct compile_source *source, const struct compile_options *options,

@@ -120,6 +120,11 @@ enum status compile_library(const char *const *objects, unsigned count, const st
 void compiled_from_text(const char *metadata, const char *ptx, struct arena *arena, struct compiled *out);
 const struct compile_kernel *compiled_find(const struct compiled *compiled, const char *kernel);
 
+/* Who is told that compiling a source takes more than a second, and when it has ended then. A program sets this before it does
+ * anything else; nobody is told without. Called by the thread that compiles. */
+typedef void compile_watch(void *self, const char *name, bool has_ended);
+void compile_set_watch(compile_watch *watch, void *self);
+
 /* What is installed, for `heddle doctor` and for messages. Paths are NULL when not found. */
 struct compile_tools {
     const char *clang, *clang_version; /* clang 19 or later with the NVPTX back end; first line of --version */

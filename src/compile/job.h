@@ -27,6 +27,8 @@ struct compile_job {
     struct command_line flags; /* options that decide the outcome: part of the key */
     const char *log;
     struct report *report;
+    double begun; /* when its first step was; 0: not yet */
+    bool is_slow; /* somebody was told */
 };
 
 /* Hexadecimal digits of the data's hash. */
@@ -70,6 +72,8 @@ enum status job_add_libraries(struct compile_job *job, bool is_program, struct c
 /* What holds every compiler. */
 struct process_cage compile_cage(const char *folder);
 
+/* The job has ended: who was told that it takes long is told this too. */
+void job_tell_end(const struct compile_job *job);
 /* Run the compiler. Its words are added to job->log; where it fails that is STATUS_INVALID, with them in the report
  * unless `quiet`. */
 enum status job_preprocess(struct compile_job *job, const char **out, bool quiet);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Running the compilers, one step after the other, and reading what they leave. */
+#include "base/team.h"
 #include "compile/job.h"
 #include "compile/metadata.h"
 #include "compile/repair.h"
@@ -81,11 +82,42 @@ struct process_cage compile_cage(const char *folder) {
                                  .file_bytes = compile_file_bytes};
 }
 
+/* Set once, before anything is compiled. */
+static struct {
+    compile_watch *watch;
+    void *self;
+} watcher;
+
+void compile_set_watch(compile_watch *watch, void *self) { watcher.watch = watch, watcher.self = self; }
+
+static void tell_slow(void *self) {
+    struct compile_job *job = self;
+    job->is_slow = true;
+    watcher.watch(watcher.self, job->name, false);
+}
+
+void job_tell_end(const struct compile_job *job) {
+    if (job->is_slow)
+        watcher.watch(watcher.self, job->name, true);
+}
+
+/* A job is slow when its steps together are. */
+static void watch_step(struct compile_job *job, struct process_cage *cage) {
+    enum { PATIENCE_SECONDS = 1 };
+    if (!watcher.watch || job->is_slow)
+        return;
+    const double now = team_clock_seconds();
+    job->begun = job->begun > 0 ? job->begun : now;
+    cage->tell = tell_slow, cage->self = job;
+    cage->tell_seconds = PATIENCE_SECONDS - (now - job->begun);
+}
+
 /* Runs one step. Its words are added to the job's log; a failure becomes STATUS_INVALID with them in the report. */
 static enum status step_run(struct compile_job *job, struct command_line *line, bool quiet) {
     struct process_end end;
     const char *output = arena_printf(job->arena, "%s/.heddle.log", job->temporary);
-    const struct process_cage cage = compile_cage(job->temporary);
+    struct process_cage cage = compile_cage(job->temporary);
+    watch_step(job, &cage);
     enum status status = process_run(job->arena, line, output, &cage, &end, job->report);
     if (status != STATUS_OK)
         return status;

@@ -31,7 +31,7 @@ static void load_image(struct runtime *cuda, struct image *image) {
         image->program = NULL;
         runtime_say(cuda, "a CUDA module with the kernel %s cannot be loaded:\n%s", first, report_text(&report));
     } else {
-        image->entry = guest_recording_module(cuda->recording, image->program, NULL);
+        image->entry = guest_recording_module(cuda->recording, cuda->device, image->program, NULL);
     }
     report_free(&report);
 }

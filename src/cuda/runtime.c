@@ -19,7 +19,7 @@ static void make_runtime(void) {
     struct runtime *cuda = &process.runtime;
     pthread_mutex_init(&cuda->lock, NULL);
     const struct guest_settings settings = guest_settings_read();
-    cuda->recorder = recorder_create(&settings);
+    cuda->recorder = recorder_create(&settings, SESSION_FOUND_CUDA);
     cuda->now_ns = 1; /* programs take a time of 0 for none */
     cuda->first_stream = stream_create(cuda, 0, 0);
 }

@@ -62,14 +62,25 @@ uint64_t device_parallel_launches(const struct device *device) {
     return device->parallel ? parallel_launches(device->parallel) : 0;
 }
 
+static enum status check_address(const struct device *device, const char *name, uint64_t end, struct report *report) {
+    if (device->machine->isa == ISA_TESLA && end > UINT32_MAX)
+        return report_add(report, STATUS_INVALID, "'%s' lies beyond 4 GiB, which isa: tesla has no addresses for",
+                          name);
+    return STATUS_OK;
+}
+
 enum status device_alloc(struct device *device, const char *name, uint64_t bytes, uint64_t *address,
                          struct report *report) {
     GUARD(device, report);
     const enum status status = memory_allocate(&device->memory, name, bytes, address, report);
-    if (status == STATUS_OK && device->machine->isa == ISA_TESLA && *address + bytes > UINT32_MAX)
-        return report_add(report, STATUS_INVALID, "'%s' lies beyond 4 GiB, which isa: tesla has no addresses for",
-                          name);
-    return status;
+    return status ? status : check_address(device, name, *address + bytes, report);
+}
+
+enum status device_alloc_at(struct device *device, const char *name, uint64_t bytes, uint64_t address,
+                            struct report *report) {
+    GUARD(device, report);
+    const enum status status = memory_allocate_at(&device->memory, name, bytes, address, report);
+    return status ? status : check_address(device, name, address + bytes, report);
 }
 
 void device_free(struct device *device, uint64_t address) { memory_free(&device->memory, address); }

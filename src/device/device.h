@@ -28,7 +28,18 @@ uint64_t device_parallel_launches(const struct device *device);
  * Lives until the device is destroyed. */
 enum status device_load(struct device *device, const char *name, const char *text, size_t length, struct program **out,
                         struct report *report);
+/* The same with its variables at an address that the caller chooses; STATUS_INVALID: something is there, or the module has none. */
+struct device_module {
+    const char *name, *text;
+    size_t length;
+    uint64_t variables_at; /* 0: wherever there is room */
+    bool is_misplaced;     /* out: they cannot be there */
+};
+enum status device_load_at(struct device *device, struct device_module *order, struct program **out,
+                           struct report *report);
 const struct module *program_module(const struct program *program);
+/* What that was lowered from; itself where it was not. */
+const struct module *program_source(const struct program *program);
 /* Where its variables lie; 0: it has none. */
 uint64_t program_image(const struct program *program);
 /* What its variables in global memory take. */
@@ -37,6 +48,9 @@ uint64_t program_global_bytes(const struct program *program);
 /* Device memory; addresses are deterministic and 256-byte aligned. Contents start at zero. */
 enum status device_alloc(struct device *device, const char *name, uint64_t bytes, uint64_t *address,
                          struct report *report);
+/* The same at an address that the caller chooses, where nothing may be. */
+enum status device_alloc_at(struct device *device, const char *name, uint64_t bytes, uint64_t address,
+                            struct report *report);
 /* Gives an allocation back, by its first address. */
 void device_free(struct device *device, uint64_t address);
 /* The host has put data into this range since it was allocated: part of them are in the L2 (l2.holds_host_copies). */

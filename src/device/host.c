@@ -92,6 +92,13 @@ bool host_allocation(const struct device *device, uint64_t address, uint64_t *st
     return found != NULL;
 }
 
+unsigned host_allocation_count(const struct device *device) { return device->memory.allocations.count; }
+
+struct host_range host_allocation_at(const struct device *device, unsigned index) {
+    const struct allocation *found = &device->memory.allocations.items[index];
+    return (struct host_range){found->start, found->end - found->start, found->name};
+}
+
 uint32_t host_blocks_per_sm(const struct device *device, const struct function *kernel, uint32_t threads,
                             uint32_t dynamic_shared_bytes) {
     const struct occupancy_limits limits = machine_occupancy_limits(device->machine);

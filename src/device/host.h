@@ -42,6 +42,14 @@ bool host_set_heap(struct device *device, uint64_t bytes);
 /* The allocation that holds the address; false: none does. */
 bool host_allocation(const struct device *device, uint64_t address, uint64_t *start, uint64_t *bytes);
 
+/* Allocations by address, variables of modules among them, each with the room from its first byte to its last. */
+unsigned host_allocation_count(const struct device *device);
+struct host_range {
+    uint64_t start, bytes;
+    const char *name;
+};
+struct host_range host_allocation_at(const struct device *device, unsigned index);
+
 /* All slices of the L2 together; 0: there is none. */
 uint64_t host_l2_bytes(const struct machine *machine);
 /* Blocks of so many threads that an SM holds at a time; 0: it cannot hold any. */

@@ -77,12 +77,20 @@ static void split_image(struct device *device, const struct program *program) {
     memory_split(&device->memory, program->image_address, parts, count);
 }
 
-static enum status place_image(struct device *device, struct program *program, struct report *report) {
-    if (!program->module->image_bytes)
-        return STATUS_OK;
+/* At the address, or, where that is 0, wherever there is room. */
+static enum status place_image(struct device *device, struct program *program, uint64_t address,
+                               struct report *report) {
+    const uint64_t bytes = program->module->image_bytes;
+    if (!bytes)
+        return address ? report_add(report, STATUS_INVALID, "%s has no variables to place", program->module->name)
+                       : STATUS_OK;
     const char *name = arena_printf(&device->arena, "variables of %s", program->module->name);
-    const enum status status =
-        memory_allocate(&device->memory, name, program->module->image_bytes, &program->image_address, report);
+    program->image_address = address;
+    if (address % 256) /* what any variable may be aligned to */
+        return report_add(report, STATUS_INVALID, "variables begin at a multiple of 256, not at 0x%llx",
+                          (unsigned long long)address);
+    const enum status status = address ? memory_allocate_at(&device->memory, name, bytes, address, report)
+                                       : memory_allocate(&device->memory, name, bytes, &program->image_address, report);
     if (status == STATUS_OK) {
         fill_image(device, program);
         split_image(device, program);
@@ -106,9 +114,14 @@ static enum status lower_program(struct device *device, struct program *program,
 
 enum status device_load(struct device *device, const char *name, const char *text, size_t length, struct program **out,
                         struct report *report) {
+    return device_load_at(device, &(struct device_module){.name = name, .text = text, .length = length}, out, report);
+}
+
+enum status device_load_at(struct device *device, struct device_module *order, struct program **out,
+                           struct report *report) {
     GUARD(device, report);
     struct module *module = NULL;
-    enum status status = load_text(name, text, length, &module, report);
+    enum status status = load_text(order->name, order->text, order->length, &module, report);
     if (status != STATUS_OK)
         return status;
     struct program *program = ARENA_NEW(&device->arena, struct program);
@@ -116,7 +129,8 @@ enum status device_load(struct device *device, const char *name, const char *tex
     program->linked = ARENA_ARRAY(&device->arena, struct linked *, module->function_count);
     program->next = device->programs;
     device->programs = program; /* from here on device_destroy frees the module */
-    status = place_image(device, program, report);
+    status = place_image(device, program, order->variables_at, report);
+    order->is_misplaced = status && order->variables_at;
     if (status == STATUS_OK && device->machine->isa != ISA_PTX && !module->mnemonics)
         status = lower_program(device, program, report);
     if (status == STATUS_OK)
@@ -125,5 +139,9 @@ enum status device_load(struct device *device, const char *name, const char *tex
 }
 
 const struct module *program_module(const struct program *program) { return program->module; }
+
+const struct module *program_source(const struct program *program) {
+    return program->source ? program->source : program->module;
+}
 
 uint64_t program_image(const struct program *program) { return program->image_address; }

@@ -39,8 +39,8 @@ static unsigned find_hole(const struct memory *memory, uint64_t bytes, uint64_t 
     uint64_t end = GLOBAL_BASE;
     for (unsigned i = 0; i < memory->allocations.count; i++) {
         const struct allocation *allocation = &memory->allocations.items[i];
-        *address = end;
-        if (allocation->start - end >= room_of(memory, bytes))
+        *address = bits_round_up(end, ALIGNMENT);
+        if (*address <= allocation->start && allocation->start - *address >= room_of(memory, bytes))
             return i;
         end = allocation->limit;
     }
@@ -110,6 +110,57 @@ enum status memory_allocate(struct memory *memory, const char *name, uint64_t by
     memory->used_bytes += taken;
     *allocation = (struct allocation){*address, *address + bytes, GLOBAL_BASE + memory->used_bytes,
                                       arena_strdup(memory->arena, name)};
+    return STATUS_OK;
+}
+
+/* Used are all bytes up to the highest limit; what no allocation has of them is free. */
+static void count_used(struct memory *memory) {
+    uint64_t taken = 0;
+    for (unsigned i = 0; i < memory->allocations.count; i++)
+        taken += memory->allocations.items[i].limit - memory->allocations.items[i].start;
+    memory->used_bytes = memory->allocations.items[memory->allocations.count - 1].limit - GLOBAL_BASE;
+    memory->freed_bytes = memory->used_bytes - taken;
+}
+
+/* Where it goes in the list; whether nothing is there already. */
+static bool find_place(const struct memory *memory, uint64_t address, uint64_t end, unsigned *index) {
+    const struct allocation *items = memory->allocations.items;
+    *index = 0;
+    while (*index < memory->allocations.count && items[*index].start < address)
+        ++*index;
+    return (!*index || items[*index - 1].end <= address) &&
+           (*index == memory->allocations.count || items[*index].start >= end);
+}
+
+enum status memory_allocate_at(struct memory *memory, const char *name, uint64_t bytes, uint64_t address,
+                               struct report *report) {
+    const uint64_t most = memory->capacity_bytes, at = address - GLOBAL_BASE;
+    unsigned index = 0;
+    bytes = bytes ? bytes : 1;
+    if (address < GLOBAL_BASE || at >= most || bytes > most - at)
+        return report_add(report, STATUS_INVALID,
+                          "%" PRIu64 " bytes at 0x%" PRIx64
+                          " do not lie in the device's memory, which begins at 0x%" PRIx64 " and has %" PRIu64
+                          " bytes (memory.capacity_bytes)",
+                          bytes, address, GLOBAL_BASE, most);
+    if (!find_place(memory, address, address + bytes, &index))
+        return report_add(report, STATUS_INVALID,
+                          "0x%" PRIx64 " to 0x%" PRIx64 " is taken: another allocation is there", address,
+                          address + bytes - 1);
+    const uint64_t end = bits_round_up(at + bytes + memory->guard_bytes, ALIGNMENT);
+    uint64_t limit = GLOBAL_BASE + (end < most ? end : most);
+    if (index < memory->allocations.count && memory->allocations.items[index].start < limit)
+        limit = memory->allocations.items[index].start;
+    const uint64_t used = GLOBAL_BASE + memory->used_bytes; /* all below is there already */
+    if (limit > used && !memory_commit(memory_host(memory, used), limit - used))
+        return report_add(report, STATUS_SYSTEM, "the host has no %" PRIu64 " bytes for '%s'", bytes, name);
+    ARENA_PUSH(memory->arena, &memory->allocations);
+    struct allocation *place = &memory->allocations.items[index];
+    memmove(place + 1, place, (memory->allocations.count - 1 - index) * sizeof *place);
+    *place = (struct allocation){address, address + bytes, limit, arena_strdup(memory->arena, name)};
+    if (index && place[-1].limit > address)
+        place[-1].limit = address;
+    count_used(memory);
     return STATUS_OK;
 }
 

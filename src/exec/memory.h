@@ -37,6 +37,9 @@ enum status memory_create(struct memory *memory, struct arena *arena, uint64_t c
 void memory_destroy(struct memory *memory);
 enum status memory_allocate(struct memory *memory, const char *name, uint64_t bytes, uint64_t *address,
                             struct report *report);
+/* The same at an address that the caller chooses, where nothing may be; it need not be aligned. */
+enum status memory_allocate_at(struct memory *memory, const char *name, uint64_t bytes, uint64_t address,
+                               struct report *report);
 /* An allocation becomes several: parts, by address, whose start, end and name are given. What lies between them is
  * nobody's. */
 void memory_split(struct memory *memory, uint64_t address, const struct allocation *parts, unsigned count);

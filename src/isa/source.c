@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "isa/source.h"
 
+#include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 
@@ -50,6 +52,14 @@ static void read_source(struct sources *sources, unsigned index) {
              file_read(file_join(sources->arena, sources->folder, name), SOURCE_LIMIT_BYTES, sources->arena, &text,
                        &length, NULL) == STATUS_OK)
         split_lines(sources->arena, file, text);
+}
+
+const char *source_name_here(struct arena *arena, const char *path) {
+    char here[PATH_MAX];
+    const size_t length = getcwd(here, sizeof here) ? strlen(here) : 0;
+    if (length > 1 && strncmp(path, here, length) == 0 && path[length] == '/' && is_beside(path + length + 1))
+        return arena_strdup(arena, path + length + 1);
+    return is_beside(path) ? path : file_name(path);
 }
 
 void source_give(struct sources *sources, const char *name, const char *text) {

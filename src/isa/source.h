@@ -23,6 +23,8 @@ struct sources sources_of(struct arena *arena, const struct module *module, cons
 void source_give(struct sources *sources, const char *name, const char *text);
 /* A line, "" when it is not at hand. Only files beside the module are read, whatever names it contains. */
 const char *source_line(struct sources *sources, unsigned file, uint32_t line);
+/* What a file of the host is called: from the folder at hand on, or, where it lies elsewhere, by its last name. */
+const char *source_name_here(struct arena *arena, const char *path);
 /* The whole text of a file of which a line was asked for and found, its lines ended by '\n'; NULL: none was. */
 const char *source_text(const struct sources *sources, unsigned file, struct arena *arena);
 

@@ -243,21 +243,6 @@ static const char *sizes_text(struct arena *arena, const uint32_t sizes[3], unsi
     return arena_printf(arena, "%s]", text);
 }
 
-/* Quoted when YAML could read it as something else. */
-static const char *yaml_word(struct arena *arena, const char *word) {
-    if (!word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-")] && *word != '-')
-        return word;
-    char *quoted = arena_alloc(arena, strlen(word) * 2 + 3), *at = quoted;
-    *at++ = '\'';
-    for (; *word; word++) {
-        *at++ = *word;
-        if (*word == '\'')
-            *at++ = '\'';
-    }
-    *at = '\'';
-    return quoted;
-}
-
 static const char *other_kernels(const struct guess *g) {
     const char *list = "";
     for (unsigned i = 0; i < g->module->function_count; i++) {

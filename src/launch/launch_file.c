@@ -41,19 +41,28 @@ static enum status read_element(const struct launch_parser *p, const struct yaml
     return status;
 }
 
+/* Of device memory: not 0, which is no address. */
+static enum status read_address(const struct launch_parser *p, const struct yaml_node *node, uint64_t *out) {
+    const enum status status = yaml_unsigned(p->yaml, node, "an address", UINT64_C(1) << 48, out, p->report);
+    return status || *out ? status : yaml_error(p->yaml, node, p->report, "an address must not be 0");
+}
+
 static enum status read_buffer(const struct launch_parser *p, const struct yaml_node *key, const struct yaml_node *node,
                                struct launch_buffer *out) {
-    static const char *const keys[] = {"type", "count", "fill", NULL};
+    static const char *const keys[] = {"type", "count", "fill", "address", NULL};
     out->name = key->text;
     out->at = key;
     enum status status = yaml_known_keys(p->yaml, node, "a buffer", keys, p->report);
     if (status)
         return status;
     const struct yaml_node *type, *count = yaml_get(node, "count"), *fill = yaml_get(node, "fill");
+    const struct yaml_node *address = yaml_get(node, "address");
     status = need(p, node, "a buffer", "type", &type);
     if (status)
         return status;
     status = read_element(p, type, &out->element);
+    if (address)
+        keep(&status, read_address(p, address, &out->address));
     if (count)
         keep(&status, yaml_unsigned(p->yaml, count, "count", UINT64_C(1) << 40, &out->count, p->report));
     if (!status && count && out->count == 0)
@@ -82,6 +91,36 @@ static enum status read_buffers(struct launch_parser *p, const struct yaml_node 
         p->buffer_names[i] = node->keys[i]->text;
         keep(&status, read_buffer(p, node->keys[i], node->items[i], &file->buffers[i]));
     }
+    return status;
+}
+
+static enum status read_variable(const struct launch_parser *p, const struct yaml_node *key,
+                                 const struct yaml_node *node, struct launch_variable *out) {
+    static const char *const keys[] = {"type", "fill", NULL};
+    const struct yaml_node *type, *fill;
+    *out = (struct launch_variable){.name = key->text, .at = key};
+    enum status status = yaml_known_keys(p->yaml, node, "a variable", keys, p->report);
+    if (!status)
+        status = need(p, node, "a variable", "type", &type);
+    if (!status)
+        status = need(p, node, "a variable", "fill", &fill);
+    if (!status)
+        status = read_element(p, type, &out->element);
+    return status ? status : fill_parse(p->yaml, fill, out->element, p->arena, &out->fill, p->report);
+}
+
+static enum status read_variables(const struct launch_parser *p, const struct yaml_node *node) {
+    if (yaml_is_null(node))
+        return STATUS_OK;
+    if (node->kind != YAML_MAP || node->count > LAUNCH_BUFFERS_MAX)
+        return yaml_error(p->yaml, node, p->report,
+                          "variables are written as 'name: {type: f32, fill: {value: 1}}', at most %d of them",
+                          LAUNCH_BUFFERS_MAX);
+    enum status status = STATUS_OK;
+    p->file->variables = ARENA_ARRAY(p->arena, struct launch_variable, node->count);
+    p->file->variable_count = node->count;
+    for (unsigned i = 0; i < node->count; i++)
+        keep(&status, read_variable(p, node->keys[i], node->items[i], &p->file->variables[i]));
     return status;
 }
 
@@ -234,13 +273,15 @@ static enum status read_args(const struct launch_parser *p, const struct yaml_no
 }
 
 static enum status read_launch(const struct launch_parser *p, const struct yaml_node *node, struct launch_step *out) {
-    static const char *const keys[] = {"kernel", "grid", "block", "args", "dynamic_shared", "global_offset", NULL};
+    static const char *const keys[] = {"kernel",         "grid",          "block",     "args",
+                                       "dynamic_shared", "global_offset", "workspace", NULL};
     *out = (struct launch_step){.at = node, .args_at = node, .grid = {1, 1, 1}, .block = {1, 1, 1}};
     enum status status = yaml_known_keys(p->yaml, node, "a launch", keys, p->report);
     if (node->kind != YAML_MAP)
         return status;
     const struct yaml_node *grid, *block, *args = yaml_get(node, "args");
     const struct yaml_node *shared = yaml_get(node, "dynamic_shared"), *offset = yaml_get(node, "global_offset");
+    const struct yaml_node *workspace = yaml_get(node, "workspace");
     enum status missing = need(p, node, "a launch", "kernel", &out->kernel_at);
     keep(&missing, need(p, node, "a launch", "grid", &grid));
     keep(&missing, need(p, node, "a launch", "block", &block));
@@ -256,6 +297,9 @@ static enum status read_launch(const struct launch_parser *p, const struct yaml_
     if (shared)
         keep(&status, yaml_unsigned(p->yaml, shared, "dynamic_shared", UINT32_MAX, &bytes, p->report));
     out->dynamic_shared_bytes = (uint32_t)bytes;
+    out->has_workspace = workspace != NULL;
+    if (workspace)
+        keep(&status, find_buffer(p, workspace, &out->workspace));
     if (args)
         keep(&status, read_args(p, args, out));
     return status;
@@ -410,7 +454,8 @@ static enum status read_build(const struct launch_parser *p, const struct yaml_n
 
 enum status launch_file_parse(struct arena *arena, const char *name, const char *text, size_t length,
                               struct launch_file *out, struct report *report) {
-    static const char *const keys[] = {"module", "build", "buffers", "launches", "check", NULL};
+    static const char *const keys[] = {"module",  "build",    "variables_at", "variables",
+                                       "buffers", "launches", "check",        NULL};
     static const char *const no_names[] = {NULL};
     *out = (struct launch_file){.name = name, .folder = file_dir(arena, name)};
     enum status status = yaml_parse(arena, name, text, length, &out->yaml, report);
@@ -423,13 +468,18 @@ enum status launch_file_parse(struct arena *arena, const char *name, const char 
     if (root->kind != YAML_MAP)
         return status;
     const struct yaml_node *build = yaml_get(root, "build"), *buffers = yaml_get(root, "buffers");
-    const struct yaml_node *check = yaml_get(root, "check");
+    const struct yaml_node *check = yaml_get(root, "check"), *variables = yaml_get(root, "variables");
+    out->variables_at_node = yaml_get(root, "variables_at");
     keep(&status, need(&p, root, "a launch file", "module", &out->module_at));
     keep(&status, need(&p, root, "a launch file", "launches", &launches));
     if (out->module_at)
         keep(&status, read_word(&p, out->module_at, "module", &out->module));
     if (build)
         keep(&status, read_build(&p, build));
+    if (out->variables_at_node)
+        keep(&status, read_address(&p, out->variables_at_node, &out->variables_at));
+    if (variables)
+        keep(&status, read_variables(&p, variables));
     if (buffers)
         keep(&status, read_buffers(&p, buffers));
     if (launches)

@@ -12,6 +12,15 @@ struct launch_buffer {
     enum element element;
     uint64_t count; /* elements; FILL_COUNT_UNKNOWN: as many as its fill holds */
     struct fill fill;
+    uint64_t address; /* where it lies; 0: wherever there is room */
+};
+
+/* What a variable of the module holds in place of its initial value. */
+struct launch_variable {
+    const char *name;
+    const struct yaml_node *at;
+    enum element element;
+    struct fill fill;
 };
 
 enum launch_arg_kind { LAUNCH_ARG_BUFFER, LAUNCH_ARG_VALUES, LAUNCH_ARG_LOCAL, LAUNCH_ARG_BYTES };
@@ -32,6 +41,8 @@ struct launch_step {
     uint32_t grid[3], block[3], global_offset[3];
     uint32_t dimensions; /* the longest of grid and block */
     uint32_t dynamic_shared_bytes;
+    bool has_workspace; /* blocks may wait for each other */
+    unsigned workspace; /* the buffer where they meet */
     struct launch_arg *args;
     unsigned arg_count;
 };
@@ -63,6 +74,10 @@ struct launch_file {
     const char *module;
     const struct yaml_node *module_at;
     struct launch_build build;
+    uint64_t variables_at; /* where the module's variables lie; 0: wherever there is room */
+    const struct yaml_node *variables_at_node;
+    struct launch_variable *variables;
+    unsigned variable_count;
     struct launch_buffer *buffers;
     unsigned buffer_count;
     struct launch_step *launches;

@@ -4,6 +4,7 @@
 #include "device/load.h"
 #include "device/lowered.h"
 #include "launch/npy.h"
+#include "launch/place.h"
 #include <string.h>
 #include <xxhash.h>
 
@@ -73,54 +74,21 @@ static enum status load_module(struct run *run, struct report *report) {
     const char *name = file_name(run->file->module); /* never a folder of the host */
     if (run->is_compiled)                            /* positions in the PTX are not positions in the source */
         name = arena_printf(&run->arena, "%s.ptx", name);
-    status = device_load(run->device, name, loaded.text, loaded.length, &run->program, report);
+    struct device_module order = {
+        .name = name, .text = loaded.text, .length = loaded.length, .variables_at = run->file->variables_at};
+    struct report inner = {0};
+    status = device_load_at(run->device, &order, &run->program, &inner);
+    if (order.is_misplaced)
+        yaml_error(&run->file->yaml, run->file->variables_at_node, report, "%s", report_text(&inner));
+    else if (status)
+        report_add(report, status, "%s", report_text(&inner));
+    report_free(&inner);
     if (status)
         return status;
     run->module = program_module(run->program);
     const char *folder = file_dir(&run->arena, file_join(&run->arena, run->file->folder, run->file->module));
     run->sources = sources_of(&run->arena, run->module, folder);
     return STATUS_OK;
-}
-
-static struct fill_source source_of(const struct run *run, unsigned buffer) {
-    return (struct fill_source){&run->file->yaml, run->file->folder, run->options.files, run->options.seed + buffer,
-                                run->machine->memory_capacity_bytes};
-}
-
-/* Sizes and places first, contents after the launches are known to fit. */
-static enum status place_buffers(struct run *run, struct fill_cursor *cursors, struct report *report) {
-    for (unsigned i = 0; i < run->file->buffer_count; i++) {
-        const struct launch_buffer *buffer = &run->file->buffers[i];
-        struct fill_source source = source_of(run, i);
-        cursors[i] = (struct fill_cursor){.fill = &buffer->fill, .element = buffer->element, .count = buffer->count};
-        enum status status = fill_start(&cursors[i], &source, &run->arena, report);
-        if (status)
-            return status;
-        run->buffers[i].count = cursors[i].count;
-        if (cursors[i].count == 0)
-            return yaml_error(&run->file->yaml, buffer->at, report, "'%s' has no elements", buffer->name);
-        struct report inner = {0};
-        status = device_alloc(run->device, buffer->name, cursors[i].count * element_bytes(buffer->element),
-                              &run->buffers[i].address, &inner);
-        if (status)
-            yaml_error(&run->file->yaml, buffer->at, report, "'%s' cannot be placed: %s", buffer->name,
-                       report_text(&inner));
-        report_free(&inner);
-        if (status)
-            return status;
-    }
-    return STATUS_OK;
-}
-
-static void *buffer_data(const struct run *run, unsigned i) {
-    return device_memory(run->device, run->buffers[i].address,
-                         run->buffers[i].count * element_bytes(run->file->buffers[i].element));
-}
-
-static void fill_buffers(struct run *run, struct fill_cursor *cursors) {
-    for (unsigned i = 0; i < run->file->buffer_count; i++)
-        if (run->file->buffers[i].fill.kind != FILL_ZERO) /* device memory starts at zero, untouched */
-            fill_next(&cursors[i], buffer_data(run, i), run->buffers[i].count);
 }
 
 enum status run_open(struct run *run, const struct launch_file *file, const struct machine *machine,
@@ -130,12 +98,12 @@ enum status run_open(struct run *run, const struct launch_file *file, const stru
     run->launches = ARENA_ARRAY(&run->arena, struct launch, file->launch_count);
     run->results = ARENA_ARRAY(&run->arena, struct launch_result, file->launch_count);
     run->checks = ARENA_ARRAY(&run->arena, struct check_result, file->check_count);
-    struct fill_cursor *cursors = ARENA_ARRAY(&run->arena, struct fill_cursor, file->buffer_count);
+    struct place_fills fills = {0};
     enum status status = device_create(&run->device, machine, report);
     if (!status)
         status = load_module(run, report);
     if (!status)
-        status = place_buffers(run, cursors, report);
+        status = place_all(run, &fills, report);
     if (status)
         return status;
     const struct bind_parts parts = {run->module, run->is_compiled ? &run->compiled : NULL, run->buffers};
@@ -148,7 +116,7 @@ enum status run_open(struct run *run, const struct launch_file *file, const stru
         status = status ? status : one;
     }
     if (!status)
-        fill_buffers(run, cursors);
+        place_fill(run, &fills);
     return status;
 }
 
@@ -198,8 +166,8 @@ static void describe_failure(const struct run *run, unsigned i, struct report *r
 enum status run_check(struct run *run, struct report *report) {
     for (unsigned i = 0; i < run->file->check_count; i++) {
         const struct launch_check *check = &run->file->checks[i];
-        struct fill_source source = source_of(run, check->buffer);
-        const struct check_contents contents = {&run->file->buffers[check->buffer], buffer_data(run, check->buffer),
+        struct fill_source source = place_source(run, check->buffer);
+        const struct check_contents contents = {&run->file->buffers[check->buffer], place_data(run, check->buffer),
                                                 run->buffers[check->buffer].count};
         enum status status = check_buffer(check, &contents, &source, &run->checks[i], report);
         if (status)
@@ -215,7 +183,7 @@ enum status run_check(struct run *run, struct report *report) {
 
 enum status run_dump(struct run *run, unsigned buffer, const char *path, struct report *report) {
     enum element element = run->file->buffers[buffer].element;
-    const char *data = buffer_data(run, buffer);
+    const char *data = place_data(run, buffer);
     size_t bytes = run->buffers[buffer].count * element_bytes(element);
     if (!file_ends_in(path, ".npy"))
         return file_write(path, data, bytes, report);

@@ -22,7 +22,8 @@ static void make_platform(void) {
     struct report report = {0};
     platform->has_device = guest_machine(&device->machine, &report) == STATUS_OK;
     const struct guest_settings settings = guest_settings_read();
-    platform->recorder = recorder_create(&settings);
+    platform->recorder = recorder_create(&settings, SESSION_FOUND_OPENCL);
+    guest_watch_compiler(platform->recorder);
     report_free(&report);
     process.platform = platform;
 }

@@ -33,7 +33,8 @@ static bool load(cl_program program, struct build *build, struct report *report)
     if (status != STATUS_OK)
         build->loaded = NULL;
     else
-        build->record = guest_recording_module(program->context->recording, build->loaded, program->source);
+        build->record =
+            guest_recording_module(program->context->recording, engine->device, build->loaded, program->source);
     engine_give_back(engine);
     build->kernel_names = kernel_names(build);
     return status == STATUS_OK;
@@ -46,7 +47,9 @@ static void keep_log(struct build *build, const char *log, const struct report *
 
 static cl_int build_source(cl_program program, const struct build_options *options, struct build *build) {
     struct report report = {0};
-    const struct compile_source source = {.text = program->source, .bytes = program->source_bytes};
+    const char *name =
+        guest_source_name(program->context->recording, program->source, program->source_bytes, &build->arena);
+    const struct compile_source source = {.name = name, .text = program->source, .bytes = program->source_bytes};
     enum status status = compile_text(&source, &options->compile, &build->arena, &build->compiled, &report);
     const char *log = build->compiled.log;
     const bool built = status == STATUS_OK && load(program, build, &report);

@@ -15,14 +15,16 @@
 #include "device/host.h"
 #include "launch/run.h"
 #include "machine/plugin.h"
+#include "result/guest_record.h"
 
 struct recorder {
     struct arena arena;
     struct guest_settings settings;
     regex_t kernels;
     bool has_regex;
-    atomic_ullong matched; /* launches of kernels that are to be timed, so far */
-    pthread_mutex_t lock;  /* guards what follows */
+    atomic_ullong matched;         /* launches of kernels that are to be timed, so far */
+    struct guest_records *records; /* NULL: no launch is kept as a launch file */
+    pthread_mutex_t lock;          /* guards what follows */
     unsigned logs;
     struct session_recording *first;
 };
@@ -76,13 +78,22 @@ enum status guest_machine(struct machine *machine, struct report *report) {
 
 /* ---- records ---- */
 
-struct recorder *recorder_create(const struct guest_settings *settings) {
+/* An empty file, for who started the process. */
+static void leave_mark(const struct guest_settings *settings, const char *name) {
+    char path[4096];
+    if (settings->results && snprintf(path, sizeof path, "%s/%s", settings->results, name) < (int)sizeof path)
+        file_append(path, "", 0);
+}
+
+struct recorder *recorder_create(const struct guest_settings *settings, const char *found) {
     struct arena arena = {0};
     struct recorder *recorder = ARENA_NEW(&arena, struct recorder);
     recorder->arena = arena;
     recorder->settings = *settings;
+    leave_mark(settings, found);
     pthread_mutex_init(&recorder->lock, NULL);
     const char *kernels = settings->kernels;
+    recorder->records = guest_records_create(&recorder->arena);
     recorder->has_regex = kernels && regcomp(&recorder->kernels, kernels, REG_EXTENDED | REG_NOSUB) == 0;
     return recorder;
 }
@@ -99,6 +110,7 @@ static bool chooses_time(struct recorder *recorder, const char *kernel) {
 struct session_recording *guest_recording_create(struct recorder *recorder, void (*hold)(void *owner), void *owner) {
     if (!recorder->settings.results)
         return NULL;
+    leave_mark(&recorder->settings, SESSION_OPENED);
     struct arena arena = {0};
     struct session_recording *recording = ARENA_NEW(&arena, struct session_recording);
     recording->recorder = recorder;
@@ -143,12 +155,13 @@ void recorder_end(struct recorder *recorder) {
     pthread_mutex_unlock(&recorder->lock);
 }
 
-struct session_entry *guest_recording_module(struct session_recording *recording, const struct program *loaded,
-                                             const char *source) {
+struct session_entry *guest_recording_module(struct session_recording *recording, struct device *device,
+                                             const struct program *loaded, const char *source) {
     if (!recording)
         return NULL;
     struct session_entry *entry = ARENA_NEW(&recording->arena, struct session_entry);
     *entry = (struct session_entry){.program = loaded, .source = arena_strdup(&recording->arena, source ? source : "")};
+    guest_records_module(recording->recorder->records, entry, device, &recording->arena);
     return entry;
 }
 
@@ -158,6 +171,24 @@ void guest_recording_fault(struct session_recording *recording, const char *mess
 }
 
 /* ---- launches ---- */
+
+static void tell_compile(void *self, const char *name, bool has_ended) {
+    const struct recorder *recorder = self;
+    char path[4096], line[256];
+    struct report report = {0};
+    snprintf(path, sizeof path, "%s/" SESSION_PROGRESS, recorder->settings.results);
+    const int length = snprintf(line, sizeof line, SESSION_COMPILING "%.80s\n", name);
+    if (has_ended)
+        unlink(path);
+    else
+        file_write(path, line, (size_t)length, &report); /* what cannot be written is not shown */
+    report_free(&report);
+}
+
+void guest_watch_compiler(struct recorder *recorder) {
+    if (recorder->settings.results)
+        compile_set_watch(tell_compile, recorder);
+}
 
 /* A line in a file of its own, once a second, for who waits for the program. */
 static bool write_progress(void *watcher, const struct launch_progress *progress) {
@@ -192,8 +223,13 @@ enum status guest_launch(struct device *device, struct guest_launch *run, struct
     struct session_recording *recording = run->recording;
     run->launch->in_time = chooses_time(run->recorder, run->launch->kernel->name);
     watch(recording, run->launch);
+    struct guest_record_under *kept =
+        is_own(recording) && run->entry
+            ? guest_record_begin(run->recorder->records, device, run->entry, run->launch, &recording->log)
+            : NULL;
     const enum status status = device_launch(device, run->launch, &result, report);
     run->ns = host_launch_ns(device, &result);
+    guest_record_end(kept, status ? report_text(report) : NULL, run->ns);
     if (result.output) { /* what the kernel prints is output of the program */
         fwrite(result.output, 1, result.output_bytes, stdout);
         fflush(stdout);

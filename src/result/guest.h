@@ -22,7 +22,15 @@ struct guest_settings guest_settings_read(void);
 /* The machine that the environment names. */
 enum status guest_machine(struct machine *machine, struct report *report);
 
-struct recorder *recorder_create(const struct guest_settings *settings);
+/* What is compiled for long is told to who waits for the program. Once for a process. */
+void guest_watch_compiler(struct recorder *recorder);
+/* The file of the program that this text is, by its last name: one in the folder at hand or in that of the program, or in a folder of
+ * these. NULL: none is found, or nobody asked for results. */
+const char *guest_source_name(const struct session_recording *recording, const char *text, size_t bytes,
+                              struct arena *arena);
+
+/* `found` is the mark that the process leaves for its starter, a SESSION_FOUND_... */
+struct recorder *recorder_create(const struct guest_settings *settings, const char *found);
 /* The process ends: waits for launches that are under way. */
 void recorder_end(struct recorder *recorder);
 
@@ -32,8 +40,8 @@ struct session_recording *guest_recording_create(struct recorder *recorder, void
 void guest_recording_destroy(struct session_recording *recording);
 /* Of a program that has been loaded, and the text behind the file that its positions name, or NULL. NULL: nothing is kept.
  * The caller has the device. */
-struct session_entry *guest_recording_module(struct session_recording *recording, const struct program *loaded,
-                                             const char *source);
+struct session_entry *guest_recording_module(struct session_recording *recording, struct device *device,
+                                             const struct program *loaded, const char *source);
 /* A launch stopped: the words for the user. */
 void guest_recording_fault(struct session_recording *recording, const char *message);
 

@@ -5,11 +5,11 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/file.h"
 #include "result/lines.h"
 #include "result/parts.h"
 
-/* A program may begin with a directive that names its file and calls the next line the first. */
-static const char *first_line(const char *source) {
+const char *session_source(const char *source) {
     const char *end = strchr(source, '\n');
     return strncmp(source, "#line 1 ", 8) == 0 && end ? end + 1 : source;
 }
@@ -30,6 +30,25 @@ static const char *unique_name(struct session *session, const char *name, uint64
     return unique;
 }
 
+/* Files that a compiler named by where they lie are the program's own: their lines are shown, under names that have no folder of the
+ * host. The text of the first is what the program's source is called from then on. */
+static void read_files(struct arena *arena, struct session_module *module) {
+    enum { LIMIT_BYTES = 4 << 20 };
+    const struct module *code = module->run.module;
+    for (unsigned i = 1; i < code->file_count; i++) {
+        const char *path = code->files[i];
+        char *text = NULL;
+        size_t length = 0;
+        if (*path != '/')
+            continue;
+        code->files[i] = source_name_here(arena, path);
+        if (file_read(path, LIMIT_BYTES, arena, &text, &length, NULL) != STATUS_OK)
+            continue;
+        source_give(&module->run.sources, code->files[i], text);
+        module->source = i == 1 && !*module->source ? text : module->source;
+    }
+}
+
 struct session_module *session_add(struct session *session, struct device *device, struct program *program,
                                    const char *source) {
     struct arena *arena = &session->arena;
@@ -40,14 +59,15 @@ struct session_module *session_add(struct session *session, struct device *devic
     module->run.module_hash = XXH64(code->text, strlen(code->text), 0);
     module->run.sources = sources_of(arena, code, NULL);
     module->source = source;
-    module->source_hash = XXH64(source, strlen(source), 0);
+    read_files(arena, module);
+    module->source_hash = XXH64(module->source, strlen(module->source), 0);
     module->given_name = code->file_count > 1 ? lines_file_name(code, 1) : code->name;
     module->source_name = unique_name(session, module->given_name, module->source_hash);
     if (code->file_count > 1) {
         const char *file = code->files[1];
         for (unsigned i = 1; i < code->file_count; i++) /* what lines are called */
             code->files[i] = strcmp(code->files[i], file) == 0 ? module->source_name : code->files[i];
-        source_give(&module->run.sources, module->source_name, first_line(source));
+        source_give(&module->run.sources, module->source_name, session_source(module->source));
     }
     if (session->last)
         session->last->next = module;

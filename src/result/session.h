@@ -37,6 +37,8 @@ struct session {
     bool is_cut; /* a process ended while it wrote a launch, or could not write it */
 };
 
+/* The text of a program's lines: it may begin with a directive that names its file and calls the next line the first. */
+const char *session_source(const char *source);
 /* `source` is the text behind the file that the module's positions name, in the session's arena or longer-lived. */
 struct session_module *session_add(struct session *session, struct device *device, struct program *program,
                                    const char *source);

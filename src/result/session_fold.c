@@ -70,28 +70,38 @@ static void fold_line(struct fold *fold, json_t *line) {
                         json_real(issues > 0 ? lanes / (issues * fold->session->machine->warp_size) : 0));
 }
 
-static json_t *source_json(const struct session_module *module, struct arena *arena) {
-    json_t *out = json_object();
-    json_object_set_new(out, "name", result_text(arena, module->source_name));
-    json_object_set_new(out, "text", result_text(arena, module->source));
+static void add_source(struct fold *fold, const struct session_module *module, const char *name, const char *text) {
+    json_t *out = json_object(), *hash = result_hash(XXH64(text, strlen(text), 0));
+    json_object_set_new(out, "name", result_text(fold->arena, name));
+    json_object_set_new(out, "text", result_text(fold->arena, text));
     json_object_set_new(out, "module_hash", result_hash(module->run.module_hash));
-    return out;
+    json_object_set_new(fold->sources, json_string_value(hash), out);
+    json_decref(hash);
+}
+
+/* The program's source, and what else its lines stand in. */
+static void add_sources(struct fold *fold, const struct session_module *module) {
+    const struct module *code = module->run.module;
+    for (unsigned i = 1; i < code->file_count; i++) {
+        const char *text = source_text(&module->run.sources, i, fold->arena);
+        if (text && strcmp(code->files[i], module->source_name) != 0)
+            add_source(fold, module, code->files[i], text);
+    }
+    add_source(fold, module, module->source_name, module->source);
 }
 
 static void fold_module(struct fold *fold, struct session_module *module) {
     struct run *run = &module->run;
     struct run_stats stats;
     json_t *kernels = result_kernels(run, fold->arena), *lines = result_lines(run, fold->arena), *line;
-    json_t *hash = result_hash(module->source_hash);
     size_t i;
     json_array_extend(fold->kernels, kernels);
     json_array_foreach (lines, i, line) {
         fold_line(fold, line);
     }
-    json_object_set_new(fold->sources, json_string_value(hash), source_json(module, fold->arena));
+    add_sources(fold, module);
     json_decref(kernels);
     json_decref(lines);
-    json_decref(hash);
     result_total(run, NULL, &stats);
     stat_merge(&fold->sum->stats, &stats, run_stats_table);
     for (unsigned k = 0; k < run->done; k++)

@@ -8,7 +8,13 @@
 #include "result/session.h"
 
 #define SESSION_LOG ".launches"
-#define SESSION_PROGRESS "progress" /* of the launch under way, a line */
+#define SESSION_PROGRESS "progress"    /* of the launch under way, a line */
+#define SESSION_COMPILING "compiling " /* what such a line begins with where it is no launch */
+
+/* Empty files that tell how far a process came. */
+#define SESSION_FOUND_OPENCL "found-opencl" /* it asked for platforms */
+#define SESSION_FOUND_CUDA "found-cuda"     /* it registered kernels, or called a function */
+#define SESSION_OPENED "opened"             /* it made a context, or called what needs a device */
 
 /* Zero-initialise; `path` and `in_time` are the caller's to set. */
 struct session_log {
@@ -23,8 +29,9 @@ struct session_log {
 /* A module as the log knows it. */
 struct session_entry {
     const struct program *program;
-    const char *source; /* the text behind the file that the module's positions name */
-    unsigned number;    /* from 1; 0: not in the log yet */
+    const char *source;   /* the text behind the file that the module's positions name */
+    unsigned number;      /* from 1; 0: not in the log yet */
+    const uint8_t *image; /* its variables as they were loaded; NULL: nobody asked */
 };
 
 void session_log_launch(struct session_log *log, struct session_entry *module, const struct launch *launch,

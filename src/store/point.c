@@ -77,6 +77,8 @@ static enum status load_launch(struct point_program *program, struct arena *aren
     }
     for (unsigned i = 0; !status && i < file.buffer_count; i++)
         status = add_fill(program, arena, &file, &file.buffers[i].fill, report);
+    for (unsigned i = 0; !status && i < file.variable_count; i++)
+        status = add_fill(program, arena, &file, &file.variables[i].fill, report);
     for (unsigned i = 0; !status && i < file.check_count; i++)
         if (file.checks[i].kind == LAUNCH_CHECK_EQUALS)
             status = add_fill(program, arena, &file, &file.checks[i].equals, report);

@@ -46,6 +46,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         struct fill_source source = {&file.yaml, file.folder, &files, 1, 1 << 30};
         for (unsigned i = 0; i < file.buffer_count; i++)
             fill_some(&file.buffers[i].fill, file.buffers[i].element, file.buffers[i].count, &source);
+        for (unsigned i = 0; i < file.variable_count; i++)
+            fill_some(&file.variables[i].fill, file.variables[i].element, 8, &source);
         for (unsigned i = 0; i < file.check_count; i++)
             if (file.checks[i].kind == LAUNCH_CHECK_EQUALS)
                 fill_some(&file.checks[i].equals, file.buffers[file.checks[i].buffer].element, file.checks[i].count,

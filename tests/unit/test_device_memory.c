@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exec/memory.h: allocations given back and taken again. */
+/* exec/memory.h: allocations given back and taken again, and at places of the caller's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -91,11 +91,70 @@ static void random_lives_never_overlap(void **state) {
     close_memory(&f);
 }
 
+static enum status place(struct fixture *f, uint64_t address, uint64_t bytes) {
+    return memory_allocate_at(&f->memory, "p", bytes, address, NULL);
+}
+
+static void places_are_taken_once_and_inside_memory(void **state) {
+    (void)state;
+    struct fixture f;
+    open_memory(&f);
+    const uint64_t base = GLOBAL_BASE;
+    assert_int_equal(place(&f, base + 5000, 300), STATUS_OK);
+    assert_int_equal(place(&f, base + 5300, 7), STATUS_OK); /* right behind it */
+    assert_int_equal(place(&f, base + 4000, 1000), STATUS_OK);
+    assert_int_equal(place(&f, base + 5299, 1), STATUS_INVALID);
+    assert_int_equal(place(&f, base + 3000, 1001), STATUS_INVALID);
+    assert_int_equal(place(&f, base + 4500, 1), STATUS_INVALID);
+    assert_int_equal(place(&f, base - 1, 1), STATUS_INVALID);
+    assert_int_equal(place(&f, 0, 1), STATUS_INVALID);
+    assert_int_equal(place(&f, base + CAPACITY_BYTES, 1), STATUS_INVALID);
+    assert_int_equal(place(&f, base + CAPACITY_BYTES - 8, 9), STATUS_INVALID);
+    assert_int_equal(place(&f, base + 8, UINT64_MAX), STATUS_INVALID);
+    assert_int_equal(place(&f, base + CAPACITY_BYTES - 8, 8), STATUS_OK); /* all below is readable */
+    for (uint64_t at = 0; at < CAPACITY_BYTES; at += 4096)
+        assert_int_equal(memory_host(&f.memory, base)[at], 0);
+    close_memory(&f);
+}
+
+/* Allocations without a place fill what is left between those with one, and nothing overlaps. */
+static void what_has_no_place_goes_around(void **state) {
+    (void)state;
+    struct fixture f;
+    struct rng rng;
+    rng_seed(&rng, 11);
+    open_memory(&f);
+    for (unsigned i = 0; i < 60; i++)
+        place(&f, GLOBAL_BASE + rng_below(&rng, CAPACITY_BYTES / 2), 1 + rng_below(&rng, 2000));
+    for (unsigned i = 0; i < 60; i++) {
+        uint64_t address = 0;
+        if (memory_allocate(&f.memory, "a", 1 + rng_below(&rng, 5000), &address, NULL) == STATUS_OK)
+            assert_int_equal(address % 256, 0);
+    }
+    uint64_t end = GLOBAL_BASE, taken = 0;
+    for (unsigned i = 0; i < f.memory.allocations.count; i++) {
+        const struct allocation *one = &f.memory.allocations.items[i];
+        assert_true(one->start >= end && one->limit >= one->end);
+        end = one->limit;
+        taken += one->limit - one->start;
+    }
+    assert_true(f.memory.allocations.count > 70);
+    assert_int_equal(f.memory.used_bytes, end - GLOBAL_BASE);
+    assert_int_equal(f.memory.freed_bytes, f.memory.used_bytes - taken);
+    while (f.memory.allocations.count)
+        memory_free(&f.memory, f.memory.allocations.items[rng_below(&rng, f.memory.allocations.count)].start);
+    assert_int_equal(f.memory.used_bytes, 0);
+    assert_int_equal(f.memory.freed_bytes, 0);
+    close_memory(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_hole_is_taken_again_and_zero),
         cmocka_unit_test(what_is_free_at_the_end_is_room_for_anything),
         cmocka_unit_test(random_lives_never_overlap),
+        cmocka_unit_test(places_are_taken_once_and_inside_memory),
+        cmocka_unit_test(what_has_no_place_goes_around),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,6 +89,24 @@ static void everything_is_read(void **state) {
     assert_int_equal(file.checks[2].first, 1);
 }
 
+static void places_are_read(void **state) {
+    (void)state;
+    struct launch_file file =
+        accepted("module: k.ptx\nvariables_at: 0x10000000\nvariables: {v: {type: u16, fill: {values: [1, 2]}}}\n"
+                 "buffers: {a: {type: u8, count: 4, address: 0x10000403}, w: {type: u8, count: 256}}\n"
+                 "launches: [{kernel: k, grid: 1, block: 1, workspace: w}, {kernel: k, grid: 1, block: 1}]\n");
+    assert_int_equal(file.variables_at, 0x10000000);
+    assert_int_equal(file.variable_count, 1);
+    assert_string_equal(file.variables[0].name, "v");
+    assert_int_equal(file.variables[0].element, ELEMENT_U16);
+    assert_int_equal(file.variables[0].fill.value_count, 2);
+    assert_int_equal(file.buffers[0].address, 0x10000403);
+    assert_int_equal(file.buffers[1].address, 0);
+    assert_true(file.launches[0].has_workspace);
+    assert_int_equal(file.launches[0].workspace, 1);
+    assert_false(file.launches[1].has_workspace);
+}
+
 static void anchors_repeat_what_was_written(void **state) {
     (void)state;
     struct launch_file file = accepted("module: k.ptx\nbuffers: {a: &b {type: u8, count: 4}, c: *b}\n"
@@ -122,6 +140,14 @@ static void errors_have_a_place_and_a_way_out(void **state) {
     refused("module: k.cl\nbuffers: {a: {type: u8, count: 1}, a: {type: u8, count: 1}}\n" LAUNCH, "k.yaml:2:36",
             "given twice");
     refused(HEAD "launches: []\n", "k.yaml:3:11", "launches is a list");
+    refused("module: k.cl\nbuffers: {a: {type: u8, count: 1, address: 0}}\n" LAUNCH, "k.yaml:2:44", "must not be 0");
+    refused("module: k.cl\nbuffers: {a: {type: u8, count: 1, address: -4}}\n" LAUNCH, "k.yaml:2:44", "an address");
+    refused("module: k.cl\nvariables_at: x\nbuffers: {a: {type: u8, count: 1}}\n" LAUNCH, "k.yaml:2:15", "an address");
+    refused("module: k.cl\nvariables: [x]\nbuffers: {a: {type: u8, count: 1}}\n" LAUNCH, "k.yaml:2:12",
+            "variables are written as");
+    refused("module: k.cl\nvariables: {v: {type: u8}}\nbuffers: {a: {type: u8, count: 1}}\n" LAUNCH, "k.yaml:2:16",
+            "needs the key 'fill'");
+    refused(HEAD "launches: [{kernel: k, grid: 1, block: 1, workspace: b}]\n", "k.yaml:3:54", "there is no buffer 'b'");
     refused("module: k.cl\nbuild: {defines: [N=1, \"@evil.rsp\"]}\n" LAUNCH, "k.yaml:2:24", "begins with a name");
     refused("module: k.cl\nbuild: {defines: [\"N=1\\n#include\"]}\n" LAUNCH, "k.yaml:2:19", "one line");
     refused("module: k.cl\nbuild: {includes: [\"a\\nb\"]}\n" LAUNCH, "k.yaml:2:20", "control characters");
@@ -166,6 +192,7 @@ static void deep_nesting_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(everything_is_read, start, stop),
+        cmocka_unit_test_setup_teardown(places_are_read, start, stop),
         cmocka_unit_test_setup_teardown(anchors_repeat_what_was_written, start, stop),
         cmocka_unit_test_setup_teardown(errors_have_a_place_and_a_way_out, start, stop),
         cmocka_unit_test_setup_teardown(the_line_and_a_caret_are_shown, start, stop),

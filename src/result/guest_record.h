@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launches of other people's programs kept as launch files (launch/record.h): which, where, and how much. */
+#ifndef HEDDLE_RESULT_GUEST_RECORD_H
+#define HEDDLE_RESULT_GUEST_RECORD_H
+
+#include "launch/record.h"
+#include "result/session_log.h"
+
+/* What `heddle exec` asks for; each is an environment variable of guest_record.c. */
+struct record_settings {
+    const char *folder;  /* all that are chosen are kept there; NULL: none is */
+    const char *longest; /* the one that took longest, or that stopped, is kept there; NULL: none is */
+    const char *kernel;  /* only launches of this kernel; NULL: of all */
+    uint64_t launch;     /* only the launch of this number in its process, 1 the first; 0: all */
+    uint64_t bytes;      /* that a process may write */
+};
+
+struct guest_records;      /* of the process */
+struct guest_record_under; /* a launch under way */
+
+/* NULL: nobody asked for any. */
+struct guest_records *guest_records_create(struct arena *arena);
+
+/* A module has just been loaded. NULL records are fine here and below. */
+void guest_records_module(struct guest_records *records, struct session_entry *entry, struct device *device,
+                          struct arena *arena);
+/* Before a launch and after it; what cannot be kept is told by a remark in the log. The first gives NULL where it is not kept.
+ * `stopped`: what the device said; NULL: it ended as it should. */
+struct guest_record_under *guest_record_begin(struct guest_records *records, struct device *device,
+                                              const struct session_entry *entry, const struct launch *launch,
+                                              struct session_log *log);
+void guest_record_end(struct guest_record_under *under, const char *stopped, uint64_t ns);
+
+#endif
