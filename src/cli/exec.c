@@ -363,7 +363,7 @@ static enum status show(struct exec_command *e, struct report *report) {
               "room "
               "for temporary files (TMPDIR); it is missing, and what followed it in its process\n",
               stderr);
-    if (!sum.launches && !sum.untimed)
+    if (!status && !sum.launches && !sum.untimed)
         show_absent(e, program);
     else if (!arguments_has(e->arguments, "quiet"))
         exec_summary_print(&sum, command, &e->machine, e->seconds, (unsigned)e->lines, stderr);

@@ -31,7 +31,7 @@ static void load_image(struct runtime *cuda, struct image *image) {
         image->program = NULL;
         runtime_say(cuda, "a CUDA module with the kernel %s cannot be loaded:\n%s", first, report_text(&report));
     } else {
-        image->entry = guest_recording_module(cuda->recording, cuda->device, image->program, NULL);
+        image->entry = guest_recording_module(cuda->recording, image->program, NULL);
     }
     report_free(&report);
 }
@@ -71,7 +71,7 @@ const struct variable *variable_find(struct runtime *cuda, const void *symbol, u
                 continue;
             if (!is_loaded(cuda, image))
                 return NULL;
-            const struct module *module = program_module(image->program);
+            const struct module *module = program_source(image->program);
             for (unsigned i = 0; i < module->variable_count; i++) {
                 const struct symbol *found = module->variables[i];
                 if (found->space != SPACE_SHARED && strcmp(found->name, one->name) == 0) {

@@ -42,6 +42,8 @@ const struct module *program_module(const struct program *program);
 const struct module *program_source(const struct program *program);
 /* Where its variables lie; 0: it has none. */
 uint64_t program_image(const struct program *program);
+/* Initial values of its variables, the addresses among them too, into program_source(program)->image_bytes bytes of zero. */
+void program_initial(const struct program *program, uint8_t *image);
 /* What its variables in global memory take. */
 uint64_t program_global_bytes(const struct program *program);
 

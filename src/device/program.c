@@ -16,14 +16,13 @@ static uint64_t symbol_address(const struct program *program, const struct symbo
     return program->image_address + symbol->offset;
 }
 
-/* Initial values and the addresses among them. */
-static void fill_image(struct device *device, const struct program *program) {
-    const struct module *module = program->module;
+void program_initial(const struct program *program, uint8_t *image) {
+    const struct module *module = program_source(program);
     for (unsigned i = 0; i < module->variable_count; i++) {
         const struct symbol *symbol = module->variables[i];
         if (symbol->space != SPACE_GLOBAL && symbol->space != SPACE_CONST)
             continue;
-        uint8_t *memory = memory_host(&device->memory, program->image_address + symbol->offset);
+        uint8_t *memory = image + symbol->offset;
         if (symbol->init_bytes)
             memcpy(memory, symbol->init, symbol->init_bytes);
         for (unsigned k = 0; k < symbol->relocation_count; k++) {
@@ -92,7 +91,7 @@ static enum status place_image(struct device *device, struct program *program, u
     const enum status status = address ? memory_allocate_at(&device->memory, name, bytes, address, report)
                                        : memory_allocate(&device->memory, name, bytes, &program->image_address, report);
     if (status == STATUS_OK) {
-        fill_image(device, program);
+        program_initial(program, memory_host(&device->memory, program->image_address));
         split_image(device, program);
     }
     return status;

@@ -61,7 +61,7 @@ static struct host_range variable_range(const struct launch_record *record, cons
 /* Whether a variable has another value than the module gives it. */
 static bool is_changed(const struct launch_record *record, const struct symbol *symbol) {
     const struct host_range range = variable_range(record, symbol);
-    return is_variable(symbol) && memcmp(contents(record, &range), record->order.image + symbol->offset, range.bytes);
+    return is_variable(symbol) && memcmp(contents(record, &range), record->initial + symbol->offset, range.bytes);
 }
 
 /* Variables are told by their names. */
@@ -83,6 +83,9 @@ enum status record_begin(struct launch_record *record, const struct record_order
                          struct report *report) {
     *record = (struct launch_record){.order = *order};
     const uint64_t image = program_image(order->launch->program), image_bytes = module_of(record)->image_bytes;
+    uint8_t *initial = arena_alloc(&record->arena, image_bytes + 1);
+    program_initial(order->launch->program, initial);
+    record->initial = initial;
     *bytes = strlen(module_of(record)->text);
     for (unsigned i = 0; i < host_allocation_count(order->device); i++) {
         const struct host_range range = host_allocation_at(order->device, i);

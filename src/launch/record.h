@@ -13,7 +13,6 @@ struct record_order {
     const char *folder; /* takes it; there, and empty */
     const char *about;  /* comments in front of the launch file, each line with its # and its end */
     const char *source; /* text of the file that the module's positions name first; "": it is looked for on the disk */
-    const uint8_t *image; /* the module's variables as they were loaded */
 };
 
 struct record_buffer {
@@ -31,7 +30,8 @@ struct launch_record {
         struct record_buffer *items;
         unsigned count, capacity;
     } buffers;
-    const char *text; /* of the launch file */
+    const uint8_t *initial; /* the module's variables as they were loaded */
+    const char *text;       /* of the launch file */
 };
 
 /* Looks at the device: how many bytes it would write. STATUS_INVALID: no launch file can say this launch. */

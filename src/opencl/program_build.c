@@ -33,8 +33,7 @@ static bool load(cl_program program, struct build *build, struct report *report)
     if (status != STATUS_OK)
         build->loaded = NULL;
     else
-        build->record =
-            guest_recording_module(program->context->recording, engine->device, build->loaded, program->source);
+        build->record = guest_recording_module(program->context->recording, build->loaded, program->source);
     engine_give_back(engine);
     build->kernel_names = kernel_names(build);
     return status == STATUS_OK;

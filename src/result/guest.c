@@ -155,13 +155,12 @@ void recorder_end(struct recorder *recorder) {
     pthread_mutex_unlock(&recorder->lock);
 }
 
-struct session_entry *guest_recording_module(struct session_recording *recording, struct device *device,
-                                             const struct program *loaded, const char *source) {
+struct session_entry *guest_recording_module(struct session_recording *recording, const struct program *loaded,
+                                             const char *source) {
     if (!recording)
         return NULL;
     struct session_entry *entry = ARENA_NEW(&recording->arena, struct session_entry);
     *entry = (struct session_entry){.program = loaded, .source = arena_strdup(&recording->arena, source ? source : "")};
-    guest_records_module(recording->recorder->records, entry, device, &recording->arena);
     return entry;
 }
 
@@ -218,6 +217,18 @@ static void watch(struct session_recording *recording, struct launch *launch) {
     launch->watcher = recording;
 }
 
+/* The text with the files of a module called as the user sees them, from the folder at hand. */
+static const char *with_names_here(struct arena *arena, const struct module *module, const char *text) {
+    for (unsigned i = 1; i < module->file_count; i++) {
+        const char *path = module->files[i], *found;
+        const size_t length = strlen(path);
+        while (*path == '/' && length > 1 && (found = strstr(text, path)))
+            text = arena_printf(arena, "%.*s%s%s", (int)(found - text), text, source_name_here(arena, path),
+                                found + length);
+    }
+    return text;
+}
+
 enum status guest_launch(struct device *device, struct guest_launch *run, struct report *report) {
     struct launch_result result;
     struct session_recording *recording = run->recording;
@@ -229,7 +240,10 @@ enum status guest_launch(struct device *device, struct guest_launch *run, struct
             : NULL;
     const enum status status = device_launch(device, run->launch, &result, report);
     run->ns = host_launch_ns(device, &result);
-    guest_record_end(kept, status ? report_text(report) : NULL, run->ns);
+    struct arena arena = {0};
+    const char *stopped =
+        status ? with_names_here(&arena, program_module(run->launch->program), report_text(report)) : NULL;
+    guest_record_end(kept, stopped, run->ns);
     if (result.output) { /* what the kernel prints is output of the program */
         fwrite(result.output, 1, result.output_bytes, stdout);
         fflush(stdout);
@@ -237,10 +251,11 @@ enum status guest_launch(struct device *device, struct guest_launch *run, struct
     if (is_own(recording)) {
         if (result.remarks)
             session_log_remark(&recording->log, result.remarks);
-        if (status)
-            session_log_fault(&recording->log, report_text(report));
+        if (stopped)
+            session_log_fault(&recording->log, stopped);
         session_log_launch(&recording->log, run->entry, run->launch, &result, device_host_threads(device));
     }
+    arena_free(&arena);
     launch_result_free(&result);
     return status;
 }

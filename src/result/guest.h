@@ -40,8 +40,8 @@ struct session_recording *guest_recording_create(struct recorder *recorder, void
 void guest_recording_destroy(struct session_recording *recording);
 /* Of a program that has been loaded, and the text behind the file that its positions name, or NULL. NULL: nothing is kept.
  * The caller has the device. */
-struct session_entry *guest_recording_module(struct session_recording *recording, struct device *device,
-                                             const struct program *loaded, const char *source);
+struct session_entry *guest_recording_module(struct session_recording *recording, const struct program *loaded,
+                                             const char *source);
 /* A launch stopped: the words for the user. */
 void guest_recording_fault(struct session_recording *recording, const char *message);
 

@@ -71,22 +71,6 @@ struct guest_records *guest_records_create(struct arena *arena) {
     return records;
 }
 
-void guest_records_module(struct guest_records *records, struct session_entry *entry, struct device *device,
-                          struct arena *arena) {
-    if (!records)
-        return;
-    /* variables are allocations of their own, and what lies between them is nobody's */
-    const struct module *module = program_source(entry->program);
-    uint8_t *image = arena_alloc(arena, module->image_bytes + 1);
-    for (unsigned i = 0; i < module->variable_count; i++) {
-        const struct symbol *symbol = module->variables[i];
-        if ((symbol->space == SPACE_GLOBAL || symbol->space == SPACE_CONST) && symbol->bytes)
-            memcpy(image + symbol->offset,
-                   device_memory(device, program_image(entry->program) + symbol->offset, symbol->bytes), symbol->bytes);
-    }
-    entry->image = image;
-}
-
 /* ---- names ---- */
 
 static const char *plain_name(struct arena *arena, const char *name) {
@@ -225,11 +209,8 @@ struct guest_record_under *guest_record_begin(struct guest_records *records, str
         under = ARENA_NEW(&arena, struct guest_record_under);
         *under = (struct guest_record_under){.records = records, .log = log, .number = number, .arena = arena};
         under->kernel = plain_name(&under->arena, bind_source_name(&under->arena, launch->kernel->name));
-        const struct record_order order = {.device = device,
-                                           .launch = launch,
-                                           .about = about(under, launch),
-                                           .source = session_source(entry->source),
-                                           .image = entry->image};
+        const struct record_order order = {
+            .device = device, .launch = launch, .about = about(under, launch), .source = session_source(entry->source)};
         for (unsigned i = 0; i < records->target_count; i++)
             begin_part(under, i, &order);
     } else {

@@ -21,10 +21,7 @@ struct guest_record_under; /* a launch under way */
 /* NULL: nobody asked for any. */
 struct guest_records *guest_records_create(struct arena *arena);
 
-/* A module has just been loaded. NULL records are fine here and below. */
-void guest_records_module(struct guest_records *records, struct session_entry *entry, struct device *device,
-                          struct arena *arena);
-/* Before a launch and after it; what cannot be kept is told by a remark in the log. The first gives NULL where it is not kept.
+/* Before a launch and after it; what cannot be kept is told by a remark in the log. The first gives NULL where it is not kept, and takes NULL records.
  * `stopped`: what the device said; NULL: it ended as it should. */
 struct guest_record_under *guest_record_begin(struct guest_records *records, struct device *device,
                                               const struct session_entry *entry, const struct launch *launch,

@@ -29,9 +29,8 @@ struct session_log {
 /* A module as the log knows it. */
 struct session_entry {
     const struct program *program;
-    const char *source;   /* the text behind the file that the module's positions name */
-    unsigned number;      /* from 1; 0: not in the log yet */
-    const uint8_t *image; /* its variables as they were loaded; NULL: nobody asked */
+    const char *source; /* the text behind the file that the module's positions name */
+    unsigned number;    /* from 1; 0: not in the log yet */
 };
 
 void session_log_launch(struct session_log *log, struct session_entry *module, const struct launch *launch,

@@ -159,6 +159,42 @@ def launch_structure(number, rng):
     return launched(about, files, expect, r"\S")
 
 
+# Where memory lies, and what variables hold.
+PLACED = """module: k.ptx
+variables_at: {at}
+variables: {{{variable}: {{type: {vtype}, fill: {vfill}}}}}
+buffers:
+  out: {{type: u32, count: 64, address: {address}}}
+  in: {{type: u32, count: 64, address: {second}, fill: {{index: {{}}}}}}
+  free: {{type: u8, count: 4096}}
+launches:
+  - {{kernel: k, grid: [2], block: [32], workspace: {workspace}, args: [out, in, {{u32: 3}}, {{u32: 64}}]}}
+check:
+  - {{buffer: out, equals: {{index: {{scale: 3, offset: 1}}}}}}
+"""
+PLACED_RIGHT = {"at": "0x10000000", "variable": "table", "vtype": "u8", "vfill": "{value: 7}", "address": "0x10001000", "second": "0x10002000",
+                "workspace": "free"}
+PLACED_VALUES = ["0", "1", "-1", "0xfffffff", "0x10000000", "0x10000001", "0x10000040", "0x10000100", "0x10001000", "0x10001004", "0x10000fff", "0x100010ff",
+                 "0x10001100", "0x10002000", "0x1fffff00", "0x4fffffff", "0x50000000", "0xffffff00", "0x100000000", "0xffffffffffff", "0x1000000000000",
+                 "0x1000000000001", "18446744073709551615", "18446744073709551616", "1e9", "nan", "'0x10000000'", "[]", "{}", "~", "abc", "out", "table", "step",
+                 "u64", "u16", "{value: 300}", "{values: []}", "{file: /dev/zero}", "{file: k.ptx}", "{file: missing}", "{random: {}}", "''", "*a",
+                 '"\\u001b[31m"', "'" + "a" * 70000 + "'"]
+
+
+@kind("launch-places", full=len(PLACED_RIGHT) * len(PLACED_VALUES), ci=24)
+def launch_places(number, rng):
+    """a launch file with an address, a variable or a place where blocks meet that does not belong there"""
+    place, value = list(PLACED_RIGHT)[number % len(PLACED_RIGHT)], pick(PLACED_VALUES, number // len(PLACED_RIGHT) + rng.randrange(len(PLACED_VALUES)))
+    expect = ANY | {SYSTEM}
+    if place in ("at", "address", "second"):
+        read = whole(value)
+        if read is None or not 0x10000000 <= read <= 1 << 48 or (place == "at" and read % 256):
+            expect = REFUSED
+    text = PLACED.format(**dict(PLACED_RIGHT, **{place: value}))
+    module = KERNEL.replace(".visible .entry", ".visible .global .align 4 .b8 table[64];\n.visible .const .align 4 .u32 step = 3;\n.visible .entry", 1)
+    return launched(f"{place}: {value[:80]!r}", {"launch.yaml": text, "k.ptx": module}, expect, r"\S", prints=False)
+
+
 CORPUS = in_folder("tests/fuzz/corpus/launch/*.yaml") + in_folder("tests/native/*.yaml")
 
 
