@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # model_files: what decides results, relative to model_root: the model, and what turns programs into its launches. Stored results
 # are kept by their hash.
-set(model_rooms base isa ptx sass simt exec divergence emulate mem sm gpu machine compile device launch result study opencl cuda)
+set(model_rooms base isa ptx sass simt exec divergence emulate mem sm gpu machine compile device launch result study opencl cuda driver)
 set(model_patterns share/heddle/*.cl share/heddle/*.c share/heddle/*.h share/heddle/include/*.h)
 foreach(room ${model_rooms})
   list(APPEND model_patterns src/${room}/*.c src/${room}/*.h src/${room}/*.def)

@@ -2,7 +2,7 @@
 # The rooms of layers.txt: everything below cli/ is one static library, cli/ is the program.
 file(GLOB room_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/*.c ${PROJECT_SOURCE_DIR}/src/*/*/*.c)
 set(core_sources ${room_sources})
-list(FILTER core_sources EXCLUDE REGEX "/src/(cli|opencl|api|cuda|store|repro)/")
+list(FILTER core_sources EXCLUDE REGEX "/src/(cli|opencl|api|cuda|driver|store|repro)/")
 set(cli_sources ${room_sources})
 list(FILTER cli_sources INCLUDE REGEX "/src/cli/")
 
@@ -126,10 +126,10 @@ else()
   message(STATUS "CL/cl_icd.h is not installed (opencl-c-headers): the OpenCL device is not built")
 endif()
 
-# CUDA's runtime: one library under the names and versions of three, and one that puts it in the place of the static runtime. In a
-# folder of their own, which heddle exec adds to where programs look for libraries.
+# CUDA's runtime and driver: one library under the names and versions of four, so that both have one device, and one that puts it in
+# the place of the static runtime. In a folder of their own, which heddle exec adds to where programs look for libraries.
 set(cuda_sources ${room_sources})
-list(FILTER cuda_sources INCLUDE REGEX "/src/cuda/[^/]+$")
+list(FILTER cuda_sources INCLUDE REGEX "/src/(cuda|driver)/[^/]+$")
 pkg_check_modules(FATBIN IMPORTED_TARGET libzstd liblz4)
 if(FATBIN_FOUND)
   set(cuda_folder ${PROJECT_BINARY_DIR}/cuda)
@@ -151,26 +151,28 @@ if(FATBIN_FOUND)
   if(NOT HEDDLE_SANITIZE)
     target_link_options(heddle_cudart PRIVATE -Wl,-z,defs)
   endif()
-  foreach(version 11.0 12 13)
+  foreach(name cudart.so.11.0 cudart.so.12 cudart.so.13 cuda.so.1)
     file(MAKE_DIRECTORY ${cuda_folder})
-    file(CREATE_LINK libheddle_cudart.so ${cuda_folder}/libcudart.so.${version} SYMBOLIC)
-    list(APPEND cuda_links ${cuda_folder}/libcudart.so.${version})
+    file(CREATE_LINK libheddle_cudart.so ${cuda_folder}/lib${name} SYMBOLIC)
+    list(APPEND cuda_links ${cuda_folder}/lib${name})
   endforeach()
   # For heddle cc: a folder that stands in for the CUDA toolkit in makefiles. lib64 holds what programs are linked with.
   set(cuda_toolkit ${cuda_folder}/toolkit)
   file(MAKE_DIRECTORY ${cuda_toolkit}/bin ${cuda_toolkit}/lib64)
   file(RELATIVE_PATH cuda_headers ${cuda_toolkit} ${PROJECT_BINARY_DIR}/share/heddle/cuda)
   file(CREATE_LINK ${cuda_headers} ${cuda_toolkit}/include SYMBOLIC)
-  file(RELATIVE_PATH HEDDLE_FROM_NVCC ${cuda_toolkit}/bin ${PROJECT_BINARY_DIR})
-  configure_file(cmake/nvcc.in ${cuda_toolkit}/bin/nvcc @ONLY FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE
-    GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
-  set(cuda_stub ${cuda_toolkit}/lib64/libcudart.so)
+  file(RELATIVE_PATH HEDDLE_FROM_TOOLKIT ${cuda_toolkit}/bin ${PROJECT_BINARY_DIR})
+  foreach(tool nvcc ptxas)
+    configure_file(cmake/${tool}.in ${cuda_toolkit}/bin/${tool} @ONLY FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE
+      GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+  endforeach()
+  set(cuda_stubs ${cuda_toolkit}/lib64/libcudart.so ${cuda_toolkit}/lib64/libcuda.so)
   set(cuda_stub_script ${PROJECT_SOURCE_DIR}/cmake/cudart_stub.cmake)
-  add_custom_command(OUTPUT ${cuda_stub} ${cuda_toolkit}/lib64/libcuda.a
-    COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DAR=${CMAKE_AR} -DCC=${CMAKE_C_COMPILER} -DLIBRARY=$<TARGET_FILE:heddle_cudart>
-      -DOUTPUT=${cuda_stub} -P ${cuda_stub_script}
-    DEPENDS heddle_cudart ${cuda_stub_script} COMMENT "Making libcudart.so for linkers" VERBATIM)
-  add_custom_target(heddle_cudart_stub ALL DEPENDS ${cuda_stub})
+  add_custom_command(OUTPUT ${cuda_stubs}
+    COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DCC=${CMAKE_C_COMPILER} -DLIBRARY=$<TARGET_FILE:heddle_cudart>
+      -DFOLDER=${cuda_toolkit}/lib64 -P ${cuda_stub_script}
+    DEPENDS heddle_cudart ${cuda_stub_script} COMMENT "Making libcudart.so and libcuda.so for linkers" VERBATIM)
+  add_custom_target(heddle_cudart_stub ALL DEPENDS ${cuda_stubs})
 else()
   message(STATUS "libzstd or liblz4 is not installed (libzstd-dev, liblz4-dev): CUDA's runtime is not built")
 endif()

@@ -155,6 +155,12 @@ static void give_first(struct arena *arena, const char *name, const char *value)
     give(name, before && *before ? arena_printf(arena, "%s:%s", value, before) : value);
 }
 
+/* What is there already is the user's wish. */
+static void give_new(const char *name, const char *value) {
+    if (value && !getenv(name))
+        give(name, value);
+}
+
 static const char *if_there(const char *path) { return path && access(path, R_OK) == 0 ? path : NULL; }
 
 static void set_environment(struct exec_command *e) {
@@ -167,6 +173,8 @@ static void set_environment(struct exec_command *e) {
     if (e->cuda) {
         give_first(arena, "LD_LIBRARY_PATH", file_dir(arena, e->cuda));
         give_first(arena, "LD_PRELOAD", e->cuda);
+        give_new("TRITON_LIBCUDA_PATH", file_dir(arena, e->cuda));
+        give_new("TRITON_PTXAS_PATH", if_there(file_join(arena, file_dir(arena, e->cuda), CUDA_PTXAS)));
     }
     give("HEDDLE_GPU", gpu);
     give("HEDDLE_SET", settings_text(e));
@@ -413,9 +421,9 @@ const struct command command_exec = {
     .operands = "-- PROGRAM ARGS...",
     .summary = "Run an OpenCL or CUDA program, unchanged, on the simulated GPU",
     .text =
-        "The program, and what it starts, finds the simulated GPU as its only OpenCL device and its only CUDA device; "
-        "a "
-        "table of all its launches follows on standard error. The exit status is the program's. SIGINT, SIGTERM "
+        "The program, and what it starts, finds the simulated GPU as its only OpenCL device and its only CUDA device, "
+        "for CUDA's runtime (libcudart) and driver (libcuda.so.1); a table of all its launches follows on standard "
+        "error. The exit status is the program's. SIGINT, SIGTERM "
         "and SIGHUP are for the program, and the result is of all launches that had ended, also where the program or "
         "heddle is killed. --kernels, --skip and --launches choose what is timed: the rest runs without time, many "
         "times faster. --record keeps launches with what memory held, as launch files that 'heddle run', 'heddle why', "

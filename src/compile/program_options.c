@@ -152,10 +152,6 @@ static enum status take_library(struct reader *r, const char *name) {
     for (unsigned i = 0; i < sizeof absent / sizeof *absent; i++)
         if (strcmp(name, absent[i]) == 0)
             return reader_refuse(r, arena_printf(r->arena, "-l%s", name), "this library of NVIDIA's is not built");
-    if (strcmp(name, "cuda") == 0) {
-        note(r, "-lcuda", "the driver API is not built");
-        return STATUS_OK;
-    }
     struct program_input *input = ARENA_PUSH(r->arena, &r->out->inputs);
     *input = (struct program_input){arena_printf(r->arena, "-l%s", name), PROGRAM_LINKED};
     return STATUS_OK;

@@ -14,25 +14,38 @@ struct fatbin_wrapper {
     const void *const *linked; /* version 2: the files that nvlink put together */
 };
 
+struct image *image_new(void) {
+    struct arena arena = {0};
+    struct image *image = ARENA_NEW(&arena, struct image);
+    image->arena = arena;
+    return image;
+}
+
 /* ---- loading ---- */
+
+enum status image_load(struct runtime *cuda, struct image *image, const struct fatbin *ptx, struct report *report) {
+    const char *first = image->module ? image->module : image->kernels ? image->kernels->name : "";
+    const char *name = arena_printf(&image->arena, "%.100s.ptx", *first ? first : "module");
+    const enum status status =
+        ptx ? device_load(cuda->device, name, ptx->ptx, ptx->bytes, &image->program, report) : STATUS_INVALID;
+    if (status) {
+        image->program = NULL;
+        runtime_say(cuda, "a CUDA module%s%s cannot be loaded:\n%s", *first ? " with the kernel " : "", first,
+                    report_text(report));
+    } else {
+        image->entry = guest_recording_module(cuda->recording, image->program, NULL);
+    }
+    return status;
+}
 
 static void load_image(struct runtime *cuda, struct image *image) {
     struct report report = {0};
     struct fatbin fatbin = {0};
     image->is_tried = true;
-    enum status status = image->fatbins[0] ? join_fatbins(image->fatbins, &image->arena, &fatbin, &report)
-                                           : report_add(&report, STATUS_INVALID,
-                                                        "the program registers something that is no fat binary");
-    const char *first = image->kernels ? image->kernels->name : "module";
-    const char *name = arena_printf(&image->arena, "%.100s.ptx", first);
-    if (!status)
-        status = device_load(cuda->device, name, fatbin.ptx, fatbin.bytes, &image->program, &report);
-    if (status) {
-        image->program = NULL;
-        runtime_say(cuda, "a CUDA module with the kernel %s cannot be loaded:\n%s", first, report_text(&report));
-    } else {
-        image->entry = guest_recording_module(cuda->recording, image->program, NULL);
-    }
+    const enum status status = image->fatbins[0] ? join_fatbins(image->fatbins, &image->arena, &fatbin, &report)
+                                                 : report_add(&report, STATUS_INVALID,
+                                                              "the program registers something that is no fat binary");
+    image_load(cuda, image, status ? NULL : &fatbin, &report);
     report_free(&report);
 }
 
@@ -64,6 +77,18 @@ struct kernel *kernel_find(struct runtime *cuda, const void *function, enum cuda
     return kernel->function ? kernel : NULL;
 }
 
+const struct symbol *image_variable(const struct image *image, const char *name, uint64_t *address) {
+    const struct module *module = program_source(image->program);
+    for (unsigned i = 0; i < module->variable_count; i++) {
+        const struct symbol *found = module->variables[i];
+        if (found->space != SPACE_SHARED && strcmp(found->name, name) == 0) {
+            *address = program_image(image->program) + found->offset;
+            return found;
+        }
+    }
+    return NULL;
+}
+
 const struct variable *variable_find(struct runtime *cuda, const void *symbol, uint64_t *address) {
     for (struct image *image = cuda->images; image; image = image->next)
         for (struct variable *one = image->variables; one; one = one->next) {
@@ -71,14 +96,8 @@ const struct variable *variable_find(struct runtime *cuda, const void *symbol, u
                 continue;
             if (!is_loaded(cuda, image))
                 return NULL;
-            const struct module *module = program_source(image->program);
-            for (unsigned i = 0; i < module->variable_count; i++) {
-                const struct symbol *found = module->variables[i];
-                if (found->space != SPACE_SHARED && strcmp(found->name, one->name) == 0) {
-                    *address = program_image(image->program) + found->offset;
-                    return one;
-                }
-            }
+            if (image_variable(image, one->name, address))
+                return one;
         }
     return NULL;
 }
@@ -91,12 +110,21 @@ void images_place_managed(struct runtime *cuda) {
                 *one->managed = (void *)(uintptr_t)address;
 }
 
+void image_unload(struct image *image) {
+    image->is_tried = image->module != NULL;
+    image->program = NULL;
+    for (struct kernel *kernel = image->kernels; kernel; kernel = kernel->next)
+        kernel->function = NULL;
+}
+
 void images_unload(struct runtime *cuda) {
-    for (struct image *image = cuda->images; image; image = image->next) {
-        image->is_tried = false;
-        image->program = NULL;
-        for (struct kernel *kernel = image->kernels; kernel; kernel = kernel->next)
-            kernel->function = NULL;
+    for (struct image **at = &cuda->images; *at;) {
+        struct image *image = *at;
+        image_unload(image);
+        if (image->module)
+            *at = image->next;
+        else
+            at = &image->next;
     }
 }
 
@@ -129,9 +157,7 @@ static const void *const *fatbins_of(const struct fatbin_wrapper *wrapper, struc
 
 API_OF(void **, __cudaRegisterFatBinary, const struct fatbin_wrapper *wrapper) {
     struct runtime *cuda = runtime_enter_early();
-    struct arena arena = {0};
-    struct image *image = ARENA_NEW(&arena, struct image);
-    image->arena = arena;
+    struct image *image = image_new();
     image->fatbins = fatbins_of(wrapper, &image->arena);
     for (unsigned i = 0; image->fatbins[i]; i++) {
         const unsigned arch = fatbin_arch(image->fatbins[i], fatbin_bytes(image->fatbins[i]));

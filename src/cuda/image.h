@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program registers before it begins: a fat binary, the kernels and variables in it. PTX is loaded when it is first needed. */
+/* What a program registers before it begins: a fat binary, the kernels and variables in it. PTX is loaded when it is first needed.
+ * And what it loads itself by the driver's functions: a module, which is loaded at once. */
 #ifndef HEDDLE_CUDA_IMAGE_H
 #define HEDDLE_CUDA_IMAGE_H
 
+#include "cuda/fatbin.h"
 #include "cuda/runtime.h"
 
 enum { KERNEL_KIND = 0x68d20001 };
@@ -28,6 +30,7 @@ struct variable {
 
 struct image {
     struct arena arena;         /* holds all of it */
+    const char *module;         /* what a module that the program loaded itself is called; NULL: it was registered */
     const void *const *fatbins; /* NULL at their end; several where files of device code are linked (nvcc -rdc=true) */
     unsigned arch;              /* of its PTX; 0: it has none */
     bool is_tried;
@@ -42,9 +45,17 @@ struct image {
 struct kernel *kernel_find(struct runtime *cuda, const void *function, enum cuda_error *error);
 /* A variable by its address in the program; where it lies on the device goes to *address. */
 const struct variable *variable_find(struct runtime *cuda, const void *symbol, uint64_t *address);
+/* A variable of a loaded image by its name; NULL: it has none. */
+const struct symbol *image_variable(const struct image *image, const char *name, uint64_t *address);
+
+struct image *image_new(void);
+/* From PTX, which is NULL where the report says why there is none; whatever is wrong is said to the user too. */
+enum status image_load(struct runtime *cuda, struct image *image, const struct fatbin *ptx, struct report *report);
+/* Without its code from here on. */
+void image_unload(struct image *image);
 /* Managed variables lie on the device; the program's pointers to them are set. */
 void images_place_managed(struct runtime *cuda);
-/* The device goes: what was loaded is to be loaded again. */
+/* The device goes: what was registered is to be loaded again, and modules go with it. */
 void images_unload(struct runtime *cuda);
 /* The highest architecture that the program's PTX is for; FATBIN_ARCH at least. */
 unsigned images_arch(const struct runtime *cuda);

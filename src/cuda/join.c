@@ -39,23 +39,32 @@ static char *add_file(char *to, const char *text, unsigned number) {
     return to;
 }
 
-enum status join_fatbins(const void *const *fatbins, struct arena *arena, struct fatbin *out, struct report *report) {
+enum status join_add(struct fatbin *out, unsigned number, const struct fatbin *next, struct arena *arena,
+                     struct report *report) {
     enum { FILES_MAX = 999, ROOM_TIMES = 5 }; /* a text of $ alone becomes five times as long */
-    enum status status = fatbin_read(fatbins[0], fatbin_bytes(fatbins[0]), arena, out, report);
-    for (unsigned i = 1; !status && fatbins[i]; i++) {
+    if (number >= FILES_MAX)
+        return report_add(report, STATUS_INVALID, "more than %d files of device code are linked", FILES_MAX);
+    if (number == 0) {
+        *out = *next;
+        return STATUS_OK;
+    }
+    char *text = arena_alloc_unset(arena, out->bytes + ROOM_TIMES * next->bytes + 2);
+    memcpy(text, out->ptx, out->bytes);
+    text[out->bytes] = '\n';
+    const char *end = add_file(text + out->bytes + 1, next->ptx, number);
+    *out = (struct fatbin){.ptx = text,
+                           .bytes = (size_t)(end - text),
+                           .arch = next->arch > out->arch ? next->arch : out->arch};
+    return STATUS_OK;
+}
+
+enum status join_fatbins(const void *const *fatbins, struct arena *arena, struct fatbin *out, struct report *report) {
+    enum status status = STATUS_OK;
+    for (unsigned i = 0; !status && fatbins[i]; i++) {
         struct fatbin next = {0};
-        status = i < FILES_MAX
-                     ? fatbin_read(fatbins[i], fatbin_bytes(fatbins[i]), arena, &next, report)
-                     : report_add(report, STATUS_INVALID, "more than %d files of device code are linked", FILES_MAX);
-        if (status)
-            break;
-        char *text = arena_alloc_unset(arena, out->bytes + ROOM_TIMES * next.bytes + 2);
-        memcpy(text, out->ptx, out->bytes);
-        text[out->bytes] = '\n';
-        const char *end = add_file(text + out->bytes + 1, next.ptx, i);
-        *out = (struct fatbin){.ptx = text,
-                               .bytes = (size_t)(end - text),
-                               .arch = next.arch > out->arch ? next.arch : out->arch};
+        status = fatbin_read(fatbins[i], fatbin_bytes(fatbins[i]), arena, &next, report);
+        if (!status)
+            status = join_add(out, i, &next, arena, report);
     }
     return status;
 }

@@ -5,6 +5,9 @@
 
 #include "cuda/fatbin.h"
 
+/* Puts the PTX of one more file behind what is there, `number` of them (0: nothing yet), as one text in the arena. */
+enum status join_add(struct fatbin *out, unsigned number, const struct fatbin *next, struct arena *arena,
+                     struct report *report);
 /* The PTX of all of them, up to the NULL behind the last, as one text in the arena. */
 enum status join_fatbins(const void *const *fatbins, struct arena *arena, struct fatbin *out, struct report *report);
 

@@ -71,13 +71,15 @@ void runtime_leave_early(struct runtime *cuda) { pthread_mutex_unlock(&cuda->loc
 
 struct runtime *runtime_enter(void) {
     struct runtime *cuda = runtime_enter_early();
+    if (!thread.driver_calls)
+        thread.uses_runtime = cuda->is_used = true;
     if (!cuda->device && !cuda->lost)
         make_device(cuda);
     return cuda;
 }
 
 enum cuda_error runtime_note(enum cuda_error error) {
-    if (error && error != cudaErrorNotReady)
+    if (error && error != cudaErrorNotReady && !thread.driver_calls)
         thread.last_error = error;
     return error;
 }

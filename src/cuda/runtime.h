@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The runtime of this process: its one device, the lock that all entry points take, the simulated clock and errors.
+/* CUDA in this process, for the runtime's functions and the driver's (src/driver): its one device, the lock that all entry points
+ * take, the simulated clock and errors.
  *
  * The device does one thing at a time, and does it when it is asked: an entry point returns when what it stands for has been done.
  * So streams are always empty, and a program that makes the same calls gets the same results. */
@@ -16,7 +17,9 @@
 struct image;  /* cuda/image.h */
 struct stream; /* cuda/stream.h */
 struct cuda_event;
-struct pinned; /* cuda/memory.c */
+struct pinned;      /* cuda/memory.c */
+struct absent_name; /* cuda/absent.c */
+struct driver;      /* driver/driver.h */
 
 struct runtime {
     pthread_mutex_t lock;
@@ -34,10 +37,12 @@ struct runtime {
     struct stream *first_stream; /* the default one first */
     uint64_t streams;            /* made so far */
     struct cuda_event *ended_events;
-    struct arena scratch; /* of one entry point */
-    bool *said;           /* by name of absent.def: that it is not there */
-    unsigned flags;       /* of cudaSetDeviceFlags */
-    struct arena arena;   /* what lives as long as the process */
+    struct arena scratch;     /* of one entry point */
+    struct absent_name *said; /* functions that were called and are not there */
+    unsigned flags;           /* of cudaSetDeviceFlags */
+    bool is_used;             /* by the runtime's functions, and not by the driver's alone */
+    struct driver *driver;    /* what the driver's functions keep; NULL: none was called */
+    struct arena arena;       /* what lives as long as the process */
 };
 
 /* The runtime, whose lock is held until runtime_leave; made when first asked for. With a device, unless `lost` says why not. */
@@ -51,12 +56,20 @@ void runtime_leave_early(struct runtime *cuda);
 void runtime_reset(struct runtime *cuda);
 /* Words for the user: `heddle exec` shows them, without it they go to standard error. The lock is held. */
 void runtime_say(struct runtime *cuda, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A function that is not there: says so by name, once, with what it answers (the name of an error). */
+enum cuda_error runtime_absent(const char *name, const char *answer);
+
+enum { CONTEXTS_MAX = 16 };
 /* What CUDA keeps for every thread. */
 struct runtime_thread {
     enum cuda_error last_error;
     int capture_mode;
     struct launch_configuration pushed[16]; /* of kernel<<<...>>> */
     unsigned pushed_count;
+    unsigned driver_calls;                         /* functions of the driver's that are under way */
+    bool uses_runtime;                             /* it has called a function of the runtime's */
+    struct driver_context *contexts[CONTEXTS_MAX]; /* of the driver's functions; the last is current */
+    unsigned context_count;
 };
 struct runtime_thread *runtime_thread(void);
 /* For an entry point that answers without the device. */

@@ -29,7 +29,8 @@ enum cuda_error work_launch(struct runtime *cuda, const struct launch_order *ord
         function->shared_bytes + order->shared_bytes > machine_shared_bytes(&cuda->machine) ||
         (function->param_count && !order->arguments))
         return cudaErrorInvalidValue;
-    uint8_t *params = arena_alloc(arena, function->param_bytes + 8u);
+    const size_t param_bytes = function->param_bytes + 8u;
+    uint8_t *params = arena_alloc(arena, param_bytes);
     for (unsigned i = 0; i < function->param_count; i++)
         memcpy(params + function->params[i]->offset, order->arguments[i], function->params[i]->bytes);
     *out = (struct stream_work){.kind = WORK_LAUNCH,
@@ -38,14 +39,15 @@ enum cuda_error work_launch(struct runtime *cuda, const struct launch_order *ord
                                            .block = {order->block.x, order->block.y, order->block.z},
                                            .shared_bytes = (uint32_t)order->shared_bytes,
                                            .is_cooperative = order->is_cooperative,
-                                           .params = params}};
+                                           .params = params,
+                                           .param_bytes = param_bytes}};
     return cudaSuccess;
 }
 
 struct stream_work work_copy(struct arena *arena, const struct stream_work *work) {
     struct stream_work copy = *work;
     if (work->kind == WORK_LAUNCH)
-        copy.launch.params = arena_copy(arena, work->launch.params, work->launch.kernel->function->param_bytes + 8u);
+        copy.launch.params = arena_copy(arena, work->launch.params, work->launch.param_bytes);
     if (work->kind == WORK_GRAPH)
         copy.graph = graph_copy(work->graph, GRAPH_KIND); /* as it is now */
     return copy;
@@ -82,6 +84,8 @@ static enum cuda_error error_of(const struct report *report) {
 /* A kernel that stops is told by the next call, as a GPU that works beside the program would. */
 static enum cuda_error run_launch(struct runtime *cuda, const struct stream_work *work) {
     const struct kernel *kernel = work->launch.kernel;
+    if (!kernel->function) /* of a graph: its module has gone */
+        return cudaErrorInvalidDeviceFunction;
     struct launch launch = {.program = kernel->image->program,
                             .kernel = kernel->function,
                             .dynamic_shared_bytes = work->launch.shared_bytes,

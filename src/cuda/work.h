@@ -36,6 +36,7 @@ struct stream_work {
             uint32_t grid[3], block[3], shared_bytes;
             bool is_cooperative; /* its blocks may wait for each other */
             uint8_t *params;
+            size_t param_bytes;
         } launch;
         struct box move;
         struct cuda_fill fill;
