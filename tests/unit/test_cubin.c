@@ -284,6 +284,27 @@ static void what_is_not_known_is_refused_by_section_and_byte(void **state) {
     expect_refusal(three_params, ".nv.info.scan", 29, 0x18, "unsupported: parameters in shared memory of Fermi");
 }
 
+/* Tesla fetches 8 bytes: a long instruction behind a short one, in the same 8, is none. */
+static void long_instructions_begin_at_multiples_of_eight(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    struct report report = {0};
+    struct native_program program = {0};
+    struct elf_file file;
+    size_t length;
+    const char *print;
+    uint8_t *bytes = (uint8_t *)(uintptr_t)write_text(&arena, tesla, &length, &print);
+    assert_int_equal(elf_read("k", bytes, length, &arena, &file, &report), STATUS_OK);
+    uint8_t *code = bytes + find(&file, ".text.first")->offset;
+    memmove(code + 4, code + 0x10, 8); /* MVC */
+    memset(code + 12, 0, 4);
+    assert_int_equal(cubin_read("k.cubin", bytes, length, &program, &report), STATUS_INVALID);
+    assert_non_null(
+        strstr(report_text(&report), "section '.text.first', byte 0x4: unsupported: no instruction is known"));
+    arena_free(&arena);
+    report_free(&report);
+}
+
 static void what_a_file_cannot_hold_is_refused(void **state) {
     (void)state;
     struct arena arena = {0};
@@ -318,6 +339,7 @@ int main(void) {
         cmocka_unit_test(relocations_of_code_are_of_the_types_of_its_fields),
         cmocka_unit_test(harmed_files_are_read_or_refused),
         cmocka_unit_test(what_is_not_known_is_refused_by_section_and_byte),
+        cmocka_unit_test(long_instructions_begin_at_multiples_of_eight),
         cmocka_unit_test(what_a_file_cannot_hold_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
