@@ -24,6 +24,7 @@ import coverage
 import float_forms
 import integer_forms
 import memory_forms
+import snoop_forms
 import warp_forms
 from cases import FAULT, Case, Result, matches, opcode_of
 from formats import FORMATS
@@ -32,7 +33,7 @@ STATUS_OK, STATUS_INVALID, STATUS_STOPPED = 0, 2, 3
 
 
 def all_cases(only):
-    for module in (integer_forms, float_forms, convert_forms, memory_forms, warp_forms, control_forms):
+    for module in (integer_forms, float_forms, convert_forms, memory_forms, snoop_forms, warp_forms, control_forms):
         for form in module.forms():
             name = form.name if isinstance(form, Case) else form.opcode
             if only and only not in name:
@@ -141,7 +142,8 @@ def main():
         if data[at : result.end] != timed[timed_at : in_time.end]:  # else judged below
             timed_differ += 1
             failures += [(case.name, "in time: " + text) for text in judge(case, in_time)[0][:3]]
-            spins = case.name.startswith(("membar", "fence"))  # a thread waits for another in a loop
+            # a thread waits in a loop for another, or for data to come near
+            spins = case.name.startswith(("membar", "fence", "ld_snoop", "st_snoop"))
             if in_time.threads != result.threads and not case.outcome and not spins:
                 failures.append((case.name, "in time: other threads execute its instructions"))
         at, timed_at = result.end, in_time.end
