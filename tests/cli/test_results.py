@@ -79,6 +79,10 @@ class Results(unittest.TestCase):
         for mechanism in ("dwf", "nrec"):
             validator.validate(run(KERNELS[0], "gtx480", "--set", f"divergence.mechanism={mechanism}"))
         validator.validate(run(KERNELS[0], "fung-8800", *PREDICTED))
+        result = run(KERNELS[0], "gtx480", "--set", "sm.predictor=yags", "--set", "l1.replacement=srrip", "--set", "l2.replacement=srrip")
+        self.assertIn("exceptions", result["total"]["predictor"])
+        self.assertIn("aged", result["total"]["memory"]["l2"]["replacement"])
+        validator.validate(result)
         result = run(KERNELS[0], "gtx480")
         # what is left out, made up or of another kind does not
         for path in ("launches.0.series", "launches.0.histograms", "kernels.0.instructions", "total.cycle_classes.stall",
