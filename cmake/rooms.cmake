@@ -166,10 +166,10 @@ if(FATBIN_FOUND)
     configure_file(cmake/${tool}.in ${cuda_toolkit}/bin/${tool} @ONLY FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE
       GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
   endforeach()
-  set(cuda_stubs ${cuda_toolkit}/lib64/libcudart.so ${cuda_toolkit}/lib64/libcuda.so)
+  set(cuda_stubs ${cuda_toolkit}/lib64/libcudart.so ${cuda_toolkit}/lib64/libcuda.so ${cuda_toolkit}/lib64/libcudadevrt.a)
   set(cuda_stub_script ${PROJECT_SOURCE_DIR}/cmake/cudart_stub.cmake)
   add_custom_command(OUTPUT ${cuda_stubs}
-    COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DCC=${CMAKE_C_COMPILER} -DLIBRARY=$<TARGET_FILE:heddle_cudart>
+    COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DAR=${CMAKE_AR} -DCC=${CMAKE_C_COMPILER} -DLIBRARY=$<TARGET_FILE:heddle_cudart>
       -DFOLDER=${cuda_toolkit}/lib64 -P ${cuda_stub_script}
     DEPENDS heddle_cudart ${cuda_stub_script} COMMENT "Making libcudart.so and libcuda.so for linkers" VERBATIM)
   add_custom_target(heddle_cudart_stub ALL DEPENDS ${cuda_stubs})

@@ -112,7 +112,9 @@ static const struct option options_table[] = {
     {"dot", 0, NULL, "the control-flow graph for Graphviz"},
     {"registers", 0, NULL, "registers declared and live, block by block"},
     {"isa", 0, "fermi|tesla", "kernels in native code of Fermi or Tesla (GT200), as a disassembler writes it"},
-    {"cubin", 0, "FILE", "write the kernels as an ELF file, as compilers for these GPUs left them: Fermi's code, or with --isa tesla Tesla's"},
+    {"cubin", 0, "FILE",
+     "write the kernels as an ELF file, as compilers for these GPUs left them: Fermi's code, or with --isa tesla "
+     "Tesla's"},
     {"kernel", 'k', "NAME", "only this kernel or function"},
     {"block", 'b', "N|NxM|NxMxK",
      "threads of a block, for occupancy; default: what the launch file or kernel says, else 256"},

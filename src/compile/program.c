@@ -6,10 +6,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "base/file.h"
 #include "compile/fatbin.h"
 #include "compile/job.h"
+#include "compile/parts.h"
 
 #define COUNT(array) ((unsigned)(sizeof(array) / sizeof *(array)))
 
@@ -20,7 +22,10 @@ struct making {
     struct arena *arena;    /* that the words live in */
     struct program_words *words;
     struct report *report;
-    unsigned number; /* of the source at hand, for names of temporary files */
+    /* of the source at hand */
+    unsigned number; /* for names of temporary files */
+    const char *tag; /* -rdc=true: for names of its own */
+    struct part_symbols symbols;
 };
 
 static void add(struct making *m, struct command_line *line, const char *text) {
@@ -33,6 +38,15 @@ static void add_list(struct making *m, struct command_line *line, const struct c
 
 static const char *join(struct arena *arena, const char *before, const char *text) {
     return *before ? arena_printf(arena, "%s%s", before, text) : text;
+}
+
+/* The same for the same command, and another for every source of a program. */
+static void begin_source(struct making *m, unsigned number, const char *source) {
+    const char *all = arena_printf(m->arena, "%s %u %s", source, number, m->program->output ? m->program->output : "");
+    for (unsigned i = 0; i < m->program->preprocess.count; i++)
+        all = arena_printf(m->arena, "%s %s", all, m->program->preprocess.items[i]);
+    m->number = number;
+    m->tag = arena_printf(m->arena, "%016llx", (unsigned long long)XXH3_64bits(all, strlen(all)));
 }
 
 /* A command line as a shell would take it. */
@@ -81,6 +95,12 @@ static void add_cuda(struct making *m, struct command_line *line) {
                                  arena_printf(m->arena, "-std=%s",
                                               m->program->standard ? m->program->standard : "c++17")};
     command_line_add_all(m->arena, line, words, COUNT(words));
+    if (m->program->is_in_parts) {
+        add(m, line, "-fgpu-rdc");
+        const char *id = arena_printf(m->arena, "-cuid=%s", m->tag);
+        const char *const ids[] = {id, "-Xclang", id}; /* the driver hands it on to one side only */
+        command_line_add_all(m->arena, line, ids, COUNT(ids));
+    }
 }
 
 /* Our headers come first, then the user's folders. */
@@ -113,8 +133,9 @@ static void add_output(struct making *m, struct command_line *line, const char *
 
 static bool is_name(char c) { return isalnum((unsigned char)c) || c == '_' || c == '$'; }
 
-/* The first function that the PTX calls, has not, and the device has neither; NULL: there is none. */
-static const char *missing_function(struct arena *arena, const char *ptx) {
+/* The first function that the PTX calls, has not, and the device has neither; NULL: there is none. In parts only those that no other
+ * file can have. */
+static const char *missing_function(struct arena *arena, const char *ptx, bool in_parts) {
     static const char *const device[] = {"vprintf", "__assertfail", "malloc", "free", "__cuda_syscall_aligned_malloc"};
     for (const char *at = ptx; (at = strstr(at, ".extern .func"));) {
         at += strlen(".extern .func");
@@ -128,23 +149,22 @@ static const char *missing_function(struct arena *arena, const char *ptx) {
         bool is_known = false;
         for (unsigned i = 0; i < COUNT(device); i++)
             is_known |= strlen(device[i]) == length && strncmp(device[i], at, length) == 0;
-        if (!is_known)
+        if (!is_known && (!in_parts || strncmp(at, "__nv_", 5) == 0))
             return arena_strndup(arena, at, length);
     }
     return NULL;
 }
 
 static enum status check_ptx(struct making *m, const char *source, const char *ptx) {
-    const char *name = missing_function(m->arena, ptx);
+    const char *name = missing_function(m->arena, ptx, m->program->is_in_parts);
     if (!name)
         return STATUS_OK;
     if (strncmp(name, "__nv_", 5) == 0)
         return report_add(m->report, STATUS_INVALID,
                           "heddle cc: %s: kernels cannot call %s: this function is not built", source, name + 5);
     return report_add(m->report, STATUS_INVALID,
-                      "heddle cc: %s: the device function %s is defined elsewhere, which needs separate compilation "
-                      "(-rdc=true), and that is not built",
-                      source, name);
+                      "heddle cc: %s: the device function %s is defined elsewhere, which needs -rdc=true", source,
+                      name);
 }
 
 /* Source to PTX; *ptx is the text, NULL where commands are only shown. Warnings come with the host's compilation of the source. */
@@ -182,6 +202,10 @@ static enum status write_fatbin(struct making *m, const char *path, const char *
     size_t bytes = 0;
     if (!ptx)
         return STATUS_OK;
+    if (m->program->is_in_parts) {
+        m->symbols = parts_symbols(m->arena, ptx);
+        ptx = parts_own_names(m->arena, ptx, &m->symbols, m->tag);
+    }
     const char *data = fatbin_write(m->arena, ptx, m->program->sm, &bytes);
     return file_write(path, data, bytes, m->report);
 }
@@ -199,6 +223,34 @@ static void add_host(struct making *m, struct command_line *line, enum program_k
     add_list(m, line, &m->program->host);
 }
 
+/* The object of a part with the symbols of its device code: a relocatable link of both. */
+static enum status part_finish(struct making *m, const char *object, const char *output) {
+    static const char begins[] = "__cudaRegisterLinkedBinary__nv_"; /* the function that clang's code calls */
+    size_t bytes = 0;
+    const char *data = m->program->only_shows ? NULL : file_try_read(m->arena, object, &bytes);
+    const char *name = data ? memmem(data, bytes, begins, strlen(begins)) : NULL;
+    if (!name && !m->program->only_shows)
+        return report_add(m->report, STATUS_SYSTEM,
+                          "heddle cc: %s: this clang registers device code in a way that is not known", object);
+    const char *source = arena_printf(m->arena, "%s/%u.part.c", m->job.temporary, m->number);
+    const char *part = arena_printf(m->arena, "%s/%u.part.o", m->job.temporary, m->number);
+    const char *text = name ? parts_source(m->arena, &m->symbols, name) : "";
+    enum status status = file_write(source, text, strlen(text), m->report);
+    struct command_line compile = {0}, link = {0};
+    begin(m, &compile, PROGRAM_C);
+    add(m, &compile, "-fPIC");
+    add(m, &compile, "-c");
+    add_output(m, &compile, source, part);
+    if (status == STATUS_OK)
+        status = run(m, &compile);
+    begin(m, &link, PROGRAM_C);
+    add(m, &link, "-r");
+    add(m, &link, "-nostdlib");
+    add(m, &link, part);
+    add_output(m, &link, object, output);
+    return status == STATUS_OK ? run(m, &link) : status;
+}
+
 /* One source to an object. */
 static enum status object_make(struct making *m, const struct program_input *input, const char *output) {
     struct command_line line = {0};
@@ -212,6 +264,8 @@ static enum status object_make(struct making *m, const struct program_input *inp
         if (status != STATUS_OK)
             return status;
     }
+    const bool is_part = input->kind == PROGRAM_CUDA && m->program->is_in_parts;
+    const char *object = is_part ? arena_printf(m->arena, "%s/%u.host.o", m->job.temporary, m->number) : output;
     begin(m, &line, input->kind);
     add_host(m, &line, input->kind);
     if (input->kind == PROGRAM_CUDA) {
@@ -219,9 +273,14 @@ static enum status object_make(struct making *m, const struct program_input *inp
         command_line_add_all(m->arena, &line, words, COUNT(words));
     }
     add_list(m, &line, &m->program->dependencies);
+    if (is_part && m->program->dependencies.count) { /* that say the object's name, which this is not yet */
+        add(m, &line, "-MQ");
+        add(m, &line, output);
+    }
     add(m, &line, "-c");
-    add_output(m, &line, input->text, output);
-    return run(m, &line);
+    add_output(m, &line, input->text, object);
+    status = run(m, &line);
+    return status == STATUS_OK && is_part ? part_finish(m, object, output) : status;
 }
 
 /* What the preprocessor says, or the list of files a source includes: of the host's side. */
@@ -272,6 +331,19 @@ static enum status source_make(struct making *m, const struct program_input *inp
     }
 }
 
+/* A library that is a source of ours: compiled for this program, without what the user says of the program's own sources. */
+static enum status library_make(struct making *m, const char *name, const char *object) {
+    struct cuda_program plain = {.sm = m->program->sm, .is_quiet = true, .notes = ""};
+    struct making own = *m;
+    own.program = &plain;
+    plain.shows = m->program->shows, plain.only_shows = m->program->only_shows;
+    add(m, &plain.host, "-O2");
+    add(m, &plain.host, "-fPIC");
+    const struct program_input input = {arena_printf(m->arena, "%s/cuda/libraries/%s.cu", m->job.tools.share, name),
+                                        PROGRAM_CUDA};
+    return object_make(&own, &input, object);
+}
+
 /* Objects of sources take the sources' places among the words of the linker. */
 static enum status link_make(struct making *m) {
     const struct cuda_program *p = m->program;
@@ -286,35 +358,57 @@ static enum status link_make(struct making *m) {
     begin(m, &line, PROGRAM_CXX);
     for (unsigned i = 0; i < p->inputs.count && status == STATUS_OK; i++) {
         const struct program_input *input = &p->inputs.items[i];
-        const char *object = arena_printf(m->arena, "%s/%u.o", m->job.temporary, m->number = i);
+        const char *object = arena_printf(m->arena, "%s/%u.o", m->job.temporary, i);
+        begin_source(m, i, input->text);
         if (input->kind != PROGRAM_LINKED)
             status = object_make(m, input, object);
         add(m, &line, input->kind == PROGRAM_LINKED ? input->text : object);
     }
+    for (unsigned i = 0; i < p->libraries.count && status == STATUS_OK; i++) {
+        const char *object = arena_printf(m->arena, "%s/%s.o", m->job.temporary, p->libraries.items[i]);
+        m->number = p->inputs.count + i;
+        status = library_make(m, p->libraries.items[i], object);
+        add(m, &line, object);
+    }
     if (status != STATUS_OK)
         return status;
     add_list(m, &line, &p->host);
+    add(m, &line, arena_printf(m->arena, "-L%s", runtime->stub)); /* before folders that may have NVIDIA's */
     add_list(m, &line, &p->link);
-    const char *const words[] = {arena_printf(m->arena, "-L%s", runtime->stub),
-                                 "-lcudart",
-                                 arena_printf(m->arena, "-Wl,-rpath,%s", runtime->folder),
-                                 "-lpthread",
-                                 "-ldl",
-                                 "-lrt",
-                                 "-Wno-unused-command-line-argument",
-                                 "-o",
-                                 p->output ? p->output : "a.out"};
+    const char *const words[] = {"-lcudart",  arena_printf(m->arena, "-Wl,-rpath,%s", runtime->folder),
+                                 "-lpthread", "-ldl",
+                                 "-lrt",      "-Wno-unused-command-line-argument",
+                                 "-o",        p->output ? p->output : "a.out"};
     command_line_add_all(m->arena, &line, words, COUNT(words));
+    return run(m, &line);
+}
+
+/* The runtime puts device code together when a program runs: the object that makefiles expect has nothing in it. */
+static enum status device_link_make(struct making *m) {
+    struct command_line line = {0};
+    begin(m, &line, PROGRAM_C);
+    add(m, &line, "-x");
+    add(m, &line, "c");
+    add(m, &line, "-c");
+    add_output(m, &line, "/dev/null", m->program->output ? m->program->output : "a_dlink.o");
     return run(m, &line);
 }
 
 static enum status make_all(struct making *m) {
     const struct cuda_program *p = m->program;
     enum status status = STATUS_OK;
+    for (unsigned i = 0; i < p->inputs.count && !p->only_shows; i++)
+        if (p->inputs.items[i].text[0] != '-' && !file_exists(p->inputs.items[i].text))
+            status =
+                report_add(m->report, STATUS_INVALID, "heddle cc: %s: there is no such file", p->inputs.items[i].text);
+    if (status != STATUS_OK)
+        return status;
     if (p->stage == PROGRAM_LINK)
         return link_make(m);
+    if (p->stage == PROGRAM_DEVICE_LINK)
+        return device_link_make(m);
     for (unsigned i = 0; i < p->inputs.count && status == STATUS_OK; i++) {
-        m->number = i;
+        begin_source(m, i, p->inputs.items[i].text);
         if (p->inputs.items[i].kind != PROGRAM_LINKED)
             status = source_make(m, &p->inputs.items[i]);
     }

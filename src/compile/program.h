@@ -17,6 +17,7 @@ enum program_stage {
     PROGRAM_OBJECT,       /* -c */
     PROGRAM_PTX,          /* -ptx */
     PROGRAM_FATBIN,       /* -fatbin */
+    PROGRAM_DEVICE_LINK,  /* -dlink */
     PROGRAM_PREPROCESS,   /* -E */
     PROGRAM_DEPENDENCIES, /* -M, -MM */
 };
@@ -38,8 +39,10 @@ struct cuda_program {
     } inputs;                       /* files, and libraries in their places among them */
     struct command_line preprocess; /* definitions and folders */
     struct command_line device, host, link, dependencies;
+    struct command_line libraries; /* of NVIDIA's, those that are compiled into programs here, by name */
     const char *standard; /* NULL: c++17 */
     unsigned sm;          /* what is compiled for */
+    bool is_in_parts; /* -rdc=true: device code may be in other files */
     bool debugs_device, is_quiet, forwards, shows, only_shows;
     bool says_version;
     const char *notes; /* lines for the user; "" when there are none */

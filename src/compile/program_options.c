@@ -102,8 +102,10 @@ static enum status take_truth(struct reader *r, const struct nvcc_word *known_wo
     const enum action action = known_word->action;
     if (status != STATUS_OK)
         return status;
-    if (action == ACT_RDC)
-        return yes ? reader_refuse(r, word, "separate compilation of device code is not built") : STATUS_OK;
+    if (action == ACT_RDC) {
+        r->out->is_in_parts = yes;
+        return STATUS_OK;
+    }
     if (action == ACT_FMAD)
         add(r, &r->out->device, yes ? "-ffp-contract=fast-honor-pragmas" : "-ffp-contract=off");
     if (action == ACT_FAST_MATH)
@@ -143,12 +145,19 @@ static enum status take_words(struct reader *r, struct command_line *list, const
 
 static enum status take_library(struct reader *r, const char *name) {
     static const char *const ours[] = {"cudart", "cudart_static", "cudadevrt", "culibos"};
-    static const char *const absent[] = {"cublas",   "cublasLt", "cublas_static", "curand", "cufft", "cusparse",
-                                         "cusolver", "nvrtc",    "npp",           "nppc",   "nppi",  "cudnn",
-                                         "nccl",     "nvgraph",  "nvToolsExt",    "cupti",  "nvjpeg"};
+    static const char *const built[] = {"cublas", "cublas_static"}; /* the second is the first */
+    static const char *const absent[] = {"cublasLt", "curand",  "cufft",      "cusparse", "cusolver",
+                                         "nvrtc",    "npp",     "nppc",       "nppi",     "cudnn",
+                                         "nccl",     "nvgraph", "nvToolsExt", "cupti",    "nvjpeg"};
     for (unsigned i = 0; i < sizeof ours / sizeof *ours; i++)
         if (strcmp(name, ours[i]) == 0)
             return STATUS_OK; /* linked anyway, or nothing is in it here */
+    for (unsigned i = 0; i < sizeof built / sizeof *built; i++)
+        if (strcmp(name, built[i]) == 0) {
+            if (!r->out->libraries.count)
+                add(r, &r->out->libraries, built[0]);
+            return STATUS_OK;
+        }
     for (unsigned i = 0; i < sizeof absent / sizeof *absent; i++)
         if (strcmp(name, absent[i]) == 0)
             return reader_refuse(r, arena_printf(r->arena, "-l%s", name), "this library of NVIDIA's is not built");
@@ -266,6 +275,8 @@ static enum status take_plain(struct reader *r, const struct nvcc_word *known_wo
     struct cuda_program *out = r->out;
     switch (known_word->action) {
     case ACT_STAGE_OBJECT: out->stage = PROGRAM_OBJECT; break;
+    case ACT_DEVICE_C: out->stage = PROGRAM_OBJECT, out->is_in_parts = true; break;
+    case ACT_STAGE_DEVICE_LINK: out->stage = PROGRAM_DEVICE_LINK; break;
     case ACT_STAGE_PTX: out->stage = PROGRAM_PTX; break;
     case ACT_STAGE_FATBIN: out->stage = PROGRAM_FATBIN; break;
     case ACT_STAGE_PREPROCESS: out->stage = PROGRAM_PREPROCESS; break;

@@ -36,7 +36,8 @@ static const struct nvcc_word *find_word(const char *text, const char **value) {
         if (is_name(known[i].name, name, length) || (!is_long && is_name(known[i].letter, name, length)))
             return &known[i];
     for (unsigned i = 0; i < KNOWN && !is_long; i++)
-        if (known[i].follows == JOINED && known[i].letter[0] == *name) {
+        if (known[i].follows == JOINED && known[i].letter[0] == *name &&
+            (known[i].action != ACT_MACHINE || strspn(name + 1, "0123456789") == strlen(name + 1))) { /* not -march= */
             *value = name + 1;
             return &known[i];
         }
@@ -136,7 +137,9 @@ static enum status check_whole(struct reader *r) {
     if (!p->inputs.count)
         return report_add(r->report, STATUS_INVALID,
                           "heddle cc: no file to compile; 'heddle help cc' says how it is called");
-    if (p->stage != PROGRAM_LINK && !sources)
+    if (p->stage == PROGRAM_DEVICE_LINK && sources)
+        return report_add(r->report, STATUS_INVALID, "heddle cc: -dlink takes objects and libraries, no sources");
+    if (p->stage != PROGRAM_LINK && p->stage != PROGRAM_DEVICE_LINK && !sources)
         return report_add(r->report, STATUS_INVALID,
                           "heddle cc: nothing to compile: objects and libraries are only linked");
     if (p->output && p->stage != PROGRAM_LINK && p->stage != PROGRAM_DEPENDENCIES && sources > 1)

@@ -23,11 +23,32 @@ struct image *image_new(void) {
 
 /* ---- loading ---- */
 
+static bool is_managed(const struct runtime *cuda, const struct variable *one) {
+    return (const char *)one->host >= cuda->managed && (const char *)one->host < cuda->managed_end;
+}
+
+/* Managed variables of programs that heddle cc compiled are the program's own: the device reaches them there. */
+static enum status load_text(struct runtime *cuda, struct image *image, const struct module_text *text,
+                             struct report *report) {
+    unsigned count = 0;
+    for (const struct variable *one = image->variables; one; one = one->next)
+        count += is_managed(cuda, one);
+    struct variable_place *places = ARENA_ARRAY(&image->arena, struct variable_place, count + 1u);
+    const size_t bytes = (size_t)(cuda->managed_end - cuda->managed);
+    if (count && !host_share(cuda->device, (uint64_t)(uintptr_t)cuda->managed, bytes))
+        return report_add(report, STATUS_SYSTEM, "managed variables need a device that has the host's addresses");
+    count = 0;
+    for (const struct variable *one = image->variables; one; one = one->next)
+        if (is_managed(cuda, one))
+            places[count++] = (struct variable_place){one->name, (uint64_t)(uintptr_t)one->host};
+    return host_load(cuda->device, text, places, count, &image->program, report);
+}
+
 enum status image_load(struct runtime *cuda, struct image *image, const struct fatbin *ptx, struct report *report) {
     const char *first = image->module ? image->module : image->kernels ? image->kernels->name : "";
     const char *name = arena_printf(&image->arena, "%.100s.ptx", *first ? first : "module");
     const enum status status =
-        ptx ? device_load(cuda->device, name, ptx->ptx, ptx->bytes, &image->program, report) : STATUS_INVALID;
+        ptx ? load_text(cuda, image, &(struct module_text){name, ptx->ptx, ptx->bytes}, report) : STATUS_INVALID;
     if (status) {
         image->program = NULL;
         runtime_say(cuda, "a CUDA module%s%s cannot be loaded:\n%s", *first ? " with the kernel " : "", first,
@@ -155,21 +176,71 @@ static const void *const *fatbins_of(const struct fatbin_wrapper *wrapper, struc
     return one;
 }
 
-API_OF(void **, __cudaRegisterFatBinary, const struct fatbin_wrapper *wrapper) {
-    struct runtime *cuda = runtime_enter_early();
+static struct image *add_image(struct runtime *cuda) {
     struct image *image = image_new();
-    image->fatbins = fatbins_of(wrapper, &image->arena);
-    for (unsigned i = 0; image->fatbins[i]; i++) {
-        const unsigned arch = fatbin_arch(image->fatbins[i], fatbin_bytes(image->fatbins[i]));
-        image->arch = arch > image->arch ? arch : image->arch;
-    }
     image->next = cuda->images;
     cuda->images = image;
+    return image;
+}
+
+static void set_fatbins(struct image *image, const void *const *fatbins) {
+    image->fatbins = fatbins;
+    for (unsigned i = 0; fatbins[i]; i++) {
+        const unsigned arch = fatbin_arch(fatbins[i], fatbin_bytes(fatbins[i]));
+        image->arch = arch > image->arch ? arch : image->arch;
+    }
+}
+
+API_OF(void **, __cudaRegisterFatBinary, const struct fatbin_wrapper *wrapper) {
+    struct runtime *cuda = runtime_enter_early();
+    struct image *image = add_image(cuda);
+    set_fatbins(image, fatbins_of(wrapper, &image->arena));
     runtime_leave_early(cuda);
     return (void **)image;
 }
 
-API_OF(void, __cudaRegisterFatBinaryEnd, void **handle) { (void)handle; }
+/* Device code that heddle cc compiled in parts: those that come before the first of them is needed are one image. */
+EXPORT_12(register_part, __cudaHeddleRegisterPart)
+API_FUNCTION(void, register_part, void (*globals)(void **), const struct fatbin_wrapper *wrapper) {
+    struct runtime *cuda = runtime_enter_early();
+    struct image *image = cuda->parts && !cuda->parts->is_tried ? cuda->parts : add_image(cuda);
+    unsigned count = 0;
+    while (image->fatbins && image->fatbins[count])
+        count++;
+    const void **all = ARENA_ARRAY(&image->arena, const void *, count + 2u);
+    for (unsigned i = 0; i < count; i++)
+        all[i] = image->fatbins[i];
+    all[count] = fatbins_of(wrapper, &image->arena)[0];
+    set_fatbins(image, all);
+    cuda->parts = image;
+    runtime_leave_early(cuda);
+    globals((void **)image);
+}
+
+/* Managed variables have their first values from here on. */
+API_OF(void, __cudaRegisterFatBinaryEnd, void **handle) {
+    struct runtime *cuda = runtime_enter_early();
+    struct image *image = (struct image *)handle;
+    bool has_managed = false;
+    for (const struct variable *one = image ? image->variables : NULL; one; one = one->next)
+        has_managed |= is_managed(cuda, one);
+    runtime_leave_early(cuda);
+    if (!has_managed)
+        return;
+    cuda = runtime_enter();
+    if (!cuda->lost)
+        is_loaded(cuda, image);
+    runtime_leave_early(cuda);
+}
+
+/* Where the linker put the program's managed variables: said before any of its other code runs. */
+EXPORT_12(managed_range, __cudaHeddleManaged)
+API_FUNCTION(void, managed_range, const char *start, const char *end) {
+    struct runtime *cuda = runtime_enter_early();
+    if (!cuda->managed)
+        cuda->managed = start, cuda->managed_end = end;
+    runtime_leave_early(cuda);
+}
 
 API_OF(void, __cudaUnregisterFatBinary, void **handle) { (void)handle; } /* the process ends: see end_runtime */
 

@@ -33,9 +33,11 @@ struct runtime {
     uint64_t now_ns;
     uint64_t workspace; /* device memory of cooperative launches; 0: not needed yet */
     struct image *images;
-    struct pinned *pinned;       /* ranges of host memory that the program told us about */
-    struct stream *first_stream; /* the default one first */
-    uint64_t streams;            /* made so far */
+    struct image *parts; /* of images, the one that device code compiled in parts goes to; NULL: there is none */
+    const char *managed, *managed_end; /* where managed variables of heddle cc's programs are; NULL: there are none */
+    struct pinned *pinned;             /* ranges of host memory that the program told us about */
+    struct stream *first_stream;       /* the default one first */
+    uint64_t streams;                  /* made so far */
     struct cuda_event *ended_events;
     struct arena scratch;     /* of one entry point */
     struct absent_name *said; /* functions that were called and are not there */

@@ -42,7 +42,9 @@ const struct module *program_module(const struct program *program);
 const struct module *program_source(const struct program *program);
 /* Where its variables lie; 0: it has none. */
 uint64_t program_image(const struct program *program);
-/* Initial values of its variables, the addresses among them too, into program_source(program)->image_bytes bytes of zero. */
+/* Whether a variable of its source lies in memory that the host shares instead (host_load). */
+bool program_lies_elsewhere(const struct program *program, const struct symbol *symbol);
+/* Initial values of its other variables, the addresses among them too, into program_source(program)->image_bytes bytes of zero. */
 void program_initial(const struct program *program, uint8_t *image);
 /* What its variables in global memory take. */
 uint64_t program_global_bytes(const struct program *program);

@@ -62,6 +62,22 @@ bool host_unify(struct device *device) {
     return true;
 }
 
+bool host_share(struct device *device, uint64_t address, uint64_t bytes) {
+    struct memory *memory = &device->memory;
+    if (memory->host != (uint8_t *)(uintptr_t)GLOBAL_BASE || memory->shared.end || !bytes)
+        return memory->shared.start == address && memory->shared.end == address + bytes;
+    memory->shared = (struct allocation){address, address + bytes, address + bytes, "managed variables"};
+    return true;
+}
+
+enum status host_load(struct device *device, const struct module_text *text, const struct variable_place *places,
+                      unsigned count, struct program **out, struct report *report) {
+    device->places = places, device->place_count = count;
+    const enum status status = device_load(device, text->name, text->text, text->length, out, report);
+    device->place_count = 0;
+    return status;
+}
+
 uint64_t host_first_address(void) { return GLOBAL_BASE; }
 
 bool host_is_address(const struct device *device, uint64_t address) {

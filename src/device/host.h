@@ -50,6 +50,22 @@ struct host_range {
 };
 struct host_range host_allocation_at(const struct device *device, unsigned index);
 
+/* Kernels reach this memory of the host at its own addresses. False: host and device have addresses of their own, or there is such a
+ * range already. */
+bool host_share(struct device *device, uint64_t address, uint64_t bytes);
+/* A variable of a module that lies in such memory. */
+struct variable_place {
+    const char *name;
+    uint64_t address;
+};
+struct module_text {
+    const char *name, *text;
+    size_t length;
+};
+/* device_load of a module with such variables. */
+enum status host_load(struct device *device, const struct module_text *text, const struct variable_place *places,
+                      unsigned count, struct program **out, struct report *report);
+
 /* All slices of the L2 together; 0: there is none. */
 uint64_t host_l2_bytes(const struct machine *machine);
 /* Blocks of so many threads that an SM holds at a time; 0: it cannot hold any. */

@@ -134,7 +134,8 @@ static enum status run_functionally(struct device *device, struct arena *arena, 
     enum { ALONE_TIMES = 20 };
     const struct gpu_params *params = &device->machine->gpu;
     const unsigned threads = team_threads(params->host_threads);
-    if (threads == 1 || emulation->launch->envreg[1] ||
+    if (threads == 1 || device->memory.shared.end || /* views are of device memory alone */
+        emulation->launch->envreg[1] ||
         emulation->launch->envreg[2]) /* blocks that wait for each other cannot run apart */
         return emulate(arena, emulation, report);
     if (!device->parallel)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "device/host.h"
 #include "device/load.h"
 #include "device/lowered.h"
 #include "device/state.h"
@@ -16,22 +17,29 @@ static uint64_t symbol_address(const struct program *program, const struct symbo
     return program->image_address + symbol->offset;
 }
 
+/* Its first value, and the addresses in it. */
+static void fill(const struct program *program, const struct symbol *symbol, uint8_t *memory) {
+    if (symbol->init_bytes)
+        memcpy(memory, symbol->init, symbol->init_bytes);
+    for (unsigned k = 0; k < symbol->relocation_count; k++) {
+        const struct relocation *relocation = &symbol->relocations[k];
+        uint64_t value = symbol_address(program, relocation->symbol) + (uint64_t)relocation->addend;
+        if (relocation->generic && relocation->symbol->space == SPACE_SHARED)
+            value += SHARED_WINDOW;
+        memcpy(memory + relocation->offset, &value, relocation->bytes < 8 ? relocation->bytes : 8);
+    }
+}
+
+bool program_lies_elsewhere(const struct program *program, const struct symbol *symbol) {
+    return symbol->space == SPACE_GLOBAL && symbol->bytes && symbol->offset >= program_source(program)->image_bytes;
+}
+
 void program_initial(const struct program *program, uint8_t *image) {
     const struct module *module = program_source(program);
     for (unsigned i = 0; i < module->variable_count; i++) {
         const struct symbol *symbol = module->variables[i];
-        if (symbol->space != SPACE_GLOBAL && symbol->space != SPACE_CONST)
-            continue;
-        uint8_t *memory = image + symbol->offset;
-        if (symbol->init_bytes)
-            memcpy(memory, symbol->init, symbol->init_bytes);
-        for (unsigned k = 0; k < symbol->relocation_count; k++) {
-            const struct relocation *relocation = &symbol->relocations[k];
-            uint64_t value = symbol_address(program, relocation->symbol) + (uint64_t)relocation->addend;
-            if (relocation->generic && relocation->symbol->space == SPACE_SHARED)
-                value += SHARED_WINDOW;
-            memcpy(memory + relocation->offset, &value, relocation->bytes < 8 ? relocation->bytes : 8);
-        }
+        if ((symbol->space == SPACE_GLOBAL || symbol->space == SPACE_CONST) && !program_lies_elsewhere(program, symbol))
+            fill(program, symbol, image + symbol->offset);
     }
 }
 
@@ -62,6 +70,8 @@ static void split_image(struct device *device, const struct program *program) {
         if (symbol->space != SPACE_GLOBAL && symbol->space != SPACE_CONST)
             continue;
         const uint64_t start = program->image_address + symbol->offset;
+        if (start - device->memory.shared.start < device->memory.shared.end - device->memory.shared.start)
+            continue;
         const uint64_t end = start + variable_bytes(symbol);
         if (count && parts[count - 1].end > start)
             parts[count - 1].end = start;
@@ -74,6 +84,25 @@ static void split_image(struct device *device, const struct program *program) {
     if (count && parts[count - 1].end > image_end)
         parts[count - 1].end = image_end;
     memory_split(&device->memory, program->image_address, parts, count);
+}
+
+/* Variables that lie elsewhere: their offsets lead there. */
+static void place_elsewhere(const struct device *device, const struct program *program) {
+    const struct module *module = program->module;
+    for (unsigned i = 0; i < module->variable_count; i++)
+        for (unsigned k = 0; k < device->place_count; k++)
+            if (module->variables[i]->space == SPACE_GLOBAL &&
+                strcmp(module->variables[i]->name, device->places[k].name) == 0)
+                ((struct symbol *)(uintptr_t)module->variables[i])->offset =
+                    device->places[k].address - program->image_address;
+}
+
+static void fill_elsewhere(struct device *device, const struct program *program) {
+    const struct module *module = program->module;
+    for (unsigned i = 0; i < module->variable_count; i++)
+        if (program_lies_elsewhere(program, module->variables[i]))
+            fill(program, module->variables[i],
+                 memory_host(&device->memory, symbol_address(program, module->variables[i])));
 }
 
 /* At the address, or, where that is 0, wherever there is room. */
@@ -91,7 +120,9 @@ static enum status place_image(struct device *device, struct program *program, u
     const enum status status = address ? memory_allocate_at(&device->memory, name, bytes, address, report)
                                        : memory_allocate(&device->memory, name, bytes, &program->image_address, report);
     if (status == STATUS_OK) {
+        place_elsewhere(device, program);
         program_initial(program, memory_host(&device->memory, program->image_address));
+        fill_elsewhere(device, program);
         split_image(device, program);
     }
     return status;

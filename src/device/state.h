@@ -9,6 +9,8 @@
 #include "emulate/parallel.h"
 #include "machine/machine.h"
 
+struct variable_place; /* device/host.h */
+
 struct program {
     struct module *module;
     struct module *source; /* what `module` was lowered from, or NULL */
@@ -31,8 +33,10 @@ struct device {
     struct arena launch_arena; /* of one launch after the other */
     struct arena *sm_arenas;   /* where SMs run on several host threads: of each SM, the same */
     uint64_t launches;
+    const struct variable_place *places; /* of the module that is being loaded */
+    unsigned place_count;
     uint64_t heap_bytes; /* that programs asked for; 0: what the machine says */
-    bool stopped; /* a launch stopped in the middle: memory is not to be trusted */
+    bool stopped;        /* a launch stopped in the middle: memory is not to be trusted */
 };
 
 /* Runs the rest of the function with `device->arena` guarded: when the host is out of memory it returns. */

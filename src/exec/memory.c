@@ -193,7 +193,7 @@ const struct allocation *memory_find(const struct memory *memory, uint64_t addre
         else
             return allocation;
     }
-    return NULL;
+    return address - memory->shared.start < memory->shared.end - memory->shared.start ? &memory->shared : NULL;
 }
 
 const struct allocation *memory_nearest(const struct memory *memory, uint64_t address) {

@@ -26,6 +26,7 @@ struct memory {
         struct allocation *items;
         unsigned count, capacity;
     } allocations;               /* by address */
+    struct allocation shared;    /* memory of the host that kernels reach at its own address; end 0: none */
     struct footprint *footprint; /* what is accessed is noted there; NULL: nobody asks */
     struct kernel_heap *heap;    /* of kernels' malloc; NULL: none has asked yet */
     uint64_t heap_start, heap_bytes;

@@ -69,6 +69,9 @@ static enum status check_variables(const struct launch_record *record, uint64_t 
     const struct module *module = module_of(record);
     for (unsigned i = 0; i < module->variable_count; i++) {
         const struct symbol *symbol = module->variables[i];
+        if (program_lies_elsewhere(record->order.launch->program, symbol))
+            return report_add(report, STATUS_INVALID,
+                              "the managed variable '%s' of its module lies in the program's own memory", symbol->name);
         if (!is_changed(record, symbol))
             continue;
         *bytes += symbol->bytes;

@@ -77,6 +77,35 @@ static void of_architectures_the_highest_up_to_75_is_compiled_for_else_the_lowes
     }
 }
 
+static void device_code_is_in_parts_where_that_is_said(void **state) {
+    (void)state;
+    static const struct {
+        const char *line;
+        enum program_stage stage;
+        bool in_parts;
+        unsigned libraries;
+    } cases[] = {
+        {"a.cu -lcublas -lcublas_static", PROGRAM_LINK, false, 1},
+        {"-rdc=true a.cu b.cu", PROGRAM_LINK, true, 0},
+        {"-rdc true -c a.cu", PROGRAM_OBJECT, true, 0},
+        {"--relocatable-device-code=false -c a.cu", PROGRAM_OBJECT, false, 0},
+        {"-dc a.cu", PROGRAM_OBJECT, true, 0},
+        {"-dw a.cu", PROGRAM_OBJECT, false, 0},
+        {"-dlink a.o b.a -o c.o", PROGRAM_DEVICE_LINK, false, 0},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena arena = {0};
+        struct report report = {0};
+        struct cuda_program out;
+        assert_int_equal(read_line(cases[i].line, &arena, &out, &report), STATUS_OK);
+        assert_int_equal(out.stage, cases[i].stage);
+        assert_int_equal(out.is_in_parts, cases[i].in_parts);
+        assert_int_equal(out.libraries.count, cases[i].libraries);
+        report_free(&report);
+        arena_free(&arena);
+    }
+}
+
 static void what_is_not_known_or_not_built_is_refused_by_name(void **state) {
     (void)state;
     static const struct {
@@ -85,9 +114,10 @@ static void what_is_not_known_or_not_built_is_refused_by_name(void **state) {
         {"-frobnicate a.cu", "'-frobnicate': no such option is known"},
         {"--use-fast-math a.cu", "did you mean '--use_fast_math'"},
         {"-Wall a.cu", "-Xcompiler"},
-        {"-rdc=true a.cu", "'-rdc=true': separate compilation"},
-        {"-dc a.cu", "'-dc': separate compilation"},
-        {"-lcublas a.cu", "'-lcublas': this library"},
+        {"-rdc=maybe a.cu", "'-rdc=maybe': it is true or false"},
+        {"-dlink a.cu", "-dlink takes objects and libraries"},
+        {"-march=native a.cu", "'-march=native': no such option"},
+        {"-lcusparse a.cu", "'-lcusparse': this library"},
         {"-cubin a.cu", "'-cubin': there is no native code"},
         {"-std=c++03 a.cu", "the standards for CUDA"},
         {"-arch=volta a.cu", "'volta' is no architecture"},
@@ -155,6 +185,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_are_one_word_or_two_with_one_dash_or_two),
         cmocka_unit_test(of_architectures_the_highest_up_to_75_is_compiled_for_else_the_lowest),
+        cmocka_unit_test(device_code_is_in_parts_where_that_is_said),
         cmocka_unit_test(what_is_not_known_or_not_built_is_refused_by_name),
         cmocka_unit_test(what_has_no_effect_is_named_in_a_note),
         cmocka_unit_test(words_for_the_host_and_the_linker_are_handed_on),

@@ -46,6 +46,18 @@ static inline cudaError_t cudaEventCreate(cudaEvent_t *out, unsigned int flags)
 
 /* A symbol is a variable. CUDA before 5.0 took its name as a string too. */
 extern "C" const void *__cudaHeddleSymbol(const char *name);
+
+/* Managed variables: where they are is told before any other code of the program runs. */
+#if defined(__CUDA__) && !defined(__CUDA_ARCH__)
+extern "C" char __start_heddle_managed[] __attribute__((weak, visibility("hidden")));
+extern "C" char __stop_heddle_managed[] __attribute__((weak, visibility("hidden")));
+extern "C" void __cudaHeddleManaged(const char *start, const char *end);
+static __attribute__((constructor(101))) void heddle_tell_managed()
+{
+    if (__start_heddle_managed)
+        __cudaHeddleManaged(__start_heddle_managed, __stop_heddle_managed);
+}
+#endif
 template <class T> struct heddle_symbol {
     static const void *of(T &symbol) { return &symbol; }
 };

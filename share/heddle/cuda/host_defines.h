@@ -16,8 +16,12 @@
 #define __global__ __attribute__((global))
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
-#define __managed__                                                                                                    \
-    __attribute__((device)) _Pragma("GCC error \"heddle cc: __managed__ variables are not built; cudaMallocManaged is\"")
+/* The host's variable is the one there is: the device reaches it, and the runtime knows it by its section. */
+#if defined(__CUDA_ARCH__)
+#define __managed__ __attribute__((device))
+#else
+#define __managed__ __attribute__((device)) __attribute__((section("heddle_managed")))
+#endif
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #else
 #define __host__
