@@ -94,8 +94,11 @@ static const char *opencl_reason(const struct exec_absent *about, const struct e
         return "it uses OpenCL, and Heddle's OpenCL library was not built: it needs opencl-c-headers and ocl-icd";
     for (unsigned i = 0; i < sizeof choosers / sizeof *choosers; i++)
         if (getenv(choosers[i]) && *getenv(choosers[i]))
-            return arena_printf(arena, "it uses OpenCL, and %s is set, which names other drivers; unset it",
-                                choosers[i]);
+            return arena_printf(
+                arena,
+                "it is linked with libOpenCL.so.1, but did not ask Heddle's driver for a platform; %s is set, "
+                "which may name others in its place",
+                choosers[i]);
     if (look->folders)
         return arena_printf(arena,
                             "it uses OpenCL and names the folder of its libraries itself (DT_RPATH %s): a "
