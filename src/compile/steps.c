@@ -103,13 +103,13 @@ void job_tell_end(const struct compile_job *job) {
 
 /* A job is slow when its steps together are. */
 static void watch_step(struct compile_job *job, struct process_cage *cage) {
-    enum { PATIENCE_SECONDS = 1 };
+    static const double patience_seconds = 1;
     if (!watcher.watch || job->is_slow)
         return;
     const double now = team_clock_seconds();
     job->begun = job->begun > 0 ? job->begun : now;
     cage->tell = tell_slow, cage->self = job;
-    cage->tell_seconds = PATIENCE_SECONDS - (now - job->begun);
+    cage->tell_seconds = patience_seconds - (now - job->begun);
 }
 
 /* Runs one step. Its words are added to the job's log; a failure becomes STATUS_INVALID with them in the report. */

@@ -61,7 +61,7 @@ static struct host_range variable_range(const struct launch_record *record, cons
 /* Whether a variable has another value than the module gives it. */
 static bool is_changed(const struct launch_record *record, const struct symbol *symbol) {
     const struct host_range range = variable_range(record, symbol);
-    return is_variable(symbol) && memcmp(contents(record, &range), record->initial + symbol->offset, range.bytes);
+    return is_variable(symbol) && memcmp(contents(record, &range), record->initial + symbol->offset, range.bytes) != 0;
 }
 
 /* Variables are told by their names. */
