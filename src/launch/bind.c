@@ -17,13 +17,15 @@ struct binder {
     unsigned char *params;
 };
 
-/* The last name of an Itanium-mangled function: the words of _ZN1a5saxpyEv are a and saxpy. */
+/* The last name of an Itanium-mangled function: the words of _ZN1a5saxpyEv are a and saxpy; of _Z3sum5Lists it is sum, and Lists a
+ * type. */
 const char *bind_source_name(struct arena *arena, const char *name) {
     if (strncmp(name, "_Z", 2) != 0)
         return name;
     const char *at = name + 2, *found = name;
-    at += *at == 'N';
-    while (*at >= '0' && *at <= '9') {
+    const bool is_nested = *at == 'N';
+    at += is_nested;
+    while (*at >= '0' && *at <= '9' && (is_nested || found == name)) {
         size_t length = 0;
         for (; *at >= '0' && *at <= '9' && length < 1000000; at++)
             length = length * 10 + (size_t)(*at - '0');

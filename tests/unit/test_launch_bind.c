@@ -145,6 +145,8 @@ static void kernels_are_found_by_both_names(void **state) {
     struct launch launch;
     assert_int_equal(bind(f, "{kernel: twice, grid: 1, block: 64, args: [x, {i32: 1}]}", &launch), STATUS_OK);
     assert_string_equal(launch.kernel->name, "_Z5twicePfi");
+    assert_string_equal(bind_source_name(&f->arena, "_Z3sum5ListsPi"), "sum"); /* a type is no name of a function */
+    assert_string_equal(bind_source_name(&f->arena, "_ZN2ns4deepE5Lists"), "deep");
     assert_int_equal(bind(f, "{kernel: _Z5twicePfi, grid: 1, block: 64, args: [x, {i32: 1}]}", &launch), STATUS_OK);
     assert_int_equal(bind(f, "{kernel: deep, grid: 1, block: 1}", &launch), STATUS_OK);
     refused(f, "{kernel: same, grid: 1, block: 1, args: [{i32: 1}]}", "several kernels of k.ptx are called 'same'");
