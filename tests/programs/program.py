@@ -91,7 +91,7 @@ def execute(entry, options, way, timed):
     verdict, cause = words.verdict(entry, status, out, err)
     if verdict == "right" and not launches:
         verdict, cause = "wrong", words.of_heddle(err) or "no kernel was launched"
-    if verdict == "right" and "same" in entry and not timed:
+    if verdict == "right" and "same" in entry and not timed and not options.compare:
         verdict, cause = against(entry, options, way, out)
     return verdict, cause, out, launches, instructions
 
@@ -100,15 +100,20 @@ def against(entry, options, way, out):
     """The verdict of a comparison with a reference: a command of the host, or the same program on another OpenCL platform"""
     environment = environment_of(entry, options, "host")
     mine = out if entry["same"] == "stdout" else contents(folder_of(entry, options, way), entry["same"])
-    reason = build(entry, options, "host") if entry["api"] == "opencl" else None
     folder = folder_of(entry, options, "host")
     status, theirs, err = shell(entry.get("reference", entry["run"]), folder, environment, entry.get("limit", options.limit))
-    if reason or status is None or (entry["status"] != "any" and status != entry["status"]):
-        return "not judged", f"the reference does not run: {reason or err.strip()[-120:] or status}"
+    if status is None or (entry["status"] != "any" and status != entry["status"]):
+        return "not judged", f"the reference does not run: {shorten_end(err) or status}"
     if entry["same"] != "stdout":
         theirs = contents(folder, entry["same"])
+    if not words.kept(theirs, entry).strip():
+        return "not judged", "the reference has nothing to compare"
     difference = words.difference(mine, theirs, entry)
     return ("wrong", difference) if difference else ("right", "")
+
+
+def shorten_end(text):
+    return words.shorten(text.strip().splitlines()[-1]) if text.strip() else ""
 
 
 def contents(folder, name):
@@ -155,12 +160,14 @@ def judge(entry, options):
 
 
 def compare(entry, options):
-    """The three ways to build, by what their programs print; with products and sums not contracted where the table gives flags"""
+    """The three ways to build, by what their programs print and write, and for nvcc's two by launches and warp instructions too"""
     outs, reasons = {}, {}
     for way in ("static", "shared", "cc"):
         reason = build(entry, options, way)
         if not reason:
             verdict, cause, out, launches, instructions = execute(entry, options, way, False)
+            if entry.get("same", "stdout") != "stdout":
+                out += contents(folder_of(entry, options, way), entry["same"])
             outs[way] = (words.kept(out, entry), launches, instructions)
             reason = cause if verdict != "right" else None
         if reason:

@@ -15,7 +15,7 @@ def shorten(text):
 
 def of_compiler(text):
     lines = text.splitlines()
-    for pattern in (r"\bheddle cc: |\bheddle: ", r"(fatal )?error\b", r"undefined reference", r"No such file", r"\S"):
+    for pattern in (r"\bheddle cc: |\bheddle: ", r"undefined reference", r"(fatal )?error\b", r"No such file", r"\S"):
         for line in lines:
             if re.search(pattern, line) and not re.search(r"note:|warning", line):
                 return shorten(line)
@@ -38,7 +38,7 @@ def verdict(entry, status, out, err):
     if status is None:
         return "too long", "over its limit of processor time"
     if "right" in entry and not re.search(entry["right"], out + err):
-        lines = text.strip().splitlines()
+        lines = [line for line in text.strip().splitlines() if "launched no kernel" not in line]
         last = shorten(lines[-1]) if lines else "nothing"
         return ("refused" if said else "wrong"), said or f"its check does not say that it passed; exit status {status}, last words: {last}"
     if re.search(entry.get("wrong", WRONG), text):
