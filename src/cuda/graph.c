@@ -280,6 +280,8 @@ static bool update(struct cuda_graph *executable, struct cuda_graph *graph) {
             break;
         if (!to || !from || to->work.kind != from->work.kind)
             return false;
+        if (to->work.kind == WORK_GRAPH)
+            graph_destroy(to->work.graph);
         to->work = work_copy(&executable->arena, &from->work);
         to->original = from;
         to = to->next, from = from->next;

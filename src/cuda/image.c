@@ -131,21 +131,29 @@ void images_place_managed(struct runtime *cuda) {
                 *one->managed = (void *)(uintptr_t)address;
 }
 
-void image_unload(struct image *image) {
-    image->is_tried = image->module != NULL;
+static void unload(struct image *image) {
+    image->is_tried = false;
     image->program = NULL;
     for (struct kernel *kernel = image->kernels; kernel; kernel = kernel->next)
         kernel->function = NULL;
 }
 
+void image_drop(struct runtime *cuda, struct image **at) {
+    struct image *image = *at;
+    unload(image);
+    *at = image->next;
+    image->next = cuda->dropped;
+    cuda->dropped = image;
+}
+
 void images_unload(struct runtime *cuda) {
     for (struct image **at = &cuda->images; *at;) {
-        struct image *image = *at;
-        image_unload(image);
-        if (image->module)
-            *at = image->next;
-        else
-            at = &image->next;
+        if ((*at)->module) {
+            image_drop(cuda, at);
+        } else {
+            unload(*at);
+            at = &(*at)->next;
+        }
     }
 }
 

@@ -51,8 +51,8 @@ const struct symbol *image_variable(const struct image *image, const char *name,
 struct image *image_new(void);
 /* From PTX, which is NULL where the report says why there is none; whatever is wrong is said to the user too. */
 enum status image_load(struct runtime *cuda, struct image *image, const struct fatbin *ptx, struct report *report);
-/* Without its code from here on. */
-void image_unload(struct image *image);
+/* Out of the list. Its kernels stay, without their code, as graphs may have them. */
+void image_drop(struct runtime *cuda, struct image **at);
 /* Managed variables lie on the device; the program's pointers to them are set. */
 void images_place_managed(struct runtime *cuda);
 /* The device goes: what was registered is to be loaded again, and modules go with it. */

@@ -33,7 +33,8 @@ struct runtime {
     uint64_t now_ns;
     uint64_t workspace; /* device memory of cooperative launches; 0: not needed yet */
     struct image *images;
-    struct image *parts; /* of images, the one that device code compiled in parts goes to; NULL: there is none */
+    struct image *parts;   /* of images, the one that device code compiled in parts goes to; NULL: there is none */
+    struct image *dropped; /* modules that the program has given back */
     const char *managed, *managed_end; /* where managed variables of heddle cc's programs are; NULL: there are none */
     struct pinned *pinned;             /* ranges of host memory that the program told us about */
     struct stream *first_stream;       /* the default one first */

@@ -36,13 +36,15 @@ static struct image *image_add(struct runtime *cuda, const struct fatbin *ptx, s
     return image;
 }
 
-/* By handle; NULL: it is none, or the program has given it back. */
-static struct image *image_find(const struct runtime *cuda, const void *handle) {
-    struct image *image = cuda->images;
-    while (image && (image != handle || !image->module))
-        image = image->next;
-    return image;
+/* By handle, in the list; NULL there: it is none, or the program has given it back. */
+static struct image **image_at(struct runtime *cuda, const void *handle) {
+    struct image **at = &cuda->images;
+    while (*at && (*at != handle || !(*at)->module))
+        at = &(*at)->next;
+    return at;
 }
+
+static struct image *image_find(struct runtime *cuda, const void *handle) { return *image_at(cuda, handle); }
 
 static struct kernel *image_kernel(struct image *image, const struct function *function) {
     struct kernel *kernel = image->kernels;
@@ -61,17 +63,12 @@ static struct kernel *image_kernel(struct image *image, const struct function *f
     return kernel;
 }
 
-/* Variables are given back. Code stays with the device, as launches are told by it; and kernels without it, as graphs may have them. */
-static void image_drop(struct runtime *cuda, struct image *image) {
-    struct image **at = &cuda->images;
-    while (*at != image)
-        at = &(*at)->next;
-    *at = image->next;
+/* Code stays with the device, as launches are told by it. */
+static void free_variables(struct runtime *cuda, const struct image *image) {
     const struct module *module = program_module(image->program);
     for (unsigned i = 0; i < module->variable_count; i++)
         if (module->variables[i]->space == SPACE_GLOBAL || module->variables[i]->space == SPACE_CONST)
             device_free(cuda->device, program_image(image->program) + module->variables[i]->offset);
-    image_unload(image);
 }
 
 /* ---- entry points: loading ---- */
@@ -127,10 +124,13 @@ API_CU(cuLibraryLoadFromFile, struct image **out, const char *path, const int *k
 
 static enum cuda_error unload(const void *handle) {
     BEGIN_LOCKED(cuda);
-    struct image *image = image_find(cuda, handle);
-    if (image)
-        image_drop(cuda, image);
-    return driver_leave(cuda, image ? cudaSuccess : cudaErrorInvalidResourceHandle);
+    struct image **at = image_at(cuda, handle);
+    const bool is_there = *at != NULL;
+    if (is_there) {
+        free_variables(cuda, *at);
+        image_drop(cuda, at);
+    }
+    return driver_leave(cuda, is_there ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 
 API_CU(cuModuleUnload, const void *module) { return unload(module); }

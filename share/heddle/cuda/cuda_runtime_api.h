@@ -141,6 +141,9 @@ HEDDLE_API cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute att
 HEDDLE_API cudaFuncSetCacheConfig(const void *function, enum cudaFuncCache config);
 HEDDLE_API cudaFuncSetSharedMemConfig(const void *function, enum cudaSharedMemConfig config);
 HEDDLE_API cudaFuncGetName(const char **out, const void *function);
+HEDDLE_API cudaGetFuncBySymbol(cudaFunction_t *out, const void *function);
+HEDDLE_API cudaGetDriverEntryPoint(const char *name, void **out, unsigned long long flags,
+                                   enum cudaDriverEntryPointQueryResult *status HEDDLE_DEFAULT(0));
 HEDDLE_API cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int threads,
                                                          size_t shared_bytes);
 HEDDLE_API cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *function, int threads,

@@ -173,6 +173,16 @@ enum cudaComputeMode {
     cudaComputeModeProhibited,
     cudaComputeModeExclusiveProcess
 };
+enum cudaGetDriverEntryPointFlags {
+    cudaEnableDefault,
+    cudaEnableLegacyStream,
+    cudaEnablePerThreadDefaultStream
+};
+enum cudaDriverEntryPointQueryResult {
+    cudaDriverEntryPointSuccess,
+    cudaDriverEntryPointSymbolNotFound,
+    cudaDriverEntryPointVersionNotSufficent
+};
 enum cudaLimit {
     cudaLimitStackSize,
     cudaLimitPrintfFifoSize,

@@ -40,8 +40,8 @@ HEDDLE_DEVICE size_t __cvta_generic_to_shared(const void *p)
     return (size_t)(__attribute__((address_space(3))) const void *)p;
 }
 #endif
-typedef unsigned int cuuint32_t;
-typedef unsigned long long cuuint64_t;
+typedef __UINT32_TYPE__ cuuint32_t; /* as in cuda.h */
+typedef __UINT64_TYPE__ cuuint64_t;
 #include <__clang_cuda_intrinsics.h>
 #pragma pop_macro("CUDA_VERSION")
 #pragma pop_macro("__THROW")
