@@ -33,8 +33,7 @@ if(EXISTS ${lanes_file})
   endforeach()
 endif()
 
-# What knows sets of issue slots is compiled once more for SMs of more than 64 warps (src/sm/slot_set.h). Not across files:
-# struct sm is another one there.
+# What knows sets of issue slots is compiled once more for SMs of more than 64 warps (src/sm/slot_set.h).
 set(many_file ${PROJECT_SOURCE_DIR}/src/sm/many.c)
 list(REMOVE_ITEM core_sources ${many_file})
 set(scheduler_sources ${core_sources})
@@ -100,7 +99,9 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/src/compile/tools.c ${PROJECT_
 string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND build_type MATCHES "^REL" AND NOT HEDDLE_SANITIZE)
   # The assembler is told too: it writes the folder into the line tables of such objects.
-  target_compile_options(heddle_core PRIVATE -flto=auto -ffat-lto-objects -Wa,--debug-prefix-map=${PROJECT_BINARY_DIR}=build)
+  foreach(target heddle_core heddle_sm_many)
+    target_compile_options(${target} PRIVATE -flto=auto -ffat-lto-objects -Wa,--debug-prefix-map=${PROJECT_BINARY_DIR}=build)
+  endforeach()
   set(not_the_program $<NOT:$<STREQUAL:$<TARGET_PROPERTY:NAME>,heddle>>)
   target_link_options(heddle_core INTERFACE $<${not_the_program}:-fno-lto>)
 endif()

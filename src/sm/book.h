@@ -6,7 +6,7 @@
 #include "sm/state.h"
 
 /* The one that started first; where the mechanism forms groups, the first slot. */
-static inline unsigned sm_oldest(const struct sm *sm, slot_set warps) { return set_oldest(warps, sm->older); }
+static inline unsigned sm_oldest(const struct sm *sm, slot_set warps) { return set_oldest(warps, SETS(sm)->older); }
 
 static inline void sm_count_slots(struct sm *sm, uint32_t pc, unsigned class, uint64_t slots) {
     sm->stats.in_slots[class] += slots;
@@ -22,11 +22,11 @@ static inline struct booking sm_stall(const struct sm *sm, const struct sm_warp 
 /* The same of a slot in which a scheduler with these ready warps issues nothing. `memory`: all that has not ended waits for it. */
 static inline struct booking sm_empty(const struct sm *sm, unsigned scheduler, slot_set ready, bool memory) {
     if (ready) {
-        const struct sm_warp *warp = &sm->warps[sm_oldest(sm, ready)];
+        const struct sm_warp *warp = &SETS(sm)->warps[sm_oldest(sm, ready)];
         return sm_stall(sm, warp, sm->holding ? SM_UNIT_MEMORY : warp->ready_unit);
     }
-    const slot_set mine = sm->used & sm->scheduler_warps[scheduler], soon = mine & ~sm->stalled_long;
-    const uint32_t pc = mine ? sm->warps[sm_oldest(sm, soon ? soon : mine)].pc : sm->module->code_count;
+    const slot_set mine = SETS(sm)->used & SETS(sm)->scheduler_warps[scheduler], soon = mine & ~SETS(sm)->stalled_long;
+    const uint32_t pc = mine ? SETS(sm)->warps[sm_oldest(sm, soon ? soon : mine)].pc : sm->module->code_count;
     return (struct booking){pc, memory ? SLOT_MEMORY : SLOT_IDLE};
 }
 
@@ -45,9 +45,9 @@ static inline void sm_count_busy(struct sm *sm, unsigned scheduler, uint64_t slo
     if (sm->scheduler_held[scheduler]) {
         const uint64_t held = slots < sm->scheduler_held[scheduler] ? slots : sm->scheduler_held[scheduler];
         sm->scheduler_held[scheduler] -= (uint32_t)held;
-        const slot_set ready = sm->ready & sm->scheduler_warps[scheduler];
-        const struct booking to = ready ? sm_stall(sm, &sm->warps[sm_oldest(sm, ready)], SM_UNIT_MEMORY)
-                                        : sm_empty(sm, scheduler, 0, sm->front->all_at_memory(sm));
+        const slot_set ready = SETS(sm)->ready & SETS(sm)->scheduler_warps[scheduler];
+        const struct booking to = ready ? sm_stall(sm, &SETS(sm)->warps[sm_oldest(sm, ready)], SM_UNIT_MEMORY)
+                                        : sm_empty(sm, scheduler, 0, SETS(sm)->front->all_at_memory(sm));
         sm_book(sm, to, held);
         slots -= held;
     }

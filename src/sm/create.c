@@ -3,35 +3,36 @@
 #include "sm/state.h"
 
 static enum status create_schedulers(struct sm *sm, struct report *report) {
-    sm->scheduler = scheduler_find(sm->params.scheduler, report);
-    if (!sm->scheduler)
+    SETS(sm)->scheduler = scheduler_find(sm->params.scheduler, report);
+    if (!SETS(sm)->scheduler)
         return STATUS_INVALID;
-    sm->hears = sm->scheduler->hears, sm->sees_memory = sm->scheduler->sees_memory;
-    sm->view.older = sm->older;
+    sm->hears = SETS(sm)->scheduler->hears, sm->sees_memory = SETS(sm)->scheduler->sees_memory;
+    sm->scheduler_own = &SETS(sm)->scheduler->own;
+    SETS(sm)->view.older = SETS(sm)->older;
     if (sm->forming && !sm->forming->pick && sm_hears(sm, SCHEDULER_STARTED))
         return report_add(
             report, STATUS_INVALID,
             "sm.scheduler=%s follows warps from start to end, and divergence.mechanism=%s forms groups of "
             "several warps",
-            sm->scheduler->name, sm->mechanism->name);
+            SETS(sm)->scheduler->name, sm->mechanism->name);
     for (unsigned s = 0; s < sm->params.schedulers; s++) {
         for (unsigned w = s; w < sm->slot_count; w += sm->params.schedulers)
-            sm->scheduler_warps[s] |= set_of(w);
+            SETS(sm)->scheduler_warps[s] |= set_of(w);
         const struct scheduler_shape shape = {.warps = sm->slot_count,
-                                              .mine = sm->scheduler_warps[s],
+                                              .mine = SETS(sm)->scheduler_warps[s],
                                               .group = sm->params.fetch_group,
                                               .timeout = sm->params.group_timeout,
                                               .places = sm->slot_places,
-                                              .near = &sm->near,
+                                              .near = &SETS(sm)->near,
                                               .progress = sm->progress,
                                               .params = sm->shape.own_params[OWN_SCHEDULER],
                                               .now = &sm->now,
                                               .memory = sm_scheduler_memory(sm),
-                                              .bypass = &sm->bypass,
+                                              .bypass = &SETS(sm)->bypass,
                                               .blocks_most = &sm->blocks_most[s]};
         sm->blocks_most[s] = sm->shape.places;
         if (shape.mine)
-            sm->schedulers[s] = sm->scheduler->create(sm->arena, &shape);
+            sm->schedulers[s] = SETS(sm)->scheduler->create(sm->arena, &shape);
     }
     return STATUS_OK;
 }
@@ -69,16 +70,16 @@ static void create_slots(struct sm *sm, const struct sm_parts *parts) {
         forms && (sm->forming->fetches_alone || (parts->caches->instruction_perfect && !sm->forming->ahead));
     sm->books_later = sm->wide == 1 && !forms && !sm->params.l1_conflicts_stall;
     sm->slot_count = forms ? ISSUE_SLOTS_MAX : sm->warp_count;
-    sm->stalled_long = ~(slot_set)0; /* whoever has not begun: a fetch group of nobody does not keep priority */
+    SETS(sm)->stalled_long = ~(slot_set)0; /* whoever has not begun: a fetch group of nobody does not keep priority */
     sm->pending = ARENA_ARRAY(sm->arena, struct sm_pending, (size_t)sm->slot_count * sm->register_words);
-    sm->front = forms ? &sm_formed_groups : sm->mechanism->waiting ? &sm_paths : &sm_whole_warps;
-    sm->run = sm->front->run;
-    sm->of_any_block = forms ? ~(slot_set)0 : 0;
+    SETS(sm)->front = forms ? &sm_formed_groups : sm->mechanism->waiting ? &sm_paths : &sm_whole_warps;
+    sm->run = SETS(sm)->front->run;
+    SETS(sm)->of_any_block = forms ? ~(slot_set)0 : 0;
     sm->regroup = forms ? sm_regroup_create(sm->arena, sm->warp_count) : NULL;
     sm->waits = waits_create(sm->arena, sm->warp_count, sm->whole_warps ? 1 : LANES_MAX);
     for (unsigned w = 0; w < sm->slot_count; w++) {
-        sm->warps[w].pending = sm->pending + (size_t)w * sm->register_words;
-        sm->warps[w].ready_unit = SM_UNIT_COUNT;
+        SETS(sm)->warps[w].pending = sm->pending + (size_t)w * sm->register_words;
+        SETS(sm)->warps[w].ready_unit = SM_UNIT_COUNT;
     }
 }
 
@@ -151,7 +152,8 @@ static enum status create_caches(struct sm *sm, const struct sm_parts *parts, st
 }
 
 enum status sm_make(struct sm **out, struct arena *arena, const struct sm_parts *parts, struct report *report) {
-    struct sm *sm = arena_alloc_aligned(arena, sizeof *sm, 64);
+    struct sm_sets *sets = arena_alloc_aligned(arena, sizeof *sets, 64);
+    struct sm *sm = &sets->sm;
     const struct sm_shape *shape = parts->shape;
     sm->arena = arena, sm->shape = *shape, sm->entries = &SM_ENTRIES;
     sm->params = *parts->params, sm->params.pipeline = sm_pipeline(parts->params, parts->mechanism);

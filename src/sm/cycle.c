@@ -49,13 +49,13 @@ void sm_start_given(struct sm *sm) {
     sm->places_used++;
     sm->executor.start(sm->executor.self, number, place->block);
     const slot_set slots = set_low(sm->shape.warps_per_place) << number * sm->shape.warps_per_place;
-    for (slot_set rest = sm->used; rest; rest &= rest - 1)
-        sm->older[set_first(rest)] &= ~slots;
+    for (slot_set rest = SETS(sm)->used; rest; rest &= rest - 1)
+        SETS(sm)->older[set_first(rest)] &= ~slots;
     for (unsigned i = 0; i < sm->shape.warps_per_place; i++) {
         const unsigned w = number * sm->shape.warps_per_place + i;
         const uint32_t lanes = sm->executor.lanes(sm->executor.self, w);
         place->waiting.alive += bits_count(lanes);
-        sm->front->start(sm, w, sm->given[0].first_pc, lanes);
+        SETS(sm)->front->start(sm, w, sm->given[0].first_pc, lanes);
     }
     sm->given_count--;
     memmove(&sm->given[0], &sm->given[1], sm->given_count * sizeof sm->given[0]);
@@ -98,8 +98,8 @@ static void describe(const struct sm *sm, struct report *report) {
     unsigned shown = 0;
     char where[256];
     for (unsigned w = 0; w < sm->warp_count; w++) {
-        const struct sm_warp *warp = &sm->warps[w];
-        const bool here = sm->front->is_here(sm, w);
+        const struct sm_warp *warp = &SETS(sm)->warps[w];
+        const bool here = SETS(sm)->front->is_here(sm, w);
         if (!here || shown++ >= SHOWN)
             continue;
         if (!sm->whole_warps || warp->waits)
@@ -115,8 +115,8 @@ static void describe(const struct sm *sm, struct report *report) {
 }
 
 static struct sm_slot_view view_slot(const struct sm *sm, unsigned slot) {
-    const struct sm_warp *warp = &sm->warps[slot];
-    return (struct sm_slot_view){.used = set_has(sm->used, slot),
+    const struct sm_warp *warp = &SETS(sm)->warps[slot];
+    return (struct sm_slot_view){.used = set_has(SETS(sm)->used, slot),
                                  .pc = warp->pc,
                                  .lanes = warp->group.lanes,
                                  .threads = warp->group.threads,
@@ -124,13 +124,21 @@ static struct sm_slot_view view_slot(const struct sm *sm, unsigned slot) {
 }
 
 static void count_waits(const struct sm *sm, uint64_t waits[WAIT_COUNT]) {
-    for (slot_set rest = sm->used; rest; rest &= rest - 1)
-        waits[sm->warps[set_first(rest)].stage]++;
+    for (slot_set rest = SETS(sm)->used; rest; rest &= rest - 1)
+        waits[SETS(sm)->warps[set_first(rest)].stage]++;
+}
+
+static bool is_quiet(const struct sm *sm) {
+    for (unsigned w = 0; w < sm->slot_count; w++)
+        if (SETS(sm)->warps[w].in_flight || SETS(sm)->warps[w].fetching)
+            return false;
+    return true;
 }
 
 const struct sm_entries SM_ENTRIES = {.create = sm_make,
                                       .settle = settle,
                                       .clean = clean,
+                                      .is_quiet = is_quiet,
                                       .describe = describe,
                                       .view_slot = view_slot,
                                       .count_waits = count_waits};

@@ -10,9 +10,9 @@
 
 static inline __attribute__((always_inline)) void sm_run_events(struct sm *sm, const struct sm_front *front,
                                                                 unsigned at) {
-    const struct wheel_slot slot = sm->wheel[at];
-    sm->wheel[at] = (struct wheel_slot){0};
-    sm->wheel_bits[at / 64] &= ~(UINT64_C(1) << at % 64);
+    const struct wheel_slot slot = SETS(sm)->wheel[at];
+    SETS(sm)->wheel[at] = (struct wheel_slot){0};
+    SETS(sm)->wheel_bits[at / 64] &= ~(UINT64_C(1) << at % 64);
     sm->collectors_used -= slot.collectors;
     for (uint32_t flight = slot.write_backs; flight;) {
         const uint32_t next = sm->flights[flight - 1].next;
@@ -30,20 +30,20 @@ static inline __attribute__((always_inline)) void sm_run_events(struct sm *sm, c
 static inline uint64_t sm_next_event(const struct sm *sm, uint64_t from) {
     const uint64_t far = sm->far.count ? sm->far_next : NO_CYCLE;
     const unsigned at = (unsigned)(from % WHEEL_SLOTS);
-    const uint64_t here = sm->wheel_bits[at / 64] & UINT64_MAX << at % 64;
+    const uint64_t here = SETS(sm)->wheel_bits[at / 64] & UINT64_MAX << at % 64;
     if (here)
         return from + bits_first64(here) - at % 64;
     uint64_t any = 0;
     for (unsigned word = 0; word < WHEEL_SLOTS / 64; word++)
-        any |= sm->wheel_bits[word];
+        any |= SETS(sm)->wheel_bits[word];
     if (!any)
         return far;
     /* the words after this one, those before, at last what is left of this one */
     unsigned word = at / 64;
     do
         word = (word + 1) % (WHEEL_SLOTS / 64);
-    while (!sm->wheel_bits[word]);
-    return from + (word * 64 + bits_first64(sm->wheel_bits[word]) + WHEEL_SLOTS - at) % WHEEL_SLOTS;
+    while (!SETS(sm)->wheel_bits[word]);
+    return from + (word * 64 + bits_first64(SETS(sm)->wheel_bits[word]) + WHEEL_SLOTS - at) % WHEEL_SLOTS;
 }
 
 /* The first cycle from `from` on at which a scheduler may issue, all else unchanged. */
@@ -51,14 +51,14 @@ static inline uint64_t sm_next_issue(const struct sm *sm, uint64_t from) {
     const slot_set possible = sm_issuable(sm);
     uint64_t next = NO_CYCLE;
     for (unsigned s = 0; s < sm->params.schedulers; s++)
-        if (possible & sm->scheduler_warps[s] && sm->scheduler_busy[s] < next)
+        if (possible & SETS(sm)->scheduler_warps[s] && sm->scheduler_busy[s] < next)
             next = sm->scheduler_busy[s];
     return next > from ? next : from;
 }
 
 /* Whether this is such a cycle, as most are of a busy SM. */
 static inline bool sm_acts_now(const struct sm *sm) {
-    return sm->wants_fetch || sm->given_count || (sm->wide == 1 && sm_issuable(sm));
+    return SETS(sm)->wants_fetch || sm->given_count || (sm->wide == 1 && sm_issuable(sm));
 }
 
 /* If it does not act now, the first cycle at which it does anything without news from outside. A warp that is ready while
@@ -80,21 +80,21 @@ static inline uint64_t sm_next_own(const struct sm *sm) {
 /* To cycle `next`: nothing can issue until then, and slots are empty but for those that a warp wider than the back end
  * still fills. */
 static inline void sm_pass(struct sm *sm, uint64_t next) {
-    const slot_set ready = sm->ready;
+    const slot_set ready = SETS(sm)->ready;
     if (sm->books_later) {
-        if (!sm->empty.open) /* else nothing has changed since */
+        if (!SETS(sm)->empty.open) /* else nothing has changed since */
             sm_begin_empty(sm);
         sm->now = next;
         return;
     }
-    const bool memory = sm->front->all_at_memory(sm);
+    const bool memory = SETS(sm)->front->all_at_memory(sm);
     for (unsigned s = 0; s < sm->params.schedulers; s++) {
         uint64_t from = sm->scheduler_busy[s] > sm->now ? sm->scheduler_busy[s] : sm->now;
         from = from < next ? from : next;
         if (from > sm->now)
             sm_count_busy(sm, s, from - sm->now);
         if (next > from)
-            sm_book(sm, sm_empty(sm, s, ready & sm->scheduler_warps[s], memory), next - from);
+            sm_book(sm, sm_empty(sm, s, ready & SETS(sm)->scheduler_warps[s], memory), next - from);
     }
     sm->now = next;
 }
@@ -107,7 +107,7 @@ static inline __attribute__((always_inline)) void sm_run_cycle(struct sm *sm, co
     if (sm->far.count)
         sm_draw_near(sm);
     const unsigned at = (unsigned)(sm->now % WHEEL_SLOTS);
-    if (sm->wheel_bits[at / 64] >> at % 64 & 1)
+    if (SETS(sm)->wheel_bits[at / 64] >> at % 64 & 1)
         sm_run_events(sm, front, at);
     for (const struct packet *packet; (packet = link_arrived(sm->replies, sm->now)) != NULL;
          link_pop(sm->replies, sm->now)) {
@@ -121,7 +121,7 @@ static inline __attribute__((always_inline)) void sm_run_cycle(struct sm *sm, co
     if (sm->queue_count && !sm->lsu_blocked && sm->lsu_busy <= sm->now)
         sm_memory(sm);
     front->issue(sm);
-    if (sm->wants_fetch)
+    if (SETS(sm)->wants_fetch)
         sm_fetch(sm);
 }
 

@@ -9,16 +9,16 @@ enum { LINE_INSTRUCTIONS = 16 };
 
 /* The outcome of the warp's branch is known. Apart from the loop over cycles: most machines know it at once. */
 __attribute__((noinline)) void sm_know_outcome(struct sm *sm, unsigned warp) {
-    struct sm_warp *w = &sm->warps[warp];
+    struct sm_warp *w = &SETS(sm)->warps[warp];
     const struct sm_kept kept = sm->kept[warp];
     w->wrong_path = w->fetching = false;
     w->buffer_pc = w->pc;
     w->buffer_end = w->pc - kept.pc < kept.end - kept.pc ? kept.end : w->pc;
-    sm->front->consider(sm, warp);
+    SETS(sm)->front->consider(sm, warp);
 }
 
 void sm_fetched_wrong_path(struct sm *sm, unsigned warp) {
-    struct sm_warp *w = &sm->warps[warp];
+    struct sm_warp *w = &SETS(sm)->warps[warp];
     if (w->fetching)
         return;
     w->wrong_path = true;
@@ -45,7 +45,7 @@ static bool was_right(struct sm *sm, unsigned warp, const struct executed *execu
  * is in the buffer is of no use then; where fetch only waits, it is. */
 void sm_predict(struct sm *sm, unsigned warp, const struct executed *executed) {
     struct predictor *predictor = sm->predictor;
-    struct sm_warp *w = &sm->warps[warp];
+    struct sm_warp *w = &SETS(sm)->warps[warp];
     bool predicted = false;
     if (!predictor_branched(predictor, warp, NULL, executed, &predicted) || !sm->params.branch_cycles)
         return;
@@ -105,17 +105,17 @@ static void remember(struct sm *sm, uint32_t pc) {
 }
 
 static bool fetch_warp(struct sm *sm, unsigned warp) {
-    struct sm_warp *w = &sm->warps[warp];
+    struct sm_warp *w = &SETS(sm)->warps[warp];
     if (is_here(sm, w->pc)) {
         fetched_soon(sm, warp);
         w->fetching = true;
-        sm->wants_fetch &= ~set_of(warp);
+        SETS(sm)->wants_fetch &= ~set_of(warp);
         sm->stats.fetches++;
         return true;
     }
     if (w->wrong_path && sm->kept) { /* what a branch was predicted to go to: only the turn counts */
         w->fetching = true;
-        sm->wants_fetch &= ~set_of(warp);
+        SETS(sm)->wants_fetch &= ~set_of(warp);
         sm->stats.fetches++;
         sm->predictor->stats.vain_fetches++;
         return true;
@@ -144,14 +144,14 @@ static bool fetch_warp(struct sm *sm, unsigned warp) {
     case CACHE_BLOCKED: return false;
     }
     w->fetching = true;
-    sm->wants_fetch &= ~set_of(warp);
+    SETS(sm)->wants_fetch &= ~set_of(warp);
     sm->stats.fetches++;
     return true;
 }
 
 void sm_fetch(struct sm *sm) {
-    for (unsigned n = 0; n < sm->params.fetches_per_cycle && sm->wants_fetch; n++) {
-        const unsigned warp = set_next(sm->wants_fetch, sm->fetch_turn);
+    for (unsigned n = 0; n < sm->params.fetches_per_cycle && SETS(sm)->wants_fetch; n++) {
+        const unsigned warp = set_next(SETS(sm)->wants_fetch, sm->fetch_turn);
         if (!fetch_warp(sm, warp))
             return;
         sm->fetch_turn = warp;

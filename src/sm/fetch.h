@@ -7,7 +7,7 @@
 
 static inline __attribute__((always_inline)) void sm_fetched(struct sm *sm, const struct sm_front *front,
                                                              unsigned warp) {
-    struct sm_warp *w = &sm->warps[warp];
+    struct sm_warp *w = &SETS(sm)->warps[warp];
     if (!w->fetching) {
         if (w->wrong_path && sm->kept) /* the fetch in vain has not had its turn */
             sm_know_outcome(sm, warp);

@@ -10,12 +10,12 @@ __attribute__((noinline)) uint32_t sm_use_flight(struct sm *sm) {
 void sm_launch_memory(struct sm *sm, unsigned w, uint32_t number, const struct timed *timed,
                       const struct access *access) {
     struct flight *flight = &sm->flights[number];
-    struct sm_warp *warp = &sm->warps[w];
+    struct sm_warp *warp = &SETS(sm)->warps[w];
     flight->sent = false, flight->outstanding = 0, flight->done_cycle = 0;
     flight->place = (uint8_t)(w / sm->shape.warps_per_place);
     flight->ticket = access->kind == ACCESS_ATOMIC ? access->ticket : NO_TICKET;
     warp->memory_in_flight++;
-    sm->near |= set_of(w);
+    SETS(sm)->near |= set_of(w);
     warp->atomics_in_flight += flight->ticket != NO_TICKET;
     const bool slow = access->kind != ACCESS_NONE ? access->space != SPACE_SHARED : timed->parameter != 0;
     sm_set_pending(warp->pending, timed, slow);
@@ -69,7 +69,7 @@ void sm_end_if_done(struct sm *sm, unsigned number) {
     if (!place->used || place->waiting.alive || place->stores || place->in_flight)
         return;
     for (unsigned w = number * sm->shape.warps_per_place; w < (number + 1) * sm->shape.warps_per_place; w++)
-        if (sm->warps[w].in_flight)
+        if (SETS(sm)->warps[w].in_flight)
             return;
     place->used = false;
     sm->places_used--;

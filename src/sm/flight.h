@@ -31,7 +31,7 @@ static inline void sm_clear_pending(struct sm_pending *pending, const struct tim
 static inline uint64_t sm_read_operands(struct sm *sm, unsigned warp, const struct timed *timed) {
     if (sm->params.pipeline == SM_ONE_CYCLE)
         return sm->now;
-    const unsigned banks = sm->params.register_banks, shift = sm->warps[warp].bank;
+    const unsigned banks = sm->params.register_banks, shift = SETS(sm)->warps[warp].bank;
     uint64_t last = sm->now, turn = sm->now;
     unsigned left = sm->params.collector_reads;
     for (unsigned i = 0; i < timed->src_count; i++) {
@@ -88,14 +88,14 @@ static inline void sm_launch_flight(struct sm *sm, unsigned w, uint32_t pc, cons
     struct flight *flight = &sm->flights[number];
     sm->free_flight = sm_next_flight(sm, number);
     flight->pc = pc, flight->warp = (uint8_t)w;
-    sm->warps[w].in_flight++;
+    SETS(sm)->warps[w].in_flight++;
     sm->progress[w] += timed->order == ORDER_PROGRESS;
     const enum sm_unit unit = timed->unit;
     if (unit == SM_UNIT_MEMORY) {
         sm_launch_memory(sm, w, number, timed, access);
         return;
     }
-    sm_set_pending(sm->warps[w].pending, timed, false);
+    sm_set_pending(SETS(sm)->warps[w].pending, timed, false);
     if (sm->params.pipeline == SM_ONE_CYCLE) {
         sm_write_back_at(sm, sm->now + sm->wide, number);
         return;

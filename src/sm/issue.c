@@ -9,18 +9,20 @@ void sm_count_divergence(struct sm *sm, const struct executed *executed) {
 }
 
 void sm_end_empty(struct sm *sm) {
-    if (!sm->empty.open)
+    if (!SETS(sm)->empty.open)
         return;
     for (unsigned s = 0; s < sm->params.schedulers; s++)
-        sm_book(sm, sm->empty.to[s], sm->now - sm->empty.since);
-    sm->empty.open = false;
+        sm_book(sm, SETS(sm)->empty.to[s], sm->now - SETS(sm)->empty.since);
+    SETS(sm)->empty.open = false;
 }
 
 void sm_begin_empty(struct sm *sm) {
     sm_end_empty(sm);
-    sm->empty.open = true, sm->empty.since = sm->now, sm->empty.no_flight = sm->free_flight == NO_FLIGHT;
-    sm->empty.used = sm->used, sm->empty.ready = sm->ready, sm->empty.stalled_long = sm->stalled_long;
-    const bool memory = sm->front->all_at_memory(sm);
+    SETS(sm)->empty.open = true, SETS(sm)->empty.since = sm->now,
+    SETS(sm)->empty.no_flight = sm->free_flight == NO_FLIGHT;
+    SETS(sm)->empty.used = SETS(sm)->used, SETS(sm)->empty.ready = SETS(sm)->ready,
+    SETS(sm)->empty.stalled_long = SETS(sm)->stalled_long;
+    const bool memory = SETS(sm)->front->all_at_memory(sm);
     for (unsigned s = 0; s < sm->params.schedulers; s++)
-        sm->empty.to[s] = sm_empty(sm, s, sm->ready & sm->scheduler_warps[s], memory);
+        SETS(sm)->empty.to[s] = sm_empty(sm, s, SETS(sm)->ready & SETS(sm)->scheduler_warps[s], memory);
 }

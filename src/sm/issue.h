@@ -11,10 +11,10 @@ typedef unsigned sm_issue_one(struct sm *sm, unsigned scheduler, slot_set possib
 
 /* The slot that issues: its policy's choice; SCHEDULER_NONE, and the slot is booked: none. */
 static inline unsigned sm_pick(struct sm *sm, unsigned scheduler, slot_set possible) {
-    sm->view.ready = possible, sm->view.stalled = sm->stalled_long;
+    SETS(sm)->view.ready = possible, SETS(sm)->view.stalled = SETS(sm)->stalled_long;
     if (sm->sees_memory)
         sm_see_memory(sm);
-    const unsigned slot = sm->scheduler->pick(sm->schedulers[scheduler], &sm->view);
+    const unsigned slot = SETS(sm)->scheduler->pick(sm->schedulers[scheduler], &SETS(sm)->view);
     if (slot == SCHEDULER_NONE)
         sm_book_none(sm, possible);
     return slot;
@@ -27,33 +27,34 @@ static inline void sm_look_again(struct sm *sm, const struct sm_front *front, sl
 
 /* The ready warps whose unit has no room; the others wait for their turn. */
 static void set_blocked(struct sm *sm, slot_set blocked) {
-    for (slot_set rest = (blocked ^ sm->unit_blocked) & sm->ready; rest; rest &= rest - 1) {
+    for (slot_set rest = (blocked ^ SETS(sm)->unit_blocked) & SETS(sm)->ready; rest; rest &= rest - 1) {
         const unsigned w = set_first(rest);
         sm_set_wait(sm, w, set_has(blocked, w) ? WAIT_UNIT : WAIT_TURN);
     }
-    sm->unit_blocked = blocked;
+    SETS(sm)->unit_blocked = blocked;
 }
 
 /* Nothing issued in the cycle before, and the sets of warps are as they were then. */
 static inline bool stays_empty(const struct sm *sm) {
-    return sm->empty.open && sm->empty.used == sm->used && sm->empty.ready == sm->ready &&
-           sm->empty.stalled_long == sm->stalled_long && sm->empty.no_flight == (sm->free_flight == NO_FLIGHT);
+    return SETS(sm)->empty.open && SETS(sm)->empty.used == SETS(sm)->used && SETS(sm)->empty.ready == SETS(sm)->ready &&
+           SETS(sm)->empty.stalled_long == SETS(sm)->stalled_long &&
+           SETS(sm)->empty.no_flight == (sm->free_flight == NO_FLIGHT);
 }
 
 /* Each scheduler has its turn, in which one of its slots issues by `one`: as sm_front.issue, which calls this. In a header so that
  * every front end has the loop with its own issue in it. */
 static inline __attribute__((always_inline)) void sm_issue_each(struct sm *sm, const struct sm_front *front,
                                                                 sm_issue_one *one) {
-    const slot_set ready = sm->ready, blocked = sm_without_room(sm);
+    const slot_set ready = SETS(sm)->ready, blocked = sm_without_room(sm);
     slot_set possible = ready & ~blocked;
-    if (blocked != sm->unit_blocked)
+    if (blocked != SETS(sm)->unit_blocked)
         set_blocked(sm, blocked);
     if (sm->books_later && !possible) {
         if (!stays_empty(sm))
             sm_begin_empty(sm);
         return;
     }
-    if (sm->empty.open)
+    if (SETS(sm)->empty.open)
         sm_end_empty(sm);
     /* each scheduler is the first to ask for room in its turn */
     unsigned s = (unsigned)(sm->now % sm->params.schedulers);
@@ -62,7 +63,7 @@ static inline __attribute__((always_inline)) void sm_issue_each(struct sm *sm, c
             sm_count_busy(sm, s, 1);
             continue;
         }
-        const slot_set mine = sm->scheduler_warps[s];
+        const slot_set mine = SETS(sm)->scheduler_warps[s];
         if (!(possible & mine)) {
             sm_book(sm, sm_empty(sm, s, ready & mine, front->all_at_memory(sm)), 1);
             continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stages once more, for SMs of more than 64 warps: sets of slots are of 128 bits (sm/slot_set.h). Compiled with SM_MANY
- * and not optimised across files: others see such an SM only through what stands first in struct sm, and its entries. */
+/* The stages once more, for SMs of more than 64 warps: sets of slots are of 128 bits, and what has them in it has other names
+ * (sm/slot_set.h). Others see such an SM as every other, by struct sm and its entries. */
 #include "sm/create.c"
 #include "sm/cycle.c"
 #include "sm/enqueue.c"

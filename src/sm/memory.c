@@ -53,15 +53,16 @@ void sm_looked_up(struct sm *sm, uint32_t number, uint32_t lanes) {
         sm->places[flight->place].in_flight += bits_count(apart);
         flight->outstanding = 0;
     }
-    if (lanes && sm->warps[w].group.asks) /* else it is being issued and is looked at after that, or has gone on */
-        sm->front->update(sm, w);
+    if (lanes &&
+        SETS(sm)->warps[w].group.asks) /* else it is being issued and is looked at after that, or has gone on */
+        SETS(sm)->front->update(sm, w);
 }
 
 static void arrive_apart(struct sm *sm, unsigned w, uint32_t lanes) {
     const unsigned place = w / sm->shape.warps_per_place;
     sm->places[place].in_flight -= bits_count(lanes);
     if (sm->mechanism->slipping->arrived(sm->control, w, lanes))
-        sm->front->update(sm, w);
+        SETS(sm)->front->update(sm, w);
 }
 
 void sm_arrive_apart(struct sm *sm, uint32_t number) {
@@ -151,7 +152,7 @@ static __attribute__((noinline)) bool pass_l1(struct sm *sm, struct queued *entr
  * L1 may hold what the L2 does not have yet, or lanes wait for their own data. */
 static inline bool passes_by(const struct sm *sm, const struct queued *entry) {
     const unsigned w = sm->flights[entry->flight].warp;
-    return sm->bypass && entry->kind == ACCESS_LOAD && w < SET_SLOTS && set_has(sm->bypass, w) &&
+    return SETS(sm)->bypass && entry->kind == ACCESS_LOAD && w < SET_SLOTS && set_has(SETS(sm)->bypass, w) &&
            !sm->l1_keeps_writes && !sm->loads_return_apart && !sm->slips && !sm->l2;
 }
 
@@ -335,7 +336,7 @@ void sm_memory(struct sm *sm) {
             cache_expect_set(sm->l1, entry->address[entry->next + EXPECT_SETS]);
             cache_expect_line(sm->l1, entry->address[entry->next + EXPECT_LINES]);
         }
-        if (!(sm->hears || sm->bypass ? transact_watched(sm, entry) : transact(sm, entry, false))) {
+        if (!(sm->hears || SETS(sm)->bypass ? transact_watched(sm, entry) : transact(sm, entry, false))) {
             sm->lsu_blocked = true;
             return;
         }
@@ -349,7 +350,7 @@ void sm_memory(struct sm *sm) {
     if (lanes)
         sm_looked_up(sm, number, lanes);
     if (flight->warp != FETCHES)
-        sm->near &= ~((slot_set)(flight->outstanding != 0) << flight->warp);
+        SETS(sm)->near &= ~((slot_set)(flight->outstanding != 0) << flight->warp);
     complete_if_done(sm, number);
 }
 
@@ -358,11 +359,11 @@ void sm_acknowledge(struct sm *sm, unsigned number) {
     if (--place->stores)
         return;
     const slot_set all = set_low(sm->shape.warps_per_place);
-    const slot_set slots = sm->of_any_block | all << number * sm->shape.warps_per_place;
-    for (slot_set rest = slots & sm->used; rest; rest &= rest - 1) {
+    const slot_set slots = SETS(sm)->of_any_block | all << number * sm->shape.warps_per_place;
+    for (slot_set rest = slots & SETS(sm)->used; rest; rest &= rest - 1) {
         const unsigned w = set_first(rest);
-        if (sm->warps[w].stage == WAIT_MEMORY)
-            sm->front->consider(sm, w); /* fences wait for this */
+        if (SETS(sm)->warps[w].stage == WAIT_MEMORY)
+            SETS(sm)->front->consider(sm, w); /* fences wait for this */
     }
     sm_end_if_done(sm, number);
 }

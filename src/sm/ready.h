@@ -7,7 +7,7 @@
 
 /* The books of its present wait are closed where another begins. */
 static inline void sm_set_wait(struct sm *sm, unsigned w, enum sm_wait wait) {
-    struct sm_warp *warp = &sm->warps[w];
+    struct sm_warp *warp = &SETS(sm)->warps[w];
     if (warp->stage == wait)
         return;
     const uint64_t cycle = sm->now > warp->since ? sm->now : warp->since;
@@ -17,21 +17,21 @@ static inline void sm_set_wait(struct sm *sm, unsigned w, enum sm_wait wait) {
 }
 
 static inline void sm_clear_ready(struct sm *sm, unsigned w) {
-    struct sm_warp *warp = &sm->warps[w];
+    struct sm_warp *warp = &SETS(sm)->warps[w];
     if (warp->ready_unit == SM_UNIT_COUNT)
         return;
-    sm->ready &= ~set_of(w);
-    sm->ready_for[warp->ready_unit] &= ~set_of(w);
+    SETS(sm)->ready &= ~set_of(w);
+    SETS(sm)->ready_for[warp->ready_unit] &= ~set_of(w);
     warp->ready_unit = SM_UNIT_COUNT;
 }
 
 static inline void sm_set_ready(struct sm *sm, unsigned w, unsigned unit) {
-    struct sm_warp *warp = &sm->warps[w];
+    struct sm_warp *warp = &SETS(sm)->warps[w];
     if (warp->ready_unit == unit)
         return;
     sm_clear_ready(sm, w);
-    sm->ready |= set_of(w);
-    sm->ready_for[unit] |= set_of(w);
+    SETS(sm)->ready |= set_of(w);
+    SETS(sm)->ready_for[unit] |= set_of(w);
     warp->ready_unit = (uint8_t)unit;
 }
 
@@ -43,16 +43,16 @@ static inline void sm_join_sets(struct sm *sm, unsigned w, enum sm_wait wait, un
     else
         sm_clear_ready(sm, w);
     if (wait == WAIT_MEMORY)
-        sm->stalled_long |= bit;
+        SETS(sm)->stalled_long |= bit;
     else
-        sm->stalled_long &= ~bit;
-    if (wait == WAIT_FETCH && !sm->warps[w].fetching)
-        sm->wants_fetch |= bit;
+        SETS(sm)->stalled_long &= ~bit;
+    if (wait == WAIT_FETCH && !SETS(sm)->warps[w].fetching)
+        SETS(sm)->wants_fetch |= bit;
 }
 
 /* Whether memory must be quiet before the instruction: fences wait for everything, accesses for the warp's own atomics. */
 static inline bool sm_waits_for_order(const struct sm *sm, unsigned w, const struct timed *timed) {
-    const struct sm_warp *warp = &sm->warps[w];
+    const struct sm_warp *warp = &SETS(sm)->warps[w];
     if (timed->order == ORDER_FENCE)
         return warp->memory_in_flight || sm->places[w / sm->shape.warps_per_place].stores;
     return timed->order == ORDER_AFTER_ATOMICS && warp->atomics_in_flight;
@@ -74,7 +74,7 @@ static inline enum sm_wait sm_find_hazard(const struct sm_pending *pending, cons
 
 /* What holds back an instruction that has been fetched; WAIT_TURN: nothing of its own. */
 static inline enum sm_wait sm_find_wait(const struct sm *sm, unsigned w, const struct timed *timed) {
-    const struct sm_warp *warp = &sm->warps[w];
+    const struct sm_warp *warp = &SETS(sm)->warps[w];
     if (sm->params.pipeline != SM_SCOREBOARD && warp->in_flight)
         return sm->params.memory_in_flight ? sm_find_wait_beside(sm, w, timed)
                : warp->memory_in_flight    ? WAIT_MEMORY

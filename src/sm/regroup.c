@@ -55,21 +55,21 @@ static unsigned place_of(const struct sm *sm, const struct group *group) {
 
 /* A slot whose threads are still out: what it goes on with is fetched meanwhile, but not while they are at a barrier. */
 static void consider_held(struct sm *sm, unsigned w) {
-    struct sm_warp *warp = &sm->warps[w];
+    struct sm_warp *warp = &SETS(sm)->warps[w];
     const uint32_t passed = warp->pc - warp->buffer_pc;
     const bool here = passed < warp->buffer_end - warp->buffer_pc || warp->held == WAIT_BARRIER;
     if (!here)
         warp->buffer_pc = warp->buffer_end = warp->pc;
     sm_join_sets(sm, w, here ? warp->held : WAIT_FETCH, SM_UNIT_SP);
     if (warp->held != WAIT_REGISTER)
-        sm->stalled_long |= set_of(w);
+        SETS(sm)->stalled_long |= set_of(w);
     sm_set_wait(sm, w, here ? warp->held : WAIT_FETCH);
 }
 
 /* The group in a slot: whoever is in it has no instruction in flight, so that no register is waited for. */
 static void consider_formed(struct sm *sm, unsigned slot) {
-    struct sm_warp *warp = &sm->warps[slot];
-    if (!set_has(sm->used, slot))
+    struct sm_warp *warp = &SETS(sm)->warps[slot];
+    if (!set_has(SETS(sm)->used, slot))
         return;
     if (warp->waits) {
         consider_held(sm, slot);
@@ -95,9 +95,9 @@ static uint8_t first_bank(const struct sm *sm, const struct sm_warp *warp) {
 
 /* The group in a slot of a mechanism that dissolves them: another, a grown one, or none. */
 static void update_formed(struct sm *sm, unsigned slot) {
-    struct sm_warp *warp = &sm->warps[slot];
+    struct sm_warp *warp = &SETS(sm)->warps[slot];
     const slot_set bit = set_of(slot);
-    sm->wants_fetch &= ~bit;
+    SETS(sm)->wants_fetch &= ~bit;
     warp->waits = !sm->mechanism->offer(sm->control, slot, &warp->group);
     if (warp->waits) {
         bool memory = false;
@@ -106,12 +106,12 @@ static void update_formed(struct sm *sm, unsigned slot) {
     }
     if (warp->group.pc == NO_PC) {
         sm_clear_ready(sm, slot);
-        sm->used &= ~bit;
-        sm->stalled_long |= bit;
+        SETS(sm)->used &= ~bit;
+        SETS(sm)->stalled_long |= bit;
         return;
     }
-    if (!(sm->used & bit)) {
-        sm->used |= bit;
+    if (!(SETS(sm)->used & bit)) {
+        SETS(sm)->used |= bit;
         warp->since = sm->now > warp->since ? sm->now : warp->since;
         warp->stage = WAIT_FETCH;
         warp->pc = warp->group.pc;
@@ -182,7 +182,7 @@ static void stay(struct sm *sm, uint32_t number, uint32_t lanes) {
     struct regroup *regroup = sm->regroup;
     const unsigned slot = sm->flights[number].warp;
     regroup->stays[number] = lanes;
-    sm->warps[slot].at_barrier += bits_count(lanes);
+    SETS(sm)->warps[slot].at_barrier += bits_count(lanes);
     for (BITS_EACH(lane, lanes)) {
         const unsigned thread = regroup->threads[number][lane];
         regroup->barrier_flight[thread] = (uint16_t)(number + 1);
@@ -214,7 +214,7 @@ static slot_set go_on_threads(struct sm *sm, unsigned warp, uint32_t lanes) {
         return sm->forming->returned(sm->control, threads, lanes);
     for (BITS_EACH(lane, lanes)) {
         const unsigned thread = threads[lane], slot = regroup->barrier_slot[thread];
-        if (--sm->warps[slot].at_barrier == 0)
+        if (--SETS(sm)->warps[slot].at_barrier == 0)
             changed |= set_of(slot);
         if (regroup->barrier_flight[thread])
             return_with_flight(sm, thread);
@@ -286,7 +286,7 @@ static slot_set issue_group(struct sm *sm, unsigned slot, const struct group *gr
     sm->regroup->at_memory += slow ? bits_count(going) : 0;
     if (sm->regroup->issued_pc[slot] != group->pc) { /* else one more group of the same instruction */
         const slot_set bit = set_of(slot);
-        sm->near = slow ? sm->near | bit : sm->near & ~bit;
+        SETS(sm)->near = slow ? SETS(sm)->near | bit : SETS(sm)->near & ~bit;
         sm->progress[slot] += sm->timed[group->pc].order == ORDER_PROGRESS;
         sm->regroup->issued_pc[slot] = group->pc;
     }
@@ -335,7 +335,7 @@ static unsigned issue_formed_one(struct sm *sm, unsigned scheduler, slot_set pos
     const unsigned slot = pick_slot(sm, scheduler, possible);
     if (slot == SCHEDULER_NONE)
         return 0;
-    struct sm_warp *warp = &sm->warps[slot];
+    struct sm_warp *warp = &SETS(sm)->warps[slot];
     struct bundle bundle = {.turns = sm->forming->turns ? sm->forming->turns(sm->control, slot) : 1};
     struct group group = warp->group;
     slot_set changed = set_of(slot);
@@ -353,7 +353,7 @@ static unsigned issue_formed_one(struct sm *sm, unsigned scheduler, slot_set pos
         warp->buffer_end = warp->buffer_pc;
     sm_look_again(sm, &sm_formed_groups, changed);
     if (!bundle.lanes) {
-        sm_book(sm, sm_stall(sm, &sm->warps[set_first(possible)], SM_UNIT_MEMORY), 1);
+        sm_book(sm, sm_stall(sm, &SETS(sm)->warps[set_first(possible)], SM_UNIT_MEMORY), 1);
         return 0;
     }
     sm->scheduler_class[scheduler] = sm_width_class(sm, bits_count(bundle.lanes));

@@ -16,6 +16,13 @@ static inline unsigned set_first(slot_set set) {
 #define SM_STAGE static /* of the functions that stages share: each copy has its own */
 #define SM_TABLE static
 #define SCHEDULER_NAME(id) scheduler_many_##id
+/* What has sets in it is another type, and has another name. */
+#define sm_sets sm_sets_many
+#define sm_front sm_front_many
+#define wheel_slot wheel_slot_many
+#define scheduler_view scheduler_view_many
+#define scheduler_shape scheduler_shape_many
+#define scheduler_ops scheduler_ops_many
 #define scheduler_find scheduler_many_find
 #define scheduler_at scheduler_many_at
 #else

@@ -111,10 +111,7 @@ bool sm_is_stuck(const struct sm *sm) {
     for (unsigned i = 0; i < sm->shape.places; i++)
         if (sm->places[i].used && (sm->places[i].stores || sm->places[i].in_flight))
             return false;
-    for (unsigned w = 0; w < sm->slot_count; w++)
-        if (sm->warps[w].in_flight || sm->warps[w].fetching)
-            return false;
-    return true;
+    return sm->entries->is_quiet(sm);
 }
 
 bool sm_faulted(const struct sm *sm, uint64_t *cycle, unsigned *warp) {
@@ -171,7 +168,7 @@ void sm_add_own_statistics(const struct sm *sm, enum own_part which, void *sum) 
     case OWN_SCHEDULER:
         for (unsigned s = 0; s < sm->params.schedulers; s++)
             if (sm->schedulers[s])
-                stat_merge(sum, sm->scheduler->own.statistics(sm->schedulers[s]), sm->scheduler->own.stats);
+                stat_merge(sum, sm->scheduler_own->statistics(sm->schedulers[s]), sm->scheduler_own->stats);
         break;
     case OWN_PREDICTOR: predictor_add_own_statistics(sm->predictor, sum); break;
     case OWN_L1_POLICY: cache_add_policy_statistics(sm->l1, sum); break;

@@ -157,7 +157,6 @@ struct sm {
     const struct divergence_ops *mechanism;
     const struct divergence_forming *forming; /* its own; NULL: warps keep their slots */
     void *control;
-    const struct sm_front *front;
     struct regroup *regroup; /* of formed groups */
     bool whole_warps;        /* warps wait for others as a whole */
     bool loads_return_apart; /* threads come back with their own data */
@@ -205,7 +204,7 @@ struct sm {
     uint8_t slot_places[WARPS_MAX]; /* for schedulers that tell blocks apart */
     uint32_t progress[WARPS_MAX];   /* by slot: the register that `progress` counts up */
     void *schedulers[SCHEDULERS_MAX];
-    const struct scheduler_ops *scheduler;
+    const struct own *scheduler_own;         /* of their policy */
     bool sees_memory;                        /* it asks what ready warps want of memory */
     uint32_t hears;                          /* kinds of events that it hears of, a bit each */
     unsigned blocks_most[SCHEDULERS_MAX];    /* that each of them allows */
@@ -250,8 +249,12 @@ struct sm {
     struct sm_inst_stats *inst_stats;
     struct sm_histograms *histograms;
     uint64_t divergent_branches, *divergent, threads;
+};
 
-    /* What follows is larger in sm/many.c; what stands before is the same there, and sm.c reads it of either. */
+/* The same with its sets of slots, which the stages know: in sm/many.c they are wider, and the struct has another name (slot_set.h). */
+struct sm_sets {
+    struct sm sm;
+    const struct sm_front *front;
     struct sm_warp warps[SET_SLOTS];
     slot_set used, wants_fetch, stalled_long; /* warps */
     slot_set ready;                           /* warps that lack nothing but a unit, a queue or their turn */
@@ -261,6 +264,7 @@ struct sm {
     slot_set unit_blocked; /* warps that are ready but whose unit has no room, booked as waiting for it */
     slot_set of_any_block; /* slots that hold threads of one block, then of another */
     slot_set older[SET_SLOTS];
+    const struct scheduler_ops *scheduler;
     struct scheduler_view view; /* what schedulers are shown */
     slot_set scheduler_warps[SCHEDULERS_MAX];
     /* Cycles from `since` on in which no scheduler issued, while the sets of warps were these: booked when they end. Only
@@ -275,6 +279,7 @@ struct sm {
     struct wheel_slot wheel[WHEEL_SLOTS];
     uint64_t wheel_bits[WHEEL_SLOTS / 64];
 };
+#define SETS(sm) ((struct sm_sets *)(sm)) /* of an SM that this copy of the stages made; const or not */
 
 /* How what stands in slots is found, issued and brought back: chosen once, when the SM is made. */
 struct sm_front {
@@ -304,12 +309,13 @@ struct sm_front {
 /* Warps that keep their slots and wait as a whole; whose lanes wait on their own; groups that form anew. */
 SM_TABLE const struct sm_front sm_whole_warps, sm_paths, sm_formed_groups;
 
-/* What is called from outside and knows sets of slots, of cycle.c and of many.c: sm_create, sm_settle, sm_clean, sm_describe, sm_view_slot, sm_count_waits. */
+/* What is called from outside and knows sets of slots, of cycle.c and of many.c: sm_create, sm_settle, sm_clean, sm_describe, sm_is_stuck, sm_view_slot, sm_count_waits. */
 struct sm_entries {
     enum status (*create)(struct sm **out, struct arena *arena, const struct sm_parts *parts, struct report *report);
     void (*settle)(struct sm *sm, uint64_t cycle);
     void (*describe)(const struct sm *sm, struct report *report);
     bool (*clean)(struct sm *sm, bool l1, bool l2);
+    bool (*is_quiet)(const struct sm *sm); /* no slot has anything in flight */
     struct sm_slot_view (*view_slot)(const struct sm *sm, unsigned slot);
     void (*count_waits)(const struct sm *sm, uint64_t waits[WAIT_COUNT]);
 };
@@ -462,10 +468,10 @@ enum { UNIT_BITS = 8 };
 static inline slot_set sm_without_room(const struct sm *sm) {
     const uint64_t full = (sm->collectors_used + sm->collector_bias) & UNIT_ONES << (UNIT_BITS - 1);
     if (sm->free_flight == NO_FLIGHT || full & sm->holding)
-        return sm->ready;
+        return SETS(sm)->ready;
     slot_set blocked = 0;
     for (uint64_t rest = full; rest; rest &= rest - 1)
-        blocked |= sm->ready_for[bits_first64(rest) / UNIT_BITS];
+        blocked |= SETS(sm)->ready_for[bits_first64(rest) / UNIT_BITS];
     return blocked;
 }
 /* Warp-level operations that were waited for go when the last of their lanes has come, several at once if need be: those
@@ -476,7 +482,9 @@ static inline bool sm_takes(const struct sm *sm, uint32_t pc) {
 }
 
 /* Warps that could issue, were their scheduler free. */
-static inline slot_set sm_issuable(const struct sm *sm) { return sm->ready ? sm->ready & ~sm_without_room(sm) : 0; }
+static inline slot_set sm_issuable(const struct sm *sm) {
+    return SETS(sm)->ready ? SETS(sm)->ready & ~sm_without_room(sm) : 0;
+}
 
 /* Messages that may be sent down now. Where data that arrive may push out a dirty line, room for as many write-backs as
  * there are fetches on their way is kept, and for that of one more fetch. An L2 of its own keeps it in its queue. */

@@ -7,7 +7,7 @@ _Static_assert((int)SCHEDULER_NOBODY == (int)CACHE_NOBODY, "owners of lines are 
 /* A warp belongs to one scheduler, which alone hears of it. */
 __attribute__((noinline, cold)) void sm_tell(struct sm *sm, const struct scheduler_event *event) {
     if (sm_hears(sm, event->kind))
-        sm->scheduler->heard(sm->schedulers[event->warp % sm->params.schedulers], event);
+        SETS(sm)->scheduler->heard(sm->schedulers[event->warp % sm->params.schedulers], event);
 }
 
 __attribute__((noinline, cold)) void sm_tell_issue(struct sm *sm, unsigned slot, const struct group *group,
@@ -26,11 +26,11 @@ __attribute__((noinline, cold)) void sm_tell_issue(struct sm *sm, unsigned slot,
 
 /* Ready slots whose next instruction goes to global or local memory. */
 __attribute__((noinline, cold)) void sm_see_memory(struct sm *sm) {
-    struct scheduler_view *view = &sm->view;
+    struct scheduler_view *view = &SETS(sm)->view;
     view->loads = view->stores = 0;
     for (slot_set rest = view->ready; rest; rest &= rest - 1) {
         const unsigned slot = set_first(rest);
-        const struct inst *inst = &sm->module->code[sm->warps[slot].pc];
+        const struct inst *inst = &sm->module->code[SETS(sm)->warps[slot].pc];
         if (!divergence_is_global(inst))
             continue;
         const bool stores = inst->op == OP_ST || inst->op == OP_ST_SNOOP;
@@ -42,7 +42,7 @@ __attribute__((noinline, cold)) void sm_see_memory(struct sm *sm) {
 
 /* The scheduler has to say so again in the next cycle. */
 __attribute__((noinline, cold)) void sm_book_none(struct sm *sm, slot_set possible) {
-    const struct sm_warp *warp = &sm->warps[sm_oldest(sm, possible)];
+    const struct sm_warp *warp = &SETS(sm)->warps[sm_oldest(sm, possible)];
     sm_book(sm, (struct booking){warp->pc, SLOT_STALL + (unsigned)SM_STALL_SCHEDULER}, 1);
 }
 

@@ -16,7 +16,7 @@ struct sm_waiter {
 static void hold(void *owner, unsigned warp, uint32_t pc, uint32_t lanes) {
     struct sm *sm = ((struct sm_waiter *)owner)->sm;
     sm->at_others += bits_count(lanes);
-    sm->front->hold(sm, warp, pc, lanes);
+    SETS(sm)->front->hold(sm, warp, pc, lanes);
 }
 
 static void let_go(void *owner, unsigned warp, const struct waiting *those, const struct barrier_result *result) {
@@ -24,7 +24,7 @@ static void let_go(void *owner, unsigned warp, const struct waiting *those, cons
     struct sm *sm = waiter->sm;
     sm->executor.barrier_result(sm->executor.self, warp, those->pc, those->lanes, result);
     sm->at_others -= bits_count(those->lanes);
-    waiter->changed |= sm->front->go_on(sm, warp, those->lanes);
+    waiter->changed |= SETS(sm)->front->go_on(sm, warp, those->lanes);
 }
 
 static uint32_t alive(const void *owner, unsigned warp) {
@@ -51,7 +51,7 @@ static bool execute(void *owner, unsigned warp, const struct group *group, uint3
         return false;
     }
     sm->at_others -= bits_count(group->lanes);
-    waiter->changed |= sm->front->launch(sm, waiter->slot, warp, group, &access, waiter->bundle);
+    waiter->changed |= SETS(sm)->front->launch(sm, waiter->slot, warp, group, &access, waiter->bundle);
     return true;
 }
 

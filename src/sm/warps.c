@@ -13,7 +13,7 @@
 /* pipeline.memory_in_flight: a warp without a scoreboard goes on beside its loads and stores. */
 __attribute__((noinline, cold)) enum sm_wait sm_find_wait_beside(const struct sm *sm, unsigned w,
                                                                  const struct timed *timed) {
-    const struct sm_warp *warp = &sm->warps[w];
+    const struct sm_warp *warp = &SETS(sm)->warps[w];
     const uint32_t most = sm->params.memory_in_flight;
     if (warp->group.asks)
         return WAIT_MEMORY;
@@ -28,8 +28,8 @@ __attribute__((noinline, cold)) enum sm_wait sm_find_wait_beside(const struct sm
 
 /* Apart from a cycle's events, which are inlined in the loop over cycles. */
 static __attribute__((noinline)) void consider_warp(struct sm *sm, unsigned w) {
-    struct sm_warp *warp = &sm->warps[w];
-    if (!(set_has(sm->used, w)))
+    struct sm_warp *warp = &SETS(sm)->warps[w];
+    if (!(set_has(SETS(sm)->used, w)))
         return;
     if (warp->waits || !warp->group.lanes)
         return;
@@ -49,7 +49,7 @@ static __attribute__((noinline)) void consider_warp(struct sm *sm, unsigned w) {
 }
 
 static inline __attribute__((always_inline)) void consider_fetched(struct sm *sm, unsigned w) {
-    struct sm_warp *warp = &sm->warps[w];
+    struct sm_warp *warp = &SETS(sm)->warps[w];
     if (warp->stage != WAIT_FETCH) {
         consider_warp(sm, w);
         return;
@@ -59,26 +59,26 @@ static inline __attribute__((always_inline)) void consider_fetched(struct sm *sm
     if (wait == WAIT_TURN)
         sm_set_ready(sm, w, timed->unit);
     else if (wait == WAIT_MEMORY)
-        sm->stalled_long |= set_of(w);
+        SETS(sm)->stalled_long |= set_of(w);
     sm_set_wait(sm, w, wait);
 }
 
 static void update_warp(struct sm *sm, unsigned w) {
-    struct sm_warp *warp = &sm->warps[w];
+    struct sm_warp *warp = &SETS(sm)->warps[w];
     const slot_set bit = set_of(w);
-    sm->wants_fetch &= ~bit;
-    if (!(sm->used & bit) || warp->waits) {
+    SETS(sm)->wants_fetch &= ~bit;
+    if (!(SETS(sm)->used & bit) || warp->waits) {
         sm_clear_ready(sm, w);
-        sm->stalled_long |= bit;
-        sm->near &= ~bit;
-        if (sm->used & bit)
+        SETS(sm)->stalled_long |= bit;
+        SETS(sm)->near &= ~bit;
+        if (SETS(sm)->used & bit)
             sm_set_wait(sm, w, WAIT_BARRIER);
         return;
     }
     const uint32_t lanes = warp->group.lanes;
     if (!sm->mechanism->offer(sm->control, w, &warp->group)) {
         sm_clear_ready(sm, w);
-        sm->stalled_long |= bit;
+        SETS(sm)->stalled_long |= bit;
         if (sm->slips) { /* its lanes wait for data by themselves */
             sm_set_wait(sm, w, WAIT_MEMORY);
             warp->group.lanes = 0;
@@ -112,33 +112,33 @@ static inline void go_on(struct sm *sm, unsigned w, struct sm_warp *warp, uint32
         const struct timed *timed = &sm->timed[pc];
         warp->stage = (uint8_t)sm_find_wait(sm, w, timed);
         if (warp->stage == WAIT_TURN) {
-            sm->ready_for[warp->ready_unit] &= ~bit;
-            sm->ready_for[timed->unit] |= bit;
+            SETS(sm)->ready_for[warp->ready_unit] &= ~bit;
+            SETS(sm)->ready_for[timed->unit] |= bit;
             warp->ready_unit = timed->unit;
             return;
         }
         if (warp->stage == WAIT_MEMORY)
-            sm->stalled_long |= bit;
+            SETS(sm)->stalled_long |= bit;
     } else if (!warp->fetching)
-        sm->wants_fetch |= bit;
+        SETS(sm)->wants_fetch |= bit;
     sm_clear_ready(sm, w);
 }
 
 static void start_warp(struct sm *sm, unsigned w, uint32_t pc, uint32_t lanes) {
-    sm->warps[w] = (struct sm_warp){.pc = pc,
-                                    .buffer_pc = pc,
-                                    .buffer_end = pc,
-                                    .since = sm->now,
-                                    .stage = WAIT_FETCH,
-                                    .ready_unit = SM_UNIT_COUNT,
-                                    .bank = (uint8_t)(w % sm->params.register_banks)};
-    sm->warps[w].pending = sm->pending + (size_t)w * sm->register_words;
+    SETS(sm)->warps[w] = (struct sm_warp){.pc = pc,
+                                          .buffer_pc = pc,
+                                          .buffer_end = pc,
+                                          .since = sm->now,
+                                          .stage = WAIT_FETCH,
+                                          .ready_unit = SM_UNIT_COUNT,
+                                          .bank = (uint8_t)(w % sm->params.register_banks)};
+    SETS(sm)->warps[w].pending = sm->pending + (size_t)w * sm->register_words;
     sm->slot_places[w] = (uint8_t)(w / sm->shape.warps_per_place);
     sm->progress[w] = 0;
-    memset(sm->warps[w].pending, 0, sm->register_words * sizeof *sm->pending);
+    memset(SETS(sm)->warps[w].pending, 0, sm->register_words * sizeof *sm->pending);
     sm->mechanism->start(sm->control, w, pc, lanes);
-    sm->older[w] = sm->used;
-    sm->used |= set_of(w);
+    SETS(sm)->older[w] = SETS(sm)->used;
+    SETS(sm)->used |= set_of(w);
     if (sm_hears(sm, SCHEDULER_STARTED))
         sm_tell(sm, &(struct scheduler_event){.kind = SCHEDULER_STARTED, .warp = w});
     update_warp(sm, w);
@@ -147,7 +147,7 @@ static void start_warp(struct sm *sm, unsigned w, uint32_t pc, uint32_t lanes) {
 static slot_set end_threads(struct sm *sm, unsigned w, const struct executed *executed) {
     const unsigned number = w / sm->shape.warps_per_place;
     if (!sm->mechanism->alive(sm->control, w)) {
-        sm->used &= ~set_of(w);
+        SETS(sm)->used &= ~set_of(w);
         if (sm_hears(sm, SCHEDULER_ENDED))
             sm_tell(sm, &(struct scheduler_event){.kind = SCHEDULER_ENDED, .warp = w});
         update_warp(sm, w);
@@ -169,7 +169,8 @@ static inline void count_issue(struct sm *sm, unsigned scheduler, const struct s
 /* Control flow, the end of a straight run, or a barrier: the mechanism says how the warp goes on. */
 static void end_run(struct sm *sm, unsigned w, const struct executed *executed) {
     slot_set changed = 0;
-    sm->warps[w].since = sm->now + 1; /* the wait before it is counted; a barrier that opens looks at the warp again */
+    SETS(sm)->warps[w].since =
+        sm->now + 1; /* the wait before it is counted; a barrier that opens looks at the warp again */
     switch (executed->flow) {
     case FLOW_BRANCH:
     case FLOW_MULTI:
@@ -179,14 +180,14 @@ static void end_run(struct sm *sm, unsigned w, const struct executed *executed) 
     default: break;
     }
     if (changed)
-        sm_look_again(sm, sm->front, changed & ~set_of(w));
-    if (set_has(sm->used, w))
+        sm_look_again(sm, SETS(sm)->front, changed & ~set_of(w));
+    if (set_has(SETS(sm)->used, w))
         update_warp(sm, w);
 }
 
 /* Lanes whose data came while others ran write them back in the slot of their instruction, and go on behind it. */
 static void issue_rejoin(struct sm *sm, unsigned scheduler, unsigned w) {
-    struct sm_warp *warp = &sm->warps[w];
+    struct sm_warp *warp = &SETS(sm)->warps[w];
     const struct executed executed = {.flow = FLOW_NEXT, .pc = warp->pc, .issues = 1, .lanes = warp->group.lanes};
     sm->scheduler_class[scheduler] = warp->width_class;
     sm->scheduler_pc[scheduler] = warp->pc;
@@ -197,15 +198,15 @@ static void issue_rejoin(struct sm *sm, unsigned scheduler, unsigned w) {
 }
 
 static __attribute__((noinline)) void tell_of(struct sm *sm, unsigned w, const struct executed *executed) {
-    sm_tell_observer(sm, w, &sm->warps[w].group, executed, sm->free_flight);
+    sm_tell_observer(sm, w, &SETS(sm)->warps[w].group, executed, sm->free_flight);
     if (sm->hears)
-        sm_tell_issue(sm, w, &sm->warps[w].group, executed);
+        sm_tell_issue(sm, w, &SETS(sm)->warps[w].group, executed);
     if (sm->predictor && executed->flow == FLOW_BRANCH)
         sm_predict(sm, w, executed);
 }
 
 static void issue_warp(struct sm *sm, unsigned scheduler, unsigned w) {
-    struct sm_warp *warp = &sm->warps[w];
+    struct sm_warp *warp = &SETS(sm)->warps[w];
     const uint32_t pc = warp->pc;
     struct executed executed;
     struct access access;
@@ -241,7 +242,7 @@ static void issue_warp(struct sm *sm, unsigned scheduler, unsigned w) {
 /* Where lanes wait on their own: a warp-level operation waits for those that it names and that are elsewhere. Coming to it
  * takes a slot; it is executed, and counted, when all have come. */
 static void issue_path(struct sm *sm, unsigned scheduler, unsigned w) {
-    struct sm_warp *warp = &sm->warps[w];
+    struct sm_warp *warp = &SETS(sm)->warps[w];
     if (!inst_meets(&sm->module->code[warp->pc]) || sm_is_whole(sm, w, &warp->group)) {
         issue_warp(sm, scheduler, w);
         return;
@@ -252,7 +253,7 @@ static void issue_path(struct sm *sm, unsigned scheduler, unsigned w) {
     sm->scheduler_pc[scheduler] = warp->pc;
     sm_count_issued(sm, scheduler, 1);
     warp->buffer_pc = warp->pc + 1;
-    sm_look_again(sm, sm->front, sm_meet(sm, w, &warp->group, NULL) | set_of(w));
+    sm_look_again(sm, SETS(sm)->front, sm_meet(sm, w, &warp->group, NULL) | set_of(w));
 }
 
 static inline unsigned issue_whole_one(struct sm *sm, unsigned scheduler, slot_set possible) {
@@ -281,7 +282,7 @@ static void issue_paths(struct sm *sm) { sm_issue_each(sm, &sm_paths, issue_path
 
 /* A register has come, or memory is quieter: the instruction is still the same and in the buffer. */
 static inline void consider_hazard(struct sm *sm, unsigned w) {
-    const struct sm_warp *warp = &sm->warps[w];
+    const struct sm_warp *warp = &SETS(sm)->warps[w];
     if ((warp->stage != WAIT_REGISTER && warp->stage != WAIT_MEMORY) || !warp->group.lanes)
         return;
     const struct timed *timed = &sm->timed[warp->pc];
@@ -293,9 +294,9 @@ static inline void consider_hazard(struct sm *sm, unsigned w) {
 }
 
 static inline void end_instruction(struct sm *sm, unsigned w, const struct timed *timed) {
-    sm_clear_pending(sm->warps[w].pending, timed);
-    sm->warps[w].in_flight--;
-    if (set_has(sm->used, w))
+    sm_clear_pending(SETS(sm)->warps[w].pending, timed);
+    SETS(sm)->warps[w].in_flight--;
+    if (set_has(SETS(sm)->used, w))
         consider_hazard(sm, w);
     else
         sm_end_if_done(sm, w / sm->shape.warps_per_place);
@@ -310,7 +311,7 @@ static __attribute__((noinline, cold)) void land(struct sm *sm, struct flight *f
 static inline __attribute__((always_inline)) void write_back_warp(struct sm *sm, uint32_t number) {
     struct flight *flight = &sm->flights[number];
     const unsigned w = flight->warp;
-    struct sm_warp *warp = &sm->warps[w];
+    struct sm_warp *warp = &SETS(sm)->warps[w];
     const struct timed *timed = &sm->timed[flight->pc];
     if (timed->unit == SM_UNIT_MEMORY) {
         if (flight->ticket != NO_TICKET) {
@@ -336,7 +337,7 @@ static void tell_wait(struct sm *sm, enum scheduler_event_kind kind, unsigned w,
 
 static void hold_whole(struct sm *sm, unsigned w, uint32_t pc, uint32_t lanes) {
     tell_wait(sm, SCHEDULER_WAITS, w, pc, lanes);
-    sm->warps[w].waits = true;
+    SETS(sm)->warps[w].waits = true;
 }
 
 static void hold_path(struct sm *sm, unsigned w, uint32_t pc, uint32_t lanes) {
@@ -346,13 +347,13 @@ static void hold_path(struct sm *sm, unsigned w, uint32_t pc, uint32_t lanes) {
 
 static slot_set go_on_whole(struct sm *sm, unsigned w, uint32_t lanes) {
     tell_wait(sm, SCHEDULER_GOES_ON, w, 0, lanes);
-    sm->warps[w].waits = false;
+    SETS(sm)->warps[w].waits = false;
     return set_of(w);
 }
 
 static slot_set go_on_path(struct sm *sm, unsigned w, uint32_t lanes) {
     tell_wait(sm, SCHEDULER_GOES_ON, w, 0, lanes);
-    sm->warps[w].waits = false;
+    SETS(sm)->warps[w].waits = false;
     return sm_answer(w, sm->mechanism->waiting->go_on(sm->control, w, lanes));
 }
 
@@ -370,9 +371,11 @@ static slot_set launch_path(struct sm *sm, unsigned slot, unsigned w, const stru
     return go_on_path(sm, w, group->lanes);
 }
 
-static bool warps_at_memory(const struct sm *sm) { return sm->used && !(sm->used & ~sm->stalled_long); }
+static bool warps_at_memory(const struct sm *sm) {
+    return SETS(sm)->used && !(SETS(sm)->used & ~SETS(sm)->stalled_long);
+}
 
-static bool warp_is_here(const struct sm *sm, unsigned w) { return set_has(sm->used, w); }
+static bool warp_is_here(const struct sm *sm, unsigned w) { return set_has(SETS(sm)->used, w); }
 
 static bool run_whole(struct sm *sm, uint64_t from, uint64_t to);
 SM_STAGE const struct sm_front sm_whole_warps = {.run = run_whole,

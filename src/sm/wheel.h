@@ -8,8 +8,8 @@
 /* The wheel's slot for a cycle within its reach. */
 static inline struct wheel_slot *sm_slot(struct sm *sm, uint64_t cycle) {
     const unsigned at = (unsigned)(cycle % WHEEL_SLOTS);
-    sm->wheel_bits[at / 64] |= UINT64_C(1) << at % 64;
-    return &sm->wheel[at];
+    SETS(sm)->wheel_bits[at / 64] |= UINT64_C(1) << at % 64;
+    return &SETS(sm)->wheel[at];
 }
 
 static inline void sm_write_back_at(struct sm *sm, uint64_t cycle, uint32_t flight) {

@@ -20,18 +20,20 @@ const struct scheduler_ops *scheduler_at(unsigned number) {
     return number < OWN ? schedulers[number] : SET_SLOTS > 64 ? NULL : added_at(ADDED_SCHEDULER, number - OWN);
 }
 
-static bool is_added(const char *name) {
+#ifndef SM_MANY
+bool scheduler_is_added(const char *name) {
     for (unsigned i = 0; added_at(ADDED_SCHEDULER, i); i++)
         if (strcmp(((const struct scheduler_ops *)added_at(ADDED_SCHEDULER, i))->name, name) == 0)
             return true;
     return false;
 }
+#endif
 
 const struct scheduler_ops *scheduler_find(const char *name, struct report *report) {
     for (unsigned i = 0; scheduler_at(i); i++)
         if (strcmp(scheduler_at(i)->name, name) == 0)
             return scheduler_at(i);
-    if (is_added(name)) {
+    if (scheduler_is_added(name)) {
         report_add(report, STATUS_INVALID,
                    "sm.scheduler=%s: schedulers of plug-ins tell 64 warps apart, and this SM has more (sm.max_warps)",
                    name);

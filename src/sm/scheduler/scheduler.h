@@ -88,4 +88,7 @@ const struct scheduler_ops *scheduler_at(unsigned number);
 /* The policy of that exact name, or NULL with those that there are in the report. */
 const struct scheduler_ops *scheduler_find(const char *name, struct report *report);
 
+/* Has a plug-in one of that name? */
+bool scheduler_is_added(const char *name);
+
 #endif
