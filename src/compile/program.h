@@ -40,9 +40,9 @@ struct cuda_program {
     struct command_line preprocess; /* definitions and folders */
     struct command_line device, host, link, dependencies;
     struct command_line libraries; /* of NVIDIA's, those that are compiled into programs here, by name */
-    const char *standard; /* NULL: c++17 */
-    unsigned sm;          /* what is compiled for */
-    bool is_in_parts; /* -rdc=true: device code may be in other files */
+    const char *standard;          /* NULL: c++17 */
+    unsigned sm;                   /* what is compiled for */
+    bool is_in_parts;              /* -rdc=true: device code may be in other files */
     bool debugs_device, is_quiet, forwards, shows, only_shows;
     bool says_version;
     const char *notes; /* lines for the user; "" when there are none */

@@ -76,8 +76,8 @@ struct step {
     struct address address;
     struct row carry;                /* predicate row of the carry flag */
     const struct function *function; /* that the instruction belongs to */
-    uint8_t intrinsic; /* enum intrinsic: what the executor does itself */
-    uint8_t inner; /* KIND_POP: the kind without it */
+    uint8_t intrinsic;               /* enum intrinsic: what the executor does itself */
+    uint8_t inner;                   /* KIND_POP: the kind without it */
 };
 
 /* Bytes of a frame that must be zero when threads start: what may be read before it is written. */

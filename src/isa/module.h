@@ -56,8 +56,8 @@ struct function {
     uint32_t first_pc, end_pc; /* its instructions in module->code, [first, end) */
     const struct symbol **params, **returns;
     unsigned param_count, return_count;
-    unsigned hidden_count;    /* kernels: parameters behind these that no launch names, zero unless somebody fills them */
-    uint32_t param_bytes;     /* kernels: size of the parameter block */
+    unsigned hidden_count; /* kernels: parameters behind these that no launch names, zero unless somebody fills them */
+    uint32_t param_bytes;  /* kernels: size of the parameter block */
     const uint8_t *reg_types; /* enum type of each register */
     const struct function
         *registers_of; /* its registers are those of that function, of which it is a part; NULL: its own */
