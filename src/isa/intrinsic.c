@@ -17,7 +17,7 @@ static const struct intrinsic_form forms[] = {
 };
 
 const struct intrinsic_form *intrinsic_form_of(const struct inst *inst) {
-    if (inst->op != OP_CALL || !inst->call->callee || inst->call->callee->is_defined)
+    if (inst->op != OP_CALL || !inst->call || !inst->call->callee || inst->call->callee->is_defined)
         return NULL;
     for (unsigned i = 0; i < sizeof forms / sizeof forms[0]; i++)
         if (strcmp(inst->call->callee->name, forms[i].name) == 0)
