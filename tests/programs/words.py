@@ -31,14 +31,22 @@ def of_heddle(text):
     return ""
 
 
+def of_stop(text):
+    """Why a kernel was stopped, with the place"""
+    found = re.search(r"([^/\s]*:\d+): kernel '[^']*' (stopped: .*|was stopped .*)", text)
+    return shorten(f"{found[1]}: {found[2]}") if found else ""
+
+
 def verdict(entry, status, out, err):
     """(right, wrong, refused, too long; the cause)"""
     text = out + "\n" + err
     said = of_heddle(err)
+    if of_stop(err):
+        return "wrong", of_stop(err)
     if status is None:
         return "too long", "over its limit of processor time"
     if "right" in entry and not re.search(entry["right"], out + err):
-        lines = [line for line in text.strip().splitlines() if "launched no kernel" not in line]
+        lines = [line for line in text.splitlines() if line.strip() and "launched no kernel" not in line]
         last = shorten(lines[-1]) if lines else "nothing"
         return ("refused" if said else "wrong"), said or f"its check does not say that it passed; exit status {status}, last words: {last}"
     if re.search(entry.get("wrong", WRONG), text):
