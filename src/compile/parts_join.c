@@ -79,7 +79,7 @@ char *parts_append(struct arena *arena, const char *all, const char *next, unsig
     enum { ROOM_TIMES = 5 }; /* a text of $ alone becomes five times as long; numbers grow by less */
     const size_t bytes = strlen(all);
     char *text = arena_alloc_unset(arena, bytes + ROOM_TIMES * strlen(next) + 2);
-    memcpy(text, all, bytes);
+    memcpy(text, all, bytes + 1);
     text[bytes] = '\n';
     add_file(text + bytes + 1, next, number, highest_source(all) % SOURCES_MAX);
     return text;

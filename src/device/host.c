@@ -94,6 +94,8 @@ uint64_t host_heap_bytes(const struct device *device) {
                                 : device->machine->heap_bytes;
 }
 
+bool host_has_heap(const struct device *device) { return device->memory.heap != NULL; }
+
 bool host_set_heap(struct device *device, uint64_t bytes) {
     if (device->memory.heap || bytes > device->memory.capacity_bytes || bytes > HEAP_BYTES_MAX)
         return false;

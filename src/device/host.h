@@ -38,6 +38,7 @@ uint64_t host_capacity_bytes(const struct device *device);
 uint64_t host_used_bytes(const struct device *device);
 /* The heap of kernels' malloc. It is made for the first kernel that has use for it; false: it has been, or there are not so many. */
 uint64_t host_heap_bytes(const struct device *device);
+bool host_has_heap(const struct device *device);
 bool host_set_heap(struct device *device, uint64_t bytes);
 /* The allocation that holds the address; false: none does. */
 bool host_allocation(const struct device *device, uint64_t address, uint64_t *start, uint64_t *bytes);

@@ -85,6 +85,9 @@ static enum status check_variables(const struct launch_record *record, uint64_t 
 enum status record_begin(struct launch_record *record, const struct record_order *order, uint64_t *bytes,
                          struct report *report) {
     *record = (struct launch_record){.order = *order};
+    if (host_has_heap(order->device))
+        return report_add(report, STATUS_INVALID,
+                          "kernels before it have used malloc, and a launch file has no such heap");
     const uint64_t image = program_image(order->launch->program), image_bytes = module_of(record)->image_bytes;
     uint8_t *initial = arena_alloc(&record->arena, image_bytes + 1);
     program_initial(order->launch->program, initial);
