@@ -27,9 +27,10 @@ static const char *source_number(const char *text, const char *at) {
         return NULL;
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
         const size_t length = strlen(words[i]);
+        if (strncmp(at, words[i], length) != 0)
+            continue;
         const char *digits = at + length + strspn(at + length, " \t");
-        if (strncmp(at, words[i], length) == 0 && isdigit((unsigned char)*digits))
-            return digits;
+        return isdigit((unsigned char)*digits) ? digits : NULL;
     }
     return NULL;
 }

@@ -19,9 +19,10 @@ void laws_hearer_create(struct laws_hearer *h, struct arena *arena, const struct
     for (uint32_t pc = 0; pc < module->code_count; pc++)
         h->counted[pc + 1] = h->counted[pc] + names_its_threads(&module->code[pc]);
     h->next = ARENA_ARRAY(arena, uint32_t, h->threads);
+    h->last = ARENA_ARRAY(arena, uint32_t, h->threads);
     h->ended = ARENA_ARRAY(arena, bool, h->threads);
     for (uint64_t i = 0; i < h->threads; i++)
-        h->next[i] = NO_PC;
+        h->next[i] = h->last[i] = NO_PC;
 }
 
 void laws_hear_run(void *self, const struct issue_run *run) {
@@ -42,13 +43,18 @@ static bool leads_to(const struct laws_hearer *h, uint32_t from, uint32_t pc) {
     return from == pc;
 }
 
+/* An indirect branch may be executed anew by threads whose target has to wait. */
+static bool is_anew(const struct laws_hearer *h, uint64_t thread, uint32_t pc) {
+    return h->module->code[pc].op == OP_BRX && h->last[thread] == pc;
+}
+
 static void hear_thread(struct laws_hearer *h, uint64_t thread, unsigned lane, const struct sm_issue *issue) {
     const uint32_t pc = issue->group.pc;
     const struct executed *executed = issue->executed;
     const char *wrong = NULL;
     if (thread >= h->threads || h->ended[thread])
         wrong = "has ended or never was";
-    else if (!leads_to(h, h->next[thread] == NO_PC ? h->first_pc : h->next[thread], pc))
+    else if (!is_anew(h, thread, pc) && !leads_to(h, h->next[thread] == NO_PC ? h->first_pc : h->next[thread], pc))
         wrong = "does not stand there";
     if (wrong && !h->broken[0])
         snprintf(h->broken, sizeof h->broken, "cycle %" PRIu64 ": the group at PC %u has thread %" PRIu64 ", which %s",
@@ -57,6 +63,7 @@ static void hear_thread(struct laws_hearer *h, uint64_t thread, unsigned lane, c
         return;
     h->counts[thread] += names_its_threads(&h->module->code[pc]);
     h->next[thread] = threads_next(executed, lane);
+    h->last[thread] = pc;
     h->ended[thread] = executed->flow == FLOW_EXIT && executed->taken >> lane & 1;
 }
 

@@ -14,6 +14,7 @@ struct laws_hearer {
     uint32_t *counted; /* instructions before this PC, but for those that may issue for threads that they do not name */
     uint32_t *counts;  /* of each thread of the launch: its instructions, of those counted */
     uint32_t *next;    /* where it goes on; NO_PC: it has not begun */
+    uint32_t *last;    /* what it executed last; NO_PC: nothing */
     bool *ended;
     uint64_t threads, block_threads;
     uint32_t first_pc;

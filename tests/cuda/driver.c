@@ -485,6 +485,13 @@ static void check_refused_modules(void) {
     IS(cuModuleLoadData(&module, &native), CUDA_ERROR_NO_BINARY_FOR_GPU);
     IS(cuModuleLoadData(&module, ""), CUDA_ERROR_INVALID_PTX);
     IS(cuModuleLoadData(&module, NULL), CUDA_ERROR_INVALID_VALUE);
+    values[1] = (void *)ROOM;
+    IS(cuModuleLoadDataEx(&module, cubin, 2, keys, values), CUDA_ERROR_NO_BINARY_FOR_GPU);
+    IS(strstr(log, "sm_80 only") != NULL, 1);
+    cubin[8] = 8, cubin[49] = 90; /* of another ABI, which has the architecture elsewhere */
+    values[1] = (void *)ROOM;
+    IS(cuModuleLoadDataEx(&module, cubin, 2, keys, values), CUDA_ERROR_NO_BINARY_FOR_GPU);
+    IS(strstr(log, "sm_90 only") != NULL, 1);
     cubin[18] = 62;
     IS(cuModuleLoadData(&module, cubin), CUDA_ERROR_INVALID_IMAGE);
     IS(cuModuleLoad(&module, "/no/such/file"), CUDA_ERROR_FILE_NOT_FOUND);
@@ -603,6 +610,7 @@ static void check_links(void) {
     IS(strstr(log, "a library of the host") != NULL, 1);
     IS(cuLinkAddFile(state, CU_JIT_INPUT_PTX, "/no/such", 0, NULL, NULL), CUDA_ERROR_FILE_NOT_FOUND);
     OK(cuLinkComplete(state, &out, &bytes));
+    IS(bytes, strlen(out) + 1);
     OK(cuModuleLoadData(&module, out));
     OK(cuLinkDestroy(state));
     IS(cuLinkDestroy(state), CUDA_ERROR_INVALID_HANDLE);

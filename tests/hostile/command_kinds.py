@@ -49,7 +49,7 @@ def written(words):
     """What the command line asks to be written."""
     names = ["init.yaml", "report.html", "plot.svg", "reproduction", "k.yaml", "mine"]
     for i, word in enumerate(words):
-        if word in ("--output", "--dump", "--timeline", "--pipeline", "--html", "--svg", "--store", "--cubin") and i + 1 < len(words):
+        if word in ("--output", "--dump", "--timeline", "--pipeline", "--html", "--svg", "--store", "--cubin", "--record") and i + 1 < len(words):
             name = os.fsdecode(words[i + 1]) if isinstance(words[i + 1], bytes) else words[i + 1]
             names += [name, name.split("=")[-1]]  # --dump takes BUFFER=FILE
     return names
