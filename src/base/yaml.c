@@ -316,3 +316,10 @@ const char *yaml_word(struct arena *arena, const char *word) {
     *at = '\'';
     return quoted;
 }
+
+const char *yaml_sizes(struct arena *arena, const uint32_t *sizes, unsigned count) {
+    const char *text = arena_printf(arena, "[%u", (unsigned)sizes[0]);
+    for (unsigned i = 1; i < count; i++)
+        text = arena_printf(arena, "%s, %u", text, (unsigned)sizes[i]);
+    return arena_printf(arena, "%s]", text);
+}

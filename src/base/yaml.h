@@ -49,5 +49,7 @@ enum status yaml_unsigned(const struct yaml *yaml, const struct yaml_node *node,
 
 /* A word of one line as a YAML text has it: in quotes where it could be read as something else. */
 const char *yaml_word(struct arena *arena, const char *word);
+/* Numbers as a list: [4, 2]. */
+const char *yaml_sizes(struct arena *arena, const uint32_t *sizes, unsigned count);
 
 #endif

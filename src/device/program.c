@@ -38,7 +38,7 @@ void program_initial(const struct program *program, uint8_t *image) {
     const struct module *module = program_source(program);
     for (unsigned i = 0; i < module->variable_count; i++) {
         const struct symbol *symbol = module->variables[i];
-        if ((symbol->space == SPACE_GLOBAL || symbol->space == SPACE_CONST) && !program_lies_elsewhere(program, symbol))
+        if (symbol_is_placed(symbol) && !program_lies_elsewhere(program, symbol))
             fill(program, symbol, image + symbol->offset);
     }
 }
@@ -67,7 +67,7 @@ static void split_image(struct device *device, const struct program *program) {
     unsigned count = 0;
     for (unsigned i = 0; i < module->variable_count; i++) {
         const struct symbol *symbol = module->variables[i];
-        if (symbol->space != SPACE_GLOBAL && symbol->space != SPACE_CONST)
+        if (!symbol_is_placed(symbol))
             continue;
         const uint64_t start = program->image_address + symbol->offset;
         if (start - device->memory.shared.start < device->memory.shared.end - device->memory.shared.start)

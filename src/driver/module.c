@@ -67,7 +67,7 @@ static struct kernel *image_kernel(struct image *image, const struct function *f
 static void free_variables(struct runtime *cuda, const struct image *image) {
     const struct module *module = program_module(image->program);
     for (unsigned i = 0; i < module->variable_count; i++)
-        if (module->variables[i]->space == SPACE_GLOBAL || module->variables[i]->space == SPACE_CONST)
+        if (symbol_is_placed(module->variables[i]))
             device_free(cuda->device, program_image(image->program) + module->variables[i]->offset);
 }
 

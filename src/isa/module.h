@@ -75,6 +75,11 @@ struct function {
     const struct cfg *cfg;
 };
 
+/* Whether a variable lies in the module's image in device memory. */
+static inline bool symbol_is_placed(const struct symbol *symbol) {
+    return symbol->space == SPACE_GLOBAL || symbol->space == SPACE_CONST;
+}
+
 struct module {
     struct arena arena; /* owns everything below */
     const char *name;   /* as the user knows the file */

@@ -236,13 +236,6 @@ static const char *arg_line(const struct guess *g, unsigned i) {
                         why[0] ? ": " : "", why);
 }
 
-static const char *sizes_text(struct arena *arena, const uint32_t sizes[3], unsigned dimensions) {
-    const char *text = arena_printf(arena, "[%u", sizes[0]);
-    for (unsigned i = 1; i < dimensions; i++)
-        text = arena_printf(arena, "%s, %u", text, sizes[i]);
-    return arena_printf(arena, "%s]", text);
-}
-
 static const char *other_kernels(const struct guess *g) {
     const char *list = "";
     for (unsigned i = 0; i < g->module->function_count; i++) {
@@ -293,7 +286,7 @@ const char *init_file_text(const struct module *module, const struct compiled *c
                      "# Run in order. grid counts blocks, block counts threads of one block: %llu threads here.\n"
                      "launches:\n  - kernel: %s\n    grid: %s\n    block: %s\n    args: %s%s%s\n",
                      (unsigned long long)g.threads, yaml_word(arena, kernel->name),
-                     sizes_text(arena, g.grid, g.dimensions), sizes_text(arena, g.block, g.dimensions),
+                     yaml_sizes(arena, g.grid, g.dimensions), yaml_sizes(arena, g.block, g.dimensions),
                      args[0] ? "[\n" : "[]", args, args[0] ? "    ]" : "");
     const char *check =
         first_buffer ? arena_printf(arena,

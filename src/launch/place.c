@@ -43,15 +43,11 @@ static enum status place_buffer(struct run *run, unsigned i, struct report *repo
 
 /* ---- variables ---- */
 
-static bool is_variable(const struct symbol *symbol) {
-    return symbol->space == SPACE_GLOBAL || symbol->space == SPACE_CONST;
-}
-
 static const struct symbol *find_variable(const struct module *module, const char *name, unsigned *matches) {
     const struct symbol *found = NULL;
     *matches = 0;
     for (unsigned i = 0; i < module->variable_count; i++)
-        if (is_variable(module->variables[i]) && strcmp(module->variables[i]->name, name) == 0) {
+        if (symbol_is_placed(module->variables[i]) && strcmp(module->variables[i]->name, name) == 0) {
             found = module->variables[i];
             ++*matches;
         }

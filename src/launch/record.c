@@ -49,9 +49,7 @@ static const char *name_of(struct launch_record *record, const struct host_range
     return arena_printf(&record->arena, "other%u", record->buffers.count);
 }
 
-static bool is_variable(const struct symbol *symbol) {
-    return (symbol->space == SPACE_GLOBAL || symbol->space == SPACE_CONST) && symbol->bytes;
-}
+static bool is_variable(const struct symbol *symbol) { return symbol_is_placed(symbol) && symbol->bytes; }
 
 static struct host_range variable_range(const struct launch_record *record, const struct symbol *symbol) {
     return (struct host_range){program_image(record->order.launch->program) + symbol->offset, symbol->bytes,
@@ -111,13 +109,6 @@ enum status record_begin(struct launch_record *record, const struct record_order
 }
 
 /* ---- the launch file ---- */
-
-static const char *sizes(struct arena *arena, const uint32_t values[3], unsigned count) {
-    const char *text = arena_printf(arena, "[%u", (unsigned)values[0]);
-    for (unsigned i = 1; i < count; i++)
-        text = arena_printf(arena, "%s, %u", text, (unsigned)values[i]);
-    return arena_printf(arena, "%s]", text);
-}
 
 static const char *bytes_text(struct arena *arena, const uint8_t *bytes, uint64_t count) {
     static const char digits[] = "0123456789abcdef";
@@ -198,10 +189,11 @@ static const char *launch_text(struct launch_record *record) {
     const unsigned dimensions = launch->work_dim ? launch->work_dim : 3;
     const uint64_t start = bits_round_up(launch->kernel->shared_bytes, 16);
     const char *text = arena_printf(arena, "launches:\n  - kernel: %s\n    grid: %s\n    block: %s\n",
-                                    yaml_word(arena, launch->kernel->name), sizes(arena, launch->grid, dimensions),
-                                    sizes(arena, launch->block, dimensions));
+                                    yaml_word(arena, launch->kernel->name), yaml_sizes(arena, launch->grid, dimensions),
+                                    yaml_sizes(arena, launch->block, dimensions));
     if (launch->global_offset[0] || launch->global_offset[1] || launch->global_offset[2])
-        text = arena_printf(arena, "%s    global_offset: %s\n", text, sizes(arena, launch->global_offset, dimensions));
+        text = arena_printf(arena, "%s    global_offset: %s\n", text,
+                            yaml_sizes(arena, launch->global_offset, dimensions));
     if (local_end(record, 0) > start)
         text = arena_printf(arena, "%s    dynamic_shared: %llu\n", text,
                             (unsigned long long)(local_end(record, 0) - start));

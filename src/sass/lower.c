@@ -58,7 +58,7 @@ static void fill_banks(const struct machine_kernel *machine, const struct module
 }
 
 bool native_is_variable(const struct symbol *symbol) {
-    return symbol->kind == SYMBOL_VARIABLE && (symbol->space == SPACE_GLOBAL || symbol->space == SPACE_CONST);
+    return symbol->kind == SYMBOL_VARIABLE && symbol_is_placed(symbol);
 }
 
 static bool has_variable(const struct native_program *program, const char *name) {

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "expect.h"
+
 #define DRIVER_PTX                                                                                                     \
     ".version 7.5\n.target sm_75\n.address_size 64\n"                                                                  \
     ".visible .global .align 4 .b8 table[64];\n"                                                                       \
@@ -30,14 +32,6 @@
     "L: ld.volatile.global.u32 %r5, [%rd1]; setp.lt.u32 %q, %r5, %r4; @%q bra L;\n"                                    \
     "ld.param.u64 %rd2, [p]; atom.global.add.u32 %r3, [%rd2], 1; ret;\n}\n"
 
-#define IS(call, expected)                                                                                             \
-    do {                                                                                                               \
-        const long long got_ = (long long)(call), wanted_ = (long long)(expected);                                     \
-        if (got_ != wanted_) {                                                                                         \
-            printf("%s:%d: %s is %lld, not %lld\n", __FILE__, __LINE__, #call, got_, wanted_);                         \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 #define OK(call) IS(call, CUDA_SUCCESS)
 
 #endif

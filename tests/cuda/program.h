@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "expect.h"
+
 #ifndef CUDA
 #error "CUDA: the version of the runtime, 11, 12 or 13"
 #endif
@@ -197,14 +199,6 @@ static inline int launch(void (*kernel)(void), unsigned grid, unsigned block, vo
 
 /* ---- what is expected ---- */
 
-#define IS(call, expected)                                                                                             \
-    do {                                                                                                               \
-        const long long got_ = (long long)(call), wanted_ = (long long)(expected);                                     \
-        if (got_ != wanted_) {                                                                                         \
-            printf("%s:%d: %s is %lld, not %lld\n", __FILE__, __LINE__, #call, got_, wanted_);                         \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 #define OK(call) IS(call, 0)
 
 #endif
