@@ -143,26 +143,47 @@ static enum status take_words(struct reader *r, struct command_line *list, const
     return STATUS_OK;
 }
 
+/* One line of libraries.def. */
+struct nvidia_library {
+    const char *name, *other_name;
+    enum { LIBRARY_BUILT, LIBRARY_LINKED, LIBRARY_ABSENT } state;
+};
+static const struct nvidia_library nvidia_libraries[] = {
+#define BUILT(name, other_name) {name, other_name, LIBRARY_BUILT},
+#define LINKED(name) {name, name, LIBRARY_LINKED},
+#define ABSENT(name) {name, name, LIBRARY_ABSENT},
+#include "compile/libraries.def"
+#undef ABSENT
+#undef LINKED
+#undef BUILT
+};
+
+static const struct nvidia_library *find_library(const char *name) {
+    for (unsigned i = 0; i < sizeof nvidia_libraries / sizeof *nvidia_libraries; i++)
+        if (strcmp(name, nvidia_libraries[i].name) == 0 || strcmp(name, nvidia_libraries[i].other_name) == 0)
+            return &nvidia_libraries[i];
+    return NULL;
+}
+
+/* Once, however often it is said. */
+static void add_built(struct reader *r, const char *name) {
+    for (unsigned i = 0; i < r->out->libraries.count; i++)
+        if (strcmp(r->out->libraries.items[i], name) == 0)
+            return;
+    add(r, &r->out->libraries, name);
+}
+
 static enum status take_library(struct reader *r, const char *name) {
-    static const char *const ours[] = {"cudart", "cudart_static", "cudadevrt", "culibos"};
-    static const char *const built[] = {"cublas", "cublas_static"}; /* the second is the first */
-    static const char *const absent[] = {"cublasLt", "curand",  "cufft",      "cusparse", "cusolver",
-                                         "nvrtc",    "npp",     "nppc",       "nppi",     "cudnn",
-                                         "nccl",     "nvgraph", "nvToolsExt", "cupti",    "nvjpeg"};
-    for (unsigned i = 0; i < sizeof ours / sizeof *ours; i++)
-        if (strcmp(name, ours[i]) == 0)
-            return STATUS_OK; /* linked anyway, or nothing is in it here */
-    for (unsigned i = 0; i < sizeof built / sizeof *built; i++)
-        if (strcmp(name, built[i]) == 0) {
-            if (!r->out->libraries.count)
-                add(r, &r->out->libraries, built[0]);
-            return STATUS_OK;
-        }
-    for (unsigned i = 0; i < sizeof absent / sizeof *absent; i++)
-        if (strcmp(name, absent[i]) == 0)
-            return reader_refuse(r, arena_printf(r->arena, "-l%s", name), "this library of NVIDIA's is not built");
-    struct program_input *input = ARENA_PUSH(r->arena, &r->out->inputs);
-    *input = (struct program_input){arena_printf(r->arena, "-l%s", name), PROGRAM_LINKED};
+    const struct nvidia_library *library = find_library(name);
+    if (!library) {
+        struct program_input *input = ARENA_PUSH(r->arena, &r->out->inputs);
+        *input = (struct program_input){arena_printf(r->arena, "-l%s", name), PROGRAM_LINKED};
+        return STATUS_OK;
+    }
+    if (library->state == LIBRARY_ABSENT)
+        return reader_refuse(r, arena_printf(r->arena, "-l%s", name), "this library of NVIDIA's is not built");
+    if (library->state == LIBRARY_BUILT)
+        add_built(r, library->name);
     return STATUS_OK;
 }
 
