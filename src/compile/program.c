@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "compile/fatbin.h"
 #include "compile/job.h"
+#include "compile/openmp.h"
 #include "compile/parts.h"
 
 #define COUNT(array) ((unsigned)(sizeof(array) / sizeof *(array)))
@@ -344,6 +345,21 @@ static enum status library_make(struct making *m, const char *name, const char *
     return object_make(&own, &input, object);
 }
 
+/* Runs the linker. OpenMP's library is the one that there is, and is named where there is none. */
+static enum status link_run(struct making *m, struct command_line *line) {
+    const struct openmp_search search = {m->job.tools.clang, m->job.temporary, &m->program->host, &m->program->link};
+    const char *word = openmp_word(m->arena, &search);
+    if (word)
+        add(m, line, word);
+    const enum status status = run(m, line);
+    if (status == STATUS_INVALID && openmp_is_asked(&m->program->host) && openmp_is_missing(m->words->said))
+        return report_add(
+            m->report, status,
+            "heddle cc: '-fopenmp': clang's OpenMP library, libomp.so, was not found; install it (Debian: "
+            "apt-get install libomp-19-dev)");
+    return status;
+}
+
 /* Objects of sources take the sources' places among the words of the linker. */
 static enum status link_make(struct making *m) {
     const struct cuda_program *p = m->program;
@@ -380,7 +396,7 @@ static enum status link_make(struct making *m) {
                                  "-lrt",      "-Wno-unused-command-line-argument",
                                  "-o",        p->output ? p->output : "a.out"};
     command_line_add_all(m->arena, &line, words, COUNT(words));
-    return run(m, &line);
+    return link_run(m, &line);
 }
 
 /* The runtime puts device code together when a program runs: the object that makefiles expect has nothing in it. */

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "compile/openmp.h"
 #include "compile/program.h"
 
 enum { WORDS_MAX = 16 };
@@ -182,6 +183,33 @@ static void words_for_the_host_and_the_linker_are_handed_on(void **state) {
     arena_free(&arena);
 }
 
+static void openmp_is_asked_for_by_the_host_s_words(void **state) {
+    (void)state;
+    static const struct {
+        const char *line;
+        bool is_asked;
+    } cases[] = {
+        {"a.cu", false},
+        {"-Xcompiler -fopenmp a.cu", true},
+        {"-Xcompiler -Wall,-fopenmp -c a.cu", true},
+        {"-Xcompiler=-fopenmp -Xcompiler=-fno-openmp a.cu", false},
+        {"-Xcompiler -fopenmp=libgomp a.cu", false}, /* the user has chosen */
+        {"-forward-unknown-to-host-compiler -fopenmp a.cu", true},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena arena = {0};
+        struct report report = {0};
+        struct cuda_program out;
+        assert_int_equal(read_line(cases[i].line, &arena, &out, &report), STATUS_OK);
+        assert_int_equal(openmp_is_asked(&out.host), cases[i].is_asked);
+        report_free(&report);
+        arena_free(&arena);
+    }
+    assert_true(openmp_is_missing("/usr/bin/ld: cannot find -lomp: No such file or directory\n"));
+    assert_true(openmp_is_missing("ld.lld: error: unable to find library -lomp\n"));
+    assert_false(openmp_is_missing("/usr/bin/ld: cannot find -lm: No such file or directory\n"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_are_one_word_or_two_with_one_dash_or_two),
@@ -190,6 +218,7 @@ int main(void) {
         cmocka_unit_test(what_is_not_known_or_not_built_is_refused_by_name),
         cmocka_unit_test(what_has_no_effect_is_named_in_a_note),
         cmocka_unit_test(words_for_the_host_and_the_linker_are_handed_on),
+        cmocka_unit_test(openmp_is_asked_for_by_the_host_s_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
