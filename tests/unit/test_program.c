@@ -183,7 +183,7 @@ static void words_for_the_host_and_the_linker_are_handed_on(void **state) {
     arena_free(&arena);
 }
 
-static void openmp_is_asked_for_by_the_host_s_words(void **state) {
+static void openmp_is_asked_for_by_words_for_the_host(void **state) {
     (void)state;
     static const struct {
         const char *line;
@@ -218,7 +218,7 @@ int main(void) {
         cmocka_unit_test(what_is_not_known_or_not_built_is_refused_by_name),
         cmocka_unit_test(what_has_no_effect_is_named_in_a_note),
         cmocka_unit_test(words_for_the_host_and_the_linker_are_handed_on),
-        cmocka_unit_test(openmp_is_asked_for_by_the_host_s_words),
+        cmocka_unit_test(openmp_is_asked_for_by_words_for_the_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 #pragma GCC system_header
 #define __CUDA_FP16_H__ /* sources ask by this name whether the file was included */
 
-#include "cuda_runtime.h"
+#include "heddle_small_floats.h"
 
 #if defined(__cplusplus) && defined(__CUDA__)
 #define HEDDLE_HALF static __inline__ __host__ __device__ __attribute__((always_inline, unused))
@@ -77,7 +77,7 @@ HEDDLE_HALF __half __hsub(__half a, __half b) { return __half(a.value - b.value)
 HEDDLE_HALF __half __hmul(__half a, __half b) { return __half(a.value * b.value); }
 HEDDLE_HALF __half __hdiv(__half a, __half b) { return __half(a.value / b.value); }
 HEDDLE_HALF __half __hneg(__half a) { return __half(-a.value); }
-HEDDLE_HALF __half __habs(__half a) { return a.value < 0 ? __hneg(a) : a; }
+HEDDLE_HALF __half __habs(__half a) { return __half(__half_raw{(unsigned short)(((__half_raw)a).x & 0x7fff)}); }
 /* A product of halves is exact in a float, and a sum with a third in a double. */
 HEDDLE_HALF __half __hfma(__half a, __half b, __half c)
 {
@@ -134,6 +134,8 @@ HEDDLE_MATH(hceil, ceilf)
 HEDDLE_MATH(hrint, rintf)
 HEDDLE_MATH(htrunc, truncf)
 #undef HEDDLE_MATH
+HEDDLE_SMALL_IN_KERNELS(__half, unsigned short, "h", "f16", 700)
+HEDDLE_SMALL_IN_KERNELS(__half2, unsigned int, "r", "f16x2", 600)
 #undef HEDDLE_HALF
 #undef HEDDLE_METHOD
 #endif
