@@ -18,7 +18,7 @@ static const struct option options[] = {
     {"include-path", 'I', "DIR", "a folder of headers; also -isystem"},
     {"define-macro", 'D', "NAME=VALUE", "a definition"},
     {"library-path", 'L', "DIR", "a folder of libraries"},
-    {"library", 'l', "NAME", "a library"},
+    {"library", 'l', "NAME", "a library; of NVIDIA's those that docs/cuda.md lists are compiled into the program"},
     {"std", 0, "NAME", "c++11, c++14, c++17 (default), c++20 or c++23"},
     {"optimize", 'O', "LEVEL", "of host code; device code is optimised anyway"},
     {"debug", 'g', NULL, "debug information for host code"},
