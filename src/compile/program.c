@@ -213,13 +213,25 @@ static enum status write_fatbin(struct making *m, const char *path, const char *
 
 /* ---- host code ---- */
 
+/* What old C has, and gcc took with a warning for as long as such programs were written. */
+static void add_old_c(struct making *m, struct command_line *line) {
+    const char *const words[] = {"-Wno-error=implicit-function-declaration", "-Wno-error=implicit-int",
+                                 "-Wno-error=int-conversion", "-Wno-error=incompatible-function-pointer-types"};
+    command_line_add_all(m->arena, line, words, COUNT(words));
+}
+
 static void add_host(struct making *m, struct command_line *line, enum program_kind kind) {
     if (kind == PROGRAM_CUDA) {
         add_cuda(m, line);
         add(m, line, "--cuda-host-only");
-    } else if (kind == PROGRAM_CXX && m->program->standard) {
-        add(m, line, arena_printf(m->arena, "-std=%s", m->program->standard));
+    } else {
+        add(m, line, "-x");
+        add(m, line, kind == PROGRAM_C ? "c" : "c++");
     }
+    if (kind == PROGRAM_CXX && m->program->standard)
+        add(m, line, arena_printf(m->arena, "-std=%s", m->program->standard));
+    if (kind == PROGRAM_C)
+        add_old_c(m, line);
     add_sources(m, line, kind);
     add_list(m, line, &m->program->host);
 }

@@ -319,6 +319,11 @@ static enum status take_plain(struct reader *r, const struct nvcc_word *known_wo
     return STATUS_OK;
 }
 
+bool reader_language(const char *name, enum program_kind *out) {
+    *out = strcmp(name, "cu") == 0 ? PROGRAM_CUDA : strcmp(name, "c++") == 0 ? PROGRAM_CXX : PROGRAM_C;
+    return *out != PROGRAM_C || strcmp(name, "c") == 0;
+}
+
 enum status reader_take(struct reader *r, const struct nvcc_word *known_word, const char *word, const char *value) {
     switch (known_word->action) {
     case ACT_SO: return STATUS_OK;
@@ -331,9 +336,7 @@ enum status reader_take(struct reader *r, const struct nvcc_word *known_word, co
     case ACT_PRE_INCLUDE:
     case ACT_DEPENDENCY_VALUE: return take_source(r, known_word, word, value);
     case ACT_LANGUAGE:
-        r->is_all_cuda = strcmp(value, "cu") == 0;
-        return r->is_all_cuda ? STATUS_OK
-                              : reader_refuse(r, word, "of languages only cu can be said; others go by their names");
+        return reader_language(value, &r->language) ? STATUS_OK : reader_refuse(r, word, "languages are cu, c++ and c");
     case ACT_STANDARD: return take_standard(r, word, value);
     case ACT_ARCH: return add_archs(r, word, value);
     case ACT_CODE: return STATUS_OK; /* of -arch, which is compiled for */

@@ -102,14 +102,17 @@ static enum status read_file(struct reader *r, const char *path) {
     enum program_kind kind;
     if (ends_in_one_of(path, linked) || strstr(file_name(path), ".so."))
         kind = PROGRAM_LINKED;
-    else if (r->is_all_cuda || file_ends_in(path, ".cu"))
+    else if (r->has_language)
+        kind = r->language;
+    else if (file_ends_in(path, ".cu"))
         kind = PROGRAM_CUDA;
     else if (ends_in_one_of(path, cxx))
         kind = PROGRAM_CXX;
     else if (file_ends_in(path, ".c"))
         kind = PROGRAM_C;
     else
-        return reader_refuse(r, path, "files are .cu, .cpp, .cc, .cxx, .c, .o, .a and .so; others need -x cu");
+        return reader_refuse(r, path,
+                             "files are .cu, .cpp, .cc, .cxx, .c, .o, .a and .so; others need -x cu, -x c++ or -x c");
     struct program_input *input = ARENA_PUSH(r->arena, &r->out->inputs);
     *input = (struct program_input){path, kind};
     return STATUS_OK;
@@ -121,9 +124,14 @@ static void look_ahead(struct reader *r) {
         const char *word = r->words[i], *name = word + strspn(word, "-");
         if (*word == '-' && strcmp(name, "forward-unknown-to-host-compiler") == 0)
             r->out->forwards = true;
-        if (*word == '-' && (strcmp(name, "x=cu") == 0 ||
-                             (strcmp(name, "x") == 0 && i + 1 < r->count && strcmp(r->words[i + 1], "cu") == 0)))
-            r->is_all_cuda = true;
+        const char *language = strncmp(name, "x=", 2) == 0                  ? name + 2
+                               : strcmp(name, "x") == 0 && i + 1 < r->count ? r->words[i + 1]
+                                                                            : "";
+        enum program_kind kind;
+        if (*word == '-' && reader_language(language, &kind)) {
+            r->has_language = true;
+            r->language = kind;
+        }
     }
 }
 

@@ -67,13 +67,16 @@ struct reader {
     unsigned count, at;
     struct cuda_program *out;
     struct report *report;
-    bool is_all_cuda; /* -x cu */
+    bool has_language; /* -x: of all files that are not linked */
+    enum program_kind language;
     unsigned archs[64], arch_count;
 };
 
 /* Does what the word is for. `word` is as the user wrote it, for messages; value "" where nothing follows. */
 enum status reader_take(struct reader *r, const struct nvcc_word *known, const char *word, const char *value);
 enum status reader_refuse(struct reader *r, const char *word, const char *why);
+/* "cu", "c++", "c"; false: it is none. */
+bool reader_language(const char *name, enum program_kind *out);
 /* Of the architectures asked for the one that is compiled for. */
 unsigned reader_arch(const struct reader *r);
 

@@ -88,6 +88,7 @@ static void device_code_is_in_parts_where_that_is_said(void **state) {
     } cases[] = {
         {"a.cu -lcublas -lcublas_static", PROGRAM_LINK, false, 1},
         {"a.cu -lcudart -lcudadevrt -lm", PROGRAM_LINK, false, 0},
+        {"a.cu -lcublas -lcurand_static -lcurand", PROGRAM_LINK, false, 2},
         {"-rdc=true a.cu b.cu", PROGRAM_LINK, true, 0},
         {"-rdc true -c a.cu", PROGRAM_OBJECT, true, 0},
         {"--relocatable-device-code=false -c a.cu", PROGRAM_OBJECT, false, 0},
@@ -135,7 +136,8 @@ static void what_is_not_known_or_not_built_is_refused_by_name(void **state) {
         {"-O2", "no file to compile"},
         {"a.cu -o", "something must follow it"},
         {"-fmad=perhaps a.cu", "true or false"},
-        {"-x c++ a.cu", "only cu"},
+        {"-x fortran a.cu", "languages are cu, c++ and c"},
+        {"-x=cuda a.cu", "languages are"},
     };
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena arena = {0};
@@ -183,6 +185,27 @@ static void words_for_the_host_and_the_linker_are_handed_on(void **state) {
     arena_free(&arena);
 }
 
+static void files_are_of_the_language_that_is_said_else_of_their_name(void **state) {
+    (void)state;
+    static const struct {
+        const char *line;
+        enum program_kind kind;
+    } cases[] = {
+        {"a.cu", PROGRAM_CUDA},     {"a.cpp", PROGRAM_CXX},        {"a.c", PROGRAM_C},
+        {"a.o", PROGRAM_LINKED},    {"-x cu a.c", PROGRAM_CUDA},   {"a.inc -x=c++", PROGRAM_CXX},
+        {"--x c a.cpp", PROGRAM_C}, {"-x c a.so", PROGRAM_LINKED},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena arena = {0};
+        struct report report = {0};
+        struct cuda_program out;
+        assert_int_equal(read_line(cases[i].line, &arena, &out, &report), STATUS_OK);
+        assert_int_equal(out.inputs.items[0].kind, cases[i].kind);
+        report_free(&report);
+        arena_free(&arena);
+    }
+}
+
 static void openmp_is_asked_for_by_words_for_the_host(void **state) {
     (void)state;
     static const struct {
@@ -218,6 +241,7 @@ int main(void) {
         cmocka_unit_test(what_is_not_known_or_not_built_is_refused_by_name),
         cmocka_unit_test(what_has_no_effect_is_named_in_a_note),
         cmocka_unit_test(words_for_the_host_and_the_linker_are_handed_on),
+        cmocka_unit_test(files_are_of_the_language_that_is_said_else_of_their_name),
         cmocka_unit_test(openmp_is_asked_for_by_words_for_the_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
