@@ -151,23 +151,36 @@ float __nv_saturatef(float x) { return __nvvm_saturate_f(x); }
     double __nv_fma_##r(double a, double b, double c) { return __nvvm_fma_##m##_d(a, b, c); }                          \
     int __nv_float2int_##r(float a) { return __nvvm_f2i_##m(a); }                                                      \
     uint __nv_float2uint_##r(float a) { return __nvvm_f2ui_##m(a); }                                                   \
-    long __nv_float2ll_##r(float a) { return __nvvm_f2ll_##m(a); }                                                     \
-    ulong __nv_float2ull_##r(float a) { return __nvvm_f2ull_##m(a); }                                                  \
     int __nv_double2int_##r(double a) { return __nvvm_d2i_##m(a); }                                                    \
     uint __nv_double2uint_##r(double a) { return __nvvm_d2ui_##m(a); }                                                 \
-    long __nv_double2ll_##r(double a) { return __nvvm_d2ll_##m(a); }                                                   \
-    ulong __nv_double2ull_##r(double a) { return __nvvm_d2ull_##m(a); }                                                \
-    float __nv_double2float_##r(double a) { return __nvvm_d2f_##m(a); }                                                \
-    float __nv_int2float_##r(int a) { return __nvvm_i2f_##m(a); }                                                      \
-    float __nv_uint2float_##r(uint a) { return __nvvm_ui2f_##m(a); }                                                   \
-    float __nv_ll2float_##r(long a) { return __nvvm_ll2f_##m(a); }                                                     \
-    float __nv_ull2float_##r(ulong a) { return __nvvm_ull2f_##m(a); }                                                  \
-    double __nv_ll2double_##r(long a) { return __nvvm_ll2d_##m(a); }                                                   \
-    double __nv_ull2double_##r(ulong a) { return __nvvm_ull2d_##m(a); }
+    float __nv_double2float_##r(double a) { return __nvvm_d2f_##m(a); }
 ROUNDED(rn, rn)
 ROUNDED(rz, rz)
 ROUNDED(rd, rm)
 ROUNDED(ru, rp)
+/* clang's functions have long long for these, which has 128 bits in OpenCL C; and LLVM takes int to float with _rz for one with _rn. */
+#define CONVERTED(name, to, from, instruction, t, f)                                                                   \
+    to name(from a)                                                                                                    \
+    {                                                                                                                  \
+        to result;                                                                                                     \
+        __asm__(instruction " %0, %1;" : "=" t(result) : f(a));                                                        \
+        return result;                                                                                                 \
+    }
+#define ROUNDED_OTHERS(r, m)                                                                                           \
+    CONVERTED(__nv_int2float_##r, float, int, "cvt." m ".f32.s32", "f", "r")                                           \
+    CONVERTED(__nv_uint2float_##r, float, uint, "cvt." m ".f32.u32", "f", "r")                                         \
+    CONVERTED(__nv_float2ll_##r, long, float, "cvt." m "i.s64.f32", "l", "f")                                          \
+    CONVERTED(__nv_float2ull_##r, ulong, float, "cvt." m "i.u64.f32", "l", "f")                                        \
+    CONVERTED(__nv_double2ll_##r, long, double, "cvt." m "i.s64.f64", "l", "d")                                        \
+    CONVERTED(__nv_double2ull_##r, ulong, double, "cvt." m "i.u64.f64", "l", "d")                                      \
+    CONVERTED(__nv_ll2float_##r, float, long, "cvt." m ".f32.s64", "f", "l")                                           \
+    CONVERTED(__nv_ull2float_##r, float, ulong, "cvt." m ".f32.u64", "f", "l")                                         \
+    CONVERTED(__nv_ll2double_##r, double, long, "cvt." m ".f64.s64", "d", "l")                                         \
+    CONVERTED(__nv_ull2double_##r, double, ulong, "cvt." m ".f64.u64", "d", "l")
+ROUNDED_OTHERS(rn, "rn")
+ROUNDED_OTHERS(rz, "rz")
+ROUNDED_OTHERS(rd, "rm")
+ROUNDED_OTHERS(ru, "rp")
 double __nv_int2double_rn(int a) { return a; }
 double __nv_uint2double_rn(uint a) { return a; }
 float __nv_frsqrt_rn(float x) { return (float)(1 / sqrt((double)x)); }

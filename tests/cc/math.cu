@@ -9,7 +9,8 @@ enum { COUNT = 2048 };
     __global__ void name##_float(float *out, const float *x, const float *)                                            \
     {                                                                                                                  \
         const int i = blockIdx.x * blockDim.x + threadIdx.x;                                                           \
-        out[i] = name##f(x[i]);                                                                                        \
+        static_assert(sizeof(name(x[i])) == sizeof(float), "the overload for floats, which calls " #name "f");        \
+        out[i] = name(x[i]);                                                                                           \
     }                                                                                                                  \
     __global__ void name##_double(double *out, const double *x, const double *)                                        \
     {                                                                                                                  \
@@ -20,7 +21,8 @@ enum { COUNT = 2048 };
     __global__ void name##_float(float *out, const float *x, const float *y)                                           \
     {                                                                                                                  \
         const int i = blockIdx.x * blockDim.x + threadIdx.x;                                                           \
-        out[i] = name##f(x[i], y[i]);                                                                                  \
+        static_assert(sizeof(name(x[i], y[i])) == sizeof(float), "the overload for floats, which calls " #name "f");  \
+        out[i] = name(x[i], y[i]);                                                                                     \
     }                                                                                                                  \
     __global__ void name##_double(double *out, const double *x, const double *y)                                       \
     {                                                                                                                  \

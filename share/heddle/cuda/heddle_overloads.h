@@ -34,7 +34,44 @@ HEDDLE_MIXED(unsigned long long, long long, unsigned long long)
 HEDDLE_MIXED(double, float, double)
 #undef HEDDLE_MIXED
 
-/* ---- the same names for floats, on the device ---- */
+/* ---- the same names for floats, on the device; the first ones are declared by clang's headers, and not defined ---- */
+#define HEDDLE_FLOAT(name) HEDDLE_DEVICE float name(float x) { return name##f(x); }
+#define HEDDLE_FLOATS(name) HEDDLE_DEVICE float name(float x, float y) { return name##f(x, y); }
+HEDDLE_FLOAT(acosh)
+HEDDLE_FLOAT(asinh)
+HEDDLE_FLOAT(atanh)
+HEDDLE_FLOAT(cbrt)
+HEDDLE_FLOAT(erf)
+HEDDLE_FLOAT(erfc)
+HEDDLE_FLOAT(exp2)
+HEDDLE_FLOAT(expm1)
+HEDDLE_FLOAT(lgamma)
+HEDDLE_FLOAT(log1p)
+HEDDLE_FLOAT(log2)
+HEDDLE_FLOAT(logb)
+HEDDLE_FLOAT(nearbyint)
+HEDDLE_FLOAT(rint)
+HEDDLE_FLOAT(round)
+HEDDLE_FLOAT(tgamma)
+HEDDLE_FLOAT(trunc)
+HEDDLE_FLOATS(copysign)
+HEDDLE_FLOATS(fdim)
+HEDDLE_FLOATS(fmax)
+HEDDLE_FLOATS(fmin)
+HEDDLE_FLOATS(hypot)
+HEDDLE_FLOATS(nextafter)
+HEDDLE_FLOATS(remainder)
+#undef HEDDLE_FLOATS
+#undef HEDDLE_FLOAT
+HEDDLE_DEVICE float fma(float x, float y, float z) { return fmaf(x, y, z); }
+HEDDLE_DEVICE float remquo(float x, float y, int *quotient) { return remquof(x, y, quotient); }
+HEDDLE_DEVICE float scalbn(float x, int n) { return scalbnf(x, n); }
+HEDDLE_DEVICE float scalbln(float x, long n) { return scalblnf(x, n); }
+HEDDLE_DEVICE int ilogb(float x) { return ilogbf(x); }
+HEDDLE_DEVICE long lrint(float x) { return lrintf(x); }
+HEDDLE_DEVICE long lround(float x) { return lroundf(x); }
+HEDDLE_DEVICE long long llrint(float x) { return llrintf(x); }
+HEDDLE_DEVICE long long llround(float x) { return llroundf(x); }
 HEDDLE_DEVICE float rsqrt(float x) { return rsqrtf(x); }
 HEDDLE_DEVICE float rcbrt(float x) { return rcbrtf(x); }
 HEDDLE_DEVICE float sinpi(float x) { return sinpif(x); }
