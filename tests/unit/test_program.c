@@ -90,6 +90,7 @@ static void device_code_is_in_parts_where_that_is_said(void **state) {
         {"a.cu -lcudart -lcudadevrt -lm", PROGRAM_LINK, false, 0},
         {"a.cu -lcublas -lcurand_static -lcurand", PROGRAM_LINK, false, 2},
         {"a.cu -lcufft_static -lcublas -lcufft", PROGRAM_LINK, false, 2},
+        {"a.cu -lcufft_static -lcublas -lcufft -lcublasLt", PROGRAM_LINK, false, 3},
         {"-rdc=true a.cu b.cu", PROGRAM_LINK, true, 0},
         {"-rdc true -c a.cu", PROGRAM_OBJECT, true, 0},
         {"--relocatable-device-code=false -c a.cu", PROGRAM_OBJECT, false, 0},

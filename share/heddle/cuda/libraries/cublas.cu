@@ -1,34 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuBLAS as far as cublas_v2.h has it: plain kernels, one for each function. `heddle cc -lcublas` compiles them into the program.
+// cuBLAS as far as cublas_v2.h has it: plain kernels (blas_kernels.h, blas.h). `heddle cc -lcublas` compiles them into the program.
 // Sums are in a fixed order, so results are the same in every run; they are not the bits of NVIDIA's library.
-#include "../cublas_v2.h"
+#include "blas_kernels.h"
 #include <cstdio>
 #include <cstring>
 
 struct cublasContext {
     cudaStream_t stream;
     cublasPointerMode_t mode;
+    cublasMath_t math;
     void *result; // 16 bytes of device memory for what reductions give
 };
 
 namespace {
-
-enum { THREADS = 256, TILE = 16 };
-
-cublasStatus_t status_of(cudaError_t error) {
-    return error == cudaSuccess                ? CUBLAS_STATUS_SUCCESS
-           : error == cudaErrorMemoryAllocation ? CUBLAS_STATUS_ALLOC_FAILED
-                                               : CUBLAS_STATUS_EXECUTION_FAILED;
-}
-
-cublasStatus_t launched() { return status_of(cudaGetLastError()); }
-
-unsigned blocks_of(long long n) { return static_cast<unsigned>((n + THREADS - 1) / THREADS); }
-
-// Where element i of a vector is: with a negative step the last is first.
-__host__ __device__ long long place(long long i, int n, int step) {
-    return step >= 0 ? i * step : (i - n + 1) * static_cast<long long>(step);
-}
 
 // A factor, which is the host's or the device's.
 template <class T> cublasStatus_t factor(const cublasContext *handle, const T *from, T *to) {
@@ -41,147 +25,6 @@ template <class T> cublasStatus_t factor(const cublasContext *handle, const T *f
     return status_of(cudaMemcpy(to, from, sizeof *to, cudaMemcpyDeviceToHost));
 }
 
-template <class T> __global__ void axpy(int n, T alpha, const T *x, int incx, T *y, int incy) {
-    const long long i = blockIdx.x * static_cast<long long>(THREADS) + threadIdx.x;
-    if (i < n)
-        y[place(i, n, incy)] += alpha * x[place(i, n, incx)];
-}
-
-template <class T> __global__ void scal(int n, T alpha, T *x, int incx) {
-    const long long i = blockIdx.x * static_cast<long long>(THREADS) + threadIdx.x;
-    if (i < n)
-        x[i * incx] *= alpha;
-}
-
-template <class T> __global__ void copy(int n, const T *x, int incx, T *y, int incy) {
-    const long long i = blockIdx.x * static_cast<long long>(THREADS) + threadIdx.x;
-    if (i < n)
-        y[place(i, n, incy)] = x[place(i, n, incx)];
-}
-
-template <class T> __global__ void swap(int n, T *x, int incx, T *y, int incy) {
-    const long long i = blockIdx.x * static_cast<long long>(THREADS) + threadIdx.x;
-    if (i >= n)
-        return;
-    T *const a = &x[place(i, n, incx)], *const b = &y[place(i, n, incy)];
-    const T kept = *a;
-    *a = *b, *b = kept;
-}
-
-template <class T> __device__ T magnitude(T x) { return x < 0 ? -x : x; }
-
-// What is summed up over a vector or two.
-struct products {
-    template <class T> static __device__ T of(T x, T y) { return x * y; }
-    template <class T> static __device__ T end(T sum) { return sum; }
-};
-struct squares {
-    template <class T> static __device__ T of(T x, T) { return x * x; }
-    template <class T> static __device__ T end(T sum) { return sqrt(sum); }
-};
-struct magnitudes {
-    template <class T> static __device__ T of(T x, T) { return magnitude(x); }
-    template <class T> static __device__ T end(T sum) { return sum; }
-};
-
-// One block: each thread sums every 256th element, then they sum up in a tree.
-template <class What, class T> __global__ void sum(int n, const T *x, int incx, const T *y, int incy, T *result) {
-    __shared__ T part[THREADS];
-    T own = 0;
-    for (long long i = threadIdx.x; i < n; i += THREADS)
-        own += What::of(x[place(i, n, incx)], y[place(i, n, incy)]);
-    part[threadIdx.x] = own;
-    for (int half = THREADS / 2; half; half /= 2) {
-        __syncthreads();
-        if (threadIdx.x < half)
-            part[threadIdx.x] += part[threadIdx.x + half];
-    }
-    if (threadIdx.x == 0)
-        *result = What::end(part[0]);
-}
-
-// The place, from 1 on, of the first element that is largest by magnitude.
-template <class T> __global__ void amax(int n, const T *x, int incx, int *result) {
-    __shared__ T most[THREADS];
-    __shared__ int at[THREADS];
-    T own = -1;
-    int best = 0;
-    for (long long i = threadIdx.x; i < n; i += THREADS)
-        if (magnitude(x[i * incx]) > own)
-            own = magnitude(x[i * incx]), best = static_cast<int>(i) + 1;
-    most[threadIdx.x] = own, at[threadIdx.x] = best;
-    for (int half = THREADS / 2; half; half /= 2) {
-        __syncthreads();
-        const int other = threadIdx.x + half;
-        if (threadIdx.x < half && (most[other] > most[threadIdx.x] ||
-                                   (most[other] == most[threadIdx.x] && at[other] && at[other] < at[threadIdx.x])))
-            most[threadIdx.x] = most[other], at[threadIdx.x] = at[other];
-    }
-    if (threadIdx.x == 0)
-        *result = at[0];
-}
-
-template <class T> __global__ void ger(int m, int n, T alpha, const T *x, int incx, const T *y, int incy, T *a, int lda) {
-    const long long i = blockIdx.x * static_cast<long long>(THREADS) + threadIdx.x;
-    if (i < m)
-        for (int j = 0; j < n; j++)
-            a[i + static_cast<long long>(j) * lda] += alpha * x[place(i, m, incx)] * y[place(j, n, incy)];
-}
-
-// y = alpha op(A) x + beta y, one thread for each element of y.
-template <class T>
-__global__ void gemv(bool transposed, int m, int n, T alpha, const T *a, int lda, const T *x, int incx, T beta, T *y, int incy) {
-    const long long i = blockIdx.x * static_cast<long long>(THREADS) + threadIdx.x;
-    const int rows = transposed ? n : m, columns = transposed ? m : n;
-    if (i >= rows)
-        return;
-    T total = 0;
-    for (long long j = 0; j < columns; j++)
-        total += (transposed ? a[j + i * lda] : a[i + j * lda]) * x[place(j, columns, incx)];
-    T *const out = &y[place(i, rows, incy)];
-    *out = alpha * total + (beta == 0 ? 0 : beta * *out); // y may hold anything where beta is 0
-}
-
-template <class T> struct matrix {
-    const T *data;
-    int ld;
-    bool transposed;
-    long long stride;
-};
-
-// C = alpha op(A) op(B) + beta C, in tiles.
-template <class T>
-__global__ void gemm(int m, int n, int k, T alpha, matrix<T> a, matrix<T> b, T beta, T *c, int ldc, long long stride_c) {
-    __shared__ T left[TILE][TILE + 1], right[TILE][TILE + 1];
-    const int x = threadIdx.x, y = threadIdx.y;
-    const long long row = blockIdx.x * static_cast<long long>(TILE) + x, column = blockIdx.y * static_cast<long long>(TILE) + y;
-    const T *const from_a = a.data + blockIdx.z * a.stride, *const from_b = b.data + blockIdx.z * b.stride;
-    T total = 0;
-    for (int at = 0; at < k; at += TILE) {
-        // neighbouring threads read neighbours of a column
-        const long long a_row = blockIdx.x * static_cast<long long>(TILE) + (a.transposed ? y : x);
-        const long long a_column = at + (a.transposed ? x : y);
-        const long long b_row = at + (b.transposed ? y : x);
-        const long long b_column = blockIdx.y * static_cast<long long>(TILE) + (b.transposed ? x : y);
-        const T a_value = a_row < m && a_column < k
-                              ? from_a[a.transposed ? a_column + a_row * a.ld : a_row + a_column * a.ld]
-                              : 0;
-        const T b_value = b_row < k && b_column < n
-                              ? from_b[b.transposed ? b_column + b_row * b.ld : b_row + b_column * b.ld]
-                              : 0;
-        left[a.transposed ? y : x][a.transposed ? x : y] = a_value;
-        right[b.transposed ? y : x][b.transposed ? x : y] = b_value;
-        __syncthreads();
-        for (int i = 0; i < TILE; i++)
-            total += left[x][i] * right[i][y];
-        __syncthreads();
-    }
-    if (row >= m || column >= n)
-        return;
-    T *const out = &c[row + column * ldc + blockIdx.z * stride_c];
-    *out = alpha * total + (beta == 0 ? 0 : beta * *out);
-}
-
 // What a reduction gives goes where the caller wants it.
 template <class T> cublasStatus_t deliver(cublasContext *handle, const T *device, T *result) {
     const cudaMemcpyKind kind =
@@ -189,35 +32,60 @@ template <class T> cublasStatus_t deliver(cublasContext *handle, const T *device
     return status_of(cudaMemcpy(result, device, sizeof *result, kind));
 }
 
-template <class What, class T>
-cublasStatus_t run_sum(cublasContext *handle, int n, const T *x, int incx, const T *y, int incy, T *result) {
+template <class What, class T, class R>
+cublasStatus_t run_sum(cublasContext *handle, int n, const T *x, int incx, const T *y, int incy, R *result) {
     if (!handle)
         return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!result)
         return CUBLAS_STATUS_INVALID_VALUE;
-    T *const device = static_cast<T *>(handle->result);
+    R *const device = static_cast<R *>(handle->result);
     sum<What><<<1, THREADS, 0, handle->stream>>>(n > 0 ? n : 0, x, incx, y, incy, device);
     const cublasStatus_t status = launched();
     return status ? status : deliver(handle, device, result);
 }
 
-template <class T>
-cublasStatus_t run_gemm(cublasContext *handle, int m, int n, int k, const T *alpha, matrix<T> a, matrix<T> b, const T *beta, T *c,
-                        int ldc, long long stride_c, int count) {
-    T by = 0, keeps = 0;
+// ---- products of matrices ----
+
+template <class T> struct type_of;
+template <> struct type_of<float> { static constexpr cudaDataType value = CUDA_R_32F; };
+template <> struct type_of<double> { static constexpr cudaDataType value = CUDA_R_64F; };
+template <> struct type_of<__half> { static constexpr cudaDataType value = CUDA_R_16F; };
+
+// One matrix or several: a stride between them, or a list of pointers.
+gemm_matrix matrix(const void *data, cudaDataType type, int ld, cublasOperation_t trans, long long stride = 0, bool is_list = false) {
+    return {data, type, ld, stride, trans != CUBLAS_OP_N, is_list};
+}
+
+cublasStatus_t run_gemm(cublasHandle_t handle, gemm_call call, cudaDataType scale, const void *alpha, const void *beta) {
     if (!handle)
         return CUBLAS_STATUS_NOT_INITIALIZED;
-    if (m < 0 || n < 0 || k < 0 || count < 0 || ldc < (m > 1 ? m : 1) || a.ld < ((a.transposed ? k : m) > 1 ? (a.transposed ? k : m) : 1) ||
-        b.ld < ((b.transposed ? n : k) > 1 ? (b.transposed ? n : k) : 1))
-        return CUBLAS_STATUS_INVALID_VALUE;
-    cublasStatus_t status = factor(handle, alpha, &by);
+    const bool is_on_device = handle->mode == CUBLAS_POINTER_MODE_DEVICE;
+    cublasStatus_t status = factor_of(scale, is_on_device, alpha, &call.alpha);
     if (!status)
-        status = factor(handle, beta, &keeps);
-    if (status || !m || !n || !count)
-        return status;
-    const dim3 grid((m + TILE - 1) / TILE, (n + TILE - 1) / TILE, count), block(TILE, TILE);
-    gemm<<<grid, block, 0, handle->stream>>>(m, n, k, by, a, b, keeps, c, ldc, stride_c);
-    return launched();
+        status = factor_of(scale, is_on_device, beta, &call.beta);
+    call.d = call.c, call.stream = handle->stream;
+    return status ? status : gemm_run(call);
+}
+
+// Whether factors of a type go with matrices of another.
+bool goes_with(cudaDataType scale, cudaDataType in, cudaDataType out) {
+    return scale == CUDA_R_64F   ? out == CUDA_R_64F
+           : scale == CUDA_R_32I ? out == CUDA_R_32I
+           : scale == CUDA_R_16F ? in == CUDA_R_16F && out == CUDA_R_16F
+                                 : out != CUDA_R_64F && out != CUDA_R_32I;
+}
+
+cublasStatus_t run_gemm_ex(cublasHandle_t handle, const gemm_call &call, cublasComputeType_t compute, const void *alpha,
+                           const void *beta) {
+    cudaDataType scale;
+    if (!scale_of(compute, &scale) || !goes_with(scale, call.a.type, call.c.type))
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    return run_gemm(handle, call, scale, alpha, beta);
+}
+
+template <class T>
+cublasStatus_t run_dot(cublasHandle_t handle, int n, const void *x, int incx, const void *y, int incy, void *result) {
+    return run_sum<products>(handle, n, static_cast<const T *>(x), incx, static_cast<const T *>(y), incy, static_cast<T *>(result));
 }
 
 } // namespace
@@ -264,7 +132,19 @@ cublasStatus_t cublasGetPointerMode_v2(cublasHandle_t handle, cublasPointerMode_
     return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasSetMathMode(cublasHandle_t, cublasMath_t) { return CUBLAS_STATUS_SUCCESS; }
+cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode) {
+    handle->math = mode;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasGetMathMode(cublasHandle_t handle, cublasMath_t *mode) {
+    *mode = handle->math;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void *, size_t) {
+    return handle ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
+}
 
 const char *cublasGetStatusString(cublasStatus_t status) {
     switch (status) {
@@ -377,20 +257,105 @@ cublasStatus_t cublasGetVector(int n, int bytes, const void *x, int incx, void *
                                                                        incy);                                          \
         return launched();                                                                                             \
     }                                                                                                                  \
-    cublasStatus_t cublas##X##gemm_v2(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, \
-                                      int k, const T *alpha, const T *a, int lda, const T *b, int ldb, const T *beta, T *c, \
-                                      int ldc) {                                                                       \
-        return run_gemm(handle, m, n, k, alpha, matrix<T>{a, lda, transa != CUBLAS_OP_N, 0},                           \
-                        matrix<T>{b, ldb, transb != CUBLAS_OP_N, 0}, beta, c, ldc, 0, 1);                              \
+    cublasStatus_t cublas##X##geam(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n,\
+                                   const T *alpha, const T *a, int lda, const T *beta, const T *b, int ldb, T *c, int ldc) {\
+        T by = 0, other = 0;                                                                                           \
+        if (!handle)                                                                                                   \
+            return CUBLAS_STATUS_NOT_INITIALIZED;                                                                      \
+        const int a_rows = transa ? n : m, b_rows = transb ? n : m;                                                    \
+        if (m < 0 || n < 0 || lda < (a_rows > 1 ? a_rows : 1) || ldb < (b_rows > 1 ? b_rows : 1) || ldc < (m > 1 ? m : 1))\
+            return CUBLAS_STATUS_INVALID_VALUE;                                                                        \
+        cublasStatus_t status = factor(handle, alpha, &by);                                                            \
+        if (!status)                                                                                                   \
+            status = factor(handle, beta, &other);                                                                     \
+        if (status || !m || !n)                                                                                        \
+            return status;                                                                                             \
+        geam<<<blocks_of(static_cast<long long>(m) * n), THREADS, 0, handle->stream>>>(transa != CUBLAS_OP_N, transb != CUBLAS_OP_N,\
+                                                                                       m, n, by, a, lda, other, b, ldb, c, ldc);\
+        return launched();                                                                                             \
     }                                                                                                                  \
-    cublasStatus_t cublas##X##gemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, \
-                                                 int m, int n, int k, const T *alpha, const T *a, int lda,             \
-                                                 long long int stride_a, const T *b, int ldb, long long int stride_b,  \
-                                                 const T *beta, T *c, int ldc, long long int stride_c, int count) {    \
-        return run_gemm(handle, m, n, k, alpha, matrix<T>{a, lda, transa != CUBLAS_OP_N, stride_a},                    \
-                        matrix<T>{b, ldb, transb != CUBLAS_OP_N, stride_b}, beta, c, ldc, stride_c, count);            \
+    cublasStatus_t cublas##X##getrfBatched(cublasHandle_t handle, int n, T *const *a, int lda, int *pivots, int *info, int count) {\
+        if (!handle)                                                                                                   \
+            return CUBLAS_STATUS_NOT_INITIALIZED;                                                                      \
+        if (n < 0 || count < 0 || lda < (n > 1 ? n : 1))                                                               \
+            return CUBLAS_STATUS_INVALID_VALUE;                                                                        \
+        if (!count)                                                                                                    \
+            return CUBLAS_STATUS_SUCCESS;                                                                              \
+        getrf<<<count, THREADS, 0, handle->stream>>>(n, a, lda, pivots, info);                                         \
+        return launched();                                                                                             \
     }
 FUNCTIONS(S, s, float)
 FUNCTIONS(D, d, double)
+
+#define PRODUCTS(X, one, T)                                                                                            \
+    cublasStatus_t cublas##X##one(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k,\
+                                      const T *alpha, const T *a, int lda, const T *b, int ldb, const T *beta, T *c, int ldc) {\
+        const cudaDataType type = type_of<T>::value;                                                                   \
+        return run_gemm(handle, {m, n, k, 1, 0, 0, matrix(a, type, lda, transa), matrix(b, type, ldb, transb),         \
+                                 matrix(c, type, ldc, CUBLAS_OP_N)}, type, alpha, beta);                               \
+    }                                                                                                                  \
+    cublasStatus_t cublas##X##gemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n,\
+                                                 int k, const T *alpha, const T *a, int lda, long long int stride_a, const T *b, int ldb,\
+                                                 long long int stride_b, const T *beta, T *c, int ldc, long long int stride_c, int count) {\
+        const cudaDataType type = type_of<T>::value;                                                                   \
+        return run_gemm(handle, {m, n, k, count, 0, 0, matrix(a, type, lda, transa, stride_a), matrix(b, type, ldb, transb, stride_b),\
+                                 matrix(c, type, ldc, CUBLAS_OP_N, stride_c)}, type, alpha, beta);                     \
+    }                                                                                                                  \
+    cublasStatus_t cublas##X##gemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k,\
+                                          const T *alpha, const T *const *a, int lda, const T *const *b, int ldb, const T *beta,\
+                                          T *const *c, int ldc, int count) {                                           \
+        const cudaDataType type = type_of<T>::value;                                                                   \
+        return run_gemm(handle, {m, n, k, count, 0, 0, matrix(a, type, lda, transa, 0, true), matrix(b, type, ldb, transb, 0, true),\
+                                 matrix(c, type, ldc, CUBLAS_OP_N, 0, true)}, type, alpha, beta);                      \
+    }
+PRODUCTS(S, gemm_v2, float)
+PRODUCTS(D, gemm_v2, double)
+PRODUCTS(H, gemm, __half)
+
+cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k,
+                            const void *alpha, const void *a, cudaDataType a_type, int lda, const void *b, cudaDataType b_type, int ldb,
+                            const void *beta, void *c, cudaDataType c_type, int ldc, cublasComputeType_t compute, cublasGemmAlgo_t) {
+    return run_gemm_ex(handle,
+                       {m, n, k, 1, 0, 0, matrix(a, a_type, lda, transa), matrix(b, b_type, ldb, transb),
+                        matrix(c, c_type, ldc, CUBLAS_OP_N)},
+                       compute, alpha, beta);
+}
+
+cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k,
+                                          const void *alpha, const void *a, cudaDataType a_type, int lda, long long int stride_a,
+                                          const void *b, cudaDataType b_type, int ldb, long long int stride_b, const void *beta, void *c,
+                                          cudaDataType c_type, int ldc, long long int stride_c, int count, cublasComputeType_t compute,
+                                          cublasGemmAlgo_t) {
+    return run_gemm_ex(handle,
+                       {m, n, k, count, 0, 0, matrix(a, a_type, lda, transa, stride_a), matrix(b, b_type, ldb, transb, stride_b),
+                        matrix(c, c_type, ldc, CUBLAS_OP_N, stride_c)},
+                       compute, alpha, beta);
+}
+
+cublasStatus_t cublasDotEx(cublasHandle_t handle, int n, const void *x, cudaDataType x_type, int incx, const void *y, cudaDataType y_type,
+                           int incy, void *result, cudaDataType result_type, cudaDataType) {
+    if (x_type != y_type || x_type != result_type)
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    switch (x_type) {
+    case CUDA_R_32F: return run_dot<float>(handle, n, x, incx, y, incy, result);
+    case CUDA_R_64F: return run_dot<double>(handle, n, x, incx, y, incy, result);
+    case CUDA_R_16F: return run_dot<_Float16>(handle, n, x, incx, y, incy, result);
+    case CUDA_R_16BF: return run_dot<bfloat>(handle, n, x, incx, y, incy, result);
+    default: return CUBLAS_STATUS_NOT_SUPPORTED;
+    }
+}
+
+// Programs that include cublas.h have one handle, and one error that is kept.
+cublasHandle_t heddle_cublas_handle(void) {
+    static cublasHandle_t handle;
+    if (!handle)
+        cublasCreate(&handle);
+    return handle;
+}
+
+cublasStatus_t *heddle_cublas_error(void) {
+    static cublasStatus_t error = CUBLAS_STATUS_SUCCESS;
+    return &error;
+}
 
 } // extern "C"
