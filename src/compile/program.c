@@ -92,6 +92,7 @@ static void add_cuda(struct making *m, struct command_line *line) {
                                  "-Wno-unknown-cuda-version",
                                  "-Wno-linker-warnings",
                                  "-Wno-unused-command-line-argument",
+                                 "-Wno-error=c++11-narrowing", /* nvcc warns of {0.0} for an int */
                                  "-fno-crash-diagnostics",
                                  arena_printf(m->arena, "-std=%s",
                                               m->program->standard ? m->program->standard : "c++17")};

@@ -13,8 +13,9 @@
 __global__ void square(float *data, int count)
 {
     const int i = __mul24(blockIdx.x, blockDim.x) + threadIdx.x;
+    int nothing[1] = {0.0}; // is narrowed: a warning
     if (i < count)
-        data[i] = data[i] * data[i] + (__any(i < 0) ? CUDART_PI_F : 0) + min(max(i, 3), 2u) - 2;
+        data[i] = data[i] * data[i] + (__any(i < 0) ? CUDART_PI_F : 0) + min(max(i, 3), 2u) - 2 + nothing[0];
 }
 
 int main(int argc, char **argv)

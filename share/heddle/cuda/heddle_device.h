@@ -74,6 +74,8 @@ extern "C" inline __device__ __attribute__((noreturn)) void __assert_fail(const 
 #endif
 HEDDLE_WARP void __nanosleep(unsigned int) {}
 
+/* Host code has the names of mathematics without std:: too, as CUDA's header gives it. */
+#include <math.h>
 #include "heddle_overloads.h"
 #include "heddle_atomics.h"
 
