@@ -131,7 +131,9 @@ const struct command command_show = {
     .text =
         "FILE is a module (.ptx, .sass, .cubin, .cl, .cu), '-' for PTX on standard input, or a launch file (.yaml). "
         "Nothing is run. docs/show.md says more.",
-    .manual = "What --isa prints can be run as a .sass file, what --cubin writes as a .cubin file; docs/native.md.",
+    .manual =
+        "What --isa prints can be run as a .sass file, what --cubin writes as a .cubin file; a .cubin file of sm_75 to "
+        "sm_90 is listed with its control bits, and not run yet; docs/native.md.",
     .examples = "heddle show examples/collatz --cfg\n"
                 "heddle show examples/saxpy --dot | dot -Tsvg > saxpy.svg",
     .options = options_table,

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/load.h"
 
+#include <string.h>
+
 #include "base/file.h"
+#include "base/words.h"
 #include "exec/exec.h"
 #include "isa/analysis.h"
 #include "ptx/ptx.h"
 #include "sass/cubin.h"
+#include "sass/turing.h"
 
 bool load_is_text(const char *name) {
     return file_ends_in(name, ".ptx") || file_ends_in(name, ".sass") || file_ends_in(name, ".cubin");
@@ -26,4 +30,39 @@ enum status load_text(const char *name, const char *text, size_t length, struct 
     else
         *out = module;
     return status;
+}
+
+bool load_is_listed(const char *name, const char *text, size_t length) {
+    return file_ends_in(name, ".cubin") && turing_arch(cubin_sm((const uint8_t *)text, length)) != 0;
+}
+
+static bool has_kernel(const struct native_program *program, const char *name) {
+    for (unsigned i = 0; i < program->kernel_count; i++)
+        if (strcmp(program->kernels[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void refuse_kernel(const struct native_program *program, const char *kernel, struct arena *arena,
+                          struct report *report) {
+    const char **names = ARENA_ARRAY(arena, const char *, program->kernel_count + 1u);
+    for (unsigned i = 0; i < program->kernel_count; i++)
+        names[i] = program->kernels[i].name;
+    const char *near = words_suggest(kernel, names);
+    report_add(report, STATUS_INVALID, "%s has no kernel or function '%s'%s%s%s", program->name, kernel,
+               near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+const char *load_listing(const char *name, const char *text, size_t length, const char *kernel, struct arena *arena,
+                         struct report *report) {
+    struct native_program program = {.arena = {0}};
+    const char *listing = NULL;
+    if (cubin_read(name, (const uint8_t *)text, length, &program, report) != STATUS_OK)
+        return NULL;
+    if (kernel && !has_kernel(&program, kernel))
+        refuse_kernel(&program, kernel, arena, report);
+    else
+        listing = native_print_kernel(&program, kernel, false, arena);
+    native_free(&program);
+    return listing;
 }

@@ -15,6 +15,8 @@ enum status cubin_read(const char *name, const uint8_t *bytes, size_t length, st
  * encoding, and what the file has no room for. */
 enum status cubin_write(const struct native_program *program, struct arena *arena, uint8_t **bytes, size_t *length,
                         struct report *report);
+/* The number of sm in a file's header; 0: it is no cubin. */
+unsigned cubin_sm(const uint8_t *bytes, size_t length);
 /* A file to a module, whose text is the listing: cubin_read and native_translate. */
 enum status cubin_load(const char *name, const char *bytes, size_t length, struct module **out, struct report *report);
 
@@ -35,6 +37,13 @@ enum {
     CUBIN_R_ABS32_26 = 5, /* 32 bits of an instruction from bit 26 on: the address, its lower, its upper half */
     CUBIN_R_ABS32_LO_26 = 10,
     CUBIN_R_ABS32_HI_26 = 11,
+    /* of sm_75 to sm_90 */
+    CUBIN_R_G64 = 4,          /* a generic address */
+    CUBIN_R_ABS32_LO_32 = 56, /* bits 32 to 63 of an instruction */
+    CUBIN_R_ABS32_HI_32 = 57,
+    CUBIN_R_ABS47_34 = 58,    /* where it calls: bits 34 to 81, in words of four bytes */
+    CUBIN_R_ABS55_16_34 = 75, /* the same of sm_90, with eight lower bits at 16 */
+    CUBIN_SECTION_INFO = 0x70000000,
 };
 
 /* Records of .nv.info: a byte each for format and attribute, then two of value or length. */
@@ -50,7 +59,10 @@ enum {
     INFO_PARAM = 0x17,
     INFO_SHARED_PARAM_BYTES = 0x18, /* Tesla */
     INFO_PARAM_BYTES = 0x19,
+    INFO_MAX_STACK_BYTES = 0x23,
+    INFO_REGISTERS = 0x2f,
     INFO_INDIRECT_TARGETS = 0x34,
+    INFO_BARRIERS = 0x4c,
 };
 
 #endif

@@ -3,6 +3,7 @@
 #include "sass/cubin_reader.h"
 
 #include "base/bits.h"
+#include "sass/turing.h"
 
 struct info_record {
     unsigned attribute, format;
@@ -127,10 +128,11 @@ void cubin_read_info(struct cubin_reader *r, const struct elf_section *section, 
         case INFO_PARAM_BANK:
             if (is_tesla)
                 cubin_refuse(r, section, record.at, "unsupported: parameters in a constant bank of Tesla");
-            else if (cubin_get(record.bytes + 4, 2) != FERMI_PARAM_BASE)
+            else if (cubin_get(record.bytes + 4, 2) != cubin_param_base(r->program))
                 cubin_refuse(r, section, record.at, "unsupported: parameters at c[0x0][0x%x]; they are at 0x%x",
-                             (unsigned)cubin_get(record.bytes + 4, 2), FERMI_PARAM_BASE);
+                             (unsigned)cubin_get(record.bytes + 4, 2), (unsigned)cubin_param_base(r->program));
             break;
+        case INFO_BARRIERS: kernel->barrier_count = record.bytes[0]; break;
         default: break;
         }
     }
@@ -141,17 +143,27 @@ void cubin_read_info(struct cubin_reader *r, const struct elf_section *section, 
 }
 
 void cubin_read_stacks(struct cubin_reader *r, const struct elf_section *section) {
+    const bool is_turing = r->program->isa == NATIVE_TURING;
     struct info_record record;
     for (uint32_t at = 0; next_record(r, section, &at, &record);) {
-        if (record.attribute != INFO_FRAME_BYTES && record.attribute != INFO_MIN_STACK_BYTES)
+        const bool is_count = is_turing && record.attribute == INFO_REGISTERS;
+        if (record.attribute != INFO_FRAME_BYTES && record.attribute != INFO_MIN_STACK_BYTES &&
+            !(is_turing && record.attribute == INFO_MAX_STACK_BYTES) && !is_count)
             continue;
         const uint32_t symbol = record.byte_count == 8 ? (uint32_t)cubin_get(record.bytes, 4) : UINT32_MAX;
         const uint64_t bytes = record.byte_count == 8 ? cubin_get(record.bytes + 4, 4) : 0;
         struct native_kernel *kernel =
             symbol < r->file.symbol_count ? cubin_kernel(r, r->file.symbols[symbol].name) : NULL;
-        if (!kernel || bytes > CUBIN_SPACE_BYTES_MAX)
-            cubin_refuse(r, section, record.at, "a stack of %llu bytes of symbol %u", (unsigned long long)bytes,
-                         (unsigned)symbol);
+        if (is_turing && !is_count && bytes == UINT32_MAX)
+            continue; /* nobody knows */
+        if (is_turing && !kernel && symbol < r->file.symbol_count &&
+            r->file.symbols[symbol].type == ELF_SYMBOL_FUNCTION)
+            continue; /* a function in a kernel's code, whose kernel counts it */
+        if (!kernel || bytes > (is_count ? TURING_RZ : CUBIN_SPACE_BYTES_MAX))
+            cubin_refuse(r, section, record.at, "%llu %s of symbol %u", (unsigned long long)bytes,
+                         is_count ? "registers" : "bytes of stack", (unsigned)symbol);
+        else if (is_count)
+            kernel->register_count = (uint32_t)bytes;
         else if (bytes > kernel->local_bytes)
             kernel->local_bytes = (uint32_t)bytes;
     }

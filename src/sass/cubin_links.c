@@ -11,7 +11,7 @@
 static struct native_link read_link(struct cubin_reader *r, const struct elf_section *section,
                                     const struct elf_section *of, uint32_t i) {
     const struct elf_relocation *item = &section->relocations[i];
-    const unsigned bytes = item->type == CUBIN_R_64 ? 8 : 4;
+    const unsigned bytes = item->type == CUBIN_R_32 ? 4 : 8;
     int64_t addend = item->addend;
     if (section->type == ELF_REL) {
         const uint64_t value = cubin_get(of->bytes + item->offset, bytes);
@@ -19,17 +19,20 @@ static struct native_link read_link(struct cubin_reader *r, const struct elf_sec
     }
     return (struct native_link){.offset = (uint32_t)item->offset,
                                 .bytes = bytes,
-                                .variable = r->variable_of[item->symbol] - 1,
-                                .addend = addend};
+                                .variable = r->variable_of[item->symbol] - 1, /* 0: NATIVE_NO_VARIABLE */
+                                .addend = addend,
+                                .symbol = r->file.symbols[item->symbol].name};
 }
 
-/* Each is of a type and by a variable that are known, and no two are over each other. */
+/* Each is of a type and by a variable that are known, and no two are over each other; from sm_75 on it may be by a function. */
 static bool check_relocations(struct cubin_reader *r, const struct elf_section *section, const struct elf_section *of) {
     bool *taken = ARENA_ARRAY(&r->program->arena, bool, of->byte_count / 4 + 1);
+    const bool is_turing = r->program->isa == NATIVE_TURING;
     for (uint32_t i = 0; i < section->relocation_count; i++) {
         const struct elf_relocation *item = &section->relocations[i];
-        const unsigned words = item->type == CUBIN_R_64 ? 2 : item->type == CUBIN_R_32 ? 1 : 0;
-        bool fits = words && r->variable_of[item->symbol] && of->bytes && item->offset % 4 == 0 &&
+        const bool is_wide = item->type == CUBIN_R_64 || (is_turing && item->type == CUBIN_R_G64);
+        const unsigned words = is_wide ? 2 : item->type == CUBIN_R_32 ? 1 : 0;
+        bool fits = words && (r->variable_of[item->symbol] || is_turing) && of->bytes && item->offset % 4 == 0 &&
                     range_within(item->offset, 4 * words, of->byte_count);
         for (unsigned k = 0; fits && k < words; k++) {
             fits = !taken[item->offset / 4 + k];
@@ -133,6 +136,8 @@ static uint32_t code_bank(uint32_t type) {
 /* An instruction's number: what is added stands in its place, or beside the relocation; of an upper half only there. */
 static bool link_inst(struct cubin_reader *r, const struct elf_section *section, struct native_kernel *kernel,
                       const struct elf_relocation *item) {
+    if (r->program->isa == NATIVE_TURING)
+        return cubin_link_word(r, section, kernel, item);
     const uint32_t bank = code_bank(item->type);
     struct native_operand *number =
         item->offset <= UINT32_MAX ? native_number_at(r->program->isa, kernel, (uint32_t)item->offset) : NULL;
@@ -153,13 +158,15 @@ static bool link_inst(struct cubin_reader *r, const struct elf_section *section,
 
 static void link_code(struct cubin_reader *r, const struct elf_section *section, const struct elf_section *of,
                       struct native_kernel *kernel) {
-    bool *taken = ARENA_ARRAY(&r->program->arena, bool, of->byte_count / FERMI_INST_BYTES + 1);
+    bool **taken = &r->linked[section->info];
+    if (!*taken)
+        *taken = ARENA_ARRAY(&r->program->arena, bool, of->byte_count / FERMI_INST_BYTES + 1);
     kernel->links = grow(r, kernel->links, kernel->link_count, section->relocation_count);
     for (uint32_t i = 0; i < section->relocation_count; i++) {
         const struct elf_relocation *item = &section->relocations[i];
         const struct elf_symbol *symbol = &r->file.symbols[item->symbol];
         const bool is_inside = item->offset < of->byte_count;
-        bool *here = &taken[is_inside ? item->offset / FERMI_INST_BYTES : 0];
+        bool *here = &(*taken)[is_inside ? item->offset / FERMI_INST_BYTES : 0];
         if (!is_inside || *here || !link_inst(r, section, kernel, item)) {
             cubin_refuse(r, of, item->offset, "unsupported: a relocation of type %u by %s '%.80s' here",
                          (unsigned)item->type, symbol->type == ELF_SYMBOL_FUNCTION ? "function" : "symbol",
@@ -178,12 +185,14 @@ void cubin_read_links(struct cubin_reader *r, const struct elf_section *section)
     struct native_kernel *kernel = strncmp(of->name, ".text.", 6) == 0 ? cubin_kernel(r, of->name + 6) : NULL;
     if (!section->relocation_count || (!is_bank && !is_variable && !(of->flags & ELF_ALLOC)))
         return; /* of what is left out as a whole */
-    if (r->relocated[section->info] || (!kernel && !check_relocations(r, section, of))) {
+    /* linkers leave both kinds for code of sm_75 on */
+    const uint8_t kind = !kernel || r->program->isa != NATIVE_TURING ? UINT8_MAX : section->type == ELF_RELA ? 2 : 1;
+    if (r->relocated[section->info] & kind || (!kernel && !check_relocations(r, section, of))) {
         if (!r->failed)
             cubin_refuse(r, section, 0, "a second section of relocations for '%s'", of->name);
         return;
     }
-    r->relocated[section->info] = true;
+    r->relocated[section->info] |= kind;
     if (is_variable)
         link_variables(r, section, of);
     else if (kernel)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "sass/turing.h"
 
 enum {
     FILE_BYTES_MAX = 64 << 20,
@@ -43,22 +44,44 @@ struct native_kernel *cubin_kernel(struct cubin_reader *r, const char *name) {
 
 /* ---- the file ---- */
 
+static unsigned sm_of(unsigned os_abi, uint32_t flags) {
+    return os_abi == CUBIN_OS_ABI ? flags & 255 : flags >> 8 & 255;
+}
+
+unsigned cubin_sm(const uint8_t *bytes, size_t length) {
+    static const uint8_t magic[4] = {0x7f, 'E', 'L', 'F'};
+    enum { OS_ABI = 7, MACHINE = 18, FLAGS_32 = 36, FLAGS_64 = 48, WIDE = 2 };
+    if (length < FLAGS_64 + 4 || memcmp(bytes, magic, sizeof magic) != 0 ||
+        cubin_get(bytes + MACHINE, 2) != CUBIN_MACHINE)
+        return 0;
+    return sm_of(bytes[OS_ABI], (uint32_t)cubin_get(bytes + (bytes[4] == WIDE ? FLAGS_64 : FLAGS_32), 4));
+}
+
+uint32_t cubin_param_base(const struct native_program *program) {
+    return program->isa != NATIVE_TURING ? FERMI_PARAM_BASE
+           : program->sm < 90            ? TURING_PARAM_BASE
+                                         : TURING_PARAM_BASE_90;
+}
+
 static enum status check_file(struct cubin_reader *r) {
     const struct elf_file *file = &r->file;
     if (file->machine != CUBIN_MACHINE)
         return report_add(r->report, STATUS_INVALID, "%s: error: an ELF file for machine %u, not for CUDA (%d)",
                           r->name, file->machine, CUBIN_MACHINE);
-    const unsigned sm = file->os_abi == CUBIN_OS_ABI ? file->flags & 255 : file->flags >> 8 & 255;
-    const bool is_tesla = sm >= 10 && sm <= 13;
-    if (sm != 20 && sm != 21 && !is_tesla)
+    const unsigned sm = sm_of(file->os_abi, file->flags);
+    const bool is_tesla = sm >= 10 && sm <= 13, is_turing = turing_arch(sm) != 0;
+    if (sm != 20 && sm != 21 && !is_tesla && !is_turing)
         return report_add(r->report, STATUS_INVALID,
                           "%s: error: unsupported: a cubin for sm_%u; those for sm_10 to sm_13 (Tesla), sm_20 and "
-                          "sm_21 (Fermi) are read",
+                          "sm_21 (Fermi), sm_75, sm_80, sm_86, sm_89 and sm_90 are read",
                           r->name, sm);
+    if (is_turing && !file->wide)
+        return report_add(r->report, STATUS_INVALID, "%s: error: unsupported: a cubin of 32 bits for sm_%u", r->name,
+                          sm);
     if (file->type != ELF_EXECUTABLE)
         return report_add(r->report, STATUS_INVALID,
                           "%s: error: unsupported: a cubin that is still to be linked (type %u)", r->name, file->type);
-    r->program->isa = is_tesla ? NATIVE_TESLA : NATIVE_FERMI;
+    r->program->isa = is_turing ? NATIVE_TURING : is_tesla ? NATIVE_TESLA : NATIVE_FERMI;
     r->program->sm = sm;
     return STATUS_OK;
 }
@@ -100,6 +123,7 @@ static void read_kernels(struct cubin_reader *r) {
     const struct elf_file *file = &r->file;
     program->kernels = ARENA_ARRAY(&program->arena, struct native_kernel, file->section_count);
     bool *has_entry = ARENA_ARRAY(&program->arena, bool, file->section_count);
+    r->kernel_of = ARENA_ARRAY(&program->arena, uint32_t, file->section_count);
     for (unsigned i = 0; i < file->symbol_count; i++)
         if (file->symbols[i].type == ELF_SYMBOL_FUNCTION && file->symbols[i].other & CUBIN_ENTRY &&
             file->symbols[i].section < file->section_count)
@@ -113,17 +137,20 @@ static void read_kernels(struct cubin_reader *r) {
             cubin_refuse(r, section, 0, "a kernel has a name of its own, without blanks");
             continue;
         }
-        if (!has_entry[i] || program->kernel_count == KERNELS_MAX) {
+        const bool is_known = has_entry[i] || program->isa == NATIVE_TURING;
+        if (!is_known || program->kernel_count == KERNELS_MAX) {
             cubin_refuse(r, section, 0,
-                         has_entry[i] ? "unsupported: more than %d kernels"
-                                      : "unsupported: code that is no kernel's (no symbol says that it is one)",
+                         is_known ? "unsupported: more than %d kernels"
+                                  : "unsupported: code that is no kernel's (no symbol says that it is one)",
                          KERNELS_MAX);
             break;
         }
         struct native_kernel *kernel = &program->kernels[program->kernel_count++];
+        r->kernel_of[i] = program->kernel_count;
         kernel->name = arena_strdup(&program->arena, name);
         kernel->register_count = section->info >> CUBIN_REGISTER_SHIFT;
-        read_code(r, section, kernel);
+        kernel->is_function = !has_entry[i];
+        (program->isa == NATIVE_TURING ? cubin_read_words : read_code)(r, section, kernel);
     }
     if (!program->kernel_count && !r->failed) {
         report_add(r->report, STATUS_INVALID, "%s: error: no section '.text.NAME': no kernel is in it", r->name);
@@ -202,6 +229,13 @@ static void read_reserved(struct cubin_reader *r, const struct elf_section *sect
         *bytes = (uint32_t)section->byte_count;
 }
 
+/* On sm_90 the section begins with what the system has. */
+static void read_shared(struct cubin_reader *r, const struct elf_section *section, struct native_kernel *kernel) {
+    const uint32_t system = r->program->isa == NATIVE_TURING && r->program->sm >= 90 ? TURING_SYSTEM_SHARED_90 : 0;
+    read_reserved(r, section, &kernel->shared_bytes);
+    kernel->shared_bytes -= kernel->shared_bytes < system ? kernel->shared_bytes : system;
+}
+
 /* .nv.constantN of the module and .nv.constantN.K; bank 0 of Fermi holds the launch's own, and says how long it is. */
 static void read_bank(struct cubin_reader *r, const struct elf_section *section, struct native_kernel *kernel,
                       uint32_t number) {
@@ -230,18 +264,20 @@ static void read_constants(struct cubin_reader *r, const struct elf_section *sec
                            const char *name) {
     struct native_program *program = r->program;
     struct native_kernel *kernel = name ? cubin_kernel(r, name) : NULL;
-    const bool has_launch = program->isa == NATIVE_FERMI, is_launch = has_launch && number == 0;
+    const bool has_launch = program->isa != NATIVE_TESLA, is_launch = has_launch && number == 0;
+    const uint32_t base = cubin_param_base(program);
     if (section->type != ELF_PROGBITS || section->byte_count > BANK_BYTES_MAX ||
-        (!is_launch && section->byte_count % 4) || number >= (has_launch ? FERMI_BANKS : TESLA_BANKS) ||
-        (has_launch && number == 1) || (is_launch && !name) || (name && !kernel)) {
+        (!is_launch && section->byte_count % 4 && program->isa != NATIVE_TURING) ||
+        number >= (has_launch ? FERMI_BANKS : TESLA_BANKS) || (has_launch && number == 1) || (is_launch && !name) ||
+        (name && !kernel)) {
         cubin_refuse(r, section, 0, "unsupported: %llu bytes of bank %u of %s", (unsigned long long)section->byte_count,
                      (unsigned)number, name ? name : "the module");
         return;
     }
     if (is_launch) {
-        if (section->byte_count != FERMI_PARAM_BASE + (uint64_t)kernel->param_bytes)
-            cubin_refuse(r, section, 0, "%llu bytes, but %u of parameters behind the first %d",
-                         (unsigned long long)section->byte_count, (unsigned)kernel->param_bytes, FERMI_PARAM_BASE);
+        if (section->byte_count != base + (uint64_t)kernel->param_bytes)
+            cubin_refuse(r, section, 0, "%llu bytes, but %u of parameters behind the first %u",
+                         (unsigned long long)section->byte_count, (unsigned)kernel->param_bytes, (unsigned)base);
         return;
     }
     for (unsigned i = 0; i < program->kernel_count; i++)
@@ -273,15 +309,18 @@ static void read_section(struct cubin_reader *r, const struct elf_section *secti
     } else if (cubin_bank(section->name, &number, &name)) {
         if (pass == 1)
             read_constants(r, section, number, name);
-    } else if (strcmp(section->name, ".nv.info") == 0 && section->type == ELF_PROGBITS) {
+    } else if (strcmp(section->name, ".nv.info") == 0 &&
+               (section->type == ELF_PROGBITS || section->type == CUBIN_SECTION_INFO)) {
         if (pass == 0)
             cubin_read_stacks(r, section);
     } else if (of_kernel(r, section, ".nv.info.", &kernel)) {
         if (pass == 0 && kernel && section->bytes)
             cubin_read_info(r, section, kernel);
+    } else if (r->program->isa == NATIVE_TURING && behind(section->name, ".nv.shared.reserved.")) {
+        return; /* the system's own */
     } else if (of_kernel(r, section, ".nv.shared.", &kernel)) {
         if (pass == 0 && kernel)
-            read_reserved(r, section, &kernel->shared_bytes);
+            read_shared(r, section, kernel);
     } else if (of_kernel(r, section, ".nv.local.", &kernel)) {
         if (pass == 0 && kernel)
             read_reserved(r, section, &kernel->local_bytes);
@@ -301,8 +340,11 @@ static enum status read_program(struct cubin_reader *r, const uint8_t *bytes, si
     if (status)
         return status;
     read_kernels(r);
+    if (program->isa == NATIVE_TURING)
+        cubin_read_labels(r);
     read_variables(r);
-    r->relocated = ARENA_ARRAY(&program->arena, bool, r->file.section_count);
+    r->relocated = ARENA_ARRAY(&program->arena, uint8_t, r->file.section_count);
+    r->linked = ARENA_ARRAY(&program->arena, bool *, r->file.section_count);
     for (unsigned i = 0; i < program->kernel_count; i++)
         program->kernels[i].banks = ARENA_ARRAY(&program->arena, struct native_bank, FERMI_BANKS);
     for (unsigned pass = 0; pass < 3 && !r->failed; pass++)
@@ -334,7 +376,7 @@ enum status cubin_read(const char *name, const uint8_t *bytes, size_t length, st
 static enum status read_with_text(const char *name, const char *bytes, size_t length, struct native_program *out,
                                   struct report *report) {
     const enum status status = cubin_read(name, (const uint8_t *)bytes, length, out, report);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK && out->isa != NATIVE_TURING)
         native_give_text(out);
     return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cubin as it is being read: what cubin_read.c, cubin_info.c and cubin_links.c share. */
+/* A cubin as it is being read: what cubin_read.c, cubin_info.c, cubin_links.c and cubin_turing.c share. */
 #ifndef HEDDLE_SASS_CUBIN_READER_H
 #define HEDDLE_SASS_CUBIN_READER_H
 
@@ -23,7 +23,9 @@ struct cubin_reader {
     struct elf_file file;
     uint32_t *variable_of; /* by symbol: the variable + 1, 0: it is none */
     struct placed *placed; /* by variable */
-    bool *relocated;       /* by section */
+    uint8_t *relocated;    /* by section: bits of the kinds of relocations that were read */
+    bool **linked;         /* by section: of code, the instructions that have one */
+    uint32_t *kernel_of;   /* by section: the kernel + 1, 0: it is no code */
     bool failed;
 };
 
@@ -39,6 +41,14 @@ void cubin_read_info(struct cubin_reader *reader, const struct elf_section *sect
 void cubin_read_stacks(struct cubin_reader *reader, const struct elf_section *section);
 /* A section of relocations: addresses of variables in banks and in other variables. */
 void cubin_read_links(struct cubin_reader *reader, const struct elf_section *section);
+/* Code of sm_75 to sm_90, and the functions in it. */
+void cubin_read_words(struct cubin_reader *reader, const struct elf_section *section, struct native_kernel *kernel);
+void cubin_read_labels(struct cubin_reader *reader);
+/* A relocation in that code; false: it is unknown, or does not fit. */
+bool cubin_link_word(struct cubin_reader *reader, const struct elf_section *section, struct native_kernel *kernel,
+                     const struct elf_relocation *item);
+/* Where parameters begin in bank 0, of Fermi and of sm_75 to sm_90. */
+uint32_t cubin_param_base(const struct native_program *program);
 /* By bank and offset. */
 void cubin_sort_links(struct native_link *links, unsigned count);
 

@@ -322,6 +322,9 @@ static bool is_wide(const struct native_program *program) {
 
 enum status cubin_write(const struct native_program *program, struct arena *arena, uint8_t **bytes, size_t *length,
                         struct report *report) {
+    if (program->isa == NATIVE_TURING)
+        return report_add(report, STATUS_INVALID, "%s: error: unsupported: a cubin for sm_%u is read but not written",
+                          program->name, program->sm);
     struct cubin_writer w = {
         .program = program, .arena = arena, .report = report, .wide = program->isa == NATIVE_FERMI && is_wide(program)};
     number_symbols(&w);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Native code of Fermi and Tesla (GT200): instructions as their disassembler writes them, which the text parsers, the
  * decoder, the printer, the way to the internal form and the lowering from PTX all share. The tables are fermi.def and
- * tesla.def; modifiers.def has the words behind the dots. */
+ * tesla.def; modifiers.def has the words behind the dots. Programs of sm_75 to sm_90 are read from files and printed, their
+ * instructions by turing.h; they are not executed yet. */
 #ifndef HEDDLE_SASS_NATIVE_H
 #define HEDDLE_SASS_NATIVE_H
 
@@ -9,7 +10,7 @@
 #include "base/status.h"
 #include "isa/module.h"
 
-enum native_isa { NATIVE_FERMI, NATIVE_TESLA };
+enum native_isa { NATIVE_FERMI, NATIVE_TESLA, NATIVE_TURING };
 
 enum fermi_row {
 #define ROW(id, ...) FERMI_##id,
@@ -122,7 +123,8 @@ struct native_way {
 };
 
 /* `bytes` from `offset` on, of a bank or a variable, are the address of a variable + addend. */
-/* Banks of links in code: the number of 32 bits in the instruction at byte `offset` is the address, or a half of it. */
+/* Banks of links in code: the number of 32 bits in the instruction at byte `offset` is the address, or a half of it; of
+ * sm_75 on NATIVE_CODE is where a call leads. */
 enum { NATIVE_CODE = 32, NATIVE_CODE_LOW, NATIVE_CODE_HIGH };
 #define NATIVE_NO_VARIABLE UINT32_MAX /* of a function or in shared memory: the device knows it, no file does */
 struct native_link {
@@ -130,6 +132,7 @@ struct native_link {
     uint32_t offset, bytes;
     uint32_t variable;
     int64_t addend;
+    const char *symbol; /* of NATIVE_NO_VARIABLE; NULL: nobody has said */
 };
 
 /* A variable of the module, in global memory, at a multiple of NATIVE_VARIABLE_ALIGN. */
@@ -142,10 +145,22 @@ struct native_variable {
     unsigned link_count;
 };
 
+/* A function in a kernel's code, from byte `address` on. */
+struct native_label {
+    const char *name;
+    uint32_t address;
+};
+
+struct turing_word;
 struct native_kernel {
     const char *name;
-    struct native_inst *code; /* by address */
+    struct native_inst *code;        /* by address; NATIVE_TURING: NULL, but */
+    const struct turing_word *words; /* code_count of them, which all decode */
     uint32_t code_count;
+    bool is_function;            /* NATIVE_TURING: kernels call it */
+    struct native_label *labels; /* of NATIVE_TURING, by address */
+    unsigned label_count;
+    uint32_t barrier_count; /* of NATIVE_TURING */
     uint32_t param_bytes;
     struct native_param *params; /* none: nobody has said, and every word is one */
     unsigned param_count;
@@ -170,7 +185,7 @@ struct native_program {
     const char *name;   /* as the user knows the file */
     const char *text;
     enum native_isa isa;
-    unsigned sm; /* 20, 21; 10 to 13 */
+    unsigned sm; /* 20, 21; 10 to 13; 75, 80, 86, 89, 90 */
     struct native_variable *variables;
     unsigned variable_count;
     struct native_kernel *kernels;
@@ -209,6 +224,9 @@ char native_shape(const struct native_form *form, unsigned n, bool *written, boo
 enum status native_parse(const char *name, const char *text, struct native_program *out, struct report *report);
 /* The program as the disassembler would write it; what it writes can be read back. */
 const char *native_print(const struct native_program *program, bool encodings, struct arena *arena);
+/* The same, of one kernel only; NULL: all. */
+const char *native_print_kernel(const struct native_program *program, const char *kernel, bool encodings,
+                                struct arena *arena);
 /* One instruction, without address and encoding: "@P0 ISETP.GE.AND P0, pt, R2, 0x1, pt;". */
 const char *native_inst_text(const struct native_program *program, const struct native_inst *inst, char *buffer,
                              unsigned size);

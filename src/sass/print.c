@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "sass/native.h"
+#include "sass/turing.h"
 
 static void put_number(struct text_line *line, int64_t value) {
     if (value < 0)
@@ -182,8 +183,8 @@ static void add_bank(struct listing_text *text, const struct native_bank *bank) 
     enum { WORDS = 4 };
     for (uint32_t at = 0; at < bank->byte_count; at += 4 * WORDS) {
         uint32_t words[WORDS] = {0}, count = 0;
-        for (; count < WORDS && at + 4 * count + 4 <= bank->byte_count; count++)
-            memcpy(&words[count], bank->bytes + at + (size_t)(4 * count), 4);
+        for (uint32_t from = at; count < WORDS && from < bank->byte_count; count++, from += 4)
+            memcpy(&words[count], bank->bytes + from, bank->byte_count - from < 4 ? bank->byte_count - from : 4);
         add(text, "\t.constant 0x%x 0x%x", (unsigned)bank->number, (unsigned)at);
         for (uint32_t i = 0; i < count; i++)
             add(text, " 0x%x", (unsigned)words[i]);
@@ -207,7 +208,8 @@ static void add_links(struct listing_text *text, const struct native_program *pr
             add(text, banks ? "\t.address 0x%x " : "\t.pointer ", (unsigned)links[i].bank);
         add(text, "0x%x %u ", (unsigned)links[i].offset, (unsigned)links[i].bytes);
         const uint32_t variable = links[i].variable;
-        add_name(text, variable == NATIVE_NO_VARIABLE ? "?" : program->variables[variable].name);
+        const char *symbol = links[i].symbol ? links[i].symbol : "?";
+        add_name(text, variable == NATIVE_NO_VARIABLE ? symbol : program->variables[variable].name);
         add(text, " %lld\n", (long long)links[i].addend);
     }
 }
@@ -233,11 +235,41 @@ static void add_threads(struct listing_text *text, const char *word, const uint3
         add(text, "\t.%s %u %u %u\n", word, (unsigned)threads[0], (unsigned)threads[1], (unsigned)threads[2]);
 }
 
+/* Code of sm_75 to sm_90: control bits before each instruction, functions where they begin. */
+static void add_words(struct listing_text *text, const struct native_program *program,
+                      const struct native_kernel *kernel, bool encodings) {
+    for (uint32_t i = 0, label = 0; i < kernel->code_count; i++) {
+        struct turing_inst inst;
+        char buffer[256] = "", control[48] = "";
+        struct text_line line = {.text = buffer, .size = sizeof buffer},
+                         bits = {.text = control, .size = sizeof control};
+        const uint32_t address = i * TURING_INST_BYTES;
+        for (; label < kernel->label_count && kernel->labels[label].address <= address; label++) {
+            add(text, "    ");
+            add_name(text, kernel->labels[label].name);
+            add(text, ":\n");
+        }
+        if (turing_decode(kernel->words[i], program->sm, address, &inst, NULL)) {
+            turing_print(&inst, &line);
+            turing_print_control(&inst.control, &bits);
+        }
+        add(text, "        /*%04x*/ ", (unsigned)address);
+        if (encodings)
+            add(text, "/*0x%016llx%016llx*/ ", (unsigned long long)kernel->words[i].high,
+                (unsigned long long)kernel->words[i].low);
+        add(text, "%s  %s;\n", control, buffer);
+    }
+}
+
 static void add_kernel(struct listing_text *text, const struct native_program *program,
                        const struct native_kernel *kernel, bool encodings) {
     add(text, "\t\tFunction : ");
     add_name(text, kernel->name);
-    add(text, "\n\t.params %u\n", (unsigned)kernel->param_bytes);
+    add(text, "\n");
+    if (program->isa == NATIVE_TURING)
+        add(text, "%s\t.registers %u\n\t.barriers %u\n", kernel->is_function ? "\t.function\n" : "",
+            (unsigned)kernel->register_count, (unsigned)kernel->barrier_count);
+    add(text, "\t.params %u\n", (unsigned)kernel->param_bytes);
     for (unsigned i = 0; i < kernel->param_count; i++)
         add(text, "\t.param %u %u\n", (unsigned)kernel->params[i].offset, (unsigned)kernel->params[i].bytes);
     if (kernel->shared_bytes)
@@ -251,7 +283,9 @@ static void add_kernel(struct listing_text *text, const struct native_program *p
     for (unsigned i = 0; i < kernel->bank_count; i++)
         add_bank(text, &kernel->banks[i]);
     add_links(text, program, kernel->links, kernel->link_count, true);
-    for (uint32_t i = 0; i < kernel->code_count; i++) {
+    if (program->isa == NATIVE_TURING)
+        add_words(text, program, kernel, encodings);
+    for (uint32_t i = 0; program->isa != NATIVE_TURING && i < kernel->code_count; i++) {
         const struct native_inst *inst = &kernel->code[i];
         char buffer[256];
         uint64_t encoding;
@@ -267,12 +301,18 @@ static void add_kernel(struct listing_text *text, const struct native_program *p
 }
 
 const char *native_print(const struct native_program *program, bool encodings, struct arena *arena) {
+    return native_print_kernel(program, NULL, encodings, arena);
+}
+
+const char *native_print_kernel(const struct native_program *program, const char *kernel, bool encodings,
+                                struct arena *arena) {
     struct listing_text text = {.arena = arena};
     add(&text, "\tcode for sm_%u\n", program->sm);
     for (unsigned i = 0; i < program->variable_count; i++)
         add_variable(&text, program, &program->variables[i]);
     for (unsigned i = 0; i < program->kernel_count; i++)
-        add_kernel(&text, program, &program->kernels[i], encodings);
+        if (!kernel || strcmp(program->kernels[i].name, kernel) == 0)
+            add_kernel(&text, program, &program->kernels[i], encodings);
     *ARENA_PUSH(arena, &text) = '\0';
     return text.items;
 }

@@ -439,5 +439,9 @@ static bool build(void *context, struct module *module, struct arena *scratch, s
 }
 
 enum status native_translate(const struct native_program *program, struct module **out, struct report *report) {
+    if (program->isa == NATIVE_TURING)
+        return report_add(report, STATUS_INVALID,
+                          "%s: error: unsupported: native code of sm_%u is not executed yet; 'heddle show' lists it",
+                          program->name, program->sm);
     return module_make(program->name, build, &program, out, report);
 }

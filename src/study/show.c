@@ -200,6 +200,22 @@ static enum status show_launch_file(const char *path, struct show *show, struct 
     return status;
 }
 
+/* Native code that nothing but its listing is made of yet. */
+static enum status show_listed(const char *path, const char *text, size_t length, struct show *show,
+                               struct arena *arena, struct report *report) {
+    const struct show_options *options = show->options;
+    if (options->form != SHOW_SUMMARY && options->form != SHOW_LISTING)
+        return report_add(report, STATUS_INVALID,
+                          "%s: native code of this architecture is listed, not more; give --listing or no form", path);
+    const char *listing = load_listing(file_name(path), text, length, options->kernel, arena, report);
+    if (!listing)
+        return STATUS_INVALID;
+    fputs(listing, show->out);
+    if (fflush(show->out) || ferror(show->out))
+        return report_add(report, STATUS_SYSTEM, "the output could not be written");
+    return STATUS_OK;
+}
+
 static enum status show_module_file(const char *path, struct show *show, struct arena *arena, struct module **module,
                                     struct report *report) {
     show->folder = file_dir(arena, path);
@@ -207,6 +223,8 @@ static enum status show_module_file(const char *path, struct show *show, struct 
         char *text;
         size_t length;
         enum status status = file_read_input(path, MODULE_LIMIT_BYTES, arena, &text, &length, report);
+        if (status == STATUS_OK && load_is_listed(path, text, length))
+            return show_listed(path, text, length, show, arena, report);
         return status ? status
                       : load_text(strcmp(path, "-") == 0 ? "<stdin>" : file_name(path), text, length, module, report);
     }
@@ -235,7 +253,7 @@ enum status device_show(const char *path, const struct show_options *options, FI
             report, STATUS_INVALID,
             "%s: not a file that can be shown; give a module (.ptx, .sass, .cubin, .cl, .cu) or a launch file (.yaml)",
             path);
-    if (!status) {
+    if (!status && module) {
         show.module = module;
         status = show_with(&show, report);
     }

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Native code of Fermi and Tesla: listings that came to harm, operands beyond what there is."""
+"""Native code: listings and files that came to harm, operands beyond what there is."""
 import re
 
-from inputs import ANY, FAULT, REFUSED, RUNS, SYSTEM, ROOT, in_folder, kind, launched, harmed_code, mutate, mutate_code, pick
+from inputs import ANY, FAULT, REFUSED, RUNS, SYSTEM, ROOT, Input, Run, in_folder, kind, launched, harmed_code, mutate, mutate_code, pick
 
 EITHER = ANY | {SYSTEM}
 STOPPED = {REFUSED, FAULT}
@@ -58,6 +58,19 @@ def cubin_mutated(number, rng):
         data = harm_field(data, rng) if rng.random() < 0.5 and len(data) > 200 else mutate(data, rng, 1)
     text = launch.read_bytes().split(b"check:")[0].replace(f"{path.stem}.sass".encode(), b"k.cubin")
     return launched(f"mutated {path.name}", {"launch.yaml": text, "k.cubin": data}, EITHER, r"\S", dump=None)
+
+
+LISTED = in_folder("tests/native/turing/*.cubin")
+
+
+@kind("cubin-listed", full=1500, ci=20)
+def cubin_listed(number, rng):
+    """a cubin of sm_75 to sm_90 that came to harm, shown"""
+    path = pick(LISTED, number)
+    data = path.read_bytes()
+    for _ in range(rng.choice([1, 1, 2, 4])):
+        data = harm_field(data, rng) if rng.random() < 0.5 and len(data) > 800 else mutate(data, rng, 1)
+    return Input(f"mutated {path.name}", {"k.cubin": data}, [Run(["heddle", "show", "k.cubin"])], EITHER, r"\S", prints=True)
 
 
 NUMBERS = ["0x0", "0x1", "0x3", "0x20", "0x24", "0x28", "0x2c", "0x7f", "0xfc", "0x100", "0xfffc", "0x10000", "0x7ffffffc", "0x80000000", "0xfffffffc", "0xffffffff", "0x100000000",
