@@ -58,53 +58,47 @@ HEDDLE_GROUP thread_block this_thread_block() { return thread_block(); }
 
 /* ---- lanes of a warp ---- */
 namespace heddle {
-/* What all groups inside a warp have: `Group` knows its mask of lanes, its size and this thread's rank. */
+/* What all groups inside a warp have: `Group` knows its mask of lanes, its size, this thread's rank, which lane a
+ * rank is, and which ranks lanes are. */
 template <class Group> class lanes {
   private:
     HEDDLE_GROUP const Group &self() const { return static_cast<const Group &>(*this); }
-    HEDDLE_GROUP unsigned int squeezed(unsigned int lanes) const
-    {
-        unsigned int out = 0, at = 0;
-        for (unsigned int left = self().lane_mask(); left; left &= left - 1, at++)
-            out |= (lanes >> (__ffs(left) - 1) & 1) << at;
-        return out;
-    }
 
   public:
     HEDDLE_GROUP void sync() const { __syncwarp(self().lane_mask()); }
     HEDDLE_GROUP unsigned int size() const { return self().num_threads(); }
     template <class T> HEDDLE_GROUP T shfl(T value, unsigned int rank) const
     {
-        return shuffle(self().lane_mask(), value, lane_of(self().lane_mask(), rank % self().num_threads()));
+        return shuffle(self().lane_mask(), value, self().lane_at(rank % self().num_threads()));
     }
     template <class T> HEDDLE_GROUP T shfl_up(T value, unsigned int by) const
     {
         const unsigned int rank = self().thread_rank();
-        return shuffle(self().lane_mask(), value, lane_of(self().lane_mask(), rank >= by ? rank - by : rank));
+        return shuffle(self().lane_mask(), value, self().lane_at(rank >= by ? rank - by : rank));
     }
     template <class T> HEDDLE_GROUP T shfl_down(T value, unsigned int by) const
     {
         const unsigned int rank = self().thread_rank();
         return shuffle(self().lane_mask(), value,
-                       lane_of(self().lane_mask(), rank + by < self().num_threads() ? rank + by : rank));
+                       self().lane_at(rank + by < self().num_threads() ? rank + by : rank));
     }
     template <class T> HEDDLE_GROUP T shfl_xor(T value, unsigned int by) const
     {
         const unsigned int to = self().thread_rank() ^ by;
         return shuffle(self().lane_mask(), value,
-                       lane_of(self().lane_mask(), to < self().num_threads() ? to : self().thread_rank()));
+                       self().lane_at(to < self().num_threads() ? to : self().thread_rank()));
     }
     HEDDLE_GROUP int any(int is) const { return __any_sync(self().lane_mask(), is); }
     HEDDLE_GROUP int all(int is) const { return __all_sync(self().lane_mask(), is); }
-    HEDDLE_GROUP unsigned int ballot(int is) const { return squeezed(__ballot_sync(self().lane_mask(), is)); }
+    HEDDLE_GROUP unsigned int ballot(int is) const { return self().ranks_of(__ballot_sync(self().lane_mask(), is)); }
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
     template <class T> HEDDLE_GROUP unsigned int match_any(T value) const
     {
-        return squeezed(__match_any_sync(self().lane_mask(), value));
+        return self().ranks_of(__match_any_sync(self().lane_mask(), value));
     }
     template <class T> HEDDLE_GROUP unsigned int match_all(T value, int &is_all) const
     {
-        return squeezed(__match_all_sync(self().lane_mask(), value, &is_all));
+        return self().ranks_of(__match_all_sync(self().lane_mask(), value, &is_all));
     }
 #endif
 };
@@ -118,8 +112,12 @@ template <unsigned int N, class Parent = void> class thread_block_tile : public 
     template <class Other> HEDDLE_GROUP thread_block_tile(const thread_block_tile<N, Other> &) {}
     HEDDLE_GROUP unsigned int lane_mask() const
     {
-        return N == 32 ? 0xffffffffu : ((1u << N % 32) - 1) << heddle::lane() / N * N;
+        return N == 32 ? 0xffffffffu : ((1u << N % 32) - 1) << first_lane();
     }
+    /* Its lanes are neighbours. */
+    static HEDDLE_GROUP unsigned int first_lane() { return heddle::lane() / N * N; }
+    static HEDDLE_GROUP unsigned int lane_at(unsigned int rank) { return first_lane() + rank; }
+    HEDDLE_GROUP unsigned int ranks_of(unsigned int lanes) const { return (lanes & lane_mask()) >> first_lane(); }
     static HEDDLE_GROUP unsigned int num_threads() { return N; }
     static HEDDLE_GROUP unsigned int thread_rank() { return heddle::block_rank() % N; }
     static HEDDLE_GROUP unsigned int meta_group_size() { return (heddle::block_threads() + N - 1) / N; }
@@ -133,6 +131,14 @@ class coalesced_group : public heddle::lanes<coalesced_group> {
   public:
     explicit HEDDLE_GROUP coalesced_group(unsigned int lanes) : mask(lanes) {}
     HEDDLE_GROUP unsigned int lane_mask() const { return mask; }
+    HEDDLE_GROUP unsigned int lane_at(unsigned int rank) const { return heddle::lane_of(mask, rank); }
+    HEDDLE_GROUP unsigned int ranks_of(unsigned int lanes) const
+    {
+        unsigned int out = 0, at = 0;
+        for (unsigned int left = mask; left; left &= left - 1, at++)
+            out |= (lanes >> (__ffs(left) - 1) & 1) << at;
+        return out;
+    }
     HEDDLE_GROUP unsigned int num_threads() const { return __popc(mask); }
     HEDDLE_GROUP unsigned int thread_rank() const { return heddle::rank_in(mask); }
     static HEDDLE_GROUP unsigned int meta_group_size() { return 1; }
