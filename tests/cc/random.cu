@@ -6,7 +6,7 @@
 #include <curand_kernel.h>
 #include <vector>
 
-enum { STREAMS = 256, DRAWS = 32, COUNT = STREAMS * DRAWS };
+enum { STREAMS = 256, DRAWS = 16, COUNT = STREAMS * DRAWS };
 
 // ---- known answers ----
 static void philox() { // Random123's

@@ -10,7 +10,7 @@
 #include <vector>
 
 #define RAND(call) EXPECT((call) == CURAND_STATUS_SUCCESS)
-enum { SEQUENCES = 4096, COUNT = 10000, FIRST = 4500 };
+enum { SEQUENCES = 4096, COUNT = 6000, FIRST = 4500 };
 
 template <class State> static void check(curandRngType_t type, unsigned long long offset) {
     curandGenerator_t generator, host;
