@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of 8 bits on both sides: all 256 of both kinds by their meaning, and from them all 65536 halves and the floats where rounding
+// Numbers of 8 bits on both sides: all 256 of both kinds by their meaning, and from them every fifth half and the floats where rounding
 // decides, against distances in double, which are exact.
 #include "check.h"
 #include <cstring>
