@@ -17,7 +17,7 @@ BUILD_SECONDS = 300  # processor time of a build
 # What Heddle does not claim to run, by the words that use it in a program's sources.
 BEYOND = {"graphics": r"\bGL/|\bglut|\bGLFW|\bvulkan", "images": r"\bimage[123]d_t|\btexture<|cudaTextureObject|\btex[123]D|\bsurf[123]D"
           r"|clCreateImage", "tensor units": r"\bmma\.h|\bwmma\b|\bmma\.sync|ldmatrix",
-          "vendor libraries": r"cublas|cusparse|cudnn|cufft|curand|<thrust/|<cub/|\bcub::|nvrtc|cusolver|\bnccl|<npp|cuda/std|cuda/atomic"
+          "vendor libraries": r"cusparse|cudnn|<thrust/|<cub/|\bcub::|nvrtc|cusolver|\bnccl|<npp|cuda/std|cuda/atomic"
           r"|cuda/barrier|clBLAS|clFFT"}
 
 

@@ -15,7 +15,7 @@ def shorten(text):
 
 def of_compiler(text):
     lines = text.splitlines()
-    for pattern in (r"\bheddle cc: |\bheddle: ", r"undefined reference", r"(fatal )?error\b", r"No such file", r"\S"):
+    for pattern in (r"\bheddle cc: |\bheddle: ", r"undefined reference", r"\b(fatal )?error:", r"No such file", r"\S"):
         for line in lines:
             if re.search(pattern, line) and not re.search(r"note:|warning", line):
                 return shorten(line)

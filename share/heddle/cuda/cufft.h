@@ -5,6 +5,7 @@
 #define HEDDLE_CUFFT_H
 #define _CUFFT_H_ /* sources ask by this name whether the file was included */
 
+#include "cuComplex.h"
 #include "cuda_runtime.h"
 
 typedef enum cufftResult_t {
@@ -42,8 +43,8 @@ typedef enum cufftType_t {
 typedef int cufftHandle;
 typedef float cufftReal;
 typedef double cufftDoubleReal;
-typedef float2 cufftComplex;
-typedef double2 cufftDoubleComplex;
+typedef cuComplex cufftComplex;
+typedef cuDoubleComplex cufftDoubleComplex;
 
 #ifdef __cplusplus
 extern "C" {
