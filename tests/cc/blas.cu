@@ -201,7 +201,7 @@ template <class T> static void sums_and_factors(cublasHandle_t handle) {
 }
 
 template <class T> static float as_float(T x) { return static_cast<float>(x); }
-struct Brain { // bfloat16, whose header may be missing
+struct Brain { // bfloat16 by its bits, apart from cuda_bf16.h, which the library uses
     unsigned short bits;
     Brain() = default;
     Brain(double value) {

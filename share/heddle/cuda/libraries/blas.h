@@ -2,14 +2,11 @@
 // What cublas.cu and cublasLt.cu share: the types of elements, and the product of matrices over all of them.
 #pragma once
 #include "../cublas_v2.h"
+#include "../cuda_bf16.h"
 
 namespace {
 
 // ---- elements ----
-
-struct bfloat {
-    unsigned short bits;
-};
 
 // An element as it is in sums: halves of both kinds are floats there, bytes are ints.
 __host__ __device__ inline float wide(float x) { return x; }
@@ -17,26 +14,8 @@ __host__ __device__ inline double wide(double x) { return x; }
 __host__ __device__ inline float wide(_Float16 x) { return static_cast<float>(x); }
 __host__ __device__ inline int wide(signed char x) { return x; }
 __host__ __device__ inline int wide(int x) { return x; }
-__host__ __device__ inline float wide(bfloat x) {
-    const unsigned bits = static_cast<unsigned>(x.bits) << 16;
-    float value;
-    __builtin_memcpy(&value, &bits, sizeof value);
-    return value;
-}
+__host__ __device__ inline float wide(__nv_bfloat16 x) { return static_cast<float>(x); }
 template <class T> using widened = decltype(wide(T()));
-
-// A sum as an element: rounded to the nearest, of two to the even one.
-template <class T> struct narrowed {
-    template <class S> static __host__ __device__ T of(S x) { return static_cast<T>(x); }
-};
-template <> struct narrowed<bfloat> {
-    static __host__ __device__ bfloat of(float x) {
-        unsigned bits;
-        __builtin_memcpy(&bits, &x, sizeof bits);
-        const unsigned rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-        return {static_cast<unsigned short>(x == x ? rounded : bits >> 16 | 0x40)};
-    }
-};
 
 inline cublasStatus_t status_of(cudaError_t error) {
     return error == cudaSuccess                ? CUBLAS_STATUS_SUCCESS
@@ -62,7 +41,7 @@ inline cublasStatus_t factor_of(cudaDataType type, bool is_on_device, const void
     case CUDA_R_32F: return fetch<float>(is_on_device, from, to);
     case CUDA_R_64F: return fetch<double>(is_on_device, from, to);
     case CUDA_R_16F: return fetch<_Float16>(is_on_device, from, to);
-    case CUDA_R_16BF: return fetch<bfloat>(is_on_device, from, to);
+    case CUDA_R_16BF: return fetch<__nv_bfloat16>(is_on_device, from, to);
     case CUDA_R_32I: return fetch<int>(is_on_device, from, to);
     default: return CUBLAS_STATUS_NOT_SUPPORTED;
     }
@@ -156,7 +135,7 @@ template <class In, class Out> __global__ void gemm(gemm_call call, widened<Out>
         total += beta * wide(call.c.of<Out>(batch)[row + column * call.c.ld]);
     if (call.bias)
         total += wide(static_cast<const Out *>(call.bias)[row + batch * call.bias_stride]);
-    const_cast<Out *>(call.d.of<Out>(batch))[row + column * call.d.ld] = narrowed<Out>::of(activated(call.function, total));
+    const_cast<Out *>(call.d.of<Out>(batch))[row + column * call.d.ld] = static_cast<Out>(activated(call.function, total));
 }
 
 template <class In, class Out> cublasStatus_t gemm_launch(const gemm_call &call) {
@@ -187,8 +166,8 @@ inline cublasStatus_t (*gemm_of(const gemm_call &call))(const gemm_call &) {
            : in == CUDA_R_64F && out == CUDA_R_64F   ? gemm_launch<double, double>
            : in == CUDA_R_16F && out == CUDA_R_16F   ? gemm_launch<_Float16, _Float16>
            : in == CUDA_R_16F && out == CUDA_R_32F   ? gemm_launch<_Float16, float>
-           : in == CUDA_R_16BF && out == CUDA_R_16BF ? gemm_launch<bfloat, bfloat>
-           : in == CUDA_R_16BF && out == CUDA_R_32F  ? gemm_launch<bfloat, float>
+           : in == CUDA_R_16BF && out == CUDA_R_16BF ? gemm_launch<__nv_bfloat16, __nv_bfloat16>
+           : in == CUDA_R_16BF && out == CUDA_R_32F  ? gemm_launch<__nv_bfloat16, float>
            : in == CUDA_R_8I && out == CUDA_R_32I    ? gemm_launch<signed char, int>
                                                      : nullptr;
 }

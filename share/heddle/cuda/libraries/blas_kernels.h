@@ -70,7 +70,7 @@ template <class What, class T, class R> __global__ void sum(int n, const T *x, i
             part[threadIdx.x] += part[threadIdx.x + half];
     }
     if (threadIdx.x == 0)
-        *result = narrowed<R>::of(What::end(part[0]));
+        *result = static_cast<R>(What::end(part[0]));
 }
 
 // Of what the threads of a block found, the largest, of equals the first; threads with nothing have -1. All threads get its place.

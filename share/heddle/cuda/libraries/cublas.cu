@@ -340,7 +340,7 @@ cublasStatus_t cublasDotEx(cublasHandle_t handle, int n, const void *x, cudaData
     case CUDA_R_32F: return run_dot<float>(handle, n, x, incx, y, incy, result);
     case CUDA_R_64F: return run_dot<double>(handle, n, x, incx, y, incy, result);
     case CUDA_R_16F: return run_dot<_Float16>(handle, n, x, incx, y, incy, result);
-    case CUDA_R_16BF: return run_dot<bfloat>(handle, n, x, incx, y, incy, result);
+    case CUDA_R_16BF: return run_dot<__nv_bfloat16>(handle, n, x, incx, y, incy, result);
     default: return CUBLAS_STATUS_NOT_SUPPORTED;
     }
 }

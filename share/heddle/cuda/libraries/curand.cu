@@ -26,22 +26,17 @@ struct UniformDouble {
         out[i] = curand_uniform_double(state);
     }
 };
-struct Normal {
-    float *out, mean, deviation;
+template <class State> __host__ __device__ float2 normal_pair(State *state, float) { return curand_normal2(state); }
+template <class State> __host__ __device__ double2 normal_pair(State *state, double) { return curand_normal2_double(state); }
+__host__ __device__ float exponential(float x) { return expf(x); }
+__host__ __device__ double exponential(double x) { return exp(x); }
+template <class T> struct Normal {
+    T *out, mean, deviation;
     bool is_log;
     template <class State> __host__ __device__ void operator()(State *state, size_t i) const {
-        const float2 pair = curand_normal2(state);
-        const float x = mean + deviation * pair.x, y = mean + deviation * pair.y;
-        out[2 * i] = is_log ? expf(x) : x, out[2 * i + 1] = is_log ? expf(y) : y;
-    }
-};
-struct NormalDouble {
-    double *out, mean, deviation;
-    bool is_log;
-    template <class State> __host__ __device__ void operator()(State *state, size_t i) const {
-        const double2 pair = curand_normal2_double(state);
-        const double x = mean + deviation * pair.x, y = mean + deviation * pair.y;
-        out[2 * i] = is_log ? exp(x) : x, out[2 * i + 1] = is_log ? exp(y) : y;
+        const auto pair = normal_pair(state, T());
+        const T x = mean + deviation * pair.x, y = mean + deviation * pair.y;
+        out[2 * i] = is_log ? exponential(x) : x, out[2 * i + 1] = is_log ? exponential(y) : y;
     }
 };
 struct Poisson {
@@ -242,16 +237,16 @@ curandStatus_t curandGenerateUniformDouble(curandGenerator_t g, double *out, siz
     return run_any(g, count, UniformDouble{out});
 }
 curandStatus_t curandGenerateNormal(curandGenerator_t g, float *out, size_t count, float mean, float deviation) {
-    return run_pairs(g, count, Normal{out, mean, deviation, false});
+    return run_pairs(g, count, Normal<float>{out, mean, deviation, false});
 }
 curandStatus_t curandGenerateNormalDouble(curandGenerator_t g, double *out, size_t count, double mean, double deviation) {
-    return run_pairs(g, count, NormalDouble{out, mean, deviation, false});
+    return run_pairs(g, count, Normal<double>{out, mean, deviation, false});
 }
 curandStatus_t curandGenerateLogNormal(curandGenerator_t g, float *out, size_t count, float mean, float deviation) {
-    return run_pairs(g, count, Normal{out, mean, deviation, true});
+    return run_pairs(g, count, Normal<float>{out, mean, deviation, true});
 }
 curandStatus_t curandGenerateLogNormalDouble(curandGenerator_t g, double *out, size_t count, double mean, double deviation) {
-    return run_pairs(g, count, NormalDouble{out, mean, deviation, true});
+    return run_pairs(g, count, Normal<double>{out, mean, deviation, true});
 }
 curandStatus_t curandGeneratePoisson(curandGenerator_t g, unsigned int *out, size_t count, double lambda) {
     return lambda > 0 ? run_any(g, count, Poisson{out, lambda}) : CURAND_STATUS_OUT_OF_RANGE;
