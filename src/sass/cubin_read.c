@@ -376,7 +376,7 @@ enum status cubin_read(const char *name, const uint8_t *bytes, size_t length, st
 static enum status read_with_text(const char *name, const char *bytes, size_t length, struct native_program *out,
                                   struct report *report) {
     const enum status status = cubin_read(name, (const uint8_t *)bytes, length, out, report);
-    if (status == STATUS_OK && out->isa != NATIVE_TURING)
+    if (status == STATUS_OK)
         native_give_text(out);
     return status;
 }

@@ -2,7 +2,7 @@
 /* Native code of Fermi and Tesla (GT200): instructions as their disassembler writes them, which the text parsers, the
  * decoder, the printer, the way to the internal form and the lowering from PTX all share. The tables are fermi.def and
  * tesla.def; modifiers.def has the words behind the dots. Programs of sm_75 to sm_90 are read from files and printed, their
- * instructions by turing.h; they are not executed yet. */
+ * instructions by turing.h; translate_turing*.c says what of them is executed. */
 #ifndef HEDDLE_SASS_NATIVE_H
 #define HEDDLE_SASS_NATIVE_H
 
@@ -156,6 +156,7 @@ struct native_kernel {
     const char *name;
     struct native_inst *code;        /* by address; NATIVE_TURING: NULL, but */
     const struct turing_word *words; /* code_count of them, which all decode */
+    uint32_t *lines;                 /* of the program's text, by word; NULL: it has none */
     uint32_t code_count;
     bool is_function;            /* NATIVE_TURING: kernels call it */
     struct native_label *labels; /* of NATIVE_TURING, by address */

@@ -322,6 +322,8 @@ void native_give_text(struct native_program *program) {
     program->text = native_print(program, true, &program->arena);
     uint32_t line = 0, inst = 0;
     struct native_kernel *kernel = program->kernels;
+    for (unsigned i = 0; i < program->kernel_count && program->isa == NATIVE_TURING; i++)
+        kernel[i].lines = ARENA_ARRAY(&program->arena, uint32_t, kernel[i].code_count);
     for (const char *at = program->text; *at; at += strcspn(at, "\n") + 1) {
         line++;
         if (strncmp(at, function, sizeof function - 1) == 0) {
@@ -329,7 +331,8 @@ void native_give_text(struct native_program *program) {
             kernel->line = line;
             inst = 0;
         } else if (strncmp(at, instruction, sizeof instruction - 1) == 0) {
-            kernel->code[inst++].line = line;
+            *(program->isa == NATIVE_TURING ? &kernel->lines[inst] : &kernel->code[inst].line) = line;
+            inst++;
         }
     }
 }

@@ -5,7 +5,8 @@
 
 #include "sass/native.h"
 
-/* Registers of the internal form: the native ones under their numbers, then what only parts of instructions use. */
+/* Registers of the internal form: the native ones under their numbers, then what only parts of instructions use. Those of
+ * Fermi and Tesla; sm_75 to sm_90 have a file for each kernel (translate_turing.h). */
 enum {
     REGISTER_R = 0,
     REGISTER_P = 128,                             /* predicates of Fermi */
@@ -17,10 +18,20 @@ enum {
     REGISTER_COUNT = REGISTER_TEST + 3,
 };
 
-struct
-    native_targets { /* by instruction of the kernel: where a jump leads, as such an instruction; NO_PC: it is none */
-    uint32_t *to;
+struct register_range {
+    const char *name;
+    uint32_t first;
+    enum type type;
 };
+struct register_file {
+    struct register_range ranges[7]; /* by first */
+    unsigned range_count;
+    uint32_t scratch, wide, test;            /* where those of parts begin */
+    uint32_t predicate, uniform, upredicate; /* sm_75 to sm_90: where those begin */
+    uint32_t count;
+};
+
+struct turing_inst;
 
 struct translation {
     const struct native_program *program;
@@ -37,9 +48,11 @@ struct translation {
     } texts;
     struct symbol **variables;   /* of the program */
     const struct symbol **banks; /* of the kernel, those that are indexed */
+    const struct register_file *file;
     /* of the instruction under way */
-    const struct native_inst *inst;
-    uint32_t first; /* in code */
+    const struct native_inst *inst;   /* NULL: */
+    const struct turing_inst *turing; /* sm_75 to sm_90 */
+    uint32_t first;                   /* in code */
     int32_t guard;
     bool guard_negated;
     unsigned scratch, wide, test; /* used up */
@@ -47,6 +60,20 @@ struct translation {
 };
 
 enum status translate_refuse(struct translation *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- kernels: adds the functions and instructions of t->kernel ---- */
+void translate_code(struct translation *t, unsigned *function_count, struct arena *scratch);
+void translate_turing(struct translation *t, unsigned *function_count, struct arena *scratch);
+/* kernel NULL: it is one; else a part of that one, with its registers. The registers are those of t->file. */
+struct function *translate_add_function(struct translation *t, unsigned index, const char *name,
+                                        const struct function *kernel);
+void translate_give_params(struct translation *t, struct function *function);
+void translate_give_banks(struct translation *t);
+/* What listings show of the instructions added since: the native one at the last of its parts. */
+void translate_put_text(struct translation *t);
+/* The instruction under way as text. */
+const char *translate_text(const struct translation *t, char *buffer, unsigned size);
+uint32_t translate_address(const struct translation *t);
 
 /* ---- operands ---- */
 struct operand translate_register(unsigned number);
@@ -102,6 +129,10 @@ enum type translate_type_or(enum native_modifier word, enum type otherwise);
 enum atom translate_atom(enum native_modifier word);
 /* Bytes of c[bank][offset] that the listing gives; false: it does not. */
 bool translate_bank(const struct native_kernel *kernel, unsigned bank, int64_t offset, unsigned bytes, uint64_t *out);
+/* A place of a bank that holds a variable's address, or half of one; false: it holds none. */
+bool translate_find_link(struct translation *t, unsigned bank, int64_t offset, unsigned bytes, struct operand *out);
+/* The number of the instruction is a variable's address; false: it is a number. */
+bool translate_find_code_link(const struct translation *t, struct operand *out);
 
 /* ---- by instruction set: adds what the instruction under way is, all but the guard of control flow ---- */
 void translate_fermi(struct translation *t);

@@ -6,17 +6,42 @@
 #include "base/bits.h"
 #include "isa/address.h"
 #include "sass/translate.h"
+#include "sass/turing.h"
+
+uint32_t translate_address(const struct translation *t) { return t->turing ? t->turing->address : t->inst->address; }
+
+static uint32_t line(const struct translation *t) {
+    if (!t->turing)
+        return t->inst->line;
+    return t->kernel->lines ? t->kernel->lines[t->turing->address / TURING_INST_BYTES] : 0;
+}
+
+const char *translate_text(const struct translation *t, char *buffer, unsigned size) {
+    if (!t->turing)
+        return native_inst_text(t->program, t->inst, buffer, size);
+    struct text_line text = {.text = buffer, .size = size};
+    turing_print(t->turing, &text);
+    return buffer;
+}
 
 enum status translate_refuse(struct translation *t, const char *format, ...) {
-    char message[256], text[160];
+    char message[256], text[256];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     t->failed = true;
     return report_add(t->report, STATUS_INVALID, "%s:%u: error: unsupported: %s\n  /*%04x*/ %s", t->program->name,
-                      (unsigned)t->inst->line, message, (unsigned)t->inst->address,
-                      native_inst_text(t->program, t->inst, text, sizeof text));
+                      (unsigned)line(t), message, (unsigned)translate_address(t), translate_text(t, text, sizeof text));
+}
+
+void translate_put_text(struct translation *t) {
+    char text[256];
+    while (t->texts.count + 1 < t->code.count)
+        *ARENA_PUSH(&t->module->arena, &t->texts) = NULL;
+    *ARENA_PUSH(&t->module->arena, &t->texts) =
+        arena_printf(&t->module->arena, "/*%04x*/ %s", (unsigned)translate_address(t),
+                     translate_text(t, text, sizeof text));
 }
 
 struct operand translate_register(unsigned number) {
@@ -28,13 +53,13 @@ struct operand translate_number(uint64_t value) {
 }
 
 struct operand translate_scratch(struct translation *t) {
-    return translate_register(REGISTER_SCRATCH + t->scratch++);
+    return translate_register(t->file->scratch + t->scratch++);
 }
 struct operand translate_wide(struct translation *t) {
-    return translate_register(REGISTER_WIDE + t->wide++);
+    return translate_register(t->file->wide + t->wide++);
 }
 struct operand translate_test(struct translation *t) {
-    return translate_register(REGISTER_TEST + t->test++);
+    return translate_register(t->file->test + t->test++);
 }
 
 /* PT, and what is absent, is the constant; *always: it holds. */
@@ -62,31 +87,34 @@ bool translate_bank(const struct native_kernel *kernel, unsigned bank, int64_t o
     return false;
 }
 
-/* A place of a bank that holds a variable's address, or half of one; false: it holds none. */
-static bool find_link(struct translation *t, unsigned bank, int64_t offset, unsigned bytes, struct operand *out) {
+bool translate_find_link(struct translation *t, unsigned bank, int64_t offset, unsigned bytes, struct operand *out) {
     for (unsigned i = 0; i < t->kernel->link_count; i++) {
         const struct native_link *link = &t->kernel->links[i];
         const int64_t within = offset - (int64_t)link->offset;
         if (link->bank != bank || within <= -(int64_t)bytes || within >= (int64_t)link->bytes)
             continue;
-        if ((within != 0 && within != 4) || within + bytes > link->bytes || bytes < 4)
+        if (link->variable == NATIVE_NO_VARIABLE)
+            translate_refuse(t, "the address of '%s'", link->symbol ? link->symbol : "");
+        else if ((within != 0 && within != 4) || within + bytes > link->bytes || bytes < 4)
             translate_refuse(t, "a part of the address at c[0x%x][0x%x]", bank, (unsigned)offset);
         *out = translate_number((uint64_t)link->addend);
-        out->symbol = t->variables[link->variable];
+        if (link->variable != NATIVE_NO_VARIABLE)
+            out->symbol = t->variables[link->variable];
         out->reg = within == 4 ? 32 : 0;
         return true;
     }
     return false;
 }
 
-/* The number of the instruction is a variable's address; false: it is a number. Links in code are the last. */
-static bool find_code_link(const struct translation *t, struct operand *out) {
+/* Links in code are the last. */
+bool translate_find_code_link(const struct translation *t, struct operand *out) {
     for (unsigned i = t->kernel->link_count; i-- > 0 && t->kernel->links[i].bank >= NATIVE_CODE;) {
         const struct native_link *link = &t->kernel->links[i];
-        if (link->offset != t->inst->address)
+        if (link->offset != translate_address(t))
             continue;
         *out = translate_number((uint64_t)link->addend);
-        out->symbol = t->variables[link->variable];
+        if (link->variable != NATIVE_NO_VARIABLE)
+            out->symbol = t->variables[link->variable];
         out->reg = link->bank == NATIVE_CODE_HIGH ? 32 : 0;
         return true;
     }
@@ -119,7 +147,7 @@ static struct operand fermi_constant(struct translation *t, const struct native_
     if (operand->bank == 1 && offset == 0x100)
         return translate_number(t->kernel->local_bytes);
     struct operand address;
-    if (operand->bank > 1 && find_link(t, operand->bank, offset, bytes, &address))
+    if (operand->bank > 1 && translate_find_link(t, operand->bank, offset, bytes, &address))
         return address;
     if (operand->bank > 1 && translate_bank(t->kernel, operand->bank, offset, bytes, &value))
         return translate_number(value);
@@ -130,7 +158,7 @@ static struct operand fermi_constant(struct translation *t, const struct native_
 static struct operand tesla_constant(struct translation *t, const struct native_operand *operand, unsigned bytes) {
     uint64_t value;
     struct operand address;
-    if (find_link(t, operand->bank, operand->value * bytes, bytes, &address))
+    if (translate_find_link(t, operand->bank, operand->value * bytes, bytes, &address))
         return address;
     if (translate_bank(t->kernel, operand->bank, operand->value * bytes, bytes, &value))
         return translate_number(value);
@@ -195,7 +223,7 @@ struct operand translate_plain(struct translation *t, unsigned n, enum type type
             return take_half(t, operand, type);
         return bytes == 8 ? pack(t, operand->reg) : translate_register(operand->reg);
     case NATIVE_IMMEDIATE:
-        if (find_code_link(t, &address))
+        if (translate_find_code_link(t, &address))
             return address;
         return translate_number(bytes == 8 ? (uint64_t)operand->value : (uint32_t)operand->value);
     case NATIVE_CONSTANT:
@@ -254,9 +282,9 @@ struct inst *translate_put(struct translation *t, const struct operation *operat
                           .guard_negated = t->guard_negated,
                           .reconverge = NO_PC,
                           .target = NO_PC,
-                          .text_line = t->inst->line,
+                          .text_line = line(t),
                           .text_column = 1,
-                          .mnemonic = (uint16_t)(t->inst->row + 1)};
+                          .mnemonic = (uint16_t)((t->turing ? t->turing->row : t->inst->row) + 1)};
     inst->dst = arena_copy(arena, targets, target_count * sizeof *targets);
     inst->src = arena_copy(arena, sources, source_count * sizeof *sources);
     return inst;

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A kernel of sm_75 to sm_90 in the internal form: its register file, its functions, its instructions one by one, and where
+ * jumps lead. A function's registers are the kernel's; who calls puts the return address where the callee looks for it. */
+#include "sass/translate_turing.h"
+
+#include <string.h>
+
+enum { SCRATCHES = 16, WIDES = 12, TESTS = 8, PREDICATES = 7, UNIFORMS = 63 };
+
+struct turing_kernel {
+    struct translation *t;
+    struct turing_inst *code; /* by word */
+    uint32_t *starts;         /* words at which functions begin, ascending */
+    unsigned start_count;
+    uint32_t *pcs; /* by word, and of the end */
+};
+
+/* ---- registers ---- */
+
+/* R registers up to the highest that a word names, and three behind it, for vectors. */
+static const struct register_file *make_file(const struct turing_kernel *k, struct arena *scratch) {
+    uint32_t registers = 1;
+    bool is_uniform = false;
+    for (uint32_t i = 0; i < k->t->kernel->code_count; i++)
+        for (unsigned n = 0; n < TURING_OPERANDS_MAX; n++) {
+            const struct turing_operand *operand = &k->code[i].operands[n];
+            const bool has_register =
+                operand->kind == TURING_REGISTER || operand->kind == TURING_MEMORY || operand->kind == TURING_CONSTANT;
+            if (has_register && operand->reg != TURING_RZ && operand->reg >= registers)
+                registers = operand->reg + 1u;
+            is_uniform |= operand->kind == TURING_UNIFORM || operand->kind == TURING_UPREDICATE || operand->uniform;
+        }
+    registers = registers + 3 < TURING_RZ ? registers + 3 : TURING_RZ;
+    struct register_file *file = ARENA_NEW(scratch, struct register_file);
+    file->predicate = registers;
+    file->uniform = file->predicate + PREDICATES;
+    file->upredicate = file->uniform + (is_uniform ? UNIFORMS : 0);
+    file->scratch = file->upredicate + (is_uniform ? PREDICATES : 0);
+    file->wide = file->scratch + SCRATCHES;
+    file->test = file->wide + WIDES;
+    file->count = file->test + TESTS;
+    const struct register_range ranges[] = {{"R", 0, TYPE_B32},
+                                            {"P", file->predicate, TYPE_PRED},
+                                            {"UR", file->uniform, TYPE_B32},
+                                            {"UP", file->upredicate, TYPE_PRED},
+                                            {"scratch", file->scratch, TYPE_B32},
+                                            {"wide", file->wide, TYPE_B64},
+                                            {"test", file->test, TYPE_PRED}};
+    memcpy(file->ranges, ranges, sizeof ranges);
+    file->range_count = sizeof ranges / sizeof *ranges;
+    return file;
+}
+
+/* ---- functions ---- */
+
+/* The word that a branch or a call leads to; NO_PC: it has no fixed target. */
+static uint32_t target_of(const struct turing_inst *inst) {
+    const struct turing_row *row = turing_row(inst->row);
+    for (unsigned n = 0; row->operands[n].shape; n++)
+        if (row->operands[n].shape == TURING_SHAPE_TARGET && inst->operands[n].kind == TURING_TARGET)
+            return inst->operands[n].value < 0 || inst->operands[n].value % TURING_INST_BYTES
+                       ? NO_PC
+                       : (uint32_t)(inst->operands[n].value / TURING_INST_BYTES);
+    return NO_PC;
+}
+
+static void add_start(struct turing_kernel *k, uint32_t word) {
+    unsigned at = k->start_count;
+    while (at > 0 && k->starts[at - 1] > word)
+        at--;
+    if (at && k->starts[at - 1] == word)
+        return;
+    memmove(k->starts + at + 1, k->starts + at, (k->start_count - at) * sizeof *k->starts);
+    k->starts[at] = word;
+    k->start_count++;
+}
+
+static void find_starts(struct turing_kernel *k) {
+    const struct native_kernel *kernel = k->t->kernel;
+    add_start(k, 0);
+    for (unsigned i = 0; i < kernel->label_count; i++)
+        add_start(k, kernel->labels[i].address / TURING_INST_BYTES);
+    for (uint32_t i = 0; i < kernel->code_count; i++)
+        if (k->code[i].row == TURING_CALL_REL && target_of(&k->code[i]) < kernel->code_count)
+            add_start(k, target_of(&k->code[i]));
+}
+
+static const char *function_name(const struct turing_kernel *k, uint32_t word) {
+    const struct native_kernel *kernel = k->t->kernel;
+    struct arena *arena = &k->t->module->arena;
+    for (unsigned i = 0; i < kernel->label_count; i++)
+        if (kernel->labels[i].address == word * TURING_INST_BYTES)
+            return arena_strdup(arena, kernel->labels[i].name);
+    return word ? arena_printf(arena, "%s.%04x", kernel->name, (unsigned)(word * TURING_INST_BYTES))
+                : arena_strdup(arena, kernel->name);
+}
+
+static unsigned function_at(const struct turing_kernel *k, uint32_t word) {
+    unsigned f = 0;
+    while (f + 1 < k->start_count && k->starts[f + 1] <= word)
+        f++;
+    return f;
+}
+
+/* ---- instructions ---- */
+
+static void put_inst(struct translation *t, const struct turing_inst *inst) {
+    t->turing = inst;
+    t->first = t->code.count;
+    t->guard = -1, t->guard_negated = false;
+    t->scratch = t->wide = t->test = 0;
+    const bool is_guarded = inst->guard != TURING_PT;
+    if (is_guarded) {
+        const bool is_uniform = turing_row(inst->row)->unit == TURING_UNIT_UNIFORM;
+        t->guard = (int32_t)((is_uniform ? t->file->upredicate : t->file->predicate) + inst->guard);
+        t->guard_negated = inst->guard_inverted;
+    }
+    if (!is_guarded && inst->guard_inverted) /* it never holds */
+        translate_put(t, &(struct operation){.op = OP_NOP}, NULL, 0, NULL, 0);
+    else if (!turing_integer(t) && !turing_memory(t) && !turing_control_flow(t))
+        translate_refuse(t, "it is not executed yet");
+    if (t->failed && t->code.count == t->first) /* so that every instruction has a place, and more are looked at */
+        translate_put(t, &(struct operation){.op = OP_NOP}, NULL, 0, NULL, 0);
+    for (uint32_t pc = t->first; pc + 1 < t->code.count; pc++)
+        t->code.items[pc].flags |= FLAG_PART;
+    translate_put_text(t);
+}
+
+static void set_call(const struct turing_kernel *k, struct inst *inst, uint32_t to, struct function **functions) {
+    struct call *call = ARENA_NEW(&k->t->module->arena, struct call);
+    call->callee = call->prototype = functions[function_at(k, to)];
+    inst->call = call;
+}
+
+static void set_target(const struct turing_kernel *k, uint32_t word, struct function **functions) {
+    struct translation *t = k->t;
+    struct inst *inst = &t->code.items[k->pcs[word + 1] - 1];
+    if (inst->op != OP_CALL && !inst_jumps(inst))
+        return;
+    const uint32_t to = target_of(&k->code[word]);
+    t->turing = &k->code[word];
+    if (to == NO_PC || to >= t->kernel->code_count)
+        translate_refuse(t, "it leads out of the section");
+    else if (inst->op == OP_CALL)
+        set_call(k, inst, to, functions);
+    else if (function_at(k, to) != function_at(k, word))
+        translate_refuse(t, "it leads into another function");
+    else
+        inst->target = k->pcs[to];
+}
+
+static void put_functions(struct turing_kernel *k, struct function **functions, unsigned *function_count) {
+    struct translation *t = k->t;
+    const uint32_t count = t->kernel->code_count;
+    for (uint32_t i = 0, f = 0; i < count; i++) {
+        t->turing = &k->code[i];
+        if (f < k->start_count && k->starts[f] == i) {
+            functions[f] = translate_add_function(t, (*function_count)++, function_name(k, i), f ? functions[0] : NULL);
+            functions[f]->first_pc = t->code.count;
+            if (f)
+                functions[f - 1]->end_pc = t->code.count;
+            f++;
+        }
+        k->pcs[i] = t->code.count;
+        put_inst(t, &k->code[i]);
+    }
+    k->pcs[count] = functions[k->start_count - 1]->end_pc = t->code.count;
+    for (uint32_t i = 0; i < count && !t->failed; i++)
+        set_target(k, i, functions);
+}
+
+void translate_turing(struct translation *t, unsigned *function_count, struct arena *scratch) {
+    const struct native_kernel *kernel = t->kernel;
+    struct turing_kernel k = {.t = t};
+    k.code = ARENA_ARRAY(scratch, struct turing_inst, kernel->code_count);
+    k.starts = ARENA_ARRAY(scratch, uint32_t, kernel->code_count + 1u);
+    k.pcs = ARENA_ARRAY(scratch, uint32_t, kernel->code_count + 1u);
+    for (uint32_t i = 0; i < kernel->code_count; i++)
+        turing_decode(kernel->words[i], t->program->sm, i * TURING_INST_BYTES, &k.code[i], NULL);
+    t->turing = k.code;
+    t->file = make_file(&k, scratch);
+    find_starts(&k);
+    struct function **functions = ARENA_ARRAY(scratch, struct function *, k.start_count);
+    translate_give_banks(t);
+    put_functions(&k, functions, function_count);
+    translate_give_params(t, functions[0]);
+    functions[0]->local_bytes = kernel->local_bytes;
+    memcpy(functions[0]->max_ntid, kernel->max_threads, sizeof kernel->max_threads);
+    memcpy(functions[0]->required_ntid, kernel->required_threads, sizeof kernel->required_threads);
+    for (unsigned i = 0; i < k.start_count; i++)
+        functions[i]->shared_bytes = kernel->shared_bytes;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From native instructions of sm_75 to sm_90 to the internal form: what the parts share. Operands are named by their place in
+ * the row of turing.def, in the order of the text. */
+#ifndef HEDDLE_SASS_TRANSLATE_TURING_H
+#define HEDDLE_SASS_TRANSLATE_TURING_H
+
+#include "sass/translate.h"
+#include "sass/turing.h"
+
+static inline const struct turing_operand *turing_operand(const struct translation *t, unsigned n) {
+    return &t->turing->operands[n];
+}
+/* The bits of the instruction's field with these words; 0: it has none. */
+static inline unsigned turing_word_of(const struct translation *t, enum turing_words words) {
+    const int bits = turing_modifier(t->turing, words);
+    return bits < 0 ? 0 : (unsigned)bits;
+}
+static inline unsigned turing_flag_of(const struct translation *t, enum turing_words words, unsigned flag) {
+    return turing_word_of(t, words) ? flag : 0;
+}
+
+/* ---- operands ---- */
+
+/* Operand n as wide as the type: of 64 bits a pair of registers. Without what changes it. */
+struct operand turing_plain(struct translation *t, unsigned n, enum type type);
+/* The same absolute, negated, inverted, as the word says; parts before it compute that. */
+struct operand turing_source(struct translation *t, unsigned n, enum type type);
+/* A register, uniform or not; OPERAND_NONE where the result is discarded. */
+struct operand turing_target(const struct translation *t, unsigned n);
+/* Register n + `behind` of a vector that begins at operand n. */
+struct operand turing_next(const struct translation *t, unsigned n, unsigned behind);
+/* A result of 64 bits goes to the pair that begins at operand n. */
+void turing_put_pair(struct translation *t, struct operand wide, unsigned n);
+/* A predicate that is read; true, and *always, where it is PT or not there. */
+struct operand turing_predicate(const struct translation *t, unsigned n, bool *always);
+/* A predicate that is written; OPERAND_NONE where it is PT or not there. */
+struct operand turing_predicate_target(const struct translation *t, unsigned n);
+/* The guard of what is added from now on holds only where predicate n does too. */
+void turing_guard_too(struct translation *t, unsigned n);
+/* c[bank][offset] of operand n in `count` registers of the type: constants that are indexed, and those of variables. */
+void turing_load_constant(struct translation *t, const struct turing_operand *operand, enum type type,
+                          const struct operand *targets, unsigned count);
+
+/* ---- by family: adds what the instruction under way is; false: its meaning is none of the family's ---- */
+bool turing_integer(struct translation *t);
+bool turing_memory(struct translation *t);
+bool turing_control_flow(struct translation *t);
+
+#endif
