@@ -18,13 +18,13 @@ enum {
     REGISTER_COUNT = REGISTER_TEST + 3,
 };
 
-struct register_range {
+struct file_range {
     const char *name;
     uint32_t first;
     enum type type;
 };
 struct register_file {
-    struct register_range ranges[7]; /* by first */
+    struct file_range ranges[7]; /* by first */
     unsigned range_count;
     uint32_t scratch, wide, test;            /* where those of parts begin */
     uint32_t predicate, uniform, upredicate; /* sm_75 to sm_90: where those begin */

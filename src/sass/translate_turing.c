@@ -39,13 +39,13 @@ static const struct register_file *make_file(const struct turing_kernel *k, stru
     file->wide = file->scratch + SCRATCHES;
     file->test = file->wide + WIDES;
     file->count = file->test + TESTS;
-    const struct register_range ranges[] = {{"R", 0, TYPE_B32},
-                                            {"P", file->predicate, TYPE_PRED},
-                                            {"UR", file->uniform, TYPE_B32},
-                                            {"UP", file->upredicate, TYPE_PRED},
-                                            {"scratch", file->scratch, TYPE_B32},
-                                            {"wide", file->wide, TYPE_B64},
-                                            {"test", file->test, TYPE_PRED}};
+    const struct file_range ranges[] = {{"R", 0, TYPE_B32},
+                                        {"P", file->predicate, TYPE_PRED},
+                                        {"UR", file->uniform, TYPE_B32},
+                                        {"UP", file->upredicate, TYPE_PRED},
+                                        {"scratch", file->scratch, TYPE_B32},
+                                        {"wide", file->wide, TYPE_B64},
+                                        {"test", file->test, TYPE_PRED}};
     memcpy(file->ranges, ranges, sizeof ranges);
     file->range_count = sizeof ranges / sizeof *ranges;
     return file;
@@ -117,7 +117,8 @@ static void put_inst(struct translation *t, const struct turing_inst *inst) {
     }
     if (!is_guarded && inst->guard_inverted) /* it never holds */
         translate_put(t, &(struct operation){.op = OP_NOP}, NULL, 0, NULL, 0);
-    else if (!turing_integer(t) && !turing_memory(t) && !turing_control_flow(t))
+    else if (!turing_integer(t) && !turing_float(t) && !turing_convert(t) && !turing_memory(t) && !turing_atomic(t) &&
+             !turing_warp(t) && !turing_control_flow(t))
         translate_refuse(t, "it is not executed yet");
     if (t->failed && t->code.count == t->first) /* so that every instruction has a place, and more are looked at */
         translate_put(t, &(struct operation){.op = OP_NOP}, NULL, 0, NULL, 0);

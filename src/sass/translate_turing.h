@@ -43,7 +43,11 @@ void turing_load_constant(struct translation *t, const struct turing_operand *op
 
 /* ---- by family: adds what the instruction under way is; false: its meaning is none of the family's ---- */
 bool turing_integer(struct translation *t);
+bool turing_float(struct translation *t);
+bool turing_convert(struct translation *t);
 bool turing_memory(struct translation *t);
+bool turing_atomic(struct translation *t);
+bool turing_warp(struct translation *t);
 bool turing_control_flow(struct translation *t);
 
 #endif
