@@ -68,6 +68,7 @@ static const char *const mode_words[] = {[MODE_NONE] = NULL,
                                          [MODE_OR] = "or",
                                          [MODE_XOR] = "xor",
                                          [MODE_UNANIMOUS] = "u",
+                                         [MODE_INVERTED] = "inverted",
                                          [MODE_LOCK] = "lock",
                                          [MODE_UNLOCK] = "unlock"};
 static const char *const atom_words[] = {
