@@ -161,10 +161,9 @@ static void move_barrier(struct translation *t) {
 static void warp_sync(struct translation *t, unsigned mask) {
     if (turing_word_of(t, TURING_WORDS_EXCLUSIVE))
         translate_refuse(t, "WARPSYNC.EXCLUSIVE");
-    if (turing_operand(t, mask)->kind == TURING_NONE)
-        translate_refuse(t, "WARPSYNC.COLLECTIVE without a register");
     turing_guard_too(t, 0);
-    const struct operand lanes = turing_source(t, mask, TYPE_B32);
+    const bool is_whole = turing_operand(t, mask)->kind == TURING_NONE; /* .COLLECTIVE without a register */
+    const struct operand lanes = is_whole ? translate_number(UINT32_MAX) : turing_source(t, mask, TYPE_B32);
     if (lanes.kind == OPERAND_IMM && !lanes.imm)
         put(t, OP_NOP);
     else
