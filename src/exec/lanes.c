@@ -264,8 +264,7 @@ static void run_control(struct exec *exec, unsigned warp, const struct step *ste
         out->flow = !lanes ? FLOW_NEXT : exec_call_step(exec, warp, step, lanes, out) ? FLOW_CALL : FLOW_FAULT;
         return;
     case KIND_RETURN:
-        out->flow = lanes ? FLOW_RETURN : FLOW_NEXT;
-        exec_return_step(exec, warp, step, lanes, out);
+        out->flow = !lanes ? FLOW_NEXT : exec_return_step(exec, warp, step, lanes, out) ? FLOW_RETURN : FLOW_FAULT;
         return;
     case KIND_EXIT:
         out->flow = FLOW_EXIT;

@@ -249,7 +249,7 @@ const char *inst_text(const struct module *module, const struct inst *inst, char
         put_call(&line, function, inst);
     else
         put_operands(&line, function, inst);
-    if (inst_jumps(inst) || inst->op >= OP_SSY)
+    if (inst_jumps(inst) || (inst->op >= OP_SSY && inst->op <= OP_BSSY))
         text_put(&line, " %u", inst->target);
     for (uint32_t i = 0; i < inst->target_count; i++)
         text_put(&line, "%s%u", i == 0 ? ", {" : ", ", inst->targets[i]);
