@@ -142,6 +142,7 @@ struct symbol;
 struct operand {
     uint8_t kind;
     bool negated, has_reg;
+    bool is_pair; /* ADDRESS: `reg` and the register behind it are its lower and upper 32 bits */
     uint32_t reg;
     uint64_t imm;
     const struct symbol *symbol;
@@ -200,6 +201,12 @@ static inline bool inst_is_of_warps(const struct inst *inst) {
 }
 /* It waits for the lanes of its warp that it names. */
 static inline bool inst_meets(const struct inst *inst) { return inst_is_of_warps(inst) && inst->flags & FLAG_SYNC; }
+/* Registers of the function that an operand reads, from `reg` on. */
+static inline unsigned operand_registers(const struct operand *operand) {
+    if (operand->kind == OPERAND_ADDRESS && operand->has_reg)
+        return operand->is_pair ? 2 : 1;
+    return operand->kind == OPERAND_REG;
+}
 /* Its lanes may go elsewhere than on, or end. */
 static inline bool inst_is_control(const struct inst *inst) {
     return (inst->op >= OP_BRA && inst->op <= OP_TRAP) || inst->flags & FLAG_POP;

@@ -159,6 +159,8 @@ static void put_operand(struct text_line *line, const struct function *function,
         text_put(line, "%s", is_address ? "[" : "");
         if (operand->has_reg)
             put_register(line, function, operand->reg);
+        if (operand->is_pair)
+            text_put(line, ":"), put_register(line, function, operand->reg + 1);
         if (operand->symbol)
             text_put(line, "%s", operand->symbol->name);
         if (offset != 0 || (!operand->has_reg && !operand->symbol))
