@@ -52,7 +52,9 @@ static void link_address(struct linker *linker, const struct function_layout *la
         address->offset += link_symbol_value(linker, operand->symbol);
         address->in_frame = link_is_in_frame(operand->symbol);
     }
-    if (inst->space == SPACE_PARAM && (address->in_frame || step->function != linker->linked->kernel))
+    const struct function *kernel = linker->linked->kernel;
+    const bool is_of_kernel = step->function == kernel || step->function->registers_of == kernel;
+    if (inst->space == SPACE_PARAM && (address->in_frame || !is_of_kernel))
         address->space = SPACE_LOCAL;
 }
 

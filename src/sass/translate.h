@@ -28,6 +28,7 @@ struct register_file {
     unsigned range_count;
     uint32_t scratch, wide, test;            /* where those of parts begin */
     uint32_t predicate, uniform, upredicate; /* sm_75 to sm_90: where those begin */
+    uint32_t counted, agreed;                /* the same: what the last barrier that reduced has left */
     uint32_t count;
 };
 

@@ -36,9 +36,11 @@ static const struct register_file *make_file(const struct turing_kernel *k, stru
     file->uniform = file->predicate + PREDICATES;
     file->upredicate = file->uniform + (is_uniform ? UNIFORMS : 0);
     file->scratch = file->upredicate + (is_uniform ? PREDICATES : 0);
-    file->wide = file->scratch + SCRATCHES;
+    file->counted = file->scratch + SCRATCHES;
+    file->wide = file->counted + 1;
     file->test = file->wide + WIDES;
-    file->count = file->test + TESTS;
+    file->agreed = file->test + TESTS;
+    file->count = file->agreed + 1;
     const struct file_range ranges[] = {{"R", 0, TYPE_B32},
                                         {"P", file->predicate, TYPE_PRED},
                                         {"UR", file->uniform, TYPE_B32},

@@ -37,9 +37,32 @@ struct operand turing_predicate(const struct translation *t, unsigned n, bool *a
 struct operand turing_predicate_target(const struct translation *t, unsigned n);
 /* The guard of what is added from now on holds only where predicate n does too. */
 void turing_guard_too(struct translation *t, unsigned n);
+/* A constant of 4 or 8 bytes. */
+struct operand turing_constant(struct translation *t, const struct turing_operand *operand, unsigned bytes);
 /* c[bank][offset] of operand n in `count` registers of the type: constants that are indexed, and those of variables. */
 void turing_load_constant(struct translation *t, const struct turing_operand *operand, enum type type,
                           const struct operand *targets, unsigned count);
+
+/* The guard of what is added from now on holds only where this one does too. */
+void turing_guard_by(struct translation *t, struct operand other);
+
+/* ---- memory ---- */
+
+/* The address that operand n is, in a space: parts before it add what no operand holds. */
+struct operand turing_address_of(struct translation *t, unsigned n, enum space space);
+/* Order, scope and what caches are told, as the words of the instruction under way say. */
+void turing_give_order(const struct translation *t, struct inst *inst);
+/* The type of an access and how many registers hold it, by the bits of TURING_WORDS_SIZE. */
+enum type turing_width(unsigned size, unsigned *registers);
+/* `count` registers from operand n on are a vector; false: it was refused. */
+bool turing_fits(struct translation *t, unsigned n, unsigned count);
+
+/* ---- the warp ---- */
+
+/* An operation among the lanes of a warp: with those that the compiler says take part in it, or the active ones. `sources` has room
+ * for one more. */
+struct inst *turing_put_meeting(struct translation *t, struct operation operation, const struct operand *targets,
+                                unsigned target_count, struct operand *sources, unsigned source_count);
 
 /* ---- by family: adds what the instruction under way is; false: its meaning is none of the family's ---- */
 bool turing_integer(struct translation *t);
