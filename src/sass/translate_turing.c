@@ -220,6 +220,8 @@ void translate_turing(struct translation *t, unsigned *function_count, struct ar
     functions[0]->local_bytes = kernel->local_bytes;
     memcpy(functions[0]->max_ntid, kernel->max_threads, sizeof kernel->max_threads);
     memcpy(functions[0]->required_ntid, kernel->required_threads, sizeof kernel->required_threads);
-    for (unsigned i = 0; i < k.start_count; i++)
+    for (unsigned i = 0; i < k.start_count; i++) {
         functions[i]->shared_bytes = kernel->shared_bytes;
+        functions[i]->given_registers = kernel->register_count;
+    }
 }
