@@ -50,11 +50,15 @@ static void link_address(struct linker *linker, const struct function_layout *la
     address->offset = operand->imm;
     if (operand->has_reg)
         address->row = layout->registers[operand->reg];
+    if (operand->is_pair)
+        address->high = layout->registers[operand->reg + 1];
     if (operand->symbol) {
         address->offset += link_symbol_value(linker, operand->symbol);
         address->in_frame = link_is_in_frame(operand->symbol);
     }
-    if (inst->space == SPACE_PARAM && (address->in_frame || step->function != linker->linked->kernel))
+    const struct function *kernel = linker->linked->kernel;
+    const bool is_of_kernel = step->function == kernel || step->function->registers_of == kernel;
+    if (inst->space == SPACE_PARAM && (address->in_frame || !is_of_kernel))
         address->space = SPACE_LOCAL;
 }
 
@@ -116,7 +120,12 @@ static enum kind link_kind(struct linker *linker, struct step *step) {
     case OP_SSY:
     case OP_PBK:
     case OP_PCNT:
-    case OP_PRET: return KIND_NOTHING;
+    case OP_PRET:
+    case OP_BSSY:
+    case OP_BSYNC:
+    case OP_BREAK:
+    case OP_BMOV_BACK:
+    case OP_YIELD: return KIND_NOTHING;
     case OP_BAR: return KIND_BARRIER;
     case OP_BAR_WARP:
     case OP_VOTE:
