@@ -188,6 +188,8 @@ void translate_turing(struct translation *t, unsigned *function_count, struct ar
     put_functions(&k, functions, function_count);
     translate_give_params(t, functions[0]);
     functions[0]->local_bytes = kernel->local_bytes;
+    functions[0]->given_registers = kernel->register_count;
+    functions[0]->shared_base = t->program->sm < 90 ? 0 : TURING_SYSTEM_SHARED_90;
     memcpy(functions[0]->max_ntid, kernel->max_threads, sizeof kernel->max_threads);
     memcpy(functions[0]->required_ntid, kernel->required_threads, sizeof kernel->required_threads);
     for (unsigned i = 0; i < k.start_count; i++)
