@@ -48,6 +48,8 @@ static void link_address(struct linker *linker, const struct function_layout *la
     address->offset = operand->imm;
     if (operand->has_reg)
         address->row = layout->registers[operand->reg];
+    if (operand->is_pair)
+        address->high = layout->registers[operand->reg + 1];
     if (operand->symbol) {
         address->offset += link_symbol_value(linker, operand->symbol);
         address->in_frame = link_is_in_frame(operand->symbol);

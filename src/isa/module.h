@@ -69,10 +69,11 @@ struct function {
     uint32_t shared_bytes; /* static shared memory its code, and all it can call, uses: [0, shared_bytes) */
     uint32_t required_ntid[3], max_ntid[3]; /* 0: not given */
     uint32_t min_nctapersm, max_nreg;
+    uint32_t given_registers; /* native code: what the file says that a thread has; 0: nobody has said */
     uint32_t text_line;
     const struct symbol *symbol; /* its address as a value */
     /* filled by isa/analysis */
-    uint32_t live_registers; /* estimate of physical 32-bit registers */
+    uint32_t live_registers; /* physical 32-bit registers: given_registers, else an estimate */
     const struct cfg *cfg;
 };
 

@@ -124,8 +124,8 @@ static void put_inst(struct translation *t, const struct turing_inst *inst) {
     }
     if (!is_guarded && inst->guard_inverted) /* it never holds */
         translate_put(t, &(struct operation){.op = OP_NOP}, NULL, 0, NULL, 0);
-    else if (!turing_integer(t) && !turing_float(t) && !turing_convert(t) && !turing_memory(t) && !turing_atomic(t) &&
-             !turing_warp(t) && !turing_control_flow(t))
+    else if (!turing_integer(t) && !turing_float(t) && !turing_half(t) && !turing_convert(t) && !turing_memory(t) &&
+             !turing_atomic(t) && !turing_warp(t) && !turing_control_flow(t))
         translate_refuse(t, "it is not executed yet");
     if (t->failed && t->code.count == t->first) /* so that every instruction has a place, and more are looked at */
         translate_put(t, &(struct operation){.op = OP_NOP}, NULL, 0, NULL, 0);
@@ -222,7 +222,9 @@ void translate_turing(struct translation *t, unsigned *function_count, struct ar
     functions[0]->local_bytes = kernel->local_bytes;
     memcpy(functions[0]->max_ntid, kernel->max_threads, sizeof kernel->max_threads);
     memcpy(functions[0]->required_ntid, kernel->required_threads, sizeof kernel->required_threads);
-    for (unsigned i = 0; i < k.start_count; i++)
+    for (unsigned i = 0; i < k.start_count; i++) {
         functions[i]->shared_bytes = kernel->shared_bytes;
     turing_add_externals(t, function_count, functions[0]);
+        functions[i]->given_registers = kernel->register_count;
+    }
 }
