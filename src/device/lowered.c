@@ -6,9 +6,25 @@
 #include "sass/cubin.h"
 #include "sass/lower.h"
 
+unsigned isa_sm(enum isa_choice isa) {
+    switch (isa) {
+    case ISA_SM_75: return 75;
+    case ISA_SM_80: return 80;
+    case ISA_SM_86: return 86;
+    case ISA_SM_89: return 89;
+    case ISA_SM_90: return 90;
+    case ISA_PTX:
+    case ISA_FERMI:
+    case ISA_TESLA: break;
+    }
+    return 0;
+}
+
 unsigned lowered_address_bits(const struct machine *machine, enum isa_choice isa) {
     if (isa == ISA_PTX)
         return machine->address_bits;
+    if (isa_sm(isa))
+        return 64;
     return machine->memory_capacity_bytes <= ADDRESS_32_BYTES ? 32 : 64;
 }
 

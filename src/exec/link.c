@@ -118,7 +118,12 @@ static enum kind link_kind(struct linker *linker, struct step *step) {
     case OP_SSY:
     case OP_PBK:
     case OP_PCNT:
-    case OP_PRET: return KIND_NOTHING;
+    case OP_PRET:
+    case OP_BSSY:
+    case OP_BSYNC:
+    case OP_BREAK:
+    case OP_BMOV_BACK:
+    case OP_YIELD: return KIND_NOTHING;
     case OP_BAR: return KIND_BARRIER;
     case OP_BAR_WARP:
     case OP_VOTE:

@@ -51,6 +51,7 @@ enum rounding { /* ROUND_DEFAULT: none written (rn for floats) */
 enum compare {
     CMP_NONE, CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE, CMP_LO, CMP_LS, CMP_HI, CMP_HS,
     CMP_EQU, CMP_NEU, CMP_LTU, CMP_LEU, CMP_GTU, CMP_GEU, CMP_NUM, CMP_NAN,
+    CMP_FAR, /* of f32: Newton's steps from the reciprocal of b may not give a / b (exec/scalar_float.c) */
 };
 enum boolop { BOOL_NONE, BOOL_AND, BOOL_OR, BOOL_XOR };
 
@@ -72,6 +73,8 @@ enum mode {
     MODE_AND, MODE_OR, MODE_XOR,                                    /* psetp */
     MODE_UNANIMOUS,                                                 /* bra: to target when all lanes go there, else on */
     MODE_LOCK, MODE_UNLOCK,                                         /* ld; st: of a word of shared memory */
+    MODE_MINUS_PRODUCT, MODE_MINUS_ADDEND, MODE_MINUS_BOTH,         /* mul, fma of floats: what is negated */
+    MODE_TURNS,                                                     /* sin, cos: a is in turns, not in radians */
 };
 
 enum atom { ATOM_NONE, ATOM_ADD, ATOM_MIN, ATOM_MAX, ATOM_AND, ATOM_OR, ATOM_XOR, ATOM_EXCH, ATOM_CAS, ATOM_INC, ATOM_DEC };
@@ -146,7 +149,8 @@ struct operand {
 };
 
 struct call {
-    const struct function *callee;              /* NULL: through the address in src[0] */
+    const struct function *callee; /* NULL: through the address in src[0] */
+    uint32_t behind; /* of native code: byte of its section where it comes back to, which the callee's ret names too */
     const struct function *prototype;           /* shape of an indirect call, or the callee */
     const struct symbol **returns, **arguments; /* .param variables of the caller, in order */
     unsigned return_count, argument_count;
