@@ -145,6 +145,12 @@ struct native_variable {
     unsigned link_count;
 };
 
+/* A variable in the bank of constants that all kernels of sm_75 to sm_90 share. */
+struct native_constant {
+    const char *name;
+    uint32_t offset, bytes;
+};
+
 /* A function in a kernel's code, from byte `address` on. */
 struct native_label {
     const char *name;
@@ -189,6 +195,8 @@ struct native_program {
     unsigned sm; /* 20, 21; 10 to 13; 75, 80, 86, 89, 90 */
     struct native_variable *variables;
     unsigned variable_count;
+    struct native_constant *constants; /* of NATIVE_TURING, by offset */
+    unsigned constant_count;
     struct native_kernel *kernels;
     unsigned kernel_count;
 };

@@ -47,7 +47,9 @@ struct translation {
         const char **items;
         unsigned count, capacity;
     } texts;
-    struct symbol **variables;   /* of the program */
+    struct symbol **variables; /* of the program */
+    const struct symbol
+        *constants; /* sm_75 to sm_90: bank 3, all of it, which is no variable itself; NULL: there is none */
     const struct symbol **banks; /* of the kernel, those that are indexed */
     const struct register_file *file;
     /* of the instruction under way */

@@ -62,6 +62,9 @@ enum boolop turing_combination(const struct translation *t);
 /* The guard of what is added from now on holds only where this one does too. */
 void turing_guard_by(struct translation *t, struct operand other);
 
+/* The variables of bank 3, and t->constants. */
+void turing_give_constants(struct translation *t);
+
 /* ---- memory ---- */
 
 /* The address that operand n is, in a space: parts before it add what no operand holds. */
