@@ -157,6 +157,13 @@ struct native_label {
     uint32_t address;
 };
 
+/* An operation among the lanes of a warp to which the program gives a mask, at byte `address`; the register that holds it. */
+enum { NATIVE_NO_REGISTER = 255 }; /* none does */
+struct native_meeting {
+    uint32_t address;
+    uint8_t reg;
+};
+
 struct turing_word;
 struct native_kernel {
     const char *name;
@@ -168,6 +175,8 @@ struct native_kernel {
     struct native_label *labels; /* of NATIVE_TURING, by address */
     unsigned label_count;
     uint32_t barrier_count; /* of NATIVE_TURING */
+    struct native_meeting *meetings;
+    unsigned meeting_count;
     uint32_t param_bytes;
     struct native_param *params; /* none: nobody has said, and every word is one */
     unsigned param_count;

@@ -215,6 +215,7 @@ void translate_turing(struct translation *t, unsigned *function_count, struct ar
     t->turing = k.code;
     t->file = make_file(&k, scratch);
     find_starts(&k);
+    turing_find_meets(t, k.code, scratch);
     struct function **functions = ARENA_ARRAY(scratch, struct function *, k.start_count);
     translate_give_banks(t);
     put_functions(&k, functions, function_count);

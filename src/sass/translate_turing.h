@@ -78,6 +78,9 @@ bool turing_fits(struct translation *t, unsigned n, unsigned count);
 
 /* ---- the warp ---- */
 
+/* What says which lanes operations of the kernel have: t->meets. */
+void turing_find_meets(struct translation *t, const struct turing_inst *code, struct arena *scratch);
+
 /* An operation among the lanes of a warp: with those that the compiler says take part in it, or the active ones. `sources` has room
  * for one more. */
 struct inst *turing_put_meeting(struct translation *t, struct operation operation, const struct operand *targets,
