@@ -183,7 +183,7 @@ uint8_t *exec_translate(struct exec *exec, unsigned warp, unsigned lane, const s
     enum space space = step->address.space;
     if (space == SPACE_GENERIC && address < GLOBAL_BASE) {
         if (address - SHARED_WINDOW < WINDOW_BYTES)
-            space = SPACE_SHARED, address -= SHARED_WINDOW;
+            space = SPACE_SHARED, address -= SHARED_WINDOW + exec->linked->kernel->shared_base;
         else if (address - LOCAL_WINDOW < WINDOW_BYTES)
             space = SPACE_LOCAL, address -= LOCAL_WINDOW;
     }

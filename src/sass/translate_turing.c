@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { SCRATCHES = 16, WIDES = 12, TESTS = 8, PREDICATES = 7, UNIFORMS = 63 };
+enum { SCRATCHES = 16, WIDES = 12, TESTS = 8, PREDICATES = 7, UNIFORMS = 63, ABI_REGISTERS = 22 };
 
 struct turing_kernel {
     struct translation *t;
@@ -31,6 +31,8 @@ static const struct register_file *make_file(const struct turing_kernel *k, stru
             has_rpc |= turing_row(k->code[i].row)->meaning == TURING_MEANS_RPCMOV;
             is_uniform |= operand->kind == TURING_UNIFORM || operand->kind == TURING_UPREDICATE || operand->uniform;
         }
+    if (k->t->kernel->link_count && registers < ABI_REGISTERS)
+        registers = ABI_REGISTERS;
     registers = registers + 3 < TURING_RZ ? registers + 3 : TURING_RZ;
     struct register_file *file = ARENA_NEW(scratch, struct register_file);
     file->predicate = registers;
@@ -213,15 +215,18 @@ void translate_turing(struct translation *t, unsigned *function_count, struct ar
     t->turing = k.code;
     t->file = make_file(&k, scratch);
     find_starts(&k);
+    turing_find_meets(t, k.code, scratch);
     struct function **functions = ARENA_ARRAY(scratch, struct function *, k.start_count);
     translate_give_banks(t);
     put_functions(&k, functions, function_count);
     translate_give_params(t, functions[0]);
     functions[0]->local_bytes = kernel->local_bytes;
+    functions[0]->shared_base = t->program->sm < 90 ? 0 : TURING_SYSTEM_SHARED_90;
     memcpy(functions[0]->max_ntid, kernel->max_threads, sizeof kernel->max_threads);
     memcpy(functions[0]->required_ntid, kernel->required_threads, sizeof kernel->required_threads);
     for (unsigned i = 0; i < k.start_count; i++) {
         functions[i]->shared_bytes = kernel->shared_bytes;
         functions[i]->given_registers = kernel->register_count;
     }
+    turing_add_externals(t, function_count, functions[0]);
 }
