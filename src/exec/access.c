@@ -55,7 +55,9 @@ uint64_t exec_address(const struct exec *exec, unsigned warp, unsigned lane, con
     uint64_t value = address->offset;
     if (address->row.present) {
         value += exec_read(exec, warp, &address->row, lane);
-        if (address->row.bytes == 4)
+        if (address->high.present)
+            value += exec_read(exec, warp, &address->high, lane) << 32;
+        else if (address->row.bytes == 4)
             value = (uint32_t)value;
     }
     if (address->in_frame)

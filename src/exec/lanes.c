@@ -15,6 +15,12 @@
 static inline float canonical_f32(float x) { return x == x ? x : __builtin_nanf("0x3fffff"); }
 static inline double canonical_f64(double x) { return x == x ? x : __builtin_nan(""); }
 
+/* As is_far of exec/scalar_float.c. */
+static inline int far_f32(float a, float b) {
+    const int32_t x = (int32_t)(approx_magnitude(a) >> 23), y = (int32_t)(approx_magnitude(b) >> 23), d = x - y;
+    return (x < 26) | (x > 254) | (y < 1) | (y > 252) | (d < -125) | (d > 126);
+}
+
 #ifdef CPU_FUSES
 static inline float fused_f32(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 static inline double fused_f64(double a, double b, double c) { return __builtin_fma(a, b, c); }
@@ -258,8 +264,7 @@ static void run_control(struct exec *exec, unsigned warp, const struct step *ste
         out->flow = !lanes ? FLOW_NEXT : exec_call_step(exec, warp, step, lanes, out) ? FLOW_CALL : FLOW_FAULT;
         return;
     case KIND_RETURN:
-        out->flow = lanes ? FLOW_RETURN : FLOW_NEXT;
-        exec_return_step(exec, warp, step, lanes, out);
+        out->flow = !lanes ? FLOW_NEXT : exec_return_step(exec, warp, step, lanes, out) ? FLOW_RETURN : FLOW_FAULT;
         return;
     case KIND_EXIT:
         out->flow = FLOW_EXIT;

@@ -48,6 +48,8 @@ static void link_address(struct linker *linker, const struct function_layout *la
     address->offset = operand->imm;
     if (operand->has_reg)
         address->row = layout->registers[operand->reg];
+    if (operand->is_pair)
+        address->high = layout->registers[operand->reg + 1];
     if (operand->symbol) {
         address->offset += link_symbol_value(linker, operand->symbol);
         address->in_frame = link_is_in_frame(operand->symbol);
@@ -116,7 +118,12 @@ static enum kind link_kind(struct linker *linker, struct step *step) {
     case OP_SSY:
     case OP_PBK:
     case OP_PCNT:
-    case OP_PRET: return KIND_NOTHING;
+    case OP_PRET:
+    case OP_BSSY:
+    case OP_BSYNC:
+    case OP_BREAK:
+    case OP_BMOV_BACK:
+    case OP_YIELD: return KIND_NOTHING;
     case OP_BAR: return KIND_BARRIER;
     case OP_BAR_WARP:
     case OP_VOTE:

@@ -324,6 +324,12 @@ static struct scalar evaluate_integer(const struct inst *inst, uint64_t a, uint6
     case OP_PBK:
     case OP_PCNT:
     case OP_PRET:
+    case OP_BSSY:
+    case OP_BSYNC:
+    case OP_BREAK:
+    case OP_BMOV:
+    case OP_BMOV_BACK:
+    case OP_YIELD:
     case OP_COUNT: break;
     }
     return (struct scalar){0, 0};

@@ -121,7 +121,7 @@ bool exec_timed_atomic(struct exec *exec, unsigned warp, const struct step *step
 
 /* Calls and returns fill out->next for the lanes; false: a fault. */
 bool exec_call_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, struct executed *out);
-void exec_return_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, struct executed *out);
+bool exec_return_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, struct executed *out);
 bool exec_intrinsic_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
 /* printf and assert. */
 bool exec_print_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);

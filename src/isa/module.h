@@ -54,6 +54,7 @@ struct function {
     bool is_entry, is_defined, is_noreturn;
     enum linkage linkage;
     uint32_t first_pc, end_pc; /* its instructions in module->code, [first, end) */
+    uint64_t address;          /* of native code, part of a kernel: the byte of the section, by which it is called */
     const struct symbol **params, **returns;
     unsigned param_count, return_count;
     unsigned hidden_count; /* kernels: parameters behind these that no launch names, zero unless somebody fills them */

@@ -24,11 +24,11 @@ struct file_range {
     enum type type;
 };
 struct register_file {
-    struct file_range ranges[7]; /* by first */
+    struct file_range ranges[8]; /* by first */
     unsigned range_count;
-    uint32_t scratch, wide, test;            /* where those of parts begin */
-    uint32_t predicate, uniform, upredicate; /* sm_75 to sm_90: where those begin */
-    uint32_t counted, agreed;                /* the same: what the last barrier that reduced has left */
+    uint32_t scratch, wide, test;                 /* where those of parts begin */
+    uint32_t predicate, uniform, upredicate, rpc; /* sm_75 to sm_90: where those begin */
+    uint32_t counted, agreed;                     /* the same: what the last barrier that reduced has left */
     uint32_t count;
 };
 

@@ -43,6 +43,22 @@ struct operand turing_constant(struct translation *t, const struct turing_operan
 void turing_load_constant(struct translation *t, const struct turing_operand *operand, enum type type,
                           const struct operand *targets, unsigned count);
 
+/* ---- floats ---- */
+
+/* The rounding of the field that says it. */
+enum rounding turing_rounding(const struct translation *t);
+/* A float: absolute where the word says so. Its sign is the caller's: *negated. */
+struct operand turing_magnitude(struct translation *t, unsigned n, enum type type, bool *negated);
+/* The same with its sign. */
+struct operand turing_number(struct translation *t, unsigned n, enum type type);
+/* Where a result of the type is to be written, and what then makes it the target: a pair of 64 bits is one behind it. */
+struct operand turing_begin(struct translation *t, enum type type);
+void turing_end(struct translation *t, struct operand d);
+/* Predicates `first` and behind it = (a compare b), its complement, combined with predicate `with`; COMPARE_FLOAT's bits. */
+void turing_compare(struct translation *t, enum type type, unsigned first, struct operand a, struct operand b);
+/* What a comparison is combined with. */
+enum boolop turing_combination(const struct translation *t);
+
 /* The guard of what is added from now on holds only where this one does too. */
 void turing_guard_by(struct translation *t, struct operand other);
 
@@ -67,6 +83,7 @@ struct inst *turing_put_meeting(struct translation *t, struct operation operatio
 /* ---- by family: adds what the instruction under way is; false: its meaning is none of the family's ---- */
 bool turing_integer(struct translation *t);
 bool turing_float(struct translation *t);
+bool turing_half(struct translation *t);
 bool turing_convert(struct translation *t);
 bool turing_memory(struct translation *t);
 bool turing_atomic(struct translation *t);

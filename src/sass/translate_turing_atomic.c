@@ -79,13 +79,31 @@ static void put_atomic(struct translation *t, const struct atomic *a, unsigned k
         turing_put_pair(t, d, a->target);
 }
 
-/* An address whose register one of several operations writes before the next is kept. */
+/* The address in a register of its own: of several operations one may write what the next needs. */
+static struct operand address_value(struct translation *t, const struct operand *address) {
+    if (!address->has_reg)
+        return translate_number(address->imm);
+    struct operand value = translate_register(address->reg);
+    if (address->is_pair) {
+        const struct operand halves[2] = {value, translate_register(address->reg + 1)};
+        value = translate_wide(t);
+        translate_put(t, &(struct operation){.op = OP_MOV, .type = TYPE_B64}, &value, 1, halves, 2);
+    }
+    if (address->imm) {
+        const struct operand sum = translate_wide(t);
+        translate_2(t, (struct operation){.op = OP_ADD, .type = TYPE_U64}, sum, value, translate_number(address->imm));
+        value = sum;
+    }
+    return value;
+}
+
 static void keep_address(struct translation *t, struct operand *address) {
-    if (!address->has_reg || address->reg >= t->file->scratch)
+    if (!address->is_pair)
         return;
-    const struct operand kept = translate_scratch(t);
-    translate_move(t, kept, translate_register(address->reg));
-    address->reg = kept.reg;
+    const uint64_t offset = address->imm;
+    address->imm = 0;
+    address->reg = address_value(t, address).reg;
+    address->imm = offset, address->is_pair = false;
 }
 
 static void atomic(struct translation *t, enum op op, enum space space, unsigned m) {
@@ -116,14 +134,7 @@ static void atomic_generic(struct translation *t, enum space space) {
         return;
     }
     const struct operand address = turing_address_of(t, 2, SPACE_GENERIC), test = translate_test(t);
-    struct operand value = {.kind = OPERAND_REG, .reg = address.reg};
-    if (!address.has_reg)
-        value = translate_number(address.imm);
-    else if (address.imm) {
-        value = translate_wide(t);
-        translate_2(t, (struct operation){.op = OP_ADD, .type = TYPE_U64}, value, translate_register(address.reg),
-                    translate_number(address.imm));
-    }
+    const struct operand value = address_value(t, &address);
     translate_1(t, (struct operation){.op = OP_ISSPACEP, .type = TYPE_U64}, test, value)->space = SPACE_GLOBAL;
     const int32_t guard = t->guard;
     const bool negated = t->guard_negated;
@@ -223,12 +234,7 @@ static void query_space(struct translation *t) {
         return;
     }
     const struct operand address = turing_address_of(t, 2, SPACE_GENERIC);
-    struct operand value = address.has_reg ? translate_register(address.reg) : translate_number(address.imm);
-    if (address.has_reg && address.imm) {
-        value = translate_wide(t);
-        translate_2(t, (struct operation){.op = OP_ADD, .type = TYPE_U64}, value, translate_register(address.reg),
-                    translate_number(address.imm));
-    }
+    const struct operand value = address_value(t, &address);
     translate_1(t, (struct operation){.op = OP_ISSPACEP, .type = TYPE_U64}, d, value)->space = spaces[word];
 }
 

@@ -26,19 +26,32 @@ static struct operand extend(struct translation *t, unsigned reg) {
     return wide;
 }
 
+/* A pair begins at an even register and ends before RZ. */
+static bool check_pair(struct translation *t, const char *name, unsigned reg, unsigned zero) {
+    if (reg % 2 == 0 && reg + 1 < zero)
+        return true;
+    translate_refuse(t, "an address in %s%u and the register behind it", name, reg);
+    return false;
+}
+
 /* [R + offset] of a pair of registers, or [R + UR + offset], where R is a pair or not and UR is one. */
 static struct operand global_address(struct translation *t, const struct turing_operand *operand) {
     struct operand out = {.kind = OPERAND_ADDRESS, .imm = (uint64_t)operand->value};
     const bool has_uniform = operand->uniform && !operand->descriptor && operand->ureg != TURING_URZ;
+    const bool has_register = operand->reg != TURING_RZ;
     const bool is_pair = !operand->uniform || operand->descriptor || operand->wide;
-    out.has_reg = operand->reg != TURING_RZ || has_uniform;
-    if (operand->reg != TURING_RZ) {
-        struct operand base = is_pair ? pair(t, 0, operand->reg) : extend(t, operand->reg);
-        if (has_uniform)
-            base = sum(t, TYPE_U64, base, pair(t, t->file->uniform, operand->ureg));
-        out.reg = base.reg;
-    } else if (has_uniform) {
-        out.reg = pair(t, t->file->uniform, operand->ureg).reg;
+    if ((has_register && is_pair && !check_pair(t, "R", operand->reg, TURING_RZ)) ||
+        (has_uniform && !check_pair(t, "UR", operand->ureg, TURING_URZ)))
+        return out;
+    out.has_reg = has_register || has_uniform;
+    if (has_register && has_uniform) {
+        const struct operand base = is_pair ? pair(t, 0, operand->reg) : extend(t, operand->reg);
+        out.reg = sum(t, TYPE_U64, base, pair(t, t->file->uniform, operand->ureg)).reg;
+    } else if (has_register && !is_pair) {
+        out.reg = extend(t, operand->reg).reg;
+    } else if (out.has_reg) {
+        out.is_pair = true;
+        out.reg = has_uniform ? t->file->uniform + operand->ureg : operand->reg;
     }
     return out;
 }
