@@ -149,7 +149,7 @@ struct operand {
 };
 
 struct call {
-    const struct function *callee;              /* NULL: through the address in src[0] */
+    const struct function *callee; /* NULL: through the address in src[0] */
     uint32_t behind; /* of native code: byte of its section where it comes back to, which the callee's ret names too */
     const struct function *prototype;           /* shape of an indirect call, or the callee */
     const struct symbol **returns, **arguments; /* .param variables of the caller, in order */

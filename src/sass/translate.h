@@ -132,6 +132,8 @@ enum atom translate_atom(enum native_modifier word);
 bool translate_bank(const struct native_kernel *kernel, unsigned bank, int64_t offset, unsigned bytes, uint64_t *out);
 /* A place of a bank that holds a variable's address, or half of one; false: it holds none. */
 bool translate_find_link(struct translation *t, unsigned bank, int64_t offset, unsigned bytes, struct operand *out);
+/* The address of a function of that name that the system provides (translate_turing_external.c); 0: it provides none. */
+uint32_t translate_external(const char *name);
 /* The number of the instruction is a variable's address; false: it is a number. */
 bool translate_find_code_link(const struct translation *t, struct operand *out);
 

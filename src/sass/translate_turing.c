@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { SCRATCHES = 16, WIDES = 12, TESTS = 8, PREDICATES = 7, UNIFORMS = 63 };
+enum { SCRATCHES = 16, WIDES = 12, TESTS = 8, PREDICATES = 7, UNIFORMS = 63, ABI_REGISTERS = 22 };
 
 struct turing_kernel {
     struct translation *t;
@@ -31,6 +31,8 @@ static const struct register_file *make_file(const struct turing_kernel *k, stru
             has_rpc |= turing_row(k->code[i].row)->meaning == TURING_MEANS_RPCMOV;
             is_uniform |= operand->kind == TURING_UNIFORM || operand->kind == TURING_UPREDICATE || operand->uniform;
         }
+    if (k->t->kernel->link_count && registers < ABI_REGISTERS)
+        registers = ABI_REGISTERS;
     registers = registers + 3 < TURING_RZ ? registers + 3 : TURING_RZ;
     struct register_file *file = ARENA_NEW(scratch, struct register_file);
     file->predicate = registers;
@@ -224,4 +226,5 @@ void translate_turing(struct translation *t, unsigned *function_count, struct ar
         functions[i]->shared_bytes = kernel->shared_bytes;
         functions[i]->given_registers = kernel->register_count;
     }
+    turing_add_externals(t, function_count, functions[0]);
 }

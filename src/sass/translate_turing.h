@@ -90,4 +90,7 @@ bool turing_atomic(struct translation *t);
 bool turing_warp(struct translation *t);
 bool turing_control_flow(struct translation *t);
 
+/* Functions that the system provides, those whose addresses the kernel holds. */
+void turing_add_externals(struct translation *t, unsigned *function_count, const struct function *kernel);
+
 #endif

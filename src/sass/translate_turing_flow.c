@@ -28,16 +28,15 @@ static struct operand take_guard(struct translation *t) {
 /* .DIV: the active lanes differ from the mask; .CONV: they are the mask. Without one it has all lanes of a warp. */
 static void compare_active(struct translation *t, unsigned mask, enum compare compare) {
     const struct operand guard = take_guard(t), active = translate_scratch(t), holds = translate_test(t);
-    const struct operand wanted = turing_operand(t, mask)->kind == TURING_NONE ? translate_number(UINT32_MAX)
-                                                                               : turing_source(t, mask, TYPE_B32);
+    const struct operand wanted =
+        turing_operand(t, mask)->kind == TURING_NONE ? translate_number(UINT32_MAX) : turing_source(t, mask, TYPE_B32);
     translate_put(t, &(struct operation){.op = OP_ACTIVEMASK, .type = TYPE_B32}, &active, 1, NULL, 0);
     const struct operand sources[3] = {active, wanted, guard};
     const bool is_guarded = guard.kind == OPERAND_REG;
-    translate_put(
-        t,
-        &(struct operation){
-            .op = OP_SETP, .type = TYPE_U32, .compare = compare, .boolop = is_guarded ? BOOL_AND : BOOL_NONE},
-        &holds, 1, sources, is_guarded ? 3 : 2);
+    translate_put(t,
+                  &(struct operation){
+                      .op = OP_SETP, .type = TYPE_U32, .compare = compare, .boolop = is_guarded ? BOOL_AND : BOOL_NONE},
+                  &holds, 1, sources, is_guarded ? 3 : 2);
     t->guard = (int32_t)holds.reg;
 }
 
@@ -105,6 +104,16 @@ static void call_indirect(struct translation *t, unsigned n) {
     turing_guard_too(t, 0);
     const struct operand address = turing_source(t, n, TYPE_B32);
     translate_put(t, &(struct operation){.op = OP_CALL, .type = TYPE_U32}, NULL, 0, &address, 1);
+}
+
+/* By a number that a linker was to write. */
+static void call_linked(struct translation *t) {
+    struct operand address;
+    turing_guard_too(t, 0);
+    if (!translate_find_code_link(t, &address) || address.symbol || !address.imm)
+        translate_refuse(t, "a call of what the file does not hold");
+    else
+        translate_put(t, &(struct operation){.op = OP_CALL, .type = TYPE_U32}, NULL, 0, &address, 1);
 }
 
 static void call_relative(struct translation *t) {
@@ -192,6 +201,7 @@ bool turing_control_flow(struct translation *t) {
     case TURING_CALL_REL: control(t, OP_CALL, 0); break;
     case TURING_CALL_REL_R: call_relative(t); break;
     case TURING_CALL_ABS_R: call_indirect(t, 1); break;
+    case TURING_CALL_ABS: call_linked(t); break;
     case TURING_RET: return_by_register(t); break;
     case TURING_LEPC:
     case TURING_LEPC_90: load_address(t); break;

@@ -45,8 +45,7 @@ static bool driver_constant(struct translation *t, int64_t offset, unsigned byte
         return true;
     }
     if ((at == 0x2c || at == 0x10c) && bytes == 4) {
-        *out =
-            (struct operand){.kind = OPERAND_SPECIAL, .reg = at == 0x2c ? SPECIAL_DYNAMIC_SMEM_SIZE : SPECIAL_NSMID};
+        *out = (struct operand){.kind = OPERAND_SPECIAL, .reg = at == 0x2c ? SPECIAL_DYNAMIC_SMEM_SIZE : SPECIAL_NSMID};
         return true;
     }
     if (at == 0x30) {
