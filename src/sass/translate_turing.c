@@ -224,7 +224,7 @@ void translate_turing(struct translation *t, unsigned *function_count, struct ar
     memcpy(functions[0]->required_ntid, kernel->required_threads, sizeof kernel->required_threads);
     for (unsigned i = 0; i < k.start_count; i++) {
         functions[i]->shared_bytes = kernel->shared_bytes;
-    turing_add_externals(t, function_count, functions[0]);
         functions[i]->given_registers = kernel->register_count;
     }
+    turing_add_externals(t, function_count, functions[0]);
 }
