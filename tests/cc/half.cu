@@ -98,7 +98,7 @@ static void compares()
         const unsigned short larger = !(x == x) ? b : !(y == y) ? a : place_of(a) < place_of(b) ? b : a;
         const unsigned short smaller = !(x == x) ? b : !(y == y) ? a : place_of(a) < place_of(b) ? a : b;
         const float sum = x + y < 0 || x + y != x + y ? 0 : x + y > 1 ? 1 : (float)(_Float16)(x + y);
-        const int flags = (ordered ? 1 : 0) | (!ordered || x < y ? 2 : 0) | (!(x == y) ? 4 : 0);
+        const int flags = (ordered ? 1 : 0) | (!ordered || x < y ? 2 : 0) | (ordered && x != y ? 4 : 0);
         const unsigned short *got = &out[8 * i];
         unsigned short host[8];
         compare_one(host, a, b);

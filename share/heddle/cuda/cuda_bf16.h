@@ -83,20 +83,6 @@ typedef __nv_bfloat162 nv_bfloat162;
 HEDDLE_SMALL float heddle_number(__nv_bfloat16 a) { return (float)a; }
 HEDDLE_SMALL __nv_bfloat16 heddle_bf16(unsigned int bits) { return heddle_small<__nv_bfloat16>(bits); }
 
-/* ---- conversions in other directions than to nearest ---- */
-HEDDLE_SMALL __nv_bfloat16 __float2bfloat16_rz(float x)
-{
-    return x != x ? heddle_bf16(0x7fff) : heddle_bf16(heddle_float_bits(x) >> 16);
-}
-/* Away from zero where there is a rest; from the largest finite number that is to infinity. */
-HEDDLE_SMALL __nv_bfloat16 heddle_bf16_away(float x, bool is_away)
-{
-    const unsigned int bits = heddle_float_bits(x);
-    return x != x ? heddle_bf16(0x7fff) : heddle_bf16((bits >> 16) + (is_away && (bits & 0xffff)));
-}
-HEDDLE_SMALL __nv_bfloat16 __float2bfloat16_rd(float x) { return heddle_bf16_away(x, heddle_float_bits(x) >> 31); }
-HEDDLE_SMALL __nv_bfloat16 __float2bfloat16_ru(float x) { return heddle_bf16_away(x, !(heddle_float_bits(x) >> 31)); }
-
 /* ---- arithmetic: one rounding each, as a float has more than twice the bits; a sum of three is rounded from a double ---- */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 HEDDLE_SMALL __nv_bfloat16 __hfma(__nv_bfloat16 a, __nv_bfloat16 b, __nv_bfloat16 c)

@@ -83,6 +83,20 @@ template <class T> HEDDLE_SMALL unsigned int heddle_small_bits(T x)
     return half;
 }
 
+/* From the nearest number to the one below or above it: what is nearest to x may be on its other side. */
+template <class T> HEDDLE_SMALL T heddle_round_down(float x)
+{
+    const T nearest(x);
+    const unsigned int bits = heddle_small_bits(nearest);
+    return (float)nearest > x ? heddle_small<T>(bits & 0x7fff ? (bits >> 15 ? bits + 1 : bits - 1) : 0x8001) : nearest;
+}
+template <class T> HEDDLE_SMALL T heddle_round_up(float x)
+{
+    const T nearest(x);
+    const unsigned int bits = heddle_small_bits(nearest);
+    return (float)nearest < x ? heddle_small<T>(bits & 0x7fff ? (bits >> 15 ? bits - 1 : bits + 1) : 0x0001) : nearest;
+}
+
 /* To integers, towards zero: what is beyond them becomes the nearest, NaN 0. Kernels have an instruction that does so. */
 #ifdef __CUDA_ARCH__
 #define HEDDLE_TO_INTEGER(T, name, least, beyond, form, letter)                                                        \
@@ -208,6 +222,9 @@ template <class T> HEDDLE_SMALL bool heddle_less(T a, T b)
     HEDDLE_SMALL T __short_as_##word(short x) { return heddle_small<T>((unsigned short)x); }                           \
     HEDDLE_SMALL T __float2##word(float x) { return T(x); }                                                            \
     HEDDLE_SMALL T __float2##word##_rn(float x) { return T(x); }                                                       \
+    HEDDLE_SMALL T __float2##word##_rd(float x) { return heddle_round_down<T>(x); }                                    \
+    HEDDLE_SMALL T __float2##word##_ru(float x) { return heddle_round_up<T>(x); }                                      \
+    HEDDLE_SMALL T __float2##word##_rz(float x) { return x < 0 ? heddle_round_up<T>(x) : heddle_round_down<T>(x); }    \
     HEDDLE_SMALL T __double2##word(double x) { return T(x); }                                                          \
     HEDDLE_SMALL float __##word##2float(T x) { return (float)x; }                                                      \
     HEDDLE_SMALL Pair __halves2##word##2(T a, T b) { return Pair(a, b); }                                              \
