@@ -269,7 +269,8 @@ static void go_next(struct hanoi *self, unsigned number, const struct executed *
     } else if (self->own && is_own(inst)) {
         const uint32_t holds = self->executor->guard(self->executor->self, number, executed->pc);
         hanoi_obey(self, number, executed->pc, path.lanes & holds);
-    } else if (!self->own && may_spin(inst) && (inst->op == OP_NANOSLEEP || warp->slice >= self->params.yield_issues)) {
+    } else if (!self->own && may_spin(inst) && warp->count && hanoi_top(warp)->lanes == path.lanes &&
+               (inst->op == OP_NANOSLEEP || warp->slice >= self->params.yield_issues)) {
         hanoi_leave_waited(self, warp, path.lanes);
         yield(self, warp);
         warp->slice = 0;
@@ -299,6 +300,7 @@ static uint64_t hanoi_issued(void *control, unsigned number, const struct group 
     case FLOW_FAULT: return slot_bit(number);
     }
     hanoi_settle(self, warp);
+    assert(hanoi_is_sound(self, warp));
     return slot_bit(number);
 }
 

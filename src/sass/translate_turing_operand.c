@@ -109,7 +109,7 @@ struct operand turing_constant(struct translation *t, const struct turing_operan
     uint64_t value;
     const uint64_t param = (uint64_t)operand->value - param_base(t);
     const bool is_fixed = !operand->uniform && !operand->bindless && operand->reg == TURING_RZ;
-    if (is_fixed && operand->bank == 0 && range_within(param, bytes, t->kernel->param_bytes))
+    if (is_fixed && operand->bank == 0 && range_within(param, bytes, bits_round_up(t->kernel->param_bytes, 4)))
         return (struct operand){.kind = OPERAND_PARAM, .imm = param};
     if (is_fixed && operand->bank == 0 && driver_constant(t, operand->value, bytes, &out))
         return out;
