@@ -128,6 +128,34 @@ static void find_starts(struct turing_kernel *k, struct arena *scratch) {
     }
 }
 
+static unsigned function_at(const struct turing_kernel *k, uint32_t word) {
+    unsigned f = 0;
+    while (f + 1 < k->start_count && k->starts[f + 1] <= word)
+        f++;
+    return f;
+}
+
+/* How deep calls go is not known where a function comes to call itself, or one in a register is called: the file then says
+ * nothing of the stack, and it is as large as local.stack_bytes is without a setting. */
+static uint32_t stack_bytes(const struct turing_kernel *k, struct arena *scratch) {
+    enum { DEPTH_MAX = 64, STACK_BYTES = 16384 };
+    const struct native_kernel *kernel = k->t->kernel;
+    uint32_t *levels = ARENA_ARRAY(scratch, uint32_t, k->start_count);
+    bool is_deep = false, changes = true;
+    for (unsigned round = 0; changes && !is_deep; round++) {
+        changes = false;
+        for (uint32_t i = 0, f = 0; i < kernel->code_count; i++) {
+            f += f + 1 < k->start_count && k->starts[f + 1] == i;
+            is_deep |= k->code[i].row == TURING_CALL_REL_R || round == DEPTH_MAX;
+            const uint32_t to = k->code[i].row == TURING_CALL_REL ? target_of(&k->code[i]) : NO_PC;
+            const uint32_t level = to < kernel->code_count ? levels[function_at(k, to)] + 1 : 0;
+            changes |= level > levels[f];
+            levels[f] = level > levels[f] ? level : levels[f];
+        }
+    }
+    return kernel->local_bytes + (is_deep ? STACK_BYTES : 0);
+}
+
 static const char *function_name(const struct turing_kernel *k, uint32_t word) {
     const struct native_kernel *kernel = k->t->kernel;
     struct arena *arena = &k->t->module->arena;
@@ -136,13 +164,6 @@ static const char *function_name(const struct turing_kernel *k, uint32_t word) {
             return arena_strdup(arena, kernel->labels[i].name);
     return word ? arena_printf(arena, "%s.%04x", kernel->name, (unsigned)(word * TURING_INST_BYTES))
                 : arena_strdup(arena, kernel->name);
-}
-
-static unsigned function_at(const struct turing_kernel *k, uint32_t word) {
-    unsigned f = 0;
-    while (f + 1 < k->start_count && k->starts[f + 1] <= word)
-        f++;
-    return f;
 }
 
 /* ---- instructions ---- */
@@ -256,9 +277,10 @@ void translate_turing(struct translation *t, unsigned *function_count, struct ar
     turing_find_meets(t, k.code, scratch);
     struct function **functions = ARENA_ARRAY(scratch, struct function *, k.start_count);
     translate_give_banks(t);
+    t->local_bytes = stack_bytes(&k, scratch);
     put_functions(&k, functions, function_count);
     translate_give_params(t, functions[0]);
-    functions[0]->local_bytes = kernel->local_bytes;
+    functions[0]->local_bytes = t->local_bytes;
     functions[0]->shared_base = t->program->sm < 90 ? 0 : TURING_SYSTEM_SHARED_90;
     memcpy(functions[0]->max_ntid, kernel->max_threads, sizeof kernel->max_threads);
     memcpy(functions[0]->required_ntid, kernel->required_threads, sizeof kernel->required_threads);
