@@ -46,7 +46,7 @@ struct translation {
     struct {
         const char **items;
         unsigned count, capacity;
-    } texts;
+    } texts, controls;
     struct symbol **variables;   /* of the program */
     const struct symbol **banks; /* of the kernel, those that are indexed */
     const struct register_file *file;

@@ -4,8 +4,7 @@
 
 /* By the bits of fields: floats, integers, what is packed. */
 static const uint8_t floats[] = {TYPE_NONE, TYPE_F16, TYPE_F32, TYPE_F64, TYPE_BF16, TYPE_NONE, TYPE_TF32, TYPE_NONE};
-static const uint8_t integers[] = {TYPE_U8,  TYPE_S8,  TYPE_U16, TYPE_S16,
-                                   TYPE_U32, TYPE_S32, TYPE_U64, TYPE_S64};
+static const uint8_t integers[] = {TYPE_U8, TYPE_S8, TYPE_U16, TYPE_S16, TYPE_U32, TYPE_S32, TYPE_U64, TYPE_S64};
 
 static enum type float_of(const struct translation *t, enum turing_words words) {
     return floats[turing_word_of(t, words)];
@@ -151,10 +150,9 @@ static void f2ip(struct translation *t) {
     struct operand bytes[2];
     for (unsigned i = 0; i < 2; i++) {
         bytes[i] = translate_scratch(t);
-        translate_1(
-            t,
-            (struct operation){.op = OP_CVT, .type = to, .stype = TYPE_F32, .rounding = integral_rounding(t)},
-            bytes[i], turing_plain(t, 1 + i, TYPE_F32));
+        translate_1(t,
+                    (struct operation){.op = OP_CVT, .type = to, .stype = TYPE_F32, .rounding = integral_rounding(t)},
+                    bytes[i], turing_plain(t, 1 + i, TYPE_F32));
     }
     translate_3(t, (struct operation){.op = OP_CVT_PACK, .type = TYPE_S32, .stype = to}, turing_target(t, 0), bytes[0],
                 bytes[1], turing_plain(t, 3, TYPE_B32));
@@ -169,8 +167,8 @@ static void f2fp(struct translation *t) {
         turing_word_of(t, TURING_WORDS_H1)) {
         translate_refuse(t, "%s",
                          turing_word_of(t, TURING_WORDS_TF32) ? "TF32"
-                         : has_bytes                            ? "FP8"
-                                                                : "one half, merged with another");
+                         : has_bytes                          ? "FP8"
+                                                              : "one half, merged with another");
         return;
     }
     const struct operand a = turing_plain(t, 1, TYPE_F32), b = turing_number(t, 2, TYPE_F32);

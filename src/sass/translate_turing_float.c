@@ -61,10 +61,8 @@ static void add(struct translation *t, enum type type) {
     struct operand a = turing_magnitude(t, 1, type, &minus_a), b = turing_magnitude(t, 2, type, &minus_b);
     if (minus_a && minus_b)
         a = negate(t, type, a), minus_a = false;
-    const struct operation operation = {.op = minus_a || minus_b ? OP_SUB : OP_ADD,
-                                        .type = type,
-                                        .rounding = turing_rounding(t),
-                                        .flags = flags_of(t)};
+    const struct operation operation = {
+        .op = minus_a || minus_b ? OP_SUB : OP_ADD, .type = type, .rounding = turing_rounding(t), .flags = flags_of(t)};
     const struct operand d = turing_begin(t, type);
     translate_2(t, operation, d, minus_a ? b : a, minus_a ? a : b);
     turing_end(t, d);
@@ -216,8 +214,8 @@ void turing_compare(struct translation *t, enum type type, unsigned first, struc
         .op = OP_SETP, .type = type, .compare = compares[word], .flags = turing_flag_of(t, TURING_WORDS_FTZ, FLAG_FTZ)};
     unsigned count = combined(t, first + 4, &operation, &sources[2]);
     if (compares[word] == CMP_NONE) { /* always, or never */
-        operation = (struct operation){
-            .op = OP_PSETP, .type = TYPE_PRED, .mode = MODE_AND, .boolop = turing_combination(t)};
+        operation =
+            (struct operation){.op = OP_PSETP, .type = TYPE_PRED, .mode = MODE_AND, .boolop = turing_combination(t)};
         sources[0] = sources[1] = translate_number(word != 0);
         count = 3;
     }
@@ -290,8 +288,7 @@ static void function_of_upper(struct translation *t, enum op op) {
 /* Angles are in turns: who wants radians has multiplied by 1 / 2 pi. Results are those of PTX's .approx.ftz, of TANH .approx,
  * which has no other. */
 static void function(struct translation *t) {
-    static const uint8_t ops[] = {OP_COS,   OP_SIN, OP_EX2,   OP_LG2,  OP_RCP,
-                                  OP_RSQRT, OP_RCP, OP_RSQRT, OP_SQRT, OP_TANH};
+    static const uint8_t ops[] = {OP_COS, OP_SIN, OP_EX2, OP_LG2, OP_RCP, OP_RSQRT, OP_RCP, OP_RSQRT, OP_SQRT, OP_TANH};
     enum { COS = 0, SIN = 1, RCP64H = 6, RSQ64H = 7, TANH = 9, F16 = 1, BF16 = 2 };
     const unsigned word = turing_word_of(t, TURING_WORDS_FUNCTION);
     const unsigned half = turing_word_of(t, TURING_WORDS_F16) ? F16 : turing_word_of(t, TURING_WORDS_HALF_TYPE);

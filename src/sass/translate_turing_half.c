@@ -81,8 +81,10 @@ static void add(struct translation *t) {
     if (minus_a && minus_b)
         a = pair(t, 1, type), minus_a = false;
     translate_2(t,
-                (struct operation){
-                    .op = minus_a || minus_b ? OP_SUB : OP_ADD, .type = type, .rounding = ROUND_RN, .flags = flags_of(t)},
+                (struct operation){.op = minus_a || minus_b ? OP_SUB : OP_ADD,
+                                   .type = type,
+                                   .rounding = ROUND_RN,
+                                   .flags = flags_of(t)},
                 turing_target(t, 0), minus_a ? b : a, minus_a ? a : b);
 }
 
@@ -136,9 +138,9 @@ static void extreme(struct translation *t) {
     if (turing_word_of(t, TURING_WORDS_F32) || chosen.kind != OPERAND_IMM ||
         (has_signs && !(turing_operand(t, 1)->absolute && turing_operand(t, 2)->absolute))) {
         translate_refuse(t, "%s",
-                         has_signs                      ? ".XORSIGN of what is not absolute"
+                         has_signs                    ? ".XORSIGN of what is not absolute"
                          : chosen.kind != OPERAND_IMM ? "a predicate that chooses"
-                                                        : ".F32");
+                                                      : ".F32");
         return;
     }
     if (has_signs && (turing_operand(t, 1)->select || turing_operand(t, 2)->select))
@@ -194,8 +196,7 @@ static void compare(struct translation *t) {
     if (joins)
         translate_put(
             t,
-            &(struct operation){
-                .op = OP_PSETP, .type = TYPE_PRED, .mode = MODE_AND, .boolop = turing_combination(t)},
+            &(struct operation){.op = OP_PSETP, .type = TYPE_PRED, .mode = MODE_AND, .boolop = turing_combination(t)},
             targets, 2, both, 3);
 }
 
