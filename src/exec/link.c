@@ -11,6 +11,8 @@ static unsigned source_bytes(const struct inst *inst, unsigned index) {
     case OP_CVT:
     case OP_SET: return index < 2 ? link_register_bytes(inst->stype) : 0;
     case OP_SETP:
+    case OP_ADDP:
+    case OP_CARRY:
     case OP_SELP: return index < 2 ? own : 0;
     case OP_PSETP: return 0;
     case OP_SLCT: return index < 2 ? own : 4;
@@ -25,12 +27,12 @@ static unsigned source_bytes(const struct inst *inst, unsigned index) {
     case OP_MATCH: return index == 0 ? own : 4;
     case OP_TREE_TRAVERSE: return index == 0 ? own : index == 1 ? 0 : 4;
     case OP_COND_ACC: return index == 2 ? own : index == 1 ? 0 : 4;
+    case OP_LOP3: return inst->type == TYPE_PRED && index < 3 ? 0 : 4;
     case OP_BRX:
     case OP_BAR_WARP:
     case OP_ELECT:
     case OP_SHFL:
     case OP_REDUX:
-    case OP_LOP3:
     case OP_PRMT:
     case OP_DP4A:
     case OP_DP2A:
@@ -190,6 +192,8 @@ static void link_run(struct linker *linker, struct step *step) {
         return;
     if (step->inst->op == OP_PSETP && step->inst->dst_count == 1)
         step->run = exec_combine_words;
+    else if (step->inst->op == OP_LOP3 && step->inst->type == TYPE_PRED)
+        step->run = exec_logic_words;
     else
         step->run = lanes_select(linker->linked->lanes, step->inst, step->rows);
     if (!step->run)

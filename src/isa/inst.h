@@ -72,6 +72,7 @@ enum mode {
     MODE_LOW_LOW, MODE_LOW_HIGH, MODE_HIGH_LOW, MODE_HIGH_HIGH,     /* mad16: halves of a, b */
     MODE_AND, MODE_OR, MODE_XOR,                                    /* psetp */
     MODE_UNANIMOUS,                                                 /* bra: to target when all lanes go there, else on */
+    MODE_INVERTED,                                                  /* addp, carry: b */
     MODE_LOCK, MODE_UNLOCK,                                         /* ld; st: of a word of shared memory */
     MODE_MINUS_PRODUCT, MODE_MINUS_ADDEND, MODE_MINUS_BOTH,         /* mul, fma of floats: what is negated */
     MODE_TURNS,                                                     /* sin, cos: a is in turns, not in radians */

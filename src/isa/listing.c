@@ -19,8 +19,7 @@ static const char *const compare_words[] = {
     [CMP_NONE] = NULL, [CMP_EQ] = "eq",   [CMP_NE] = "ne",   [CMP_LT] = "lt",   [CMP_LE] = "le",
     [CMP_GT] = "gt",   [CMP_GE] = "ge",   [CMP_LO] = "lo",   [CMP_LS] = "ls",   [CMP_HI] = "hi",
     [CMP_HS] = "hs",   [CMP_EQU] = "equ", [CMP_NEU] = "neu", [CMP_LTU] = "ltu", [CMP_LEU] = "leu",
-    [CMP_GTU] = "gtu", [CMP_GEU] = "geu", [CMP_NUM] = "num", [CMP_NAN] = "nan",
-    [CMP_FAR] = "far"};
+    [CMP_GTU] = "gtu", [CMP_GEU] = "geu", [CMP_NUM] = "num", [CMP_NAN] = "nan", [CMP_FAR] = "far"};
 static const char *const bool_words[] = {[BOOL_NONE] = NULL, [BOOL_AND] = "and", [BOOL_OR] = "or", [BOOL_XOR] = "xor"};
 static const char *const mode_words[] = {[MODE_NONE] = NULL,
                                          [MODE_LO] = "lo",
@@ -69,6 +68,7 @@ static const char *const mode_words[] = {[MODE_NONE] = NULL,
                                          [MODE_OR] = "or",
                                          [MODE_XOR] = "xor",
                                          [MODE_UNANIMOUS] = "u",
+                                         [MODE_INVERTED] = "inverted",
                                          [MODE_LOCK] = "lock",
                                          [MODE_UNLOCK] = "unlock",
                                          [MODE_MINUS_PRODUCT] = "minus_product",

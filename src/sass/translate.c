@@ -8,7 +8,7 @@
 
 #include "base/bits.h"
 #include "sass/parse.h"
-#include "sass/turing.h"
+#include "sass/translate_turing.h"
 
 enum { TEXT_BYTES_MAX = 64 << 20 };
 
@@ -112,6 +112,10 @@ void translate_give_banks(struct translation *t) {
     t->banks = ARENA_ARRAY(arena, const struct symbol *, t->kernel->bank_count);
     for (unsigned i = 0; i < t->kernel->bank_count; i++) {
         const struct native_bank *bank = &t->kernel->banks[i];
+        if (t->constants && bank->number == TURING_BANK_VARIABLES) {
+            t->banks[i] = t->constants;
+            continue;
+        }
         struct symbol *symbol = ARENA_NEW(arena, struct symbol);
         symbol->name = arena_printf(arena, "%s.c[0x%x]", t->kernel->name, (unsigned)bank->number);
         symbol->space = SPACE_CONST, symbol->type = TYPE_B8, symbol->vector = 1, symbol->align = 256;
@@ -173,7 +177,8 @@ static void put_program(struct translation *t, struct arena *scratch) {
     module->sm = program->sm;
     module->address_bytes = program->isa == NATIVE_TURING ? 8 : 4;
     module->functions = ARENA_ARRAY(arena, struct function *, functions);
-    module->variables = ARENA_ARRAY(arena, const struct symbol *, (size_t)banks + program->variable_count);
+    module->variables = ARENA_ARRAY(arena, const struct symbol *,
+                                    (size_t)banks + program->variable_count + 2u * program->constant_count + 1);
     module->file_count = program->file_count ? program->file_count : 1;
     module->files = ARENA_ARRAY(arena, const char *, module->file_count);
     module->files[0] = "";
@@ -185,6 +190,8 @@ static void put_program(struct translation *t, struct arena *scratch) {
     for (unsigned i = 1; i < module->mnemonic_count; i++)
         module->mnemonics[i] = is_turing ? turing_row(i - 1)->mnemonic : native_form(program->isa, i - 1)->mnemonic;
     give_variables(t);
+    if (is_turing)
+        turing_give_constants(t);
     for (unsigned i = 0; i < program->kernel_count; i++) {
         t->kernel = &program->kernels[i];
         if (program->isa == NATIVE_TURING)

@@ -33,6 +33,7 @@ struct register_file {
 };
 
 struct turing_inst;
+struct turing_meets;
 
 struct translation {
     const struct native_program *program;
@@ -47,9 +48,12 @@ struct translation {
         const char **items;
         unsigned count, capacity;
     } texts, controls;
-    struct symbol **variables;   /* of the program */
+    struct symbol **variables; /* of the program */
+    const struct symbol
+        *constants; /* sm_75 to sm_90: bank 3, all of it, which is no variable itself; NULL: there is none */
     const struct symbol **banks; /* of the kernel, those that are indexed */
     const struct register_file *file;
+    const struct turing_meets *meets; /* sm_75 to sm_90 */
     /* of the instruction under way */
     const struct native_inst *inst;   /* NULL: */
     const struct turing_inst *turing; /* sm_75 to sm_90 */

@@ -234,11 +234,13 @@ void translate_turing(struct translation *t, unsigned *function_count, struct ar
     t->turing = k.code;
     t->file = make_file(&k, scratch);
     find_starts(&k);
+    turing_find_meets(t, k.code, scratch);
     struct function **functions = ARENA_ARRAY(scratch, struct function *, k.start_count);
     translate_give_banks(t);
     put_functions(&k, functions, function_count);
     translate_give_params(t, functions[0]);
     functions[0]->local_bytes = kernel->local_bytes;
+    functions[0]->shared_base = t->program->sm < 90 ? 0 : TURING_SYSTEM_SHARED_90;
     memcpy(functions[0]->max_ntid, kernel->max_threads, sizeof kernel->max_threads);
     memcpy(functions[0]->required_ntid, kernel->required_threads, sizeof kernel->required_threads);
     for (unsigned i = 0; i < k.start_count; i++) {

@@ -62,6 +62,9 @@ enum boolop turing_combination(const struct translation *t);
 /* The guard of what is added from now on holds only where this one does too. */
 void turing_guard_by(struct translation *t, struct operand other);
 
+/* The variables of bank 3, and t->constants. */
+void turing_give_constants(struct translation *t);
+
 /* ---- memory ---- */
 
 /* The address that operand n is, in a space: parts before it add what no operand holds. */
@@ -74,6 +77,9 @@ enum type turing_width(unsigned size, unsigned *registers);
 bool turing_fits(struct translation *t, unsigned n, unsigned count);
 
 /* ---- the warp ---- */
+
+/* What says which lanes operations of the kernel have: t->meets. */
+void turing_find_meets(struct translation *t, const struct turing_inst *code, struct arena *scratch);
 
 /* An operation among the lanes of a warp: with those that the compiler says take part in it, or the active ones. `sources` has room
  * for one more. */

@@ -195,6 +195,17 @@ static void of_bits(struct translation *t, enum op op) {
     translate_1(t, (struct operation){.op = op, .type = TYPE_B32}, turing_target(t, 0), turing_source(t, 1, TYPE_B32));
 }
 
+/* By which compilers find overflow: the sign of the bitwise function. */
+static void of_signs(struct translation *t) {
+    const struct operand sources[4] = {turing_plain(t, 1, TYPE_B32), turing_plain(t, 2, TYPE_B32),
+                                       turing_plain(t, 3, TYPE_B32),
+                                       translate_number((uint64_t)turing_operand(t, 4)->value)};
+    const struct operand bits = translate_scratch(t);
+    translate_put(t, &(struct operation){.op = OP_LOP3, .type = TYPE_B32}, &bits, 1, sources, 4);
+    translate_2(t, (struct operation){.op = OP_SETP, .type = TYPE_S32, .compare = CMP_LT},
+                turing_predicate_target(t, 0), bits, translate_number(0));
+}
+
 bool turing_convert(struct translation *t) {
     switch (turing_row(t->turing->row)->meaning) {
     case TURING_MEANS_I2F: i2f(t); break;
@@ -210,6 +221,7 @@ bool turing_convert(struct translation *t) {
     case TURING_MEANS_F2FP: f2fp(t); break;
     case TURING_MEANS_FLO: find_bit(t); break;
     case TURING_MEANS_BREV: of_bits(t, OP_BREV); break;
+    case TURING_MEANS_PSIGN: of_signs(t); break;
     case TURING_MEANS_POPC: of_bits(t, OP_POPC); break;
     default: return false;
     }

@@ -166,12 +166,14 @@ static void move_barrier(struct translation *t) {
     translate_put(t, &(struct operation){.op = OP_BMOV_BACK, .type = TYPE_U32}, NULL, 0, sources, 2);
 }
 
-/* The mask of nobody stands where nobody is waited for. */
+/* Without a mask, as the immediate one of sm_90 is, it waits for all lanes that have not ended. */
 static void warp_sync(struct translation *t, unsigned mask) {
     if (turing_word_of(t, TURING_WORDS_EXCLUSIVE))
         translate_refuse(t, "WARPSYNC.EXCLUSIVE");
     turing_guard_too(t, 0);
-    const bool is_whole = turing_operand(t, mask)->kind == TURING_NONE; /* .COLLECTIVE without a register */
+    const struct turing_operand *named = turing_operand(t, mask);
+    const bool is_whole =
+        named->kind == TURING_NONE || (t->program->sm >= 90 && named->kind == TURING_IMMEDIATE && !named->value);
     const struct operand lanes = is_whole ? translate_number(UINT32_MAX) : turing_source(t, mask, TYPE_B32);
     if (lanes.kind == OPERAND_IMM && !lanes.imm)
         put(t, OP_NOP);

@@ -48,6 +48,11 @@ static bool driver_constant(struct translation *t, int64_t offset, unsigned byte
         *out = (struct operand){.kind = OPERAND_SPECIAL, .reg = at == 0x2c ? SPECIAL_DYNAMIC_SMEM_SIZE : SPECIAL_NSMID};
         return true;
     }
+    const unsigned constants = t->program->sm < 90 ? 0x50 : 0xd0; /* generic address of bank 3 */
+    if (t->constants && (at == constants || (at == constants + 4 && bytes == 4))) {
+        *out = (struct operand){.kind = OPERAND_IMM, .symbol = t->constants, .reg = at == constants ? 0 : 32};
+        return true;
+    }
     if (at == 0x30) {
         *out = grid_id(t, bytes);
         return true;
@@ -100,7 +105,6 @@ void turing_load_constant(struct translation *t, const struct turing_operand *op
 
 /* Bank 3 holds the program's variables, which the host may write; all others are as the file has them. */
 struct operand turing_constant(struct translation *t, const struct turing_operand *operand, unsigned bytes) {
-    enum { BANK_VARIABLES = 3 };
     struct operand out;
     uint64_t value;
     const uint64_t param = (uint64_t)operand->value - param_base(t);
@@ -109,9 +113,10 @@ struct operand turing_constant(struct translation *t, const struct turing_operan
         return (struct operand){.kind = OPERAND_PARAM, .imm = param};
     if (is_fixed && operand->bank == 0 && driver_constant(t, operand->value, bytes, &out))
         return out;
-    if (is_fixed && operand->bank > 1 && translate_find_link(t, operand->bank, operand->value, bytes, &out))
+    if (is_fixed && operand->bank > 1 && operand->bank != TURING_BANK_VARIABLES &&
+        translate_find_link(t, operand->bank, operand->value, bytes, &out))
         return out;
-    if (is_fixed && operand->bank > 1 && operand->bank != BANK_VARIABLES &&
+    if (is_fixed && operand->bank > 1 && operand->bank != TURING_BANK_VARIABLES &&
         translate_bank(t->kernel, operand->bank, operand->value, bytes, &value))
         return translate_number(value);
     if (operand->bank > 1 || !is_fixed) {

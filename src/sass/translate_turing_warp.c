@@ -57,6 +57,35 @@ static void read_pair(struct translation *t, int64_t number) {
     turing_put_pair(t, value, 0);
 }
 
+/* Something but a shift into the upper byte of a shared address reads the register that the instruction under way writes. */
+static bool is_read_elsewhere(const struct translation *t) {
+    enum { UPPER_BYTE = 24 };
+    const struct turing_operand *written = turing_operand(t, 0);
+    const uint32_t from = t->turing->address / TURING_INST_BYTES;
+    for (uint32_t i = 1; from + i < t->kernel->code_count; i++) {
+        const struct turing_inst *inst = t->turing + i;
+        const struct turing_row *row = turing_row(inst->row);
+        bool reads = false, writes = false;
+        int64_t shift = 0;
+        for (unsigned n = 0; row->operands[n].shape; n++) {
+            const struct turing_operand *operand = &inst->operands[n];
+            const bool is_address = operand->kind == TURING_MEMORY || operand->kind == TURING_CONSTANT;
+            const bool same = written->kind == TURING_UNIFORM && is_address
+                                  ? operand->uniform && operand->ureg == written->reg
+                                  : (operand->kind == written->kind || is_address) && operand->reg == written->reg;
+            const bool is_target = row->operands[n].at == 16;
+            reads |= same && !is_target, writes |= same && is_target;
+            if (inst->operands[n].kind == TURING_IMMEDIATE && row->operands[n].shape == TURING_SHAPE_IMMEDIATE)
+                shift = inst->operands[n].value;
+        }
+        if (reads && (row->meaning != TURING_MEANS_LEA || shift != UPPER_BYTE))
+            return true;
+        if (writes && inst->guard == TURING_PT)
+            break;
+    }
+    return false;
+}
+
 /* The block is alone in its cluster; the number that it has there is such that its shared memory lies in its window. */
 static void read_special(struct translation *t) {
     const int64_t number = turing_operand(t, 1)->value;
@@ -67,6 +96,8 @@ static void read_special(struct translation *t) {
         read_shifted(t, number == SR_VIRTID ? SPECIAL_WARPID : SPECIAL_NWARPID);
     else if (number == SR_ZERO || number == SR_SWINHI)
         translate_move(t, turing_target(t, 0), translate_number(0));
+    else if (number == SR_CGA_CTA_ID && is_read_elsewhere(t))
+        translate_refuse(t, "the number of the block in its cluster");
     else if (number == SR_CGA_CTA_ID)
         translate_move(t, turing_target(t, 0), translate_number(SHARED_WINDOW >> 24));
     else if (special_of(number, &which))
