@@ -168,7 +168,18 @@ static const char *function_name(const struct turing_kernel *k, uint32_t word) {
 
 /* ---- instructions ---- */
 
+/* What is refused does nothing: the kernel is shown, and not run. */
+static void drop(struct inst *inst) {
+    inst->op = OP_NOP;
+    inst->flags = 0;
+    inst->dst_count = inst->src_count = 0;
+    inst->targets = NULL, inst->target_count = 0;
+    inst->guard = -1;
+}
+
 static void put_inst(struct translation *t, const struct turing_inst *inst) {
+    const bool has_failed = t->failed;
+    t->failed = false;
     t->turing = inst;
     t->first = t->code.count;
     t->guard = -1, t->guard_negated = false;
@@ -184,8 +195,11 @@ static void put_inst(struct translation *t, const struct turing_inst *inst) {
     else if (!turing_integer(t) && !turing_float(t) && !turing_half(t) && !turing_convert(t) && !turing_memory(t) &&
              !turing_atomic(t) && !turing_warp(t) && !turing_control_flow(t))
         translate_refuse(t, "it is not executed yet");
-    if (t->failed && t->code.count == t->first) /* so that every instruction has a place, and more are looked at */
-        translate_put(t, &(struct operation){.op = OP_NOP}, NULL, 0, NULL, 0);
+    if (t->failed) { /* it keeps its place, and more are looked at */
+        t->code.count = t->first;
+        drop(translate_put(t, &(struct operation){.op = OP_NOP}, NULL, 0, NULL, 0));
+    }
+    t->failed |= has_failed;
     for (uint32_t pc = t->first; pc + 1 < t->code.count; pc++)
         t->code.items[pc].flags |= FLAG_PART;
     translate_put_text(t);
@@ -225,6 +239,8 @@ static void set_target(const struct turing_kernel *k, uint32_t word, struct func
     struct translation *t = k->t;
     struct inst *inst = &t->code.items[k->pcs[word + 1] - 1];
     const uint32_t to = target_of(&k->code[word]);
+    const bool has_failed = t->failed;
+    t->failed = false;
     t->turing = &k->code[word];
     if (inst->op == OP_CALL && !inst->src_count && to < t->kernel->code_count && !is_start(k, to))
         inst->op = OP_BRA;
@@ -240,6 +256,9 @@ static void set_target(const struct turing_kernel *k, uint32_t word, struct func
         translate_refuse(t, "it leads out of the section");
     else if ((inst_jumps(inst) || inst->op == OP_BSSY) && is_inside(k, word, to))
         inst->target = k->pcs[to];
+    if (t->failed)
+        drop(inst);
+    t->failed |= has_failed;
 }
 
 static void put_functions(struct turing_kernel *k, struct function **functions, unsigned *function_count) {
@@ -259,7 +278,7 @@ static void put_functions(struct turing_kernel *k, struct function **functions, 
         put_inst(t, &k->code[i]);
     }
     k->pcs[count] = functions[k->start_count - 1]->end_pc = t->code.count;
-    for (uint32_t i = 0; i < count && !t->failed; i++)
+    for (uint32_t i = 0; i < count; i++)
         set_target(k, i, functions);
 }
 
