@@ -37,7 +37,9 @@ void translate_give_params(struct translation *t, struct function *function) {
     const struct native_kernel *kernel = t->kernel;
     const bool said = kernel->param_count != 0;
     const unsigned count = said ? kernel->param_count : (kernel->param_bytes + 3) / 4;
-    function->param_bytes = said ? kernel->param_bytes : 4 * count;
+    /* code of sm_75 on reads whole words */
+    const bool in_words = !said || t->program->isa == NATIVE_TURING;
+    function->param_bytes = in_words ? (uint32_t)bits_round_up(kernel->param_bytes, 4) : kernel->param_bytes;
     function->params = ARENA_ARRAY(arena, const struct symbol *, count);
     function->param_count = count;
     for (unsigned i = 0; i < count; i++) {

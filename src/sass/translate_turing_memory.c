@@ -200,13 +200,25 @@ static void store(struct translation *t, enum space space) {
 
 /* ---- constants ---- */
 
+/* .IL: the register says which bank, too. Pointers to constants are the device's own addresses, far beyond all numbers of banks. */
+static void load_pointed(struct translation *t, const struct turing_operand *from, enum type type,
+                         const struct operand *targets, unsigned count) {
+    struct operand address = {.kind = OPERAND_ADDRESS, .imm = (uint64_t)from->value, .reg = from->reg};
+    address.has_reg = from->reg != TURING_RZ && !from->uniform;
+    if (!address.has_reg || from->bank != 0)
+        translate_refuse(t, "an index that chooses among banks behind c[0x%x]", from->bank);
+    translate_put(t, &(struct operation){.op = OP_LD, .type = type}, targets, count, &address, 1)->space = SPACE_CONST;
+}
+
 static void load_constant(struct translation *t) {
+    enum { INDEX_PLAIN, INDEX_LINEAR };
     const struct turing_operand *from = turing_operand(t, 1);
     const bool is_fixed = !from->uniform && from->reg == TURING_RZ;
     unsigned count;
     const enum type type = turing_width(turing_word_of(t, TURING_WORDS_SIZE_CONSTANT), &count);
-    if (turing_word_of(t, TURING_WORDS_INDEX)) {
-        translate_refuse(t, "an index that chooses the bank");
+    const unsigned index = turing_word_of(t, TURING_WORDS_INDEX);
+    if (index > INDEX_LINEAR) {
+        translate_refuse(t, "an index of this kind");
         return;
     }
     if (!turing_fits(t, 0, count))
@@ -214,7 +226,9 @@ static void load_constant(struct translation *t) {
     struct operand targets[4];
     for (unsigned i = 0; i < count; i++)
         targets[i] = turing_next(t, 0, i);
-    if (is_fixed && type == TYPE_B32 && count == 1) {
+    if (index == INDEX_LINEAR) {
+        load_pointed(t, from, type, targets, count);
+    } else if (is_fixed && type == TYPE_B32 && count == 1) {
         translate_move(t, targets[0], turing_plain(t, 1, TYPE_B32));
     } else if (is_fixed && type == TYPE_B32 && count == 2 && from->bank == 0 &&
                from->value < cubin_param_base(t->program)) {
