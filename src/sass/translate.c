@@ -169,10 +169,13 @@ static void put_program(struct translation *t, struct arena *scratch) {
     const struct native_program *program = t->program;
     struct module *module = t->module;
     struct arena *arena = &module->arena;
+    const bool is_turing = program->isa == NATIVE_TURING;
     unsigned functions = 0, banks = 0;
+    const struct native_kernel **kernels = ARENA_ARRAY(scratch, const struct native_kernel *, program->kernel_count);
     for (unsigned i = 0; i < program->kernel_count; i++) {
-        functions += program->kernels[i].code_count + 2 * program->kernels[i].link_count; /* at most so many */
-        banks += program->kernels[i].bank_count;
+        kernels[i] = is_turing ? turing_link(t, &program->kernels[i], scratch) : &program->kernels[i];
+        functions += kernels[i]->code_count + 2 * kernels[i]->link_count; /* at most so many */
+        banks += kernels[i]->bank_count;
     }
     module->name = arena_strdup(arena, program->name);
     module->text = arena_strdup(arena, program->text ? program->text : "");
@@ -186,7 +189,6 @@ static void put_program(struct translation *t, struct arena *scratch) {
     module->files[0] = "";
     for (unsigned i = 1; i < module->file_count; i++)
         module->files[i] = arena_strdup(arena, program->files[i]);
-    const bool is_turing = program->isa == NATIVE_TURING;
     module->mnemonic_count = (is_turing ? (unsigned)TURING_ROWS : native_row_count(program->isa)) + 1;
     module->mnemonics = ARENA_ARRAY(arena, const char *, module->mnemonic_count);
     for (unsigned i = 1; i < module->mnemonic_count; i++)
@@ -195,8 +197,8 @@ static void put_program(struct translation *t, struct arena *scratch) {
     if (is_turing)
         turing_give_constants(t);
     for (unsigned i = 0; i < program->kernel_count; i++) {
-        t->kernel = &program->kernels[i];
-        if (program->isa == NATIVE_TURING)
+        t->kernel = kernels[i];
+        if (is_turing)
             put_turing(t, scratch);
         else
             translate_code(t, &module->function_count, scratch);

@@ -146,7 +146,7 @@ static uint32_t stack_bytes(const struct turing_kernel *k, struct arena *scratch
         changes = false;
         for (uint32_t i = 0, f = 0; i < kernel->code_count; i++) {
             f += f + 1 < k->start_count && k->starts[f + 1] == i;
-            is_deep |= k->code[i].row == TURING_CALL_REL_R || round == DEPTH_MAX;
+            is_deep |= k->code[i].row == TURING_CALL_REL_R || k->code[i].row == TURING_CALL_ABS || round == DEPTH_MAX;
             const uint32_t to = k->code[i].row == TURING_CALL_REL ? target_of(&k->code[i]) : NO_PC;
             const uint32_t level = to < kernel->code_count ? levels[function_at(k, to)] + 1 : 0;
             changes |= level > levels[f];
