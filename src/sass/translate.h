@@ -47,7 +47,7 @@ struct translation {
     struct {
         const char **items;
         unsigned count, capacity;
-    } texts;
+    } texts, controls;
     struct symbol **variables; /* of the program */
     const struct symbol
         *constants; /* sm_75 to sm_90: bank 3, all of it, which is no variable itself; NULL: there is none */
