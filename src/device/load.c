@@ -14,6 +14,13 @@ bool load_is_native(const char *name) { return file_ends_in(name, ".sass") || fi
 
 bool load_is_text(const char *name) { return file_ends_in(name, ".ptx") || load_is_native(name); }
 
+const char *load_text_name(struct arena *arena, const char *name) {
+    static const char ending[] = ".cubin";
+    if (!file_ends_in(name, ending))
+        return name;
+    return arena_printf(arena, "%.*s.sass", (int)(strlen(name) - (sizeof ending - 1)), name);
+}
+
 typedef enum status loader(const char *name, const char *text, size_t length, struct module **out,
                            struct report *report);
 

@@ -12,6 +12,8 @@
 bool load_is_text(const char *name);
 /* Native code, by the same: .sass, .cubin. Whatever is not is PTX to load_text. */
 bool load_is_native(const char *name);
+/* The name under which a module's text can be loaded again: that of a cubin is its listing. */
+const char *load_text_name(struct arena *arena, const char *name);
 /* A module that can be run, its control flow known: as ptx_load, native code where the name ends in .sass or .cubin, and refused where the
  * executor has no meaning for an instruction. */
 enum status load_text(const char *name, const char *text, size_t length, struct module **out, struct report *report);

@@ -126,6 +126,9 @@ static void read_table(struct cubin_reader *r, const char *name, bool is_ptx) {
         table.room += 4u * r->program->kernels[i].code_count;
     find_links(r, &table);
     take_rows(r, &table);
+    for (unsigned i = 0; i < table.lines.file_count; i++) /* they are written in quotes, on a line */
+        for (char *c = (char *)(uintptr_t)table.lines.files[i]; *c; c++)
+            *c = (unsigned char)*c < ' ' || *c == '"' ? '?' : *c;
     if (!is_ptx)
         r->program->files = table.lines.files, r->program->file_count = table.lines.file_count;
 }

@@ -268,6 +268,10 @@ struct native_operand *native_number_at(enum native_isa isa, const struct native
 /* Addresses of all variables, in their order, go to where links ask for them; the program then has neither. */
 void native_resolve(struct native_program *program, const uint64_t *addresses);
 
+/* Of sm_75 to sm_90: whether the instruction at the link's byte has a place for such an address. */
+bool native_takes_address(const struct native_program *program, const struct native_kernel *kernel,
+                          const struct native_link *link);
+
 /* ---- encodings ---- */
 
 /* False: the decoder does not know it. Of Tesla's 4-byte instructions the upper half is not looked at: out->bytes. */

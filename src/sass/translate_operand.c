@@ -64,13 +64,24 @@ struct operand translate_number(uint64_t value) {
     return (struct operand){.kind = OPERAND_IMM, .imm = value};
 }
 
+/* What one instruction may take of a kind. */
+static bool runs_out(struct translation *t, uint32_t used, uint32_t end) {
+    return used >= end && translate_refuse(t, "it has too many parts") != STATUS_OK;
+}
+
 struct operand translate_scratch(struct translation *t) {
+    if (runs_out(t, t->file->scratch + t->scratch, t->file->counted ? t->file->counted : t->file->wide))
+        return translate_register(t->file->scratch);
     return translate_register(t->file->scratch + t->scratch++);
 }
 struct operand translate_wide(struct translation *t) {
+    if (runs_out(t, t->file->wide + t->wide, t->file->test))
+        return translate_register(t->file->wide);
     return translate_register(t->file->wide + t->wide++);
 }
 struct operand translate_test(struct translation *t) {
+    if (runs_out(t, t->file->test + t->test, t->file->agreed ? t->file->agreed : t->file->count))
+        return translate_register(t->file->test);
     return translate_register(t->file->test + t->test++);
 }
 

@@ -37,6 +37,26 @@ def find(opcode, form, sm):
     return _found[key]
 
 
+def code_sections(cubin):
+    """(kernel, offset in the file, bytes)"""
+    start, (size, count, names) = struct.unpack_from("<Q", cubin, 40)[0], struct.unpack_from("<3H", cubin, 58)
+    headers = [struct.unpack_from("<IIQQQQ", cubin, start + i * size) for i in range(count)]
+    for name, _, _, _, at, length in headers:
+        text_at = headers[names][4] + name
+        text = cubin[text_at:cubin.index(b"\0", text_at)].decode()
+        if text.startswith(".text."):
+            yield text[6:], at, length
+
+
+def with_code(cubin, kernel, code):
+    """The cubin with other code in its kernel, and NOPs behind it."""
+    at, length = next((at, length) for name, at, length in code_sections(cubin) if name == kernel)
+    nop = (0x000FC000000000000000000000007918).to_bytes(16, "little")
+    if len(code) > length:
+        raise ValueError(f"{len(code)} bytes of code where there is room for {length}")
+    return cubin[:at] + code + nop * ((length - len(code)) // 16) + cubin[at + length:]
+
+
 _sections = {}
 
 
@@ -44,13 +64,8 @@ def section(cubin, kernel):
     """The code of a kernel."""
     key = hash(cubin), kernel
     if key not in _sections:
-        start, size, count, names = struct.unpack_from("<Q", cubin, 40)[0], *struct.unpack_from("<3H", cubin, 58)
-        headers = [struct.unpack_from("<IIQQQQ", cubin, start + i * size) for i in range(count)]
-        for name, _, _, _, at, length in headers:
-            text_at = headers[names][4] + name
-            text = cubin[text_at:cubin.index(b"\0", text_at)].decode()
-            if text.startswith(".text."):
-                _sections[key[0], text[6:]] = cubin[at:at + length]
+        for name, at, length in code_sections(cubin):
+            _sections[key[0], name] = cubin[at:at + length]
     return _sections.get(key, b"")
 
 
