@@ -51,8 +51,9 @@ static enum status read_options(const struct arguments *arguments, struct show_o
     if (options->cubin && !options->isa)
         options->isa = "fermi";
     if (options->isa) {
-        if (strcmp(options->isa, "fermi") != 0 && strcmp(options->isa, "tesla") != 0)
-            return report_add(report, STATUS_INVALID, "--isa takes fermi or tesla, not '%s'", options->isa);
+        if (strcmp(options->isa, "fermi") != 0 && strcmp(options->isa, "tesla") != 0 &&
+            strcmp(options->isa, "native") != 0)
+            return report_add(report, STATUS_INVALID, "--isa takes fermi, tesla or native, not '%s'", options->isa);
         options->form = SHOW_NATIVE;
         chosen++;
     }

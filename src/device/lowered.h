@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* As the machine's key `isa` counts them. */
-enum isa_choice { ISA_PTX, ISA_FERMI, ISA_TESLA };
+enum isa_choice { ISA_PTX, ISA_FERMI, ISA_TESLA, ISA_NATIVE };
 
 struct lowered_options {
     enum isa_choice isa;

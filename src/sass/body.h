@@ -16,6 +16,11 @@ struct lowering_target {
     bool has_fields;  /* bit fields, counts of bits, bytes picked */
     bool has_generic; /* addresses that lie in any space */
     bool has_carry;   /* sums give and take carries */
+    /* sums, products, shifts, comparisons and conversions of 64-bit integers are one operation each, of pairs of words;
+     * atomics of shared memory and of 64 bits */
+    bool has_pairs;
+    bool has_logic3; /* any logic of three words, funnel shifts, bits found and reversed */
+    bool has_warps;  /* shuffles and the like */
 };
 
 enum body_end { END_JUMP, END_BRANCH, END_EXIT };

@@ -45,7 +45,14 @@ static bool can_be_guarded(const struct hammocks *h, const struct machine_inst *
     const struct machine_kernel *machine = h->machine;
     if (machine->isa == NATIVE_TESLA)
         return inst->native.guard == GUARD_NONE && !needs_branch_tesla(inst, branch->code_register);
-    switch (inst->native.row) {
+    if (inst->turing) {
+        const enum turing_unit unit = (enum turing_unit)turing_row(inst->turing->row)->unit;
+        if (unit == TURING_UNIT_BAR || unit == TURING_UNIT_BRANCH || unit == TURING_UNIT_CROSS ||
+            inst->turing->row == TURING_VOTE || inst->turing->row == TURING_MEMBAR ||
+            (unit == TURING_UNIT_MIO && inst->turing->row != TURING_S2R))
+            return false;
+    }
+    switch (inst->turing ? FERMI_ROWS : inst->native.row) {
     case FERMI_BAR_SYNC:
     case FERMI_BAR_ARV:
     case FERMI_BAR_RED:
@@ -92,7 +99,7 @@ static void guard_side(struct hammocks *h, uint32_t b, const struct machine_bloc
                     h->read_first[unit] = 2;
             }
         inst->whole = own;
-        if (h->machine->isa == NATIVE_FERMI) {
+        if (h->machine->isa != NATIVE_TESLA) {
             inst->native.guard = GUARD_PREDICATE;
             inst->native.guard_inverted = inverted;
             inst->guard = branch->predicate;

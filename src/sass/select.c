@@ -146,7 +146,7 @@ enum status select_body(const struct body *body, struct machine_kernel *machine,
     s.held = ARENA_ARRAY(machine->arena, uint32_t, count + 1);
     s.held_of = ARENA_ARRAY(machine->arena, uint32_t, count + 1);
     for (unsigned i = 0; i < count; i++) /* Tesla keeps predicates in words: 0 or -1 */
-        machine_unit(machine, body->registers.items[i] == TYPE_PRED && machine->isa == NATIVE_FERMI);
+        machine_unit(machine, body->registers.items[i] == TYPE_PRED && machine->isa != NATIVE_TESLA);
     for (uint32_t b = 0; b < body->blocks.count; b++)
         *ARENA_PUSH(machine->arena, &machine->blocks) =
             (struct machine_block){.end = END_EXIT, .predicate = NO_UNIT, .token = NO_UNIT, .home = NO_UNIT};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the selectors of Fermi and Tesla share: facts about registers, and which instruction is part of which. */
+/* What the selectors share: facts about registers, and which instruction is part of which. */
 #ifndef HEDDLE_SASS_SELECT_H
 #define HEDDLE_SASS_SELECT_H
 
@@ -25,6 +25,14 @@ struct select_ops {
     void (*end)(struct selector *s);   /* its branch */
 };
 
+/* sm_75 on: a number or a constant that a register holds in this block. */
+struct held_number {
+    uint32_t block; /* 1-based */
+    bool is_constant;
+    uint8_t bank;
+    uint32_t value, unit;
+};
+
 struct selector {
     const struct select_ops *ops;
     struct tesla *tesla; /* what condition codes and address registers hold */
@@ -39,6 +47,12 @@ struct selector {
     uint8_t *taken;     /* by instruction of the block: it is part of another */
     uint32_t *held;     /* by register with a fact: unit that holds it in this block */
     uint32_t *held_of;  /* the block that `held` speaks of, 1-based */
+    struct {
+        struct held_number *items;
+        unsigned count, capacity;
+    } numbers;
+    uint32_t carry;      /* sm_75 on: the predicate that holds the carry of the last sum with .cc; NO_UNIT: none */
+    bool carry_inverted; /* it is a borrow's complement */
 };
 
 /* A source before it is put into an instruction. */

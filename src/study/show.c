@@ -94,7 +94,9 @@ static enum status show_native(struct show *show, const struct function *only, s
     const char *text;
     const struct module *module = show->module;
     struct lowered_options options = lowered_options_of(show->options->machine, 0);
-    options.isa = strcmp(show->options->isa, "tesla") == 0 ? ISA_TESLA : ISA_FERMI;
+    options.isa = strcmp(show->options->isa, "tesla") == 0    ? ISA_TESLA
+                  : strcmp(show->options->isa, "native") == 0 ? ISA_NATIVE
+                                                              : ISA_FERMI;
     options.kernel = only ? only->name : NULL;
     if (module->mnemonics && (only || (module->sm < 20) != (options.isa == ISA_TESLA)))
         return report_add(report, STATUS_INVALID, "%s is native code for sm_%u: it is shown as that, and as a whole",

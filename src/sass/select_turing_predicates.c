@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Comparisons, choices and logic of predicates for sm_75 on. */
+#include "sass/select_turing.h"
+
+static unsigned compare_word(enum compare compare) {
+    switch (compare) {
+    case CMP_EQ: return TURING_COMPARE_EQ;
+    case CMP_NE: return TURING_COMPARE_NE;
+    case CMP_LT: return TURING_COMPARE_LT;
+    case CMP_LE: return TURING_COMPARE_LE;
+    case CMP_GT: return TURING_COMPARE_GT;
+    case CMP_GE: return TURING_COMPARE_GE;
+    case CMP_EQU: return TURING_COMPARE_EQ + TURING_COMPARE_UNORDERED;
+    case CMP_NEU: return TURING_COMPARE_NE + TURING_COMPARE_UNORDERED;
+    case CMP_LTU: return TURING_COMPARE_LT + TURING_COMPARE_UNORDERED;
+    case CMP_LEU: return TURING_COMPARE_LE + TURING_COMPARE_UNORDERED;
+    case CMP_GTU: return TURING_COMPARE_GT + TURING_COMPARE_UNORDERED;
+    case CMP_GEU: return TURING_COMPARE_GE + TURING_COMPARE_UNORDERED;
+    case CMP_NAN: return TURING_COMPARE_UNORDERED;
+    default: return TURING_COMPARE_NUM;
+    }
+}
+
+static enum compare mirrored(enum compare compare) {
+    switch (compare) {
+    case CMP_LT: return CMP_GT;
+    case CMP_LE: return CMP_GE;
+    case CMP_GT: return CMP_LT;
+    case CMP_GE: return CMP_LE;
+    case CMP_LTU: return CMP_GTU;
+    case CMP_LEU: return CMP_GEU;
+    case CMP_GTU: return CMP_LTU;
+    case CMP_GEU: return CMP_LEU;
+    default: return compare;
+    }
+}
+
+static unsigned bool_word(enum boolop boolop) { return boolop == BOOL_OR ? 1 : boolop == BOOL_XOR ? 2 : 0; }
+
+/* Places of ISETP, FSETP and DSETP: two predicates, two sources, a predicate. */
+static void finish(struct machine_inst *made, const struct operand *d, enum boolop boolop, const struct operand *with) {
+    if (d->kind == OPERAND_REG)
+        machine_put_unit(made, 0, d->reg);
+    if (with)
+        lower_put_test(made, 4, with);
+    lower_word(made, TURING_WORDS_BOOL, bool_word(boolop));
+}
+
+static struct source with_signs(struct selector *s, struct source source, const struct source *signs) {
+    if (source.kind == SOURCE_IMMEDIATE && signs->absolute)
+        source.value &= 0x7fffffff;
+    if (source.kind == SOURCE_IMMEDIATE && signs->negated)
+        source.value ^= 0x80000000;
+    if (source.kind != SOURCE_IMMEDIATE)
+        source.negated = signs->negated, source.absolute = signs->absolute;
+    (void)s;
+    return source;
+}
+
+static struct machine_inst *compare_words(struct selector *s, const struct inst *inst) {
+    const bool is_float = inst->type == TYPE_F32;
+    struct source signs[2] = {{.kind = SOURCE_ZERO}, {.kind = SOURCE_ZERO}};
+    struct operand operands[2] = {inst->src[0], inst->src[1]};
+    struct source sources[2];
+    for (unsigned i = 0; i < 2; i++) {
+        if (is_float)
+            operands[i] = lower_signs(s, operands[i], &signs[i]);
+        sources[i] = with_signs(s, lower_plain(s, &operands[i]), &signs[i]);
+    }
+    enum compare compare = (enum compare)inst->compare;
+    if (!lower_is_simple(&sources[0]) && lower_is_simple(&sources[1])) {
+        const struct source held = sources[0];
+        sources[0] = sources[1], sources[1] = held;
+        compare = mirrored(compare);
+    }
+    sources[0] = lower_in_register(s, sources[0], NULL);
+    struct machine_inst *made = lower_emit(s, is_float ? TURING_FSETP : TURING_ISETP, inst);
+    lower_put(made, 2, &sources[0]);
+    lower_put(made, 3, &sources[1]);
+    if (is_float)
+        lower_word(made, TURING_WORDS_COMPARE_FLOAT, compare_word(compare));
+    else
+        lower_word(made, TURING_WORDS_COMPARE, compare_word(compare));
+    lower_word(made, TURING_WORDS_SIGNED, inst->type == TYPE_S32);
+    lower_word(made, TURING_WORDS_FTZ, (inst->flags & FLAG_FTZ) != 0);
+    return made;
+}
+
+/* The upper words decide, and where they are equal what was found of the lower ones. */
+static struct machine_inst *compare_pairs(struct selector *s, const struct inst *inst) {
+    const uint32_t below = machine_unit(s->machine, true);
+    struct machine_inst *made = NULL;
+    struct source a[2] = {lower_plain(s, &inst->src[0]), lower_plain(s, &inst->src[1])};
+    struct source b[2] = {lower_plain(s, &inst->src[2]), lower_plain(s, &inst->src[3])};
+    enum compare compare = (enum compare)inst->compare;
+    const bool turns = !(lower_is_simple(&a[0]) && lower_is_simple(&a[1])) && lower_is_simple(&b[0]) &&
+                       lower_is_simple(&b[1]);
+    for (unsigned i = 0; i < 2 && turns; i++) {
+        const struct source held = a[i];
+        a[i] = b[i], b[i] = held;
+    }
+    compare = turns ? mirrored(compare) : compare;
+    for (unsigned i = 0; i < 2; i++) {
+        a[i] = lower_in_register(s, a[i], NULL);
+        made = lower_emit(s, TURING_ISETP, inst);
+        lower_put(made, 2, &a[i]);
+        lower_put(made, 3, &b[i]);
+        lower_word(made, TURING_WORDS_COMPARE, compare_word(compare));
+        lower_word(made, TURING_WORDS_SIGNED, i && inst->type == TYPE_S64);
+        lower_word(made, TURING_WORDS_EX, i);
+        if (i)
+            lower_put_test(made, 5, &(struct operand){.kind = OPERAND_REG, .reg = below});
+        else
+            machine_put_unit(made, 0, below);
+    }
+    return made;
+}
+
+static struct machine_inst *compare_doubles(struct selector *s, const struct inst *inst) {
+    const uint32_t a = lower_tuple_of(s, inst, &inst->src[0], 2), b = lower_tuple_of(s, inst, &inst->src[2], 2);
+    struct machine_inst *made = lower_emit(s, TURING_DSETP, inst);
+    lower_put_tuple(made, 2, a, 2);
+    lower_put_tuple(made, 3, b, 2);
+    lower_word(made, TURING_WORDS_COMPARE_DOUBLE, compare_word((enum compare)inst->compare));
+    return made;
+}
+
+void lower_compare(struct selector *s, const struct inst *inst, const struct operand *d, enum boolop boolop,
+                    const struct operand *with) {
+    struct machine_inst *made = inst->type == TYPE_F64                             ? compare_doubles(s, inst)
+                                : inst->type == TYPE_U64 || inst->type == TYPE_S64 ? compare_pairs(s, inst)
+                                                                                   : compare_words(s, inst);
+    finish(made, d, boolop, with);
+}
+
+/* c ? a : b */
+void lower_choice(struct selector *s, const struct inst *inst) {
+    struct operand c = inst->src[2];
+    struct source a = lower_plain(s, &inst->src[0]), b = lower_plain(s, &inst->src[1]);
+    if (!lower_is_simple(&a) && lower_is_simple(&b)) {
+        const struct source held = a;
+        a = b, b = held;
+        c.negated = !c.negated;
+    }
+    a = lower_in_register(s, a, NULL);
+    struct machine_inst *made = lower_emit_to(s, TURING_SEL, inst, inst->dst[0].reg);
+    lower_put(made, 1, &a);
+    lower_put(made, 2, &b);
+    lower_put_test(made, 3, &c);
+}
+
+/* ---- logic of predicates ---- */
+
+static enum boolop bool_of(enum op op) { return op == OP_AND ? BOOL_AND : op == OP_OR ? BOOL_OR : BOOL_XOR; }
+
+static unsigned combine(enum op op, unsigned a, unsigned b) {
+    return op == OP_AND ? a & b : op == OP_OR ? a | b : a ^ b;
+}
+
+static void emit_table(struct selector *s, const struct inst *inst, const struct operand sources[3], unsigned table) {
+    struct machine_inst *made = lower_emit(s, TURING_PLOP3, inst);
+    machine_put_unit(made, 0, inst->dst[0].reg);
+    for (unsigned i = 0; i < 3; i++)
+        lower_put_test(made, 2 + i, &sources[i]);
+    machine_put_number(made, 5, table);
+    machine_put_number(made, 6, 0);
+}
+
+/* With the comparison that made one of them, or up to three at once. */
+void lower_predicate(struct selector *s, const struct inst *inst) {
+    enum { A = 0xf0, B = 0xcc, C = 0xaa };
+    const struct operand yes = {.kind = OPERAND_IMM, .imm = 1};
+    if (inst->op == OP_MOV || inst->op == OP_NOT) {
+        emit_table(s, inst, (struct operand[3]){inst->src[0], yes, yes}, inst->op == OP_NOT ? 0xff & ~A : A);
+        return;
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        const struct operand *one = &inst->src[i], *other = &inst->src[1 - i];
+        const struct inst *compare = one->negated ? NULL : select_single(s, one, OP_SETP);
+        if (compare && compare->boolop == BOOL_NONE && other->kind != OPERAND_IMM) {
+            select_take(s, compare);
+            lower_compare(s, compare, &inst->dst[0], bool_of((enum op)inst->op), other);
+            return;
+        }
+    }
+    static const uint16_t logic[] = {OP_AND, OP_OR, OP_XOR};
+    for (unsigned n = 0; n < 6; n++) {
+        const struct operand *one = &inst->src[n % 2], *other = &inst->src[1 - n % 2];
+        const struct inst *inner = select_single(s, one, (enum op)logic[n / 2]);
+        if (inner && inner->type == TYPE_PRED) {
+            select_take(s, inner);
+            const unsigned first = combine((enum op)inner->op, A, B), whole = one->negated ? 0xff & ~first : first;
+            emit_table(s, inst, (struct operand[3]){inner->src[0], inner->src[1], *other},
+                       combine((enum op)inst->op, whole, C));
+            return;
+        }
+    }
+    emit_table(s, inst, (struct operand[3]){inst->src[0], inst->src[1], yes}, combine((enum op)inst->op, A, B));
+}
