@@ -39,6 +39,8 @@ static void show_sources(struct arena *arena) {
     show(tools.share, "Heddle's own builtins", tools.share, "share/heddle of the source tree; set HEDDLE_SHARE to it");
     show(tools.nvcc, "nvcc (optional)", tools.nvcc_version ? tools.nvcc_version : tools.nvcc,
          "NVIDIA's CUDA toolkit: .cu files that use its headers");
+    show(tools.ptxas, "ptxas (optional)", tools.ptxas_version,
+         "NVIDIA's CUDA toolkit: runs PTX as native code of sm_75 to sm_90 (isa: sm_86)");
     show(tools.cache, "cache of compiled kernels", tools.cache, tools.cache_refused);
 }
 

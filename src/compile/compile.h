@@ -120,6 +120,21 @@ enum status compile_library(const char *const *objects, unsigned count, const st
 void compiled_from_text(const char *metadata, const char *ptx, struct arena *arena, struct compiled *out);
 const struct compile_kernel *compiled_find(const struct compiled *compiled, const char *kernel);
 
+/* PTX to native code by NVIDIA's assembler (ptxas), which nothing else needs. STATUS_SYSTEM: there is none; STATUS_INVALID: it refuses the
+ * PTX, and its words are in the report. */
+struct assemble_options {
+    unsigned sm;        /* 75, 80, 86, 89, 90 */
+    unsigned registers; /* of a thread at most; 0, 255 and above: as many as there are */
+    bool no_cache;
+};
+struct assembled {
+    const uint8_t *bytes; /* a cubin */
+    size_t length;
+    bool from_cache;
+};
+enum status compile_assemble(const struct compile_source *ptx, const struct assemble_options *options,
+                             struct arena *arena, struct assembled *out, struct report *report);
+
 /* Who is told that compiling a source takes more than a second, and when it has ended then. A program sets this before it does
  * anything else; nobody is told without. Called by the thread that compiles. */
 typedef void compile_watch(void *self, const char *name, bool has_ended);
@@ -130,9 +145,11 @@ struct compile_tools {
     const char *clang, *clang_version; /* clang 19 or later with the NVPTX back end; first line of --version */
     const char *libclc64, *libclc32;   /* nvptx64--nvidiacl.bc, nvptx--nvidiacl.bc */
     const char *nvcc, *nvcc_version;
-    const char *share;         /* the folder with builtins.cl and cuda_device.h */
-    const char *cache;         /* the cache folder; NULL: there is none */
-    const char *cache_refused; /* why there is none: the folder's path and what is wrong with it */
+    const char *ptxas, *ptxas_version; /* NVIDIA's assembler */
+    const char *ptxas_identity;        /* all that it says of itself */
+    const char *share;                 /* the folder with builtins.cl and cuda_device.h */
+    const char *cache;                 /* the cache folder; NULL: there is none */
+    const char *cache_refused;         /* why there is none: the folder's path and what is wrong with it */
 };
 void compile_find_tools(struct arena *arena, struct compile_tools *out);
 

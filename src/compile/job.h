@@ -74,6 +74,8 @@ struct process_cage compile_cage(const char *folder);
 
 /* The job has ended: who was told that it takes long is told this too. */
 void job_tell_end(const struct compile_job *job);
+/* Runs one step. Its words are added to the job's log; a failure becomes STATUS_INVALID with them in the report unless `quiet`. */
+enum status job_step(struct compile_job *job, struct command_line *line, bool quiet);
 /* Run the compiler. Its words are added to job->log; where it fails that is STATUS_INVALID, with them in the report
  * unless `quiet`. */
 enum status job_preprocess(struct compile_job *job, const char **out, bool quiet);

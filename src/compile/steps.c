@@ -112,8 +112,7 @@ static void watch_step(struct compile_job *job, struct process_cage *cage) {
     cage->tell_seconds = patience_seconds - (now - job->begun);
 }
 
-/* Runs one step. Its words are added to the job's log; a failure becomes STATUS_INVALID with them in the report. */
-static enum status step_run(struct compile_job *job, struct command_line *line, bool quiet) {
+enum status job_step(struct compile_job *job, struct command_line *line, bool quiet) {
     struct process_end end;
     const char *output = arena_printf(job->arena, "%s/.heddle.log", job->temporary);
     struct process_cage cage = compile_cage(job->temporary);
@@ -150,7 +149,7 @@ enum status job_preprocess(struct compile_job *job, const char **out, bool quiet
     command_line_add(job->arena, &line, "-o");
     command_line_add(job->arena, &line, result);
     const char *log = job->log;
-    enum status status = step_run(job, &line, quiet);
+    enum status status = job_step(job, &line, quiet);
     if (status != STATUS_OK)
         return status;
     job->log = log; /* warnings of the preprocessor come again with the compile */
@@ -193,7 +192,7 @@ static enum status bitcode_get(struct compile_job *job, const char *name, struct
     const char *const output[] = {"-c", source, "-o", fresh};
     command_line_add_all(arena, line, output, COUNT(output));
     const char *log = job->log;
-    enum status status = step_run(job, line, false);
+    enum status status = job_step(job, line, false);
     job->log = log;
     if (status != STATUS_OK)
         return status;
@@ -285,7 +284,7 @@ enum status job_make_ir(struct compile_job *job, const char **ir) {
     command_line_add(arena, &line, "-S");
     command_line_add(arena, &line, "-emit-llvm");
     add_output(job, &line, job->path, path);
-    status = step_run(job, &line, false);
+    status = job_step(job, &line, false);
     return status == STATUS_OK ? result_read(job, path, ir) : status;
 }
 
@@ -306,7 +305,7 @@ enum status job_make_ptx(struct compile_job *job, const char *ir, const char **p
     job_add_ir_flags(job, &line);
     command_line_add(arena, &line, "-S");
     add_output(job, &line, ir_path, ptx_path);
-    status = step_run(job, &line, false);
+    status = job_step(job, &line, false);
     return status == STATUS_OK ? ptx_read(job, ptx_path, ptx) : status;
 }
 
@@ -329,14 +328,14 @@ enum status job_link_ir(struct compile_job *job, const char *const *objects, uns
         add_output(job, &convert, text, bitcode);
         status = ir_write(job, text, objects[i]);
         if (status == STATUS_OK)
-            status = step_run(job, &convert, false);
+            status = job_step(job, &convert, false);
         command_line_add_all(arena, &line, use, COUNT(use));
     }
     command_line_add(arena, &line, "-S");
     command_line_add(arena, &line, "-emit-llvm");
     add_output(job, &line, first, linked);
     if (status == STATUS_OK)
-        status = step_run(job, &line, false);
+        status = job_step(job, &line, false);
     return status == STATUS_OK ? result_read(job, linked, ir) : status;
 }
 
@@ -369,6 +368,6 @@ enum status job_run_cuda(struct compile_job *job, const char *program, bool quie
             return status;
     }
     add_output(job, &line, job->path, ptx_path);
-    status = step_run(job, &line, quiet);
+    status = job_step(job, &line, quiet);
     return status == STATUS_OK ? ptx_read(job, ptx_path, ptx) : status;
 }

@@ -110,19 +110,31 @@ static void clang_find(struct arena *arena, struct compile_tools *out) {
     }
 }
 
-static void nvcc_find(struct arena *arena, struct compile_tools *out) {
-    const char *chosen = getenv("HEDDLE_NVCC");
-    if (chosen && !*chosen)
-        return; /* set and empty: never */
-    const char *program = program_find(arena, chosen ? chosen : "nvcc");
-    if (!program && !chosen)
-        program = program_find(arena, "/usr/local/cuda/bin/nvcc");
-    const char *version = program ? version_of(arena, program, out->cache) : NULL;
-    if (!version)
-        return;
-    out->nvcc = program;
+static const char *release_line(struct arena *arena, const char *version) {
     const char *release = strstr(version, "Cuda compilation tools");
-    out->nvcc_version = first_line(arena, release ? release : version);
+    return first_line(arena, release ? release : version);
+}
+
+/* A program of NVIDIA's toolkit by the variable that names one, on PATH, or where the toolkit is put; *version is what it says. */
+static const char *toolkit_find(struct arena *arena, const char *variable, const char *name, const char *cache,
+                                const char **version) {
+    const char *chosen = getenv(variable);
+    if (chosen && !*chosen)
+        return NULL; /* set and empty: never */
+    const char *program = program_find(arena, chosen ? chosen : name);
+    if (!program && !chosen)
+        program = program_find(arena, arena_printf(arena, "/usr/local/cuda/bin/%s", name));
+    *version = program ? version_of(arena, program, cache) : NULL;
+    return *version ? program : NULL;
+}
+
+static void toolkit_find_all(struct arena *arena, struct compile_tools *out) {
+    const char *version = NULL;
+    out->nvcc = toolkit_find(arena, "HEDDLE_NVCC", "nvcc", out->cache, &version);
+    out->nvcc_version = out->nvcc ? release_line(arena, version) : NULL;
+    out->ptxas = toolkit_find(arena, "HEDDLE_PTXAS", "ptxas", out->cache, &version);
+    out->ptxas_version = out->ptxas ? release_line(arena, version) : NULL;
+    out->ptxas_identity = out->ptxas ? version : NULL;
 }
 
 void compile_find_tools(struct arena *arena, struct compile_tools *out) {
@@ -132,5 +144,5 @@ void compile_find_tools(struct arena *arena, struct compile_tools *out) {
     out->libclc64 = libclc_find(arena, "nvptx64--nvidiacl.bc");
     out->libclc32 = libclc_find(arena, "nvptx--nvidiacl.bc");
     clang_find(arena, out);
-    nvcc_find(arena, out);
+    toolkit_find_all(arena, out);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cuda/join.h"
+#include "device/lowered.h"
 
 enum { WRAPPER_MAGIC = 0x466243b1 };
 
@@ -46,7 +47,8 @@ static enum status load_text(struct runtime *cuda, struct image *image, const st
 
 enum status image_load(struct runtime *cuda, struct image *image, const struct fatbin *ptx, struct report *report) {
     const char *first = image->module ? image->module : image->kernels ? image->kernels->name : "";
-    const char *name = arena_printf(&image->arena, "%.100s.ptx", *first ? first : "module");
+    const char *name =
+        arena_printf(&image->arena, "%.100s.%s", *first ? first : "module", ptx && ptx->is_native ? "cubin" : "ptx");
     const enum status status =
         ptx ? load_text(cuda, image, &(struct module_text){name, ptx->ptx, ptx->bytes}, report) : STATUS_INVALID;
     if (status) {
@@ -59,13 +61,30 @@ enum status image_load(struct runtime *cuda, struct image *image, const struct f
     return status;
 }
 
+struct fatbin_wish image_wish(const struct runtime *cuda) {
+    return (struct fatbin_wish){.sm = isa_sm((enum isa_choice)cuda->machine.isa)};
+}
+
+/* What was linked is complete; its files have native code that is not. */
+static enum status read_fatbins(const struct runtime *cuda, struct image *image, struct fatbin *out,
+                                struct report *report) {
+    struct fatbin_wish wish = image_wish(cuda);
+    if (!image->fatbins[0])
+        return report_add(report, STATUS_INVALID, "the program registers something that is no fat binary");
+    if (image->linked && wish.sm && fatbin_bytes(image->linked) &&
+        !fatbin_read(image->linked, fatbin_bytes(image->linked), &wish, &image->arena, out, NULL))
+        return STATUS_OK;
+    wish.ptx_only = image->linked != NULL;
+    return join_fatbins(image->fatbins, &wish, &image->arena, out, report);
+}
+
 static void load_image(struct runtime *cuda, struct image *image) {
     struct report report = {0};
     struct fatbin fatbin = {0};
     image->is_tried = true;
-    const enum status status = image->fatbins[0] ? join_fatbins(image->fatbins, &image->arena, &fatbin, &report)
-                                                 : report_add(&report, STATUS_INVALID,
-                                                              "the program registers something that is no fat binary");
+    const enum status status = read_fatbins(cuda, image, &fatbin, &report);
+    if (!status && fatbin.is_native)
+        image->arch = fatbin.arch;
     image_load(cuda, image, status ? NULL : &fatbin, &report);
     report_free(&report);
 }
@@ -158,7 +177,10 @@ void images_unload(struct runtime *cuda) {
 }
 
 unsigned images_arch(const struct runtime *cuda) {
+    const unsigned sm = image_wish(cuda).sm;
     unsigned arch = FATBIN_ARCH;
+    if (sm)
+        return sm;
     for (const struct image *image = cuda->images; image; image = image->next)
         if (image->arch > arch)
             arch = image->arch;
@@ -203,6 +225,8 @@ API_OF(void **, __cudaRegisterFatBinary, const struct fatbin_wrapper *wrapper) {
     struct runtime *cuda = runtime_enter_early();
     struct image *image = add_image(cuda);
     set_fatbins(image, fatbins_of(wrapper, &image->arena));
+    if (image->fatbins[0] && image->fatbins[0] != wrapper->data)
+        image->linked = wrapper->data;
     runtime_leave_early(cuda);
     return (void **)image;
 }

@@ -32,6 +32,7 @@ struct image {
     struct arena arena;         /* holds all of it */
     const char *module;         /* what a module that the program loaded itself is called; NULL: it was registered */
     const void *const *fatbins; /* NULL at their end; several where files of device code are linked (nvcc -rdc=true) */
+    const void *linked;         /* what nvlink made of those, native code; NULL: they were not linked */
     unsigned arch;              /* of its PTX; 0: it has none */
     bool is_tried;
     struct program *program; /* NULL: not loaded, or refused */
@@ -57,7 +58,9 @@ void image_drop(struct runtime *cuda, struct image **at);
 void images_place_managed(struct runtime *cuda);
 /* The device goes: what was registered is to be loaded again, and modules go with it. */
 void images_unload(struct runtime *cuda);
-/* The highest architecture that the program's PTX is for; FATBIN_ARCH at least. */
+/* What the machine's `isa` has the program's code be. */
+struct fatbin_wish image_wish(const struct runtime *cuda);
+/* The architecture of the machine's `isa`; without one the highest that the program's PTX is for, FATBIN_ARCH at least. */
 unsigned images_arch(const struct runtime *cuda);
 
 #endif

@@ -19,11 +19,14 @@ enum status join_add(struct fatbin *out, unsigned number, const struct fatbin *n
     return STATUS_OK;
 }
 
-enum status join_fatbins(const void *const *fatbins, struct arena *arena, struct fatbin *out, struct report *report) {
+enum status join_fatbins(const void *const *fatbins, const struct fatbin_wish *wish, struct arena *arena,
+                         struct fatbin *out, struct report *report) {
     enum status status = STATUS_OK;
+    struct fatbin_wish each = *wish;
+    each.ptx_only |= fatbins[0] && fatbins[1];
     for (unsigned i = 0; !status && fatbins[i]; i++) {
         struct fatbin next = {0};
-        status = fatbin_read(fatbins[i], fatbin_bytes(fatbins[i]), arena, &next, report);
+        status = fatbin_read(fatbins[i], fatbin_bytes(fatbins[i]), &each, arena, &next, report);
         if (!status)
             status = join_add(out, i, &next, arena, report);
     }

@@ -8,7 +8,8 @@
 /* Puts the PTX of one more file behind what is there, `number` of them (0: nothing yet), as one text in the arena. */
 enum status join_add(struct fatbin *out, unsigned number, const struct fatbin *next, struct arena *arena,
                      struct report *report);
-/* The PTX of all of them, up to the NULL behind the last, as one text in the arena. */
-enum status join_fatbins(const void *const *fatbins, struct arena *arena, struct fatbin *out, struct report *report);
+/* The PTX of all of them, up to the NULL behind the last, as one text in the arena; of a single one its native code where that is wished for. */
+enum status join_fatbins(const void *const *fatbins, const struct fatbin_wish *wish, struct arena *arena,
+                         struct fatbin *out, struct report *report);
 
 #endif

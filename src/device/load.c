@@ -11,15 +11,17 @@
 #include "sass/cubin.h"
 #include "sass/turing.h"
 
-bool load_is_text(const char *name) {
-    return file_ends_in(name, ".ptx") || file_ends_in(name, ".sass") || file_ends_in(name, ".cubin");
-}
+bool load_is_native(const char *name) { return file_ends_in(name, ".sass") || file_ends_in(name, ".cubin"); }
 
-enum status load_text(const char *name, const char *text, size_t length, struct module **out, struct report *report) {
+bool load_is_text(const char *name) { return file_ends_in(name, ".ptx") || load_is_native(name); }
+
+typedef enum status loader(const char *name, const char *text, size_t length, struct module **out,
+                           struct report *report);
+
+static enum status load_by(loader *load, const char *name, const char *text, size_t length, struct module **out,
+                           struct report *report) {
     struct module *module = NULL;
-    enum status status = (file_ends_in(name, ".sass")    ? native_load
-                          : file_ends_in(name, ".cubin") ? cubin_load
-                                                         : ptx_load)(name, text, length, &module, report);
+    enum status status = load(name, text, length, &module, report);
     if (status)
         return status;
     status = exec_check(module, report);
@@ -30,6 +32,18 @@ enum status load_text(const char *name, const char *text, size_t length, struct 
     else
         *out = module;
     return status;
+}
+
+enum status load_text(const char *name, const char *text, size_t length, struct module **out, struct report *report) {
+    return load_by(file_ends_in(name, ".sass")    ? native_load
+                   : file_ends_in(name, ".cubin") ? cubin_load
+                                                  : ptx_load,
+                   name, text, length, out, report);
+}
+
+enum status load_cubin(const char *name, const uint8_t *bytes, size_t length, struct module **out,
+                       struct report *report) {
+    return load_by(cubin_load, name, (const char *)bytes, length, out, report);
 }
 
 bool load_is_listed(const char *name, const char *text, size_t length) {

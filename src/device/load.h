@@ -6,12 +6,18 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "isa/module.h"
+#include <stdint.h>
 
 /* Does it need no compiler, by the name of its file: .ptx, .sass, .cubin? */
 bool load_is_text(const char *name);
+/* Native code, by the same: .sass, .cubin. Whatever is not is PTX to load_text. */
+bool load_is_native(const char *name);
 /* A module that can be run, its control flow known: as ptx_load, native code where the name ends in .sass or .cubin, and refused where the
  * executor has no meaning for an instruction. */
 enum status load_text(const char *name, const char *text, size_t length, struct module **out, struct report *report);
+/* The same of a cubin, whatever its name. */
+enum status load_cubin(const char *name, const uint8_t *bytes, size_t length, struct module **out,
+                       struct report *report);
 
 /* Native code that is listed but not executed yet: cubins of sm_75 to sm_90. */
 bool load_is_listed(const char *name, const char *text, size_t length);

@@ -8,11 +8,28 @@
 
 enum { NATIVE_SM = 86 }; /* what isa: native is made for */
 
+unsigned isa_sm(enum isa_choice isa) {
+    switch (isa) {
+    case ISA_SM_75: return 75;
+    case ISA_SM_80: return 80;
+    case ISA_SM_86: return 86;
+    case ISA_SM_89: return 89;
+    case ISA_SM_90: return 90;
+    case ISA_PTX:
+    case ISA_FERMI:
+    case ISA_TESLA:
+    case ISA_NATIVE: break;
+    }
+    return 0;
+}
+
 unsigned lowered_address_bits(const struct machine *machine, enum isa_choice isa) {
     if (isa == ISA_NATIVE)
         return 64;
     if (isa == ISA_PTX)
         return machine->address_bits;
+    if (isa_sm(isa))
+        return 64;
     return machine->memory_capacity_bytes <= ADDRESS_32_BYTES ? 32 : 64;
 }
 

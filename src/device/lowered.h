@@ -8,7 +8,9 @@
 #include <stdint.h>
 
 /* As the machine's key `isa` counts them. */
-enum isa_choice { ISA_PTX, ISA_FERMI, ISA_TESLA, ISA_NATIVE };
+enum isa_choice { ISA_PTX, ISA_FERMI, ISA_TESLA, ISA_NATIVE, ISA_SM_75, ISA_SM_80, ISA_SM_86, ISA_SM_89, ISA_SM_90 };
+/* 75 of sm_75 and the like, for which ptxas makes native code; 0 of all others. */
+unsigned isa_sm(enum isa_choice isa);
 
 struct lowered_options {
     enum isa_choice isa;
@@ -21,7 +23,8 @@ struct machine;
 /* As the machine says. */
 struct lowered_options lowered_options_of(const struct machine *machine, uint64_t image_address);
 
-/* Of addresses in what is compiled for the machine: memory.address_bits; 32 where it runs native code and they can tell all its memory. */
+/* Of addresses in what is compiled for the machine: memory.address_bits; 32 where it runs native code of Fermi or Tesla and they can tell
+ * all its memory; 64 from sm_75 on. */
 unsigned lowered_address_bits(const struct machine *machine, enum isa_choice isa);
 
 /* The module's kernels as a disassembler would write them, and its variables. */

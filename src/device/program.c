@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "device/assembled.h"
 #include "device/host.h"
 #include "device/load.h"
 #include "device/lowered.h"
@@ -151,7 +152,9 @@ enum status device_load_at(struct device *device, struct device_module *order, s
                            struct report *report) {
     GUARD(device, report);
     struct module *module = NULL;
-    enum status status = load_text(order->name, order->text, order->length, &module, report);
+    const bool is_assembled = isa_sm((enum isa_choice)device->machine->isa) && !load_is_native(order->name);
+    enum status status = is_assembled ? assembled_load(order, device->machine, &module, report)
+                                      : load_text(order->name, order->text, order->length, &module, report);
     if (status != STATUS_OK)
         return status;
     struct program *program = ARENA_NEW(&device->arena, struct program);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "cuda/image.h"
 #include "cuda/join.h"
 #include "device/load.h"
 #include "driver/driver.h"
@@ -58,7 +59,7 @@ struct link_part {
     const char *path;
 };
 
-static enum cuda_error read_part(struct link_job *job, const struct link_part *part, struct fatbin *out,
+static enum cuda_error read_part(struct link_job *job, const struct link_part *part, unsigned sm, struct fatbin *out,
                                  struct report *report) {
     static const char *const types[] = {"a cubin", NULL, NULL, "an object of the host", "a library of the host",
                                         "NVVM IR"};
@@ -75,7 +76,9 @@ static enum cuda_error read_part(struct link_job *job, const struct link_part *p
         return cudaErrorFileNotFound;
     if (bytes < MODULE_BYTES_MIN)
         return cudaErrorInvalidKernelImage;
-    return module_read(arena_copy(&job->arena, part->path ? file : part->data, bytes), bytes, &job->arena, out, report);
+    const struct fatbin_wish wish = {.sm = sm, .ptx_only = true};
+    return module_read(arena_copy(&job->arena, part->path ? file : part->data, bytes), bytes, &wish, &job->arena, out,
+                       report);
 }
 
 static enum cuda_error add_part(const void *handle, const struct link_part *part) {
@@ -85,7 +88,7 @@ static enum cuda_error add_part(const void *handle, const struct link_part *part
     struct link_job *job = *link_find(cuda, handle);
     if (!job || (!part->path && !part->data))
         return driver_leave(cuda, job ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle);
-    enum cuda_error error = read_part(job, part, &next, &report);
+    enum cuda_error error = read_part(job, part, image_wish(cuda).sm, &next, &report);
     if (!error && join_add(&job->all, job->count, &next, &job->arena, &report))
         error = cudaErrorInvalidPtx;
     if (!error)

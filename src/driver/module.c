@@ -23,7 +23,7 @@ static const char *module_name(struct arena *arena, const char *ptx) {
 
 static struct image *image_add(struct runtime *cuda, const struct fatbin *ptx, struct report *report) {
     struct image *image = image_new();
-    image->module = ptx ? module_name(&image->arena, ptx->ptx) : "";
+    image->module = ptx && !ptx->is_native ? module_name(&image->arena, ptx->ptx) : "";
     image->is_tried = true;
     if (image_load(cuda, image, ptx, report)) {
         struct arena arena = image->arena;
@@ -83,12 +83,13 @@ static enum cuda_error load(struct image **out, const void *data, const char *pa
     if (!out || (!data && !path) || (options->count && (!options->keys || !options->values)))
         return driver_leave(cuda, cudaErrorInvalidValue);
     enum cuda_error error = cudaSuccess;
+    const struct fatbin_wish wish = image_wish(cuda);
     if (path && file_read(path, MODULE_BYTES_MAX, &cuda->scratch, &file, &bytes, &report))
         error = cudaErrorFileNotFound;
     else if (path && bytes < MODULE_BYTES_MIN)
         error = cudaErrorInvalidKernelImage;
     if (!error)
-        error = module_read(path ? file : data, bytes, &cuda->scratch, &ptx, &report);
+        error = module_read(path ? file : data, bytes, &wish, &cuda->scratch, &ptx, &report);
     struct image *image = error == cudaErrorFileNotFound ? NULL : image_add(cuda, error ? NULL : &ptx, &report);
     if (image)
         *out = image;

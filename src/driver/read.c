@@ -14,7 +14,22 @@ static bool begins_with(const unsigned char *data, uint32_t magic) {
     return true;
 }
 
-static enum cuda_error refuse_native(const void *data, struct report *report) {
+/* A file in memory says itself how long it is, by its parts. */
+static size_t elf_bytes(const Elf64_Ehdr *header, const unsigned char *data) {
+    size_t end = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
+    const size_t segments = header->e_phoff + (size_t)header->e_phnum * header->e_phentsize;
+    end = segments > end ? segments : end;
+    for (unsigned i = 0; i < header->e_shnum && header->e_shentsize == sizeof(Elf64_Shdr); i++) {
+        Elf64_Shdr section;
+        memcpy(&section, data + header->e_shoff + i * sizeof section, sizeof section);
+        if (section.sh_type != SHT_NOBITS && section.sh_offset + section.sh_size > end)
+            end = section.sh_offset + section.sh_size;
+    }
+    return end;
+}
+
+static enum cuda_error read_native(const void *data, size_t bytes, const struct fatbin_wish *wish, struct fatbin *out,
+                                   struct report *report) {
     enum { EM_CUDA_CODE = 190, ABI_WITH_SM_ABOVE = 8 };
     Elf64_Ehdr header;
     memcpy(&header, data, sizeof header);
@@ -24,29 +39,39 @@ static enum cuda_error refuse_native(const void *data, struct report *report) {
     }
     const unsigned flags = header.e_flags;
     const bool is_above = header.e_ident[EI_ABIVERSION] >= ABI_WITH_SM_ABOVE;
-    report_add(report, STATUS_INVALID,
-               "the module is a cubin, native code for sm_%u only, which needs such a GPU; load PTX, or a fat binary "
-               "with PTX in it",
-               is_above ? flags >> 8 & 0xff : flags & 0xff);
+    const unsigned sm = is_above ? flags >> 8 & 0xff : flags & 0xff;
+    if (wish->sm && !wish->ptx_only && fatbin_runs(wish->sm, sm)) {
+        *out = (struct fatbin){
+            .ptx = data, .bytes = bytes ? bytes : elf_bytes(&header, data), .arch = sm, .is_native = true};
+        return cudaSuccess;
+    }
+    if (wish->sm)
+        report_add(report, STATUS_INVALID,
+                   "the module is a cubin, native code for sm_%u, which does not run here (isa=sm_%u)", sm, wish->sm);
+    else
+        report_add(report, STATUS_INVALID,
+                   "the module is a cubin, native code for sm_%u only, which needs such a GPU; load PTX, or a fat "
+                   "binary with PTX in it, or have native code run (isa=sm_86 and the like)",
+                   sm);
     return cudaErrorNoKernelImageForDevice;
 }
 
-enum cuda_error module_read(const void *data, size_t bytes, struct arena *arena, struct fatbin *out,
-                            struct report *report) {
+enum cuda_error module_read(const void *data, size_t bytes, const struct fatbin_wish *wish, struct arena *arena,
+                            struct fatbin *out, struct report *report) {
     const uint32_t elf_magic = 0x464c457f, wrapper_magic = 0x466243b1; /* "\x7f" "ELF"; nvcc's wrapper */
     struct {
         uint32_t magic, version;
         const void *data;
     } wrapper;
     if (begins_with(data, elf_magic))
-        return refuse_native(data, report);
+        return read_native(data, bytes, wish, out, report);
     if (begins_with(data, wrapper_magic) && !bytes) {
         memcpy(&wrapper, data, sizeof wrapper);
         data = wrapper.data;
     }
     if (begins_with(data, FATBIN_MAGIC)) {
         const size_t whole = bytes ? bytes : fatbin_bytes(data);
-        if (!fatbin_read(data, whole, arena, out, report))
+        if (!fatbin_read(data, whole, wish, arena, out, report))
             return cudaSuccess;
         return fatbin_arch(data, whole) ? cudaErrorInvalidKernelImage : cudaErrorNoKernelImageForDevice;
     }

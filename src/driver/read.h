@@ -15,10 +15,10 @@ struct jit_options {
     void **values;
 };
 
-/* `bytes` is MODULE_BYTES_MIN at least, or 0: as much as it says itself, or up to its NUL. Native code is refused. The PTX is in the
- * arena or in what was handed over. */
-enum cuda_error module_read(const void *data, size_t bytes, struct arena *arena, struct fatbin *out,
-                            struct report *report);
+/* `bytes` is MODULE_BYTES_MIN at least, or 0: as much as it says itself, or up to its NUL. Native code is refused where none
+ * is wished for. The PTX is in the arena or in what was handed over. */
+enum cuda_error module_read(const void *data, size_t bytes, const struct fatbin_wish *wish, struct arena *arena,
+                            struct fatbin *out, struct report *report);
 /* Writes what went wrong where the program wants to read it; "" where nothing did. */
 void module_tell(const struct jit_options *options, const char *text);
 

@@ -9,6 +9,7 @@
 #include "exec/footprint.h"
 #include "exec/kernel_heap.h"
 #include "exec/scalar.h"
+#include "exec/scalar_bits.h"
 #include "exec/state.h"
 
 bool exec_fail(struct exec *exec, unsigned warp, unsigned lane, const struct step *step, const char *format, ...) {
@@ -55,7 +56,9 @@ uint64_t exec_address(const struct exec *exec, unsigned warp, unsigned lane, con
     uint64_t value = address->offset;
     if (address->row.present) {
         value += exec_read(exec, warp, &address->row, lane);
-        if (address->row.bytes == 4)
+        if (address->high.present)
+            value += exec_read(exec, warp, &address->high, lane) << 32;
+        else if (address->row.bytes == 4)
             value = (uint32_t)value;
     }
     if (address->in_frame)
@@ -180,7 +183,7 @@ uint8_t *exec_translate(struct exec *exec, unsigned warp, unsigned lane, const s
     enum space space = step->address.space;
     if (space == SPACE_GENERIC && address < GLOBAL_BASE) {
         if (address - SHARED_WINDOW < WINDOW_BYTES)
-            space = SPACE_SHARED, address -= SHARED_WINDOW;
+            space = SPACE_SHARED, address -= SHARED_WINDOW + exec->linked->kernel->shared_base;
         else if (address - LOCAL_WINDOW < WINDOW_BYTES)
             space = SPACE_LOCAL, address -= LOCAL_WINDOW;
     }
@@ -379,6 +382,19 @@ void exec_combine_words(void *d, const void *a, const void *b, const void *c, ui
     memcpy(&before, d, sizeof before);
     result = (before & ~lanes) | (result & lanes);
     memcpy(d, &result, sizeof result);
+}
+
+void exec_logic_words(void *d, const void *a, const void *b, const void *c, uint32_t lanes, const struct step *step) {
+    const void *const sources[3] = {a, b, c};
+    uint32_t word[3], before;
+    for (unsigned i = 0; i < 3; i++) {
+        memcpy(&word[i], sources[i], sizeof word[i]);
+        word[i] ^= step->rows[1 + i].negated ? UINT32_MAX : 0;
+    }
+    memcpy(&before, d, sizeof before);
+    const uint32_t result = (uint32_t)bit_logic(word[0], word[1], word[2], step->inst->src[3].imm);
+    before = (before & ~lanes) | (result & lanes);
+    memcpy(d, &before, sizeof before);
 }
 
 bool exec_inner_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint32_t active,

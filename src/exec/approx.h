@@ -306,6 +306,25 @@ static inline float approx_cos(float x) {
     return approx_sine_of(angle.quadrant + 1, angle.r);
 }
 
+/* Of 2 pi x: the quarters of a turn are exact. From 2^24 on x is whole. */
+static inline struct approx_angle approx_angle_turns(float x) {
+    uint32_t is_small = (int32_t)approx_magnitude(x) < 0x4b800000;
+    double quarters = 4.0 * (double)approx_float(approx_choose(is_small, approx_bits(x), approx_sign(x)));
+    double shifted = quarters + APPROX_SHIFTER;
+    double r = quarters - (shifted - APPROX_SHIFTER);
+    return (struct approx_angle){approx_bits64(shifted), r * 0x1.921fb54442d18p+0};
+}
+
+static inline float approx_sin_turns(float x) {
+    struct approx_angle angle = approx_angle_turns(x);
+    return approx_canonical(approx_sine_of(angle.quadrant, angle.r), !approx_is_finite(x));
+}
+
+static inline float approx_cos_turns(float x) {
+    struct approx_angle angle = approx_angle_turns(x);
+    return approx_canonical(approx_sine_of(angle.quadrant + 1, angle.r), !approx_is_finite(x));
+}
+
 /* ---- f64 ---- */
 
 /* The upper word of a double in 1.11.20 format, rounded to nearest, subnormals flushed. */

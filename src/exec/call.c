@@ -17,10 +17,11 @@ static const struct function *callee_of(struct exec *exec, unsigned warp, unsign
         return step->inst->call->callee;
     const uint64_t address = exec_read(exec, warp, &step->rows[step->dst_count], lane);
     const struct module *module = exec->linked->module;
+    const bool is_native = step->inst->call->behind != 0;
     for (unsigned i = 0; i < module->function_count; i++) {
         const struct function *function = module->functions[i];
         if (function->is_defined && exec->linked->layouts[i].reachable && !function->is_entry &&
-            CODE_ADDRESS(function->first_pc) == address)
+            (is_native ? function->address : CODE_ADDRESS(function->first_pc)) == address)
             return function;
     }
     exec_fail(exec, warp, lane, step, "call through 0x%llx, which is not the address of a function",
@@ -100,13 +101,23 @@ bool exec_call_step(struct exec *exec, unsigned warp, const struct step *step, u
     return true;
 }
 
-void exec_return_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, struct executed *out) {
+/* Native code says where it returns to: behind the call, or the stack has been spoilt. */
+static bool check_return(struct exec *exec, unsigned warp, unsigned lane, const struct step *step,
+                         const struct call *call) {
+    const uint64_t to = exec_read(exec, warp, &step->rows[0], lane);
+    return to == call->behind || exec_fail(exec, warp, lane, step, "return to 0x%llx, not to 0x%x behind the call",
+                                           (unsigned long long)to, (unsigned)call->behind);
+}
+
+bool exec_return_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, struct executed *out) {
     for (BITS_EACH(lane, lanes)) {
         const unsigned thread = 32 * warp + lane;
         const struct activation *activation =
             &exec->activations[(size_t)exec->depth_limit * thread + --exec->depths[thread]];
         const struct function *callee = step->function;
         const struct call *call = exec->linked->steps[activation->call_pc].inst->call;
+        if (step->src_count && !check_return(exec, warp, lane, step, call))
+            return false;
         uint8_t *memory = thread_local_memory(exec, thread);
         const uint32_t from = exec->frame_pointers[thread], to = activation->frame_pointer;
         for (unsigned i = 0; i < callee->return_count; i++) {
@@ -119,4 +130,5 @@ void exec_return_step(struct exec *exec, unsigned warp, const struct step *step,
         exec->frame_pointers[thread] = to;
         out->next[lane] = activation->call_pc + 1;
     }
+    return true;
 }

@@ -15,6 +15,12 @@
 static inline float canonical_f32(float x) { return x == x ? x : __builtin_nanf("0x3fffff"); }
 static inline double canonical_f64(double x) { return x == x ? x : __builtin_nan(""); }
 
+/* As is_far of exec/scalar_float.c. */
+static inline int far_f32(float a, float b) {
+    const int32_t x = (int32_t)(approx_magnitude(a) >> 23), y = (int32_t)(approx_magnitude(b) >> 23), d = x - y;
+    return (x < 26) | (x > 254) | (y < 1) | (y > 252) | (d < -125) | (d > 126);
+}
+
 #ifdef CPU_FUSES
 static inline float fused_f32(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 static inline double fused_f64(double a, double b, double c) { return __builtin_fma(a, b, c); }
@@ -70,6 +76,19 @@ static inline int32_t truncate_f64(double a) {
     const double inside = a > -2147483649.0 && a < 2147483648.0 ? a : 0.0;
     return a >= 2147483648.0 ? INT32_MAX : a > -2147483649.0 ? (int32_t)inside : INT32_MIN;
 }
+
+/* A byte of both, picked by four bits, at place n: bit 3 spreads its sign. */
+static inline uint32_t permuted_byte(uint64_t both, uint32_t selector, unsigned n) {
+    const uint32_t byte = (uint32_t)(both >> (selector >> 4 * n & 7) * 8) & 0xff;
+    return (selector >> 4 * n & 8 ? (0 - (byte >> 7)) & 0xff : byte) << 8 * n;
+}
+static inline uint32_t permuted(uint32_t a, uint32_t b, uint32_t selector) {
+    const uint64_t both = (uint64_t)b << 32 | a;
+    return permuted_byte(both, selector, 0) | permuted_byte(both, selector, 1) | permuted_byte(both, selector, 2) |
+           permuted_byte(both, selector, 3);
+}
+/* x where the mask has ones, else y */
+static inline uint32_t chosen_bits(uint32_t mask, uint32_t x, uint32_t y) { return y ^ (mask & (x ^ y)); }
 
 #define UNUSED_ROWS (void)a_row, (void)b_row, (void)c_row, (void)step
 #define LANE_HEAD(id)                                                                                                  \
@@ -144,6 +163,39 @@ static void set_predicate(uint32_t *d, const uint32_t *c, uint32_t lanes, const 
         const uint32_t chosen = *(const uint32_t *)c_row ^ (step->rows[3].negated ? UINT32_MAX : 0);                   \
         LANE_BODY(T, const T a = a_in[i]; const T b = b_in[i];, ACTIVE(T, chosen, i) ? a : b)                          \
     }
+#define SUM(id, types, mode, T, expression)                                                                            \
+    LANE_HEAD(id) {                                                                                                    \
+        const T *a_in = a_row;                                                                                         \
+        const T *b_in = b_row;                                                                                         \
+        const uint32_t carries = *(const uint32_t *)c_row ^ (step->rows[3].negated ? UINT32_MAX : 0);                  \
+        LANE_BODY(T, const T a = a_in[i]; const T b = b_in[i]; const T p = ACTIVE(T, carries, i);, expression)         \
+    }
+#define CARRIES(id, types, mode, T, expression)                                                                        \
+    LANE_HEAD(id) {                                                                                                    \
+        const T *a_in = a_row;                                                                                         \
+        const T *b_in = b_row;                                                                                         \
+        const uint32_t carries = *(const uint32_t *)c_row ^ (step->rows[3].negated ? UINT32_MAX : 0);                  \
+        uint32_t value = 0, *d = d_row;                                                                                \
+        for (unsigned i = 0; i < LANES_MAX; i++) {                                                                     \
+            const T a = a_in[i], b = b_in[i];                                                                          \
+            const bool p = ACTIVE(T, carries, i);                                                                      \
+            value |= (expression) ? lane_bit[i] : 0;                                                                   \
+        }                                                                                                              \
+        *d = (*d & ~lanes) | (value & lanes);                                                                          \
+    }
+/* By c, then b, then a: each chooses between what the table has for the others. */
+#define LOGIC(id, types, T)                                                                                            \
+    LANE_HEAD(id) {                                                                                                    \
+        const T *a_in = a_row;                                                                                         \
+        const T *b_in = b_row;                                                                                         \
+        const T *c_in = c_row;                                                                                         \
+        T m[8];                                                                                                        \
+        for (unsigned i = 0; i < 8; i++)                                                                               \
+            m[i] = step->inst->src[3].imm >> i & 1 ? UINT32_MAX : 0;                                                   \
+        LANE_BODY(T, const T a = a_in[i]; const T b = b_in[i]; const T c = c_in[i];                                    \
+                  , chosen_bits(a, chosen_bits(b, chosen_bits(c, m[7], m[6]), chosen_bits(c, m[5], m[4])),             \
+                                chosen_bits(b, chosen_bits(c, m[3], m[2]), chosen_bits(c, m[1], m[0]))))               \
+    }
 #define WORDS(id, op, expression)                                                                                      \
     LANE_HEAD(id) {                                                                                                    \
         UNUSED_ROWS;                                                                                                   \
@@ -159,6 +211,9 @@ static void set_predicate(uint32_t *d, const uint32_t *c, uint32_t lanes, const 
 #undef CONVERT
 #undef COMPARE
 #undef SELECT
+#undef SUM
+#undef CARRIES
+#undef LOGIC
 #undef WORDS
 
 enum { ABSENT = 255 };
@@ -183,6 +238,10 @@ enum { ABSENT = 255 };
     ENTRY(id, CVT, to, from, NONE, NONE, rounding, flags, sizeof(D), sizeof(A), ABSENT, ABSENT)
 #define COMPARE(id, types, compare, T_, e) ENTRY(id, SETP, types, 0, NONE, compare, RN, 0, 0, sizeof(T_), sizeof(T_), 0)
 #define SELECT(id, types, T_) ENTRY(id, SELP, types, 0, NONE, NONE, RN, 0, sizeof(T_), sizeof(T_), sizeof(T_), 0)
+#define SUM(id, types, mode, T_, e) ENTRY(id, ADDP, types, 0, mode, NONE, RN, 0, sizeof(T_), sizeof(T_), sizeof(T_), 0)
+#define CARRIES(id, types, mode, T_, e) ENTRY(id, CARRY, types, 0, mode, NONE, RN, 0, 0, sizeof(T_), sizeof(T_), 0)
+#define LOGIC(id, types, T_)                                                                                           \
+    ENTRY(id, LOP3, types, 0, NONE, NONE, RN, 0, sizeof(T_), sizeof(T_), sizeof(T_), sizeof(T_))
 #define WORDS(id, op, e) ENTRY(id, op, T(PRED), 0, NONE, NONE, RN, 0, 0, 0, 0, ABSENT)
 static const struct lane_entry entries[] = {
 #include "exec/lanes.def"
@@ -258,8 +317,7 @@ static void run_control(struct exec *exec, unsigned warp, const struct step *ste
         out->flow = !lanes ? FLOW_NEXT : exec_call_step(exec, warp, step, lanes, out) ? FLOW_CALL : FLOW_FAULT;
         return;
     case KIND_RETURN:
-        out->flow = lanes ? FLOW_RETURN : FLOW_NEXT;
-        exec_return_step(exec, warp, step, lanes, out);
+        out->flow = !lanes ? FLOW_NEXT : exec_return_step(exec, warp, step, lanes, out) ? FLOW_RETURN : FLOW_FAULT;
         return;
     case KIND_EXIT:
         out->flow = FLOW_EXIT;

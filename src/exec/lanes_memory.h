@@ -17,8 +17,9 @@
 
 /* Addresses of all lanes; those of idle lanes mean nothing. Returns whether the active ones all lie in the site and are aligned
  * to size, a power of two. Addresses stay far below 2^63, so a difference out of range shows as a sign. */
-static inline bool lane_addresses(uint64_t *out, const struct step *step, const uint8_t *row, uint32_t lanes,
+static inline bool lane_addresses(uint64_t *out, const struct step *step, uint8_t *const *bases, uint32_t lanes,
                                   const struct site *site, uint32_t size) {
+    const uint8_t *row = bases[step->address.row.base] + step->address.row.offset;
     const uint64_t offset = step->address.offset, low = site->low;
     if (site->high - low < size)
         return false;
@@ -31,6 +32,10 @@ static inline bool lane_addresses(uint64_t *out, const struct step *step, const 
         const u64 *a = (const u64 *)row;
         for (unsigned i = 0; i < LANES_MAX; i++)
             out[i] = a[i] + offset;
+    } else if (step->address.high.present) {
+        const u32 *a = (const u32 *)row, *high = (const u32 *)(bases[0] + step->address.high.offset);
+        for (unsigned i = 0; i < LANES_MAX; i++)
+            out[i] = (a[i] | (uint64_t)high[i] << 32) + offset;
     } else {
         const u32 *a = (const u32 *)row;
         for (unsigned i = 0; i < LANES_MAX; i++)
@@ -133,9 +138,8 @@ __attribute__((noinline)) static bool load_any(struct exec *exec, unsigned warp,
     struct site site;
     uint64_t addresses[LANES_MAX] __attribute__((aligned(64)));
     const uintptr_t window = fast_window(exec, step, &site);
-    const uint8_t *a_row = bases[step->address.row.base] + step->address.row.offset;
     const uint32_t size = step->access_bytes * (uint32_t)step->dst_count;
-    if (window == NO_WINDOW || !lane_addresses(addresses, step, a_row, lanes, &site, size))
+    if (window == NO_WINDOW || !lane_addresses(addresses, step, bases, lanes, &site, size))
         return exec_load_step(exec, warp, step, lanes);
     if (exec->memory->footprint && step->address.space != SPACE_SHARED)
         note_sectors(exec->memory->footprint->loaded, addresses, lanes, size);
@@ -144,17 +148,26 @@ __attribute__((noinline)) static bool load_any(struct exec *exec, unsigned warp,
 }
 
 #ifdef CPU_GATHERS
+/* Four addresses from a row of 64-bit registers, or from two rows that hold their halves. */
+static inline __m256i four_addresses(const uint8_t *row, const uint8_t *upper, unsigned k) {
+    if (!upper)
+        return _mm256_loadu_si256((const __m256i *)(const void *)row + k);
+    const __m256i low = _mm256_cvtepu32_epi64(_mm_loadu_si128((const __m128i *)(const void *)row + k)),
+                  high = _mm256_cvtepu32_epi64(_mm_loadu_si128((const __m128i *)(const void *)upper + k));
+    return _mm256_or_si256(low, _mm256_slli_epi64(high, 32));
+}
+
 /* A word for each of all lanes at 64-bit addresses, the most common load: addresses stay in vector registers from the
  * sum over the check (as in lane_addresses) to the gather. False: an address is outside or not aligned. */
-static inline bool gather_words(uint8_t *d_row, uintptr_t window, const uint8_t *a_row, uint64_t offset, uint64_t low,
-                                uint64_t high) {
-    if (high - low < 4)
+static inline bool gather_words(uint8_t *d_row, uintptr_t window, const uint8_t *a_row, const uint8_t *upper,
+                                uint64_t offset, const struct site *site) {
+    if (site->high - site->low < 4)
         return false;
-    const __m256i offsets = _mm256_set1_epi64x((long long)offset), lowest = _mm256_set1_epi64x((long long)low),
-                  last = _mm256_set1_epi64x((long long)(high - 4));
+    const __m256i offsets = _mm256_set1_epi64x((long long)offset), lowest = _mm256_set1_epi64x((long long)site->low),
+                  last = _mm256_set1_epi64x((long long)(site->high - 4));
     __m256i addresses[LANES_MAX / 4], outside = _mm256_setzero_si256(), bits = outside;
     for (unsigned k = 0; k < LANES_MAX / 4; k++) {
-        const __m256i at = _mm256_add_epi64(_mm256_loadu_si256((const __m256i *)(const void *)a_row + k), offsets);
+        const __m256i at = _mm256_add_epi64(four_addresses(a_row, upper, k), offsets);
         outside = _mm256_or_si256(outside, _mm256_sub_epi64(at, lowest));
         outside = _mm256_or_si256(outside, _mm256_sub_epi64(last, at));
         bits = _mm256_or_si256(bits, at);
@@ -176,12 +189,16 @@ static bool run_load(struct exec *exec, unsigned warp, uint8_t *const *bases, co
 #ifdef CPU_GATHERS
     const struct address *address = &step->address;
     if (lanes == UINT32_MAX && step->access_bytes == 4 && step->dst_count == 1 && address->row.present &&
-        address->row.bytes == 8 && !exec->memory->footprint) {
+        !exec->memory->footprint) {
         struct site site;
         const uintptr_t window = fast_window(exec, step, &site);
+        uint8_t *d_row = bases[0] + step->rows[0].offset;
         const uint8_t *a_row = bases[address->row.base] + address->row.offset;
-        if (window != NO_WINDOW &&
-            gather_words(bases[0] + step->rows[0].offset, window, a_row, address->offset, site.low, site.high))
+        if (window != NO_WINDOW && address->row.bytes == 8 &&
+            gather_words(d_row, window, a_row, NULL, address->offset, &site))
+            return true;
+        if (window != NO_WINDOW && address->high.present &&
+            gather_words(d_row, window, a_row, bases[0] + address->high.offset, address->offset, &site))
             return true;
     }
 #endif
@@ -197,9 +214,8 @@ static bool run_store(struct exec *exec, unsigned warp, uint8_t *const *bases, c
     struct site site;
     uint64_t addresses[LANES_MAX] __attribute__((aligned(64)));
     const uintptr_t window = fast_window(exec, step, &site);
-    const uint8_t *a_row = bases[step->address.row.base] + step->address.row.offset;
     const unsigned count = step->src_count - 1u;
-    if (window == NO_WINDOW || !lane_addresses(addresses, step, a_row, lanes, &site, step->access_bytes * count))
+    if (window == NO_WINDOW || !lane_addresses(addresses, step, bases, lanes, &site, step->access_bytes * count))
         return exec_store_step(exec, warp, step, lanes);
     if (exec->memory->footprint && step->address.space != SPACE_SHARED)
         note_sectors(exec->memory->footprint->stored, addresses, lanes, step->access_bytes * count);
@@ -234,8 +250,7 @@ static inline uintptr_t note_access(struct exec *exec, uint8_t *const *bases, co
     struct site site;
     struct access *access = exec->core->access;
     const uintptr_t window = fast_window(exec, step, &site);
-    const uint8_t *a_row = bases[step->address.row.base] + step->address.row.offset;
-    if (window == NO_WINDOW || !lane_addresses(access->address, step, a_row, lanes, &site, bytes))
+    if (window == NO_WINDOW || !lane_addresses(access->address, step, bases, lanes, &site, bytes))
         return NO_WINDOW;
     access->kind = (uint8_t)kind;
     access->bytes = (uint8_t)bytes;

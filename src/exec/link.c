@@ -11,6 +11,8 @@ static unsigned source_bytes(const struct inst *inst, unsigned index) {
     case OP_CVT:
     case OP_SET: return index < 2 ? link_register_bytes(inst->stype) : 0;
     case OP_SETP:
+    case OP_ADDP:
+    case OP_CARRY:
     case OP_SELP: return index < 2 ? own : 0;
     case OP_PSETP: return 0;
     case OP_SLCT: return index < 2 ? own : 4;
@@ -25,12 +27,12 @@ static unsigned source_bytes(const struct inst *inst, unsigned index) {
     case OP_MATCH: return index == 0 ? own : 4;
     case OP_TREE_TRAVERSE: return index == 0 ? own : index == 1 ? 0 : 4;
     case OP_COND_ACC: return index == 2 ? own : index == 1 ? 0 : 4;
+    case OP_LOP3: return inst->type == TYPE_PRED && index < 3 ? 0 : 4;
     case OP_BRX:
     case OP_BAR_WARP:
     case OP_ELECT:
     case OP_SHFL:
     case OP_REDUX:
-    case OP_LOP3:
     case OP_PRMT:
     case OP_DP4A:
     case OP_DP2A:
@@ -48,11 +50,15 @@ static void link_address(struct linker *linker, const struct function_layout *la
     address->offset = operand->imm;
     if (operand->has_reg)
         address->row = layout->registers[operand->reg];
+    if (operand->is_pair)
+        address->high = layout->registers[operand->reg + 1];
     if (operand->symbol) {
         address->offset += link_symbol_value(linker, operand->symbol);
         address->in_frame = link_is_in_frame(operand->symbol);
     }
-    if (inst->space == SPACE_PARAM && (address->in_frame || step->function != linker->linked->kernel))
+    const struct function *kernel = linker->linked->kernel;
+    const bool is_of_kernel = step->function == kernel || step->function->registers_of == kernel;
+    if (inst->space == SPACE_PARAM && (address->in_frame || !is_of_kernel))
         address->space = SPACE_LOCAL;
 }
 
@@ -114,7 +120,12 @@ static enum kind link_kind(struct linker *linker, struct step *step) {
     case OP_SSY:
     case OP_PBK:
     case OP_PCNT:
-    case OP_PRET: return KIND_NOTHING;
+    case OP_PRET:
+    case OP_BSSY:
+    case OP_BSYNC:
+    case OP_BREAK:
+    case OP_BMOV_BACK:
+    case OP_YIELD: return KIND_NOTHING;
     case OP_BAR: return KIND_BARRIER;
     case OP_BAR_WARP:
     case OP_VOTE:
@@ -181,6 +192,8 @@ static void link_run(struct linker *linker, struct step *step) {
         return;
     if (step->inst->op == OP_PSETP && step->inst->dst_count == 1)
         step->run = exec_combine_words;
+    else if (step->inst->op == OP_LOP3 && step->inst->type == TYPE_PRED)
+        step->run = exec_logic_words;
     else
         step->run = lanes_select(linker->linked->lanes, step->inst, step->rows);
     if (!step->run)

@@ -46,9 +46,10 @@ static const uint8_t *peek(struct printing *p, uint64_t address, uint32_t bytes)
         return exec->local + (size_t)exec->local_bytes * (32 * p->warp + p->lane) + offset;
     }
     if (address - SHARED_WINDOW < WINDOW_BYTES) {
-        if (!range_within(address - SHARED_WINDOW, bytes, exec->shared_bytes))
+        const uint64_t at = address - SHARED_WINDOW - exec->linked->kernel->shared_base;
+        if (!range_within(at, bytes, exec->shared_bytes))
             return NULL;
-        return exec->shared + (address - SHARED_WINDOW);
+        return exec->shared + at;
     }
     const struct allocation *found = memory_find(exec->memory, address);
     return found && range_within(address - found->start, bytes, found->end - found->start)

@@ -3,8 +3,10 @@
 #include "base/bits.h"
 #include "exec/linker.h"
 
-static bool is_address_taken_candidate(const struct function *function) {
-    return function->is_defined && !function->is_entry;
+/* Native code calls only functions of its own kernel. */
+static bool is_address_taken_candidate(const struct function *from, const struct function *function) {
+    const struct function *kernel = from->registers_of ? from->registers_of : from;
+    return function->is_defined && !function->is_entry && (!function->registers_of || function->registers_of == kernel);
 }
 
 /* Marks in `reached` what calls of `function` can enter, itself not included. `indirect`: it calls
@@ -21,7 +23,7 @@ static void mark_callees(const struct module *module, const struct function *fun
         }
         *indirect = true;
         for (unsigned i = 0; i < module->function_count; i++)
-            if (is_address_taken_candidate(module->functions[i]))
+            if (is_address_taken_candidate(function, module->functions[i]))
                 reached[i] = true;
     }
 }
@@ -81,9 +83,9 @@ void link_functions(struct arena *arena, struct linked *linked) {
         linked->has_calls |= reached[i];
         if (!reached[i])
             continue;
-        linked->layouts[i].is_recursive =
-            reach(arena, linked, module->functions[i])[i] && !module->functions[i]->registers_of;
-        linked->has_recursion |= linked->layouts[i].is_recursive;
+        const bool calls_itself = reach(arena, linked, module->functions[i])[i];
+        linked->layouts[i].is_recursive = calls_itself && !module->functions[i]->registers_of; /* else it saves them */
+        linked->has_recursion |= calls_itself;
     }
     linked->local_align = 16;
     for (unsigned i = 0; i < module->function_count; i++)

@@ -229,6 +229,8 @@ static struct scalar evaluate_integer(const struct inst *inst, uint64_t a, uint6
     switch ((enum op)inst->op) {
     case OP_ADD: return int_add(inst, a, b, carry, false);
     case OP_SUB: return int_add(inst, a, b, carry, true);
+    case OP_ADDP: VALUE(add_carry(a, inst->mode == MODE_INVERTED ? ~b : b, c != 0, bits).d);
+    case OP_CARRY: VALUE(add_carry(a, inst->mode == MODE_INVERTED ? ~b : b, c != 0, bits).d2);
     case OP_MUL: VALUE(low_bits(product_part(inst, a, b), inst->mode == MODE_WIDE ? 2 * bits : bits));
     case OP_MAD: return int_mad(inst, a, b, c, carry);
     case OP_MUL24: VALUE(int_mul24(inst, a, b));
@@ -247,7 +249,7 @@ static struct scalar evaluate_integer(const struct inst *inst, uint64_t a, uint6
     case OP_XOR: VALUE(a ^ b);
     case OP_NOT: VALUE(type == TYPE_PRED ? !a : low_bits(~a, bits));
     case OP_CNOT: VALUE(low_bits(a, bits) == 0);
-    case OP_LOP3: VALUE(bit_logic(a, b, c, e));
+    case OP_LOP3: VALUE(type == TYPE_PRED ? bit_logic(a, b, c, e) & 1 : bit_logic(a, b, c, e));
     case OP_SHL:
     case OP_SHR: VALUE(bit_shift(inst, a, b));
     case OP_SHF: VALUE(bit_funnel_shift(inst->mode, a, b, c));
@@ -324,6 +326,12 @@ static struct scalar evaluate_integer(const struct inst *inst, uint64_t a, uint6
     case OP_PBK:
     case OP_PCNT:
     case OP_PRET:
+    case OP_BSSY:
+    case OP_BSYNC:
+    case OP_BREAK:
+    case OP_BMOV:
+    case OP_BMOV_BACK:
+    case OP_YIELD:
     case OP_COUNT: break;
     }
     return (struct scalar){0, 0};

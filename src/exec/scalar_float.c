@@ -68,6 +68,17 @@ static bool less_than(enum float_format format, uint64_t a, uint64_t b) {
     return a_negative ? y < x : x < y;
 }
 
+/* True where the quotient is not sure to come out of native code's short way: q = a * r with r nearest to 1 / b, and one more
+ * step q + r * (a - b * q). It does where a, b, r and q are normal and the remainder has all its bits, which is a multiple of
+ * 2^(exponent of a - 47). What real GPUs test is not known; the long way gives the same quotient. */
+static bool is_far(uint64_t a, uint64_t b) {
+    const int exponent_a = (int)(a >> 23 & 0xff), exponent_b = (int)(b >> 23 & 0xff);
+    const int difference = exponent_a - exponent_b;
+    const bool is_near = exponent_a >= 26 && exponent_a <= 254 && exponent_b >= 1 && exponent_b <= 252 &&
+                         difference >= -125 && difference <= 126;
+    return !is_near;
+}
+
 bool float_compare(const struct inst *inst, enum type type, uint64_t a, uint64_t b) {
     const enum float_format format = format_of(type);
     if (inst->flags & FLAG_FTZ)
@@ -90,6 +101,7 @@ bool float_compare(const struct inst *inst, enum type type, uint64_t a, uint64_t
     case CMP_GEU: return gt || eq || unordered;
     case CMP_NUM: return !unordered;
     case CMP_NAN: return unordered;
+    case CMP_FAR: return is_far(a, b);
     default: return false;
     }
 }
@@ -146,8 +158,8 @@ static float approximate_f32(const struct inst *inst, float a, float b) {
     case OP_RCP: return approx_rcp(a);
     case OP_SQRT: return approx_sqrt(a);
     case OP_RSQRT: return approx_rsqrt(a);
-    case OP_SIN: return approx_sin(a);
-    case OP_COS: return approx_cos(a);
+    case OP_SIN: return inst->mode == MODE_TURNS ? approx_sin_turns(a) : approx_sin(a);
+    case OP_COS: return inst->mode == MODE_TURNS ? approx_cos_turns(a) : approx_cos(a);
     case OP_LG2: return approx_lg2(a);
     case OP_EX2: return approx_ex2(a);
     default: return approx_tanh(a);
@@ -174,6 +186,10 @@ static uint64_t evaluate_one(const struct inst *inst, enum float_format format, 
     if (inst->flags & FLAG_FTZ) {
         a = soft_flush(format, a), b = soft_flush(format, b), c = soft_flush(format, c);
     }
+    if (inst->mode == MODE_MINUS_PRODUCT || inst->mode == MODE_MINUS_BOTH)
+        a ^= sign_bit(format);
+    if (inst->mode == MODE_MINUS_ADDEND || inst->mode == MODE_MINUS_BOTH)
+        c ^= sign_bit(format);
     switch ((enum op)inst->op) {
     case OP_ADD: return finish(inst, format, soft_add(format, a, b, rounding));
     case OP_SUB: return finish(inst, format, soft_sub(format, a, b, rounding));

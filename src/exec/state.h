@@ -91,6 +91,7 @@ void exec_write(struct exec *exec, unsigned warp, const struct row *row, unsigne
 bool exec_scalar_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
 /* psetp with one destination, as a lane function: predicates of a warp are words. */
 lane_function exec_combine_words;
+lane_function exec_logic_words; /* lop3 of predicates */
 /* What a KIND_POP does before it branches. */
 bool exec_inner_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, uint32_t active,
                      uint32_t alive);
@@ -121,7 +122,7 @@ bool exec_timed_atomic(struct exec *exec, unsigned warp, const struct step *step
 
 /* Calls and returns fill out->next for the lanes; false: a fault. */
 bool exec_call_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, struct executed *out);
-void exec_return_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, struct executed *out);
+bool exec_return_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes, struct executed *out);
 bool exec_intrinsic_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);
 /* printf and assert. */
 bool exec_print_step(struct exec *exec, unsigned warp, const struct step *step, uint32_t lanes);

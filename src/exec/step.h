@@ -54,7 +54,8 @@ enum kind {
 
 /* How a memory instruction finds its address: (row) + offset, in a space. */
 struct address {
-    struct row row; /* absent: the address is the offset alone */
+    struct row row;  /* absent: the address is the offset alone */
+    struct row high; /* present: its upper 32 bits, `row` the lower ones */
     uint64_t offset;
     uint8_t space; /* SPACE_GENERIC, GLOBAL, SHARED, LOCAL; PARAM: the kernel's parameter block */
     bool in_frame; /* LOCAL: relative to the thread's frame */

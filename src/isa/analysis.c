@@ -128,6 +128,9 @@ static enum status analyse_functions(struct module *module, struct report *repor
     }
     if (worst == STATUS_OK)
         sum_calls(module, calls, kept);
+    for (uint32_t f = 0; f < module->function_count; f++)
+        if (module->functions[f]->given_registers)
+            module->functions[f]->live_registers = module->functions[f]->given_registers;
     return worst;
 }
 

@@ -127,8 +127,8 @@ static uint32_t list_successors(const struct edge_finder *finder, uint32_t block
      * exit. LLVM puts an exit at every place it knows cannot be reached (the default of a complete switch), and each
      * would take away the reconvergence points of the branches before it. */
     bool leaves = inst->op == OP_RET || !finder->has_return;
-    /* Native code has no other way to end: there, an end without a guard is what all others lead to. */
-    if (finder->has_end && inst->op == OP_EXIT && inst->guard >= 0)
+    /* Native code has no other way to end: there, an end without a guard is what all others lead to; not a trap. */
+    if (finder->has_end && (inst->op == OP_TRAP || (inst->op == OP_EXIT && inst->guard >= 0)))
         leaves = false;
     if (ends && !inst_jumps(inst) && inst->op != OP_BRX && leaves && seen[cfg->block_count] != stamp)
         to[count++] = cfg->block_count;

@@ -51,6 +51,7 @@ enum rounding { /* ROUND_DEFAULT: none written (rn for floats) */
 enum compare {
     CMP_NONE, CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE, CMP_LO, CMP_LS, CMP_HI, CMP_HS,
     CMP_EQU, CMP_NEU, CMP_LTU, CMP_LEU, CMP_GTU, CMP_GEU, CMP_NUM, CMP_NAN,
+    CMP_FAR, /* of f32: Newton's steps from the reciprocal of b may not give a / b (exec/scalar_float.c) */
 };
 enum boolop { BOOL_NONE, BOOL_AND, BOOL_OR, BOOL_XOR };
 
@@ -71,7 +72,10 @@ enum mode {
     MODE_LOW_LOW, MODE_LOW_HIGH, MODE_HIGH_LOW, MODE_HIGH_HIGH,     /* mad16: halves of a, b */
     MODE_AND, MODE_OR, MODE_XOR,                                    /* psetp */
     MODE_UNANIMOUS,                                                 /* bra: to target when all lanes go there, else on */
+    MODE_INVERTED,                                                  /* addp, carry: b */
     MODE_LOCK, MODE_UNLOCK,                                         /* ld; st: of a word of shared memory */
+    MODE_MINUS_PRODUCT, MODE_MINUS_ADDEND, MODE_MINUS_BOTH,         /* mul, fma of floats: what is negated */
+    MODE_TURNS,                                                     /* sin, cos: a is in turns, not in radians */
 };
 
 enum atom { ATOM_NONE, ATOM_ADD, ATOM_MIN, ATOM_MAX, ATOM_AND, ATOM_OR, ATOM_XOR, ATOM_EXCH, ATOM_CAS, ATOM_INC, ATOM_DEC };
@@ -139,13 +143,15 @@ struct symbol;
 struct operand {
     uint8_t kind;
     bool negated, has_reg;
+    bool is_pair; /* ADDRESS: `reg` and the register behind it are its lower and upper 32 bits */
     uint32_t reg;
     uint64_t imm;
     const struct symbol *symbol;
 };
 
 struct call {
-    const struct function *callee;              /* NULL: through the address in src[0] */
+    const struct function *callee; /* NULL: through the address in src[0] */
+    uint32_t behind; /* of native code: byte of its section where it comes back to, which the callee's ret names too */
     const struct function *prototype;           /* shape of an indirect call, or the callee */
     const struct symbol **returns, **arguments; /* .param variables of the caller, in order */
     unsigned return_count, argument_count;
@@ -196,6 +202,12 @@ static inline bool inst_is_of_warps(const struct inst *inst) {
 }
 /* It waits for the lanes of its warp that it names. */
 static inline bool inst_meets(const struct inst *inst) { return inst_is_of_warps(inst) && inst->flags & FLAG_SYNC; }
+/* Registers of the function that an operand reads, from `reg` on. */
+static inline unsigned operand_registers(const struct operand *operand) {
+    if (operand->kind == OPERAND_ADDRESS && operand->has_reg)
+        return operand->is_pair ? 2 : 1;
+    return operand->kind == OPERAND_REG;
+}
 /* Its lanes may go elsewhere than on, or end. */
 static inline bool inst_is_control(const struct inst *inst) {
     return (inst->op >= OP_BRA && inst->op <= OP_TRAP) || inst->flags & FLAG_POP;

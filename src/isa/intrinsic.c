@@ -16,13 +16,23 @@ static const struct intrinsic_form forms[] = {
     {"free", INTRINSIC_FREE, {POINTER}, 0},
 };
 
+const struct intrinsic_form *intrinsic_form_at(unsigned number) {
+    return number < sizeof forms / sizeof forms[0] ? &forms[number] : NULL;
+}
+
+const struct intrinsic_form *intrinsic_form_named(const char *name) {
+    for (unsigned i = 0; i < sizeof forms / sizeof forms[0]; i++)
+        if (strcmp(name, forms[i].name) == 0)
+            return &forms[i];
+    return NULL;
+}
+
+unsigned intrinsic_form_number(const struct intrinsic_form *form) { return (unsigned)(form - forms); }
+
 const struct intrinsic_form *intrinsic_form_of(const struct inst *inst) {
     if (inst->op != OP_CALL || !inst->call || !inst->call->callee || inst->call->callee->is_defined)
         return NULL;
-    for (unsigned i = 0; i < sizeof forms / sizeof forms[0]; i++)
-        if (strcmp(inst->call->callee->name, forms[i].name) == 0)
-            return &forms[i];
-    return NULL;
+    return intrinsic_form_named(inst->call->callee->name);
 }
 
 enum intrinsic intrinsic_of(const struct inst *inst) {

@@ -25,6 +25,10 @@ struct intrinsic_form {
     uint8_t returned;
 };
 
+/* All from 0 on; NULL: there are not so many, there is none of that name. */
+const struct intrinsic_form *intrinsic_form_at(unsigned number);
+const struct intrinsic_form *intrinsic_form_named(const char *name);
+unsigned intrinsic_form_number(const struct intrinsic_form *form);
 /* Of the function that the instruction calls; NULL: it calls none of these. */
 const struct intrinsic_form *intrinsic_form_of(const struct inst *inst);
 enum intrinsic intrinsic_of(const struct inst *inst);

@@ -19,7 +19,7 @@ static const char *const compare_words[] = {
     [CMP_NONE] = NULL, [CMP_EQ] = "eq",   [CMP_NE] = "ne",   [CMP_LT] = "lt",   [CMP_LE] = "le",
     [CMP_GT] = "gt",   [CMP_GE] = "ge",   [CMP_LO] = "lo",   [CMP_LS] = "ls",   [CMP_HI] = "hi",
     [CMP_HS] = "hs",   [CMP_EQU] = "equ", [CMP_NEU] = "neu", [CMP_LTU] = "ltu", [CMP_LEU] = "leu",
-    [CMP_GTU] = "gtu", [CMP_GEU] = "geu", [CMP_NUM] = "num", [CMP_NAN] = "nan"};
+    [CMP_GTU] = "gtu", [CMP_GEU] = "geu", [CMP_NUM] = "num", [CMP_NAN] = "nan", [CMP_FAR] = "far"};
 static const char *const bool_words[] = {[BOOL_NONE] = NULL, [BOOL_AND] = "and", [BOOL_OR] = "or", [BOOL_XOR] = "xor"};
 static const char *const mode_words[] = {[MODE_NONE] = NULL,
                                          [MODE_LO] = "lo",
@@ -68,8 +68,13 @@ static const char *const mode_words[] = {[MODE_NONE] = NULL,
                                          [MODE_OR] = "or",
                                          [MODE_XOR] = "xor",
                                          [MODE_UNANIMOUS] = "u",
+                                         [MODE_INVERTED] = "inverted",
                                          [MODE_LOCK] = "lock",
-                                         [MODE_UNLOCK] = "unlock"};
+                                         [MODE_UNLOCK] = "unlock",
+                                         [MODE_MINUS_PRODUCT] = "minus_product",
+                                         [MODE_MINUS_ADDEND] = "minus_addend",
+                                         [MODE_MINUS_BOTH] = "minus_both",
+                                         [MODE_TURNS] = "turns"};
 static const char *const atom_words[] = {
     [ATOM_NONE] = NULL, [ATOM_ADD] = "add", [ATOM_MIN] = "min", [ATOM_MAX] = "max",
     [ATOM_AND] = "and", [ATOM_OR] = "or",   [ATOM_XOR] = "xor", [ATOM_EXCH] = "exch",
@@ -154,6 +159,8 @@ static void put_operand(struct text_line *line, const struct function *function,
         text_put(line, "%s", is_address ? "[" : "");
         if (operand->has_reg)
             put_register(line, function, operand->reg);
+        if (operand->is_pair)
+            text_put(line, ":"), put_register(line, function, operand->reg + 1);
         if (operand->symbol)
             text_put(line, "%s", operand->symbol->name);
         if (offset != 0 || (!operand->has_reg && !operand->symbol))
@@ -244,7 +251,7 @@ const char *inst_text(const struct module *module, const struct inst *inst, char
         put_call(&line, function, inst);
     else
         put_operands(&line, function, inst);
-    if (inst_jumps(inst) || inst->op >= OP_SSY)
+    if (inst_jumps(inst) || (inst->op >= OP_SSY && inst->op <= OP_BSSY))
         text_put(&line, " %u", inst->target);
     for (uint32_t i = 0; i < inst->target_count; i++)
         text_put(&line, "%s%u", i == 0 ? ", {" : ", ", inst->targets[i]);

@@ -55,6 +55,7 @@ struct mention {
     bool write;
 };
 static bool next_mention(const struct strip *strip, const struct inst *inst, unsigned *at, struct mention *out) {
+    const unsigned sources = inst->src_count, halves = sources && inst->src[0].is_pair; /* an upper one */
     for (;;) {
         unsigned n = (*at)++;
         const struct operand *operand = NULL;
@@ -63,16 +64,18 @@ static bool next_mention(const struct strip *strip, const struct inst *inst, uns
         if (n == 0) {
             if (inst->guard < 0)
                 continue;
-        } else if (n <= inst->src_count) {
+        } else if (n <= sources) {
             operand = &inst->src[n - 1];
-        } else if (n <= (unsigned)inst->src_count + inst->dst_count) {
-            operand = &inst->dst[n - 1 - inst->src_count];
+        } else if (n <= sources + halves) {
+            reg = inst->src[0].reg + 1;
+        } else if (n <= sources + halves + inst->dst_count) {
+            operand = &inst->dst[n - 1 - sources - halves];
             out->write = operand->kind == OPERAND_REG;
         } else {
             return false;
         }
         if (operand) {
-            if (operand->kind != OPERAND_REG && !(operand->kind == OPERAND_ADDRESS && operand->has_reg))
+            if (!operand_registers(operand))
                 continue;
             reg = operand->reg;
         }

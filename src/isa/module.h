@@ -54,6 +54,7 @@ struct function {
     bool is_entry, is_defined, is_noreturn;
     enum linkage linkage;
     uint32_t first_pc, end_pc; /* its instructions in module->code, [first, end) */
+    uint64_t address;          /* of native code, part of a kernel: the byte of the section, by which it is called */
     const struct symbol **params, **returns;
     unsigned param_count, return_count;
     unsigned hidden_count; /* kernels: parameters behind these that no launch names, zero unless somebody fills them */
@@ -66,12 +67,14 @@ struct function {
     uint32_t local_bytes; /* frame: .local variables, and for calls the .param variables */
     uint32_t local_align;
     uint32_t shared_bytes; /* static shared memory its code, and all it can call, uses: [0, shared_bytes) */
+    uint32_t shared_base; /* kernels: where it begins in the window: native code has the system's before it */
     uint32_t required_ntid[3], max_ntid[3]; /* 0: not given */
     uint32_t min_nctapersm, max_nreg;
+    uint32_t given_registers; /* native code: what the file says that a thread has; 0: nobody has said */
     uint32_t text_line;
     const struct symbol *symbol; /* its address as a value */
     /* filled by isa/analysis */
-    uint32_t live_registers; /* estimate of physical 32-bit registers */
+    uint32_t live_registers; /* physical 32-bit registers: given_registers, else an estimate */
     const struct cfg *cfg;
 };
 

@@ -14,9 +14,9 @@ uint32_t uniform_words(const struct inst *code, uint32_t count) {
             last = (uint32_t)inst->guard;
         for (unsigned i = 0; i < inst->dst_count + inst->src_count; i++) {
             const struct operand *operand = i < inst->dst_count ? &inst->dst[i] : &inst->src[i - inst->dst_count];
-            if ((operand->kind == OPERAND_REG || (operand->kind == OPERAND_ADDRESS && operand->has_reg)) &&
-                operand->reg > last)
-                last = operand->reg;
+            const unsigned registers = operand_registers(operand);
+            if (registers && operand->reg + registers - 1 > last)
+                last = operand->reg + registers - 1;
         }
     }
     return last / WORD_BITS + 1;
@@ -33,7 +33,8 @@ static bool is_same(const uint64_t *bits, const struct operand *operand) {
     switch (operand->kind) {
     case OPERAND_REG: return has(bits, operand->reg);
     case OPERAND_SPECIAL: return is_special_of_block(operand->reg);
-    case OPERAND_ADDRESS: return !operand->has_reg || has(bits, operand->reg);
+    case OPERAND_ADDRESS:
+        return !operand->has_reg || (has(bits, operand->reg) && (!operand->is_pair || has(bits, operand->reg + 1)));
     default: return true;
     }
 }

@@ -60,6 +60,8 @@ enum {
     INFO_SHARED_PARAM_BYTES = 0x18, /* Tesla */
     INFO_PARAM_BYTES = 0x19,
     INFO_MAX_STACK_BYTES = 0x23,
+    INFO_MEETINGS = 0x28, /* operations of a warp that have a mask, and */
+    INFO_MEETING_MASKS = 0x29,
     INFO_REGISTERS = 0x2f,
     INFO_INDIRECT_TARGETS = 0x34,
     INFO_BARRIERS = 0x4c,

@@ -80,6 +80,30 @@ static void read_ways(struct cubin_reader *r, const struct elf_section *section,
     kernel->ways = ways.items, kernel->way_count = ways.count;
 }
 
+/* Where operations of a warp are, and in another record, in the same order, the registers that hold their masks. */
+static void read_meetings(struct cubin_reader *r, const struct elf_section *section, const struct info_record *record,
+                          struct native_kernel *kernel) {
+    enum { ID_REGISTER = 5 }; /* in the upper byte: a register R */
+    const unsigned count = record->byte_count / 4;
+    if (!kernel->meetings) {
+        kernel->meetings = ARENA_ARRAY(&r->program->arena, struct native_meeting, count + 1u);
+        kernel->meeting_count = count;
+        for (unsigned i = 0; i < count; i++)
+            kernel->meetings[i].reg = NATIVE_NO_REGISTER;
+    }
+    if (count != kernel->meeting_count) {
+        cubin_refuse(r, section, record->at, "%u operations of a warp, but %u masks", count, kernel->meeting_count);
+        return;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        const uint32_t word = (uint32_t)cubin_get(record->bytes + 4 * (size_t)i, 4);
+        if (record->attribute == INFO_MEETINGS)
+            kernel->meetings[i].address = word;
+        else if (word >> 24 == ID_REGISTER)
+            kernel->meetings[i].reg = (uint8_t)word;
+    }
+}
+
 static void read_threads(const struct info_record *record, uint32_t threads[3]) {
     for (unsigned i = 0; i < 3; i++)
         threads[i] = (uint32_t)cubin_get(record->bytes + 4 * i, 4);
@@ -94,6 +118,8 @@ static bool has_size(const struct info_record *record) {
     case INFO_PARAM_BANK: return record->format == INFO_SIZED && record->byte_count == 8;
     case INFO_PARAM_BYTES:
     case INFO_SHARED_PARAM_BYTES: return record->byte_count == 2;
+    case INFO_MEETINGS:
+    case INFO_MEETING_MASKS: return record->format == INFO_SIZED && record->byte_count % 4 == 0;
     case INFO_INDIRECT_TARGETS: return record->format == INFO_SIZED;
     default: return true;
     }
@@ -132,6 +158,8 @@ void cubin_read_info(struct cubin_reader *r, const struct elf_section *section, 
                 cubin_refuse(r, section, record.at, "unsupported: parameters at c[0x0][0x%x]; they are at 0x%x",
                              (unsigned)cubin_get(record.bytes + 4, 2), (unsigned)cubin_param_base(r->program));
             break;
+        case INFO_MEETINGS:
+        case INFO_MEETING_MASKS: read_meetings(r, section, &record, kernel); break;
         case INFO_BARRIERS: kernel->barrier_count = record.bytes[0]; break;
         default: break;
         }

@@ -341,7 +341,7 @@ static enum status read_program(struct cubin_reader *r, const uint8_t *bytes, si
         return status;
     read_kernels(r);
     if (program->isa == NATIVE_TURING)
-        cubin_read_labels(r);
+        cubin_read_labels(r), cubin_read_constants(r);
     read_variables(r);
     r->relocated = ARENA_ARRAY(&program->arena, uint8_t, r->file.section_count);
     r->linked = ARENA_ARRAY(&program->arena, bool *, r->file.section_count);

@@ -44,6 +44,7 @@ void cubin_read_links(struct cubin_reader *reader, const struct elf_section *sec
 /* Code of sm_75 to sm_90, and the functions in it. */
 void cubin_read_words(struct cubin_reader *reader, const struct elf_section *section, struct native_kernel *kernel);
 void cubin_read_labels(struct cubin_reader *reader);
+void cubin_read_constants(struct cubin_reader *reader);
 /* A relocation in that code; false: it is unknown, or does not fit. */
 bool cubin_link_word(struct cubin_reader *reader, const struct elf_section *section, struct native_kernel *kernel,
                      const struct elf_relocation *item);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "sass/turing.h"
 
 /* All words are known, or the file is refused with those that are not. */
@@ -76,6 +77,41 @@ void cubin_read_labels(struct cubin_reader *r) {
         if (r->program->kernels[i].label_count)
             qsort(r->program->kernels[i].labels, r->program->kernels[i].label_count, sizeof(struct native_label),
                   by_address);
+}
+
+/* ---- constants ---- */
+
+static int by_offset(const void *a, const void *b) {
+    const struct native_constant *first = a, *second = b;
+    return first->offset < second->offset ? -1 : first->offset > second->offset;
+}
+
+/* Variables in the bank that all kernels share. */
+void cubin_read_constants(struct cubin_reader *r) {
+    struct native_program *program = r->program;
+    program->constants = ARENA_ARRAY(&program->arena, struct native_constant, r->file.symbol_count + 1u);
+    for (unsigned i = 0; i < r->file.symbol_count; i++) {
+        const struct elf_symbol *symbol = &r->file.symbols[i];
+        if (symbol->type != ELF_SYMBOL_OBJECT || symbol->section == 0 || symbol->section >= r->file.section_count)
+            continue;
+        const struct elf_section *section = &r->file.sections[symbol->section];
+        uint32_t number;
+        const char *kernel;
+        if (!cubin_bank(section->name, &number, &kernel) || kernel || number != TURING_BANK_VARIABLES)
+            continue;
+        if (!symbol->byte_count || !range_within(symbol->value, symbol->byte_count, section->byte_count) ||
+            !*symbol->name) {
+            cubin_refuse(r, section, symbol->value, "constant '%.80s' of %llu bytes does not lie in it", symbol->name,
+                         (unsigned long long)symbol->byte_count);
+            return;
+        }
+        program->constants[program->constant_count++] =
+            (struct native_constant){.name = arena_strdup(&program->arena, symbol->name),
+                                     .offset = (uint32_t)symbol->value,
+                                     .bytes = (uint32_t)symbol->byte_count};
+    }
+    if (program->constant_count)
+        qsort(program->constants, program->constant_count, sizeof *program->constants, by_offset);
 }
 
 /* ---- relocations ---- */

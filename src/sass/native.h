@@ -145,10 +145,23 @@ struct native_variable {
     unsigned link_count;
 };
 
+/* A variable in the bank of constants that all kernels of sm_75 to sm_90 share. */
+struct native_constant {
+    const char *name;
+    uint32_t offset, bytes;
+};
+
 /* A function in a kernel's code, from byte `address` on. */
 struct native_label {
     const char *name;
     uint32_t address;
+};
+
+/* An operation among the lanes of a warp to which the program gives a mask, at byte `address`; the register that holds it. */
+enum { NATIVE_NO_REGISTER = 255 }; /* none does */
+struct native_meeting {
+    uint32_t address;
+    uint8_t reg;
 };
 
 struct turing_word;
@@ -162,6 +175,8 @@ struct native_kernel {
     struct native_label *labels; /* of NATIVE_TURING, by address */
     unsigned label_count;
     uint32_t barrier_count; /* of NATIVE_TURING */
+    struct native_meeting *meetings;
+    unsigned meeting_count;
     uint32_t param_bytes;
     struct native_param *params; /* none: nobody has said, and every word is one */
     unsigned param_count;
@@ -189,6 +204,8 @@ struct native_program {
     unsigned sm; /* 20, 21; 10 to 13; 75, 80, 86, 89, 90 */
     struct native_variable *variables;
     unsigned variable_count;
+    struct native_constant *constants; /* of NATIVE_TURING, by offset */
+    unsigned constant_count;
     struct native_kernel *kernels;
     unsigned kernel_count;
 };

@@ -8,7 +8,7 @@
 
 #include "base/bits.h"
 #include "sass/parse.h"
-#include "sass/turing.h"
+#include "sass/translate_turing.h"
 
 enum { TEXT_BYTES_MAX = 64 << 20 };
 
@@ -96,17 +96,33 @@ static void give_links(struct translation *t, struct symbol *symbol, const struc
                                                                           .addend = links[i].addend};
 }
 
+/* Places of a bank that hold the addresses of functions that the system provides. */
+static void give_externals(const struct native_kernel *kernel, const struct native_bank *bank, uint8_t *bytes) {
+    for (unsigned i = 0; i < kernel->link_count; i++) {
+        const struct native_link *link = &kernel->links[i];
+        const uint64_t address = link->variable == NATIVE_NO_VARIABLE ? translate_external(link->symbol) : 0;
+        if (address && link->bank == bank->number && range_within(link->offset, link->bytes, bank->byte_count))
+            memcpy(bytes + link->offset, &address, link->bytes < sizeof address ? link->bytes : sizeof address);
+    }
+}
+
 /* Banks of the listing are variables, for loads that index them. */
 void translate_give_banks(struct translation *t) {
     struct arena *arena = &t->module->arena;
     t->banks = ARENA_ARRAY(arena, const struct symbol *, t->kernel->bank_count);
     for (unsigned i = 0; i < t->kernel->bank_count; i++) {
         const struct native_bank *bank = &t->kernel->banks[i];
+        if (t->constants && bank->number == TURING_BANK_VARIABLES) {
+            t->banks[i] = t->constants;
+            continue;
+        }
         struct symbol *symbol = ARENA_NEW(arena, struct symbol);
         symbol->name = arena_printf(arena, "%s.c[0x%x]", t->kernel->name, (unsigned)bank->number);
         symbol->space = SPACE_CONST, symbol->type = TYPE_B8, symbol->vector = 1, symbol->align = 256;
         symbol->bytes = symbol->init_bytes = bank->byte_count;
-        symbol->init = arena_copy(arena, bank->bytes, bank->byte_count);
+        uint8_t *bytes = arena_copy(arena, bank->bytes, bank->byte_count);
+        give_externals(t->kernel, bank, bytes);
+        symbol->init = bytes;
         symbol->text_line = t->kernel->line;
         place(t->module, symbol);
         t->banks[i] = symbol;
@@ -139,7 +155,7 @@ static void put_program(struct translation *t, struct arena *scratch) {
     struct arena *arena = &module->arena;
     unsigned functions = 0, banks = 0;
     for (unsigned i = 0; i < program->kernel_count; i++) {
-        functions += program->kernels[i].code_count; /* at most so many */
+        functions += program->kernels[i].code_count + 2 * program->kernels[i].link_count; /* at most so many */
         banks += program->kernels[i].bank_count;
     }
     module->name = arena_strdup(arena, program->name);
@@ -147,7 +163,8 @@ static void put_program(struct translation *t, struct arena *scratch) {
     module->sm = program->sm;
     module->address_bytes = program->isa == NATIVE_TURING ? 8 : 4;
     module->functions = ARENA_ARRAY(arena, struct function *, functions);
-    module->variables = ARENA_ARRAY(arena, const struct symbol *, (size_t)banks + program->variable_count);
+    module->variables = ARENA_ARRAY(arena, const struct symbol *,
+                                    (size_t)banks + program->variable_count + 2u * program->constant_count + 1);
     module->files = ARENA_ARRAY(arena, const char *, 1);
     module->files[0] = "";
     module->file_count = 1;
@@ -157,6 +174,8 @@ static void put_program(struct translation *t, struct arena *scratch) {
     for (unsigned i = 1; i < module->mnemonic_count; i++)
         module->mnemonics[i] = is_turing ? turing_row(i - 1)->mnemonic : native_form(program->isa, i - 1)->mnemonic;
     give_variables(t);
+    if (is_turing)
+        turing_give_constants(t);
     for (unsigned i = 0; i < program->kernel_count; i++) {
         t->kernel = &program->kernels[i];
         if (program->isa == NATIVE_TURING)

@@ -24,14 +24,16 @@ struct file_range {
     enum type type;
 };
 struct register_file {
-    struct file_range ranges[7]; /* by first */
+    struct file_range ranges[8]; /* by first */
     unsigned range_count;
-    uint32_t scratch, wide, test;            /* where those of parts begin */
-    uint32_t predicate, uniform, upredicate; /* sm_75 to sm_90: where those begin */
+    uint32_t scratch, wide, test;                 /* where those of parts begin */
+    uint32_t predicate, uniform, upredicate, rpc; /* sm_75 to sm_90: where those begin */
+    uint32_t counted, agreed;                     /* the same: what the last barrier that reduced has left */
     uint32_t count;
 };
 
 struct turing_inst;
+struct turing_meets;
 
 struct translation {
     const struct native_program *program;
@@ -46,9 +48,12 @@ struct translation {
         const char **items;
         unsigned count, capacity;
     } texts;
-    struct symbol **variables;   /* of the program */
+    struct symbol **variables; /* of the program */
+    const struct symbol
+        *constants; /* sm_75 to sm_90: bank 3, all of it, which is no variable itself; NULL: there is none */
     const struct symbol **banks; /* of the kernel, those that are indexed */
     const struct register_file *file;
+    const struct turing_meets *meets; /* sm_75 to sm_90 */
     /* of the instruction under way */
     const struct native_inst *inst;   /* NULL: */
     const struct turing_inst *turing; /* sm_75 to sm_90 */
@@ -131,6 +136,8 @@ enum atom translate_atom(enum native_modifier word);
 bool translate_bank(const struct native_kernel *kernel, unsigned bank, int64_t offset, unsigned bytes, uint64_t *out);
 /* A place of a bank that holds a variable's address, or half of one; false: it holds none. */
 bool translate_find_link(struct translation *t, unsigned bank, int64_t offset, unsigned bytes, struct operand *out);
+/* The address of a function of that name that the system provides (translate_turing_external.c); 0: it provides none. */
+uint32_t translate_external(const char *name);
 /* The number of the instruction is a variable's address; false: it is a number. */
 bool translate_find_code_link(const struct translation *t, struct operand *out);
 

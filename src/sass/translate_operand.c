@@ -93,14 +93,15 @@ bool translate_find_link(struct translation *t, unsigned bank, int64_t offset, u
         const int64_t within = offset - (int64_t)link->offset;
         if (link->bank != bank || within <= -(int64_t)bytes || within >= (int64_t)link->bytes)
             continue;
-        if (link->variable == NATIVE_NO_VARIABLE)
+        const uint32_t external = link->variable == NATIVE_NO_VARIABLE ? translate_external(link->symbol) : 0;
+        if (link->variable == NATIVE_NO_VARIABLE && !external)
             translate_refuse(t, "the address of '%s'", link->symbol ? link->symbol : "");
         else if ((within != 0 && within != 4) || within + bytes > link->bytes || bytes < 4)
             translate_refuse(t, "a part of the address at c[0x%x][0x%x]", bank, (unsigned)offset);
-        *out = translate_number((uint64_t)link->addend);
+        *out = translate_number(!external ? (uint64_t)link->addend : within ? 0 : external);
         if (link->variable != NATIVE_NO_VARIABLE)
             out->symbol = t->variables[link->variable];
-        out->reg = within == 4 ? 32 : 0;
+        out->reg = !external && within == 4 ? 32 : 0;
         return true;
     }
     return false;
@@ -112,10 +113,12 @@ bool translate_find_code_link(const struct translation *t, struct operand *out) 
         const struct native_link *link = &t->kernel->links[i];
         if (link->offset != translate_address(t))
             continue;
-        *out = translate_number((uint64_t)link->addend);
+        const uint32_t external = link->variable == NATIVE_NO_VARIABLE ? translate_external(link->symbol) : 0;
+        const bool is_high = link->bank == NATIVE_CODE_HIGH;
+        *out = translate_number(!external ? (uint64_t)link->addend : is_high ? 0 : external);
         if (link->variable != NATIVE_NO_VARIABLE)
             out->symbol = t->variables[link->variable];
-        out->reg = link->bank == NATIVE_CODE_HIGH ? 32 : 0;
+        out->reg = !external && is_high ? 32 : 0;
         return true;
     }
     return false;

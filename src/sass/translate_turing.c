@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { SCRATCHES = 16, WIDES = 12, TESTS = 8, PREDICATES = 7, UNIFORMS = 63 };
+enum { SCRATCHES = 16, WIDES = 12, TESTS = 8, PREDICATES = 7, UNIFORMS = 63, ABI_REGISTERS = 22 };
 
 struct turing_kernel {
     struct translation *t;
@@ -20,7 +20,7 @@ struct turing_kernel {
 /* R registers up to the highest that a word names, and three behind it, for vectors. */
 static const struct register_file *make_file(const struct turing_kernel *k, struct arena *scratch) {
     uint32_t registers = 1;
-    bool is_uniform = false;
+    bool is_uniform = false, has_rpc = false;
     for (uint32_t i = 0; i < k->t->kernel->code_count; i++)
         for (unsigned n = 0; n < TURING_OPERANDS_MAX; n++) {
             const struct turing_operand *operand = &k->code[i].operands[n];
@@ -28,21 +28,28 @@ static const struct register_file *make_file(const struct turing_kernel *k, stru
                 operand->kind == TURING_REGISTER || operand->kind == TURING_MEMORY || operand->kind == TURING_CONSTANT;
             if (has_register && operand->reg != TURING_RZ && operand->reg >= registers)
                 registers = operand->reg + 1u;
+            has_rpc |= turing_row(k->code[i].row)->meaning == TURING_MEANS_RPCMOV;
             is_uniform |= operand->kind == TURING_UNIFORM || operand->kind == TURING_UPREDICATE || operand->uniform;
         }
+    if (k->t->kernel->link_count && registers < ABI_REGISTERS)
+        registers = ABI_REGISTERS;
     registers = registers + 3 < TURING_RZ ? registers + 3 : TURING_RZ;
     struct register_file *file = ARENA_NEW(scratch, struct register_file);
     file->predicate = registers;
     file->uniform = file->predicate + PREDICATES;
     file->upredicate = file->uniform + (is_uniform ? UNIFORMS : 0);
-    file->scratch = file->upredicate + (is_uniform ? PREDICATES : 0);
-    file->wide = file->scratch + SCRATCHES;
+    file->rpc = file->upredicate + (is_uniform ? PREDICATES : 0);
+    file->scratch = file->rpc + (has_rpc ? 2 : 0);
+    file->counted = file->scratch + SCRATCHES;
+    file->wide = file->counted + 1;
     file->test = file->wide + WIDES;
-    file->count = file->test + TESTS;
+    file->agreed = file->test + TESTS;
+    file->count = file->agreed + 1;
     const struct file_range ranges[] = {{"R", 0, TYPE_B32},
                                         {"P", file->predicate, TYPE_PRED},
                                         {"UR", file->uniform, TYPE_B32},
                                         {"UP", file->upredicate, TYPE_PRED},
+                                        {"Rpc", file->rpc, TYPE_B32},
                                         {"scratch", file->scratch, TYPE_B32},
                                         {"wide", file->wide, TYPE_B64},
                                         {"test", file->test, TYPE_PRED}};
@@ -117,8 +124,8 @@ static void put_inst(struct translation *t, const struct turing_inst *inst) {
     }
     if (!is_guarded && inst->guard_inverted) /* it never holds */
         translate_put(t, &(struct operation){.op = OP_NOP}, NULL, 0, NULL, 0);
-    else if (!turing_integer(t) && !turing_float(t) && !turing_convert(t) && !turing_memory(t) && !turing_atomic(t) &&
-             !turing_warp(t) && !turing_control_flow(t))
+    else if (!turing_integer(t) && !turing_float(t) && !turing_half(t) && !turing_convert(t) && !turing_memory(t) &&
+             !turing_atomic(t) && !turing_warp(t) && !turing_control_flow(t))
         translate_refuse(t, "it is not executed yet");
     if (t->failed && t->code.count == t->first) /* so that every instruction has a place, and more are looked at */
         translate_put(t, &(struct operation){.op = OP_NOP}, NULL, 0, NULL, 0);
@@ -127,26 +134,52 @@ static void put_inst(struct translation *t, const struct turing_inst *inst) {
     translate_put_text(t);
 }
 
+/* to NO_PC: through a register. */
 static void set_call(const struct turing_kernel *k, struct inst *inst, uint32_t to, struct function **functions) {
     struct call *call = ARENA_NEW(&k->t->module->arena, struct call);
-    call->callee = call->prototype = functions[function_at(k, to)];
+    if (to != NO_PC)
+        call->callee = call->prototype = functions[function_at(k, to)];
+    call->behind = k->t->turing->address + TURING_INST_BYTES;
     inst->call = call;
+}
+
+/* An instruction of the function that the one under way is in; else it is refused. */
+static bool is_inside(const struct turing_kernel *k, uint32_t word, uint32_t to) {
+    if (to >= k->t->kernel->code_count)
+        translate_refuse(k->t, "it leads out of the section");
+    else if (function_at(k, to) != function_at(k, word))
+        translate_refuse(k->t, "it leads into another function");
+    return !k->t->failed;
+}
+
+static void set_ways(const struct turing_kernel *k, uint32_t word, struct inst *inst) {
+    const struct native_kernel *kernel = k->t->kernel;
+    uint32_t *targets = ARENA_ARRAY(&k->t->module->arena, uint32_t, kernel->way_count);
+    inst->targets = targets;
+    for (unsigned i = 0; i < kernel->way_count; i++) {
+        const uint32_t to = kernel->ways[i].to;
+        if (kernel->ways[i].from == k->code[word].address &&
+            is_inside(k, word, to % TURING_INST_BYTES ? NO_PC : to / TURING_INST_BYTES))
+            targets[inst->target_count++] = k->pcs[to / TURING_INST_BYTES];
+    }
 }
 
 static void set_target(const struct turing_kernel *k, uint32_t word, struct function **functions) {
     struct translation *t = k->t;
     struct inst *inst = &t->code.items[k->pcs[word + 1] - 1];
-    if (inst->op != OP_CALL && !inst_jumps(inst))
-        return;
     const uint32_t to = target_of(&k->code[word]);
     t->turing = &k->code[word];
-    if (to == NO_PC || to >= t->kernel->code_count)
-        translate_refuse(t, "it leads out of the section");
-    else if (inst->op == OP_CALL)
+    if (inst->op == OP_RET && !function_at(k, word))
+        translate_refuse(t, "it returns from no function");
+    else if (inst->op == OP_BRX)
+        set_ways(k, word, inst);
+    else if (inst->op == OP_CALL && inst->src_count)
+        set_call(k, inst, NO_PC, functions);
+    else if (inst->op == OP_CALL && to < t->kernel->code_count)
         set_call(k, inst, to, functions);
-    else if (function_at(k, to) != function_at(k, word))
-        translate_refuse(t, "it leads into another function");
-    else
+    else if (inst->op == OP_CALL)
+        translate_refuse(t, "it leads out of the section");
+    else if ((inst_jumps(inst) || inst->op == OP_BSSY) && is_inside(k, word, to))
         inst->target = k->pcs[to];
 }
 
@@ -158,6 +191,7 @@ static void put_functions(struct turing_kernel *k, struct function **functions, 
         if (f < k->start_count && k->starts[f] == i) {
             functions[f] = translate_add_function(t, (*function_count)++, function_name(k, i), f ? functions[0] : NULL);
             functions[f]->first_pc = t->code.count;
+            functions[f]->address = k->code[i].address;
             if (f)
                 functions[f - 1]->end_pc = t->code.count;
             f++;
@@ -181,13 +215,18 @@ void translate_turing(struct translation *t, unsigned *function_count, struct ar
     t->turing = k.code;
     t->file = make_file(&k, scratch);
     find_starts(&k);
+    turing_find_meets(t, k.code, scratch);
     struct function **functions = ARENA_ARRAY(scratch, struct function *, k.start_count);
     translate_give_banks(t);
     put_functions(&k, functions, function_count);
     translate_give_params(t, functions[0]);
     functions[0]->local_bytes = kernel->local_bytes;
+    functions[0]->shared_base = t->program->sm < 90 ? 0 : TURING_SYSTEM_SHARED_90;
     memcpy(functions[0]->max_ntid, kernel->max_threads, sizeof kernel->max_threads);
     memcpy(functions[0]->required_ntid, kernel->required_threads, sizeof kernel->required_threads);
-    for (unsigned i = 0; i < k.start_count; i++)
+    for (unsigned i = 0; i < k.start_count; i++) {
         functions[i]->shared_bytes = kernel->shared_bytes;
+        functions[i]->given_registers = kernel->register_count;
+    }
+    turing_add_externals(t, function_count, functions[0]);
 }

@@ -2,7 +2,228 @@
 /* What conversions and counts of bits of sm_75 to sm_90 are in the internal form. */
 #include "sass/translate_turing.h"
 
+/* By the bits of fields: floats, integers, what is packed. */
+static const uint8_t floats[] = {TYPE_NONE, TYPE_F16, TYPE_F32, TYPE_F64, TYPE_BF16, TYPE_NONE, TYPE_TF32, TYPE_NONE};
+static const uint8_t integers[] = {TYPE_U8, TYPE_S8, TYPE_U16, TYPE_S16, TYPE_U32, TYPE_S32, TYPE_U64, TYPE_S64};
+
+static enum type float_of(const struct translation *t, enum turing_words words) {
+    return floats[turing_word_of(t, words)];
+}
+
+static enum rounding integral_rounding(const struct translation *t) {
+    static const uint8_t roundings[] = {ROUND_RNI, ROUND_RMI, ROUND_RPI, ROUND_RZI};
+    return roundings[turing_word_of(t, TURING_WORDS_INTEGRAL)];
+}
+
+/* ---- sources ---- */
+
+/* A float of the type; of 16 bits the half that the operand selects, alone. */
+static struct operand float_source(struct translation *t, enum type type) {
+    const struct turing_operand *operand = turing_operand(t, 1);
+    if (type_bytes(type) > 2) {
+        if (operand->select)
+            translate_refuse(t, "a part of a float");
+        return turing_number(t, 1, type);
+    }
+    if (operand->negated || operand->absolute || operand->select > 1)
+        translate_refuse(t, "a sign of a half");
+    struct operand out = turing_plain(t, 1, TYPE_B32);
+    if (out.kind == OPERAND_IMM && !out.symbol)
+        return translate_number((operand->select ? out.imm >> 16 : out.imm) & 0xffff);
+    const struct operand half = translate_scratch(t);
+    if (operand->select)
+        translate_2(t, (struct operation){.op = OP_SHR, .type = TYPE_U32}, half, out, translate_number(16));
+    else
+        translate_2(t, (struct operation){.op = OP_AND, .type = TYPE_B32}, half, out, translate_number(0xffff));
+    return half;
+}
+
+/* An integer of the type; a byte or a half of a register where the operand selects one. */
+static struct operand integer_source(struct translation *t, enum type type) {
+    const unsigned select = turing_operand(t, 1)->select, bits = 8 * type_bytes(type);
+    const struct operand whole = turing_plain(t, 1, bits == 64 ? type : TYPE_B32);
+    if (!select)
+        return whole;
+    if (bits * (select + 1) > 32)
+        translate_refuse(t, "a part that lies outside of the register");
+    const struct operand part = translate_scratch(t);
+    translate_2(t, (struct operation){.op = OP_SHR, .type = TYPE_U32}, part, whole, translate_number(bits * select));
+    return part;
+}
+
+/* ---- conversions ---- */
+
+static void convert(struct translation *t, struct operation operation, struct operand a) {
+    const struct operand d = turing_begin(t, operation.type);
+    operation.op = OP_CVT;
+    translate_1(t, operation, d, a);
+    turing_end(t, d);
+}
+
+static void integer_to_float(struct translation *t, enum type to, enum type from) {
+    convert(t, (struct operation){.type = to, .stype = from, .rounding = turing_rounding(t)}, integer_source(t, from));
+}
+
+static void i2f(struct translation *t) {
+    if (t->turing->row == TURING_I2FP) {
+        const unsigned bits = turing_word_of(t, TURING_WORDS_BITS), sign = turing_word_of(t, TURING_WORDS_SIGN);
+        const enum type to = float_of(t, TURING_WORDS_I2FP_TYPE);
+        if (to == TYPE_NONE)
+            translate_refuse(t, "FP8");
+        else
+            integer_to_float(t, to, integers[2 * bits + sign]);
+        return;
+    }
+    integer_to_float(t, float_of(t, TURING_WORDS_FLOAT), integers[turing_word_of(t, TURING_WORDS_INTEGER)]);
+}
+
+/* NaN is 0 with .NTZ, else the integer that has only its sign bit. The internal form takes the one or the other by the types,
+ * as PTX does; where the word wants the other, a part chooses it. */
+static void f2i(struct translation *t) {
+    const enum type from = float_of(t, TURING_WORDS_FLOAT), to = integers[turing_word_of(t, TURING_WORDS_INTEGER)];
+    const unsigned bits = 8 * type_bytes(to);
+    const bool is_zero = turing_word_of(t, TURING_WORDS_NTZ), gives_zero = from != TYPE_F64 && bits < 64;
+    const struct operand a = float_source(t, from);
+    const struct operation operation = {.op = OP_CVT,
+                                        .type = to,
+                                        .stype = from,
+                                        .rounding = integral_rounding(t),
+                                        .flags = turing_flag_of(t, TURING_WORDS_FTZ, FLAG_FTZ)};
+    if (is_zero == gives_zero) {
+        convert(t, operation, a);
+        return;
+    }
+    const struct operand number = bits == 64 ? translate_wide(t) : translate_scratch(t), nan = translate_test(t);
+    uint64_t limit = is_zero ? 0 : UINT64_C(1) << (bits - 1);
+    if (limit && bits < 32 && type_is_signed(to))
+        limit |= UINT32_MAX << bits;
+    const struct operand d = turing_begin(t, to);
+    translate_1(t, operation, number, a);
+    translate_2(t, (struct operation){.op = OP_SETP, .type = from, .compare = CMP_NAN}, nan, a, a);
+    translate_3(t, (struct operation){.op = OP_SELP, .type = bits == 64 ? TYPE_B64 : TYPE_B32}, d,
+                translate_number(limit), number, nan);
+    turing_end(t, d);
+}
+
+static void f2f(struct translation *t) {
+    const enum type to = float_of(t, t->turing->row == TURING_F2F ? TURING_WORDS_TO_FLOAT : TURING_WORDS_TO_FLOAT_WIDE);
+    const enum type from = float_of(t, TURING_WORDS_FROM_FLOAT);
+    if (to == TYPE_TF32 || to == TYPE_NONE || to == from) {
+        translate_refuse(t, to == TYPE_TF32 ? "TF32" : "between floats of one type");
+        return;
+    }
+    const bool widens = type_bytes(to) > type_bytes(from);
+    convert(t,
+            (struct operation){.type = to,
+                               .stype = from,
+                               .rounding = widens ? ROUND_DEFAULT : turing_rounding(t),
+                               .flags = turing_flag_of(t, TURING_WORDS_FTZ, FLAG_FTZ)},
+            float_source(t, from));
+}
+
+static void round_float(struct translation *t) {
+    const enum type type = float_of(t, TURING_WORDS_FLOAT);
+    convert(t,
+            (struct operation){.type = type,
+                               .stype = type,
+                               .rounding = integral_rounding(t),
+                               .flags = turing_flag_of(t, TURING_WORDS_FTZ, FLAG_FTZ)},
+            float_source(t, type));
+}
+
+/* ---- packing ---- */
+
+static enum type narrow_type(const struct translation *t) { return integers[turing_word_of(t, TURING_WORDS_NARROW)]; }
+
+static void i2ip(struct translation *t) {
+    if (turing_modifier(t->turing, TURING_WORDS_NOSAT) == 0)
+        translate_refuse(t, ".NOSAT");
+    const struct operand a = turing_plain(t, 1, TYPE_B32), b = turing_plain(t, 2, TYPE_B32);
+    translate_3(t, (struct operation){.op = OP_CVT_PACK, .type = TYPE_S32, .stype = narrow_type(t)},
+                turing_target(t, 0), a, b, turing_plain(t, 3, TYPE_B32));
+}
+
+static void f2ip(struct translation *t) {
+    const enum type to = turing_word_of(t, TURING_WORDS_BYTE) ? TYPE_S8 : TYPE_U8;
+    if (turing_word_of(t, TURING_WORDS_RELU) || !turing_word_of(t, TURING_WORDS_NTZ))
+        translate_refuse(t, "%s", turing_word_of(t, TURING_WORDS_RELU) ? ".RELU" : "without .NTZ");
+    struct operand bytes[2];
+    for (unsigned i = 0; i < 2; i++) {
+        bytes[i] = translate_scratch(t);
+        translate_1(t,
+                    (struct operation){.op = OP_CVT, .type = to, .stype = TYPE_F32, .rounding = integral_rounding(t)},
+                    bytes[i], turing_plain(t, 1 + i, TYPE_F32));
+    }
+    translate_3(t, (struct operation){.op = OP_CVT_PACK, .type = TYPE_S32, .stype = to}, turing_target(t, 0), bytes[0],
+                bytes[1], turing_plain(t, 3, TYPE_B32));
+}
+
+/* Two halves: A above B. */
+static void f2fp(struct translation *t) {
+    const unsigned type = turing_word_of(t, TURING_WORDS_PACK_TYPE);
+    const bool has_bytes = type > 1 || turing_word_of(t, TURING_WORDS_UNPACK_TYPE) ||
+                           turing_word_of(t, TURING_WORDS_PACK_FP8) || turing_word_of(t, TURING_WORDS_SATFINITE);
+    if (has_bytes || turing_word_of(t, TURING_WORDS_PACK) || turing_word_of(t, TURING_WORDS_TF32) ||
+        turing_word_of(t, TURING_WORDS_H1)) {
+        translate_refuse(t, "%s",
+                         turing_word_of(t, TURING_WORDS_TF32) ? "TF32"
+                         : has_bytes                          ? "FP8"
+                                                              : "one half, merged with another");
+        return;
+    }
+    const struct operand a = turing_plain(t, 1, TYPE_F32), b = turing_number(t, 2, TYPE_F32);
+    translate_2(t,
+                (struct operation){.op = OP_CVT,
+                                   .type = type ? TYPE_BF16X2 : TYPE_F16X2,
+                                   .stype = TYPE_F32,
+                                   .rounding = turing_rounding(t),
+                                   .flags = turing_flag_of(t, TURING_WORDS_RELU, FLAG_RELU)},
+                turing_target(t, 0), a, b);
+}
+
+/* ---- bits ---- */
+
+static void find_bit(struct translation *t) {
+    translate_1(t,
+                (struct operation){.op = OP_BFIND,
+                                   .type = turing_word_of(t, TURING_WORDS_SIGNED) ? TYPE_S32 : TYPE_U32,
+                                   .mode = turing_word_of(t, TURING_WORDS_SH) ? MODE_SHIFTAMT : MODE_NONE},
+                turing_target(t, 0), turing_source(t, 1, TYPE_B32));
+}
+
+static void of_bits(struct translation *t, enum op op) {
+    translate_1(t, (struct operation){.op = op, .type = TYPE_B32}, turing_target(t, 0), turing_source(t, 1, TYPE_B32));
+}
+
+/* By which compilers find overflow: the sign of the bitwise function. */
+static void of_signs(struct translation *t) {
+    const struct operand sources[4] = {turing_plain(t, 1, TYPE_B32), turing_plain(t, 2, TYPE_B32),
+                                       turing_plain(t, 3, TYPE_B32),
+                                       translate_number((uint64_t)turing_operand(t, 4)->value)};
+    const struct operand bits = translate_scratch(t);
+    translate_put(t, &(struct operation){.op = OP_LOP3, .type = TYPE_B32}, &bits, 1, sources, 4);
+    translate_2(t, (struct operation){.op = OP_SETP, .type = TYPE_S32, .compare = CMP_LT},
+                turing_predicate_target(t, 0), bits, translate_number(0));
+}
+
 bool turing_convert(struct translation *t) {
-    (void)t;
-    return false;
+    switch (turing_row(t->turing->row)->meaning) {
+    case TURING_MEANS_I2F: i2f(t); break;
+    case TURING_MEANS_F2I: f2i(t); break;
+    case TURING_MEANS_F2F: f2f(t); break;
+    case TURING_MEANS_FRND: round_float(t); break;
+    case TURING_MEANS_I2I:
+        convert(t, (struct operation){.type = narrow_type(t), .stype = TYPE_S32, .flags = FLAG_SAT},
+                turing_plain(t, 1, TYPE_B32));
+        break;
+    case TURING_MEANS_I2IP: i2ip(t); break;
+    case TURING_MEANS_F2IP: f2ip(t); break;
+    case TURING_MEANS_F2FP: f2fp(t); break;
+    case TURING_MEANS_FLO: find_bit(t); break;
+    case TURING_MEANS_BREV: of_bits(t, OP_BREV); break;
+    case TURING_MEANS_PSIGN: of_signs(t); break;
+    case TURING_MEANS_POPC: of_bits(t, OP_POPC); break;
+    default: return false;
+    }
+    return true;
 }

@@ -25,8 +25,17 @@ static struct operand pack(struct translation *t, struct operand low, struct ope
 
 /* ---- constants ---- */
 
+static struct operand grid_id(struct translation *t, unsigned bytes) {
+    const struct operand whole = {.kind = OPERAND_SPECIAL, .reg = SPECIAL_GRIDID};
+    if (bytes == 8)
+        return whole;
+    const struct operand out = translate_scratch(t);
+    translate_1(t, (struct operation){.op = OP_CVT, .type = TYPE_U32, .stype = TYPE_U64}, out, whole);
+    return out;
+}
+
 /* What the driver writes before the parameters [X: by PTX of known meaning]. sm_90 has some elsewhere. */
-static bool driver_constant(const struct translation *t, int64_t offset, unsigned bytes, struct operand *out) {
+static bool driver_constant(struct translation *t, int64_t offset, unsigned bytes, struct operand *out) {
     const unsigned envreg = t->program->sm < 90 ? 0x88 : 0x40, descriptor = t->program->sm < 90 ? 0x118 : 0x208;
     const unsigned at = (unsigned)offset;
     uint64_t value = 0;
@@ -35,9 +44,17 @@ static bool driver_constant(const struct translation *t, int64_t offset, unsigne
                                 .reg = at < 0xc ? SPECIAL_NTID_X + at / 4 : SPECIAL_NCTAID_X + at / 4 - 3};
         return true;
     }
-    if ((at == 0x2c || at == 0x30) && bytes == 4) {
-        *out =
-            (struct operand){.kind = OPERAND_SPECIAL, .reg = at == 0x2c ? SPECIAL_DYNAMIC_SMEM_SIZE : SPECIAL_GRIDID};
+    if ((at == 0x2c || at == 0x10c) && bytes == 4) {
+        *out = (struct operand){.kind = OPERAND_SPECIAL, .reg = at == 0x2c ? SPECIAL_DYNAMIC_SMEM_SIZE : SPECIAL_NSMID};
+        return true;
+    }
+    const unsigned constants = t->program->sm < 90 ? 0x50 : 0xd0; /* generic address of bank 3 */
+    if (t->constants && (at == constants || (at == constants + 4 && bytes == 4))) {
+        *out = (struct operand){.kind = OPERAND_IMM, .symbol = t->constants, .reg = at == constants ? 0 : 32};
+        return true;
+    }
+    if (at == 0x30) {
+        *out = grid_id(t, bytes);
         return true;
     }
     if (at >= envreg && at < envreg + 4 * 32 && bytes == 4 && at % 4 == 0) {
@@ -50,8 +67,8 @@ static bool driver_constant(const struct translation *t, int64_t offset, unsigne
         value = at == 0x24 ? LOCAL_WINDOW >> 32 : LOCAL_WINDOW;
     else if (at == 0x28)
         value = t->kernel->local_bytes;
-    else if (at != descriptor && at != descriptor + 4)
-        return false;
+    else if (at != descriptor && at != descriptor + 4 && at != 0x34 && at != 0x114)
+        return false; /* 0x34: the upper half of the grid's number; 0x114: shared memory that the system has */
     *out = translate_number(bytes == 4 ? (uint32_t)value : value);
     return true;
 }
@@ -70,7 +87,8 @@ static unsigned param_base(const struct translation *t) {
 void turing_load_constant(struct translation *t, const struct turing_operand *operand, enum type type,
                           const struct operand *targets, unsigned count) {
     struct operand address = {.kind = OPERAND_ADDRESS, .imm = (uint64_t)operand->value};
-    const bool is_param = operand->bank == 0 && operand->value >= param_base(t);
+    const bool is_indexed = operand->uniform || operand->reg != TURING_RZ;
+    const bool is_param = operand->bank == 0 && (is_indexed || operand->value >= param_base(t));
     if (is_param)
         address.imm -= param_base(t);
     else
@@ -86,8 +104,7 @@ void turing_load_constant(struct translation *t, const struct turing_operand *op
 }
 
 /* Bank 3 holds the program's variables, which the host may write; all others are as the file has them. */
-static struct operand constant(struct translation *t, const struct turing_operand *operand, unsigned bytes) {
-    enum { BANK_VARIABLES = 3 };
+struct operand turing_constant(struct translation *t, const struct turing_operand *operand, unsigned bytes) {
     struct operand out;
     uint64_t value;
     const uint64_t param = (uint64_t)operand->value - param_base(t);
@@ -96,9 +113,10 @@ static struct operand constant(struct translation *t, const struct turing_operan
         return (struct operand){.kind = OPERAND_PARAM, .imm = param};
     if (is_fixed && operand->bank == 0 && driver_constant(t, operand->value, bytes, &out))
         return out;
-    if (is_fixed && operand->bank > 1 && translate_find_link(t, operand->bank, operand->value, bytes, &out))
+    if (is_fixed && operand->bank > 1 && operand->bank != TURING_BANK_VARIABLES &&
+        translate_find_link(t, operand->bank, operand->value, bytes, &out))
         return out;
-    if (is_fixed && operand->bank > 1 && operand->bank != BANK_VARIABLES &&
+    if (is_fixed && operand->bank > 1 && operand->bank != TURING_BANK_VARIABLES &&
         translate_bank(t->kernel, operand->bank, operand->value, bytes, &value))
         return translate_number(value);
     if (operand->bank > 1 || !is_fixed) {
@@ -126,7 +144,7 @@ struct operand turing_plain(struct translation *t, unsigned n, enum type type) {
         if (translate_find_code_link(t, &out))
             return out;
         return translate_number(type == TYPE_F64 ? (uint64_t)(uint32_t)operand->value << 32 : (uint32_t)operand->value);
-    case TURING_CONSTANT: return constant(t, operand, bytes);
+    case TURING_CONSTANT: return turing_constant(t, operand, bytes);
     default: translate_refuse(t, "operand %u", n + 1); return translate_number(0);
     }
 }
@@ -194,11 +212,7 @@ struct operand turing_predicate_target(const struct translation *t, unsigned n) 
     return is_true(operand) ? (struct operand){.kind = OPERAND_NONE} : predicate(t, operand);
 }
 
-void turing_guard_too(struct translation *t, unsigned n) {
-    bool always;
-    const struct operand other = turing_predicate(t, n, &always);
-    if (always)
-        return;
+void turing_guard_by(struct translation *t, struct operand other) {
     struct operand guard = t->guard < 0 ? translate_number(1) : translate_register((unsigned)t->guard);
     guard.negated = t->guard_negated;
     const struct operand both = translate_test(t);
@@ -206,4 +220,11 @@ void turing_guard_too(struct translation *t, unsigned n) {
     translate_3(t, (struct operation){.op = OP_PSETP, .type = TYPE_PRED, .mode = MODE_AND, .boolop = BOOL_AND}, both,
                 guard, other, translate_number(1));
     t->guard = (int32_t)both.reg;
+}
+
+void turing_guard_too(struct translation *t, unsigned n) {
+    bool always;
+    const struct operand other = turing_predicate(t, n, &always);
+    if (!always)
+        turing_guard_by(t, other);
 }

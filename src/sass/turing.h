@@ -59,6 +59,8 @@ enum {
     TURING_NO_WORD = 255,      /* of a field that this architecture, or this word, does not have */
     TURING_PARAM_BASE = 0x160, /* in bank 0, up to sm_89 */
     TURING_PARAM_BASE_90 = 0x210,
+    TURING_LOW_BITS_LEPC = 24,       /* of its target, on sm_90 */
+    TURING_BANK_VARIABLES = 3,       /* constants of the program, which the host may write */
     TURING_SYSTEM_SHARED_90 = 0x400, /* bytes of shared memory before the kernel's own */
     /* columns of architectures */
     TURING_SM_75 = 1,

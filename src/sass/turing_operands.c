@@ -149,27 +149,27 @@ static void code_loads(struct turing_coder *coder, const struct turing_place *pl
 
 #define TARGET_LIMIT (INT64_C(1) << 60)
 
-/* Words of four bytes from the next instruction on; sm_90 has eight lower bits elsewhere. */
+/* Words of four bytes from the next instruction on; sm_90 has eight lower bits elsewhere, of LEPC in bytes. */
 static void code_target(struct turing_coder *coder, const struct turing_place *place, struct turing_operand *operand) {
     const bool is_absolute = place->shape == TURING_SHAPE_TARGET_RET && bit_of(coder, BIT_ABSOLUTE_RETURN);
     const bool is_distance = place->shape == TURING_SHAPE_DISTANCE || is_absolute;
     const int64_t next = is_distance ? 0 : (int64_t)coder->inst->address + TURING_INST_BYTES;
     const bool has_low = coder->arch == TURING_SM_90 && place->bits > NARROW_TARGET;
-    const int64_t unit = has_low ? 4 * 256 : 4;
+    const int64_t step = place->type == TURING_LOW_BITS_LEPC ? 1 : 4, unit = has_low ? step * 256 : step;
     turing_is(coder, operand, is_distance ? TURING_DISTANCE : TURING_TARGET);
-    if (operand->value % 4 || operand->value < -TARGET_LIMIT || operand->value > TARGET_LIMIT) {
+    if (operand->value % step || operand->value < -TARGET_LIMIT || operand->value > TARGET_LIMIT) {
         turing_refuse(coder, "a target that is too far away, or no multiple of four bytes");
         return;
     }
     const int64_t distance = operand->value - next;
     int64_t upper = distance >= 0 ? distance / unit : -((-distance + unit - 1) / unit);
-    uint8_t lower = (uint8_t)((distance - upper * unit) / 4);
+    uint8_t lower = (uint8_t)((distance - upper * unit) / step);
     turing_signed(coder, place->at, place->bits, &upper);
     if (has_low)
         turing_byte(coder, place->type, 8, &lower);
     else
         lower = 0;
-    operand->value = next + upper * unit + 4 * lower;
+    operand->value = next + upper * unit + step * lower;
 }
 
 static void code_absolute(struct turing_coder *coder, struct turing_operand *operand) {

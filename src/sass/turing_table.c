@@ -38,7 +38,6 @@ enum {
     TO_89 = TURING_SM_75 | TURING_SM_80 | TURING_SM_86 | TURING_SM_89,
     ALL = TO_89 | TURING_SM_90,
     LOW_BITS = 16, /* of targets, on sm_90 */
-    LOW_BITS_LEPC = 24,
 };
 
 /* operands */
@@ -81,7 +80,7 @@ enum {
 #define NAMED(words, at) PLACE(NAMED, at, 0, TURING_WORDS_##words)
 #define BARRIER(at) PLACE(BARRIER, at, 0, 0)
 #define TARGET(bits) PLACE(TARGET, 34, bits, LOW_BITS)
-#define TARGET_LEPC PLACE(TARGET, 34, 48, LOW_BITS_LEPC)
+#define TARGET_LEPC PLACE(TARGET, 34, 48, TURING_LOW_BITS_LEPC)
 #define TARGET_RET PLACE(TARGET_RET, 34, 48, LOW_BITS)
 #define TARGET_ONLY(when) LACKED(TARGET, 34, 48, LOW_BITS, when)
 #define DISTANCE PLACE(DISTANCE, 34, 48, LOW_BITS)

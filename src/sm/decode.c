@@ -134,7 +134,7 @@ static void add_read(struct timed *timed, struct touched *touched, const struct 
 }
 
 static bool reads_register(const struct inst *inst, unsigned i) {
-    return inst->src[i].kind == OPERAND_REG || (inst->src[i].kind == OPERAND_ADDRESS && inst->src[i].has_reg);
+    return operand_registers(&inst->src[i]) != 0;
 }
 
 /* A register that is several operands is read once. */
@@ -155,6 +155,8 @@ static void add_registers(struct arena *arena, struct timed *timed, const struct
     for (unsigned i = 0; i < inst->src_count && room; i++)
         if (reads_register(inst, i) && !reads_before(inst, i))
             add_read(timed, &touched, numbering, inst->src[i].reg), room--;
+    if (inst->src_count && inst->src[0].is_pair && room) /* read with its other half */
+        add_bit(&touched, numbering, inst->src[0].reg + 1, false), room--;
     if (inst->guard >= 0 && room) /* predicates that guard are not in the banks */
         add_bit(&touched, numbering, (uint32_t)inst->guard, false);
     if (!touched.count)

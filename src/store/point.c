@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/digest.h"
 #include "compile/compile.h"
+#include "device/lowered.h"
 #include "machine/model.h"
 #include "launch/run.h"
 
@@ -97,8 +99,21 @@ enum status point_program_load(struct point_program *program, struct arena *aren
 
 /* ---- keys ---- */
 
+/* What ptxas makes depends on its version. */
+static const char *assembler_line(const struct machine *machine, const struct param_description *param,
+                                  struct arena *arena) {
+    struct compile_tools tools;
+    compile_find_tools(arena, &tools);
+    const char *said = tools.ptxas_identity ? tools.ptxas_identity : "none";
+    char digest[DIGEST_BYTES];
+    digest_text(said, strlen(said), digest);
+    return arena_printf(arena, "%s=%s ptxas %s\n", param->key, machine_value(machine, param), digest);
+}
+
 /* "KEY=VALUE", or nothing where it cannot matter. */
 static const char *line_of(const struct machine *machine, const struct param_description *param, struct arena *arena) {
+    if (isa_sm((enum isa_choice)machine->isa) && strcmp(param->key, "isa") == 0)
+        return assembler_line(machine, param, arena);
     return machine_is_idle_key(machine, param)
                ? ""
                : arena_printf(arena, "%s=%s\n", param->key, machine_value(machine, param));

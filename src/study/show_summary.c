@@ -126,8 +126,9 @@ static void print_live(struct show *show, const struct cfg *cfg) {
 
 static void print_register_line(struct show *show, const struct function *function) {
     const struct register_need *need = &function->cfg->registers;
-    fprintf(show->out, "  registers     %u a thread, estimated", function->live_registers);
-    if (function->live_registers != need->coloured)
+    fprintf(show->out, "  registers     %u a thread, %s", function->live_registers,
+            function->given_registers ? "as the file says" : "estimated");
+    if (!function->given_registers && function->live_registers != need->coloured)
         fprintf(show->out, "; %u without the functions it calls", need->coloured);
     if (need->live_units) {
         const char *where = show_where(show, &show->module->code[need->peak_pc]);

@@ -53,12 +53,14 @@ static void add(struct builder *b, unsigned kind, unsigned arch, unsigned flags,
     put(b, packed, padded);
 }
 
+static const struct fatbin_wish ptx;
+
 static const char *read_it(struct builder *b, struct arena *arena, unsigned *arch) {
     struct fatbin out = {0};
     struct report report = {0};
     end(b);
     assert_int_equal(fatbin_bytes(b->data), b->bytes);
-    assert_int_equal(fatbin_read(b->data, b->bytes, arena, &out, &report), STATUS_OK);
+    assert_int_equal(fatbin_read(b->data, b->bytes, &ptx, arena, &out, &report), STATUS_OK);
     assert_int_equal(out.bytes, strlen(out.ptx));
     assert_int_equal(fatbin_arch(b->data, b->bytes), out.arch);
     if (arch)
@@ -71,7 +73,7 @@ static void refuses(struct builder *b, size_t bytes, const char *words) {
     struct arena arena = {0};
     struct fatbin out = {0};
     struct report report = {0};
-    assert_int_equal(fatbin_read(b->data, bytes, &arena, &out, &report), STATUS_INVALID);
+    assert_int_equal(fatbin_read(b->data, bytes, &ptx, &arena, &out, &report), STATUS_INVALID);
     assert_null(out.ptx);
     assert_non_null(strstr(report_text(&report), words));
     report_free(&report);
@@ -121,11 +123,47 @@ static void native_code_alone_is_refused_by_name(void **state) {
     add(&b, CUBIN, 80, PLAIN, "native");
     add(&b, CUBIN, 90, ZSTD, "native");
     end(&b);
-    refuses(&b, b.bytes, "native code for sm_80 sm_90 only");
+    refuses(&b, b.bytes, "native code for sm_80, native code for sm_90 only");
     assert_int_equal(fatbin_arch(b.data, b.bytes), 0);
     begin(&b);
     end(&b);
-    refuses(&b, b.bytes, "native code for nothing only");
+    refuses(&b, b.bytes, "the program has nothing only");
+}
+
+/* The same major and at most the minor; PTX where there is none, for at most that architecture. */
+static void native_code_is_chosen_where_it_is_run(void **state) {
+    static const struct {
+        unsigned sm, natives[3], ptx[2], chosen;
+        bool ptx_only, is_native;
+    } cases[] = {{86, {75, 80, 86}, {75, 90}, 86, false, true},  {86, {75, 80, 89}, {75, 90}, 80, false, true},
+                 {86, {75, 87, 90}, {75, 80}, 80, false, false}, {89, {86, 80, 89}, {75, 80}, 89, false, true},
+                 {86, {75, 80, 86}, {80, 75}, 80, true, false},  {75, {80, 86, 90}, {80, 90}, 0, false, false},
+                 {86, {75, 87, 90}, {87, 90}, 0, false, false}};
+    static struct builder b;
+    (void)state;
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct fatbin_wish wish = {.sm = cases[i].sm, .ptx_only = cases[i].ptx_only};
+        struct arena arena = {0};
+        struct report report = {0};
+        struct fatbin out = {0};
+        begin(&b);
+        for (unsigned k = 0; k < 3; k++) {
+            if (k < 2)
+                add(&b, PTX, cases[i].ptx[k], PLAIN, "text");
+            add(&b, CUBIN, cases[i].natives[k], k == 1 ? ZSTD : LZ4, "native");
+        }
+        end(&b);
+        const enum status status = fatbin_read(b.data, b.bytes, &wish, &arena, &out, &report);
+        assert_int_equal(status, cases[i].chosen ? STATUS_OK : STATUS_INVALID);
+        assert_int_equal(out.arch, cases[i].chosen);
+        assert_int_equal(out.is_native, cases[i].is_native);
+        if (cases[i].is_native)
+            assert_int_equal(out.bytes, sizeof "native");
+        if (!cases[i].chosen)
+            assert_non_null(strstr(report_text(&report), "native code for sm_90"));
+        report_free(&report);
+        arena_free(&arena);
+    }
 }
 
 static void damage_is_refused(void **state) {
@@ -166,7 +204,7 @@ static void what_heddle_cc_writes_is_read_back(void **state) {
         size_t bytes = 0;
         const char *data = fatbin_write(&arena, texts[i], 80, &bytes);
         assert_int_equal(fatbin_bytes(data), bytes);
-        assert_int_equal(fatbin_read(data, bytes, &arena, &out, &report), STATUS_OK);
+        assert_int_equal(fatbin_read(data, bytes, &ptx, &arena, &out, &report), STATUS_OK);
         assert_string_equal(out.ptx, texts[i]);
         assert_int_equal(out.bytes, strlen(texts[i]));
         assert_int_equal(out.arch, 80);
@@ -181,6 +219,7 @@ int main(void) {
         cmocka_unit_test(ptx_is_read_as_it_is_or_compressed),
         cmocka_unit_test(ptx_of_the_best_architecture_is_chosen),
         cmocka_unit_test(native_code_alone_is_refused_by_name),
+        cmocka_unit_test(native_code_is_chosen_where_it_is_run),
         cmocka_unit_test(damage_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,8 +16,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size >= RAW_AT + 8)
         memcpy(&raw, data + RAW_AT, 8);
     if (raw < SMALL) { /* what claims to be large is only large */
-        if (fatbin_read(data, size, &arena, &out, &report) == STATUS_OK && strlen(out.ptx) != out.bytes)
-            abort();
+        static const struct fatbin_wish wishes[] = {{0, false}, {86, false}, {86, true}};
+        for (unsigned i = 0; i < sizeof wishes / sizeof *wishes; i++)
+            if (fatbin_read(data, size, &wishes[i], &arena, &out, &report) == STATUS_OK &&
+                (out.is_native ? !wishes[i].sm || wishes[i].ptx_only : strlen(out.ptx) != out.bytes))
+                abort();
     }
     if (size >= HEADER)
         fatbin_bytes(data);

@@ -21,7 +21,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         memcpy(&raw, data + RAW_AT, 8);
     if (size < MODULE_BYTES_MIN || raw >= SMALL) /* what claims to be large is only large */
         return 0;
-    if (module_read(data, size, &arena, &one, &report) == cudaSuccess) {
+    const struct fatbin_wish wish = {.sm = size % 2 ? 86 : 0, .ptx_only = size % 4 > 1};
+    if (module_read(data, size, &wish, &arena, &one, &report) == cudaSuccess && !one.is_native) {
         if (strlen(one.ptx) != one.bytes)
             abort();
         for (unsigned i = 0; i < 3; i++)

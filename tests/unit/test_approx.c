@@ -38,11 +38,46 @@ struct function {
 
 static int exact_rcp(mpfr_t result, const mpfr_t x, mpfr_rnd_t rounding) { return mpfr_ui_div(result, 1, x, rounding); }
 
+/* The sine of 2 pi x + quarters of a turn: of pi/2 times what 4 x has beyond a whole number, which is exact. */
+static int exact_turns(mpfr_t result, const mpfr_t x, long quarters, mpfr_rnd_t rounding) {
+    mpfr_t whole, rest, four;
+    mpfr_init2(whole, 200), mpfr_init2(rest, 200), mpfr_init2(four, 200);
+    mpfr_set_ui(four, 4, MPFR_RNDN);
+    mpfr_mul(rest, x, four, MPFR_RNDN);
+    mpfr_rint(whole, rest, MPFR_RNDN);
+    mpfr_sub(rest, rest, whole, MPFR_RNDN);
+    mpfr_fmod(whole, whole, four, MPFR_RNDN);
+    const unsigned quadrant = (unsigned)(mpfr_get_si(whole, MPFR_RNDN) + quarters) & 3;
+    mpfr_const_pi(whole, MPFR_RNDN);
+    mpfr_mul(rest, rest, whole, MPFR_RNDN);
+    mpfr_div_ui(rest, rest, 2, MPFR_RNDN);
+    if (quadrant & 1)
+        mpfr_cos(result, rest, rounding);
+    else
+        mpfr_sin(result, rest, rounding);
+    if (quadrant & 2)
+        mpfr_neg(result, result, rounding);
+    mpfr_clear(whole), mpfr_clear(rest), mpfr_clear(four);
+    return 0;
+}
+static int exact_sin_turns(mpfr_t result, const mpfr_t x, mpfr_rnd_t rounding) {
+    return exact_turns(result, x, 0, rounding);
+}
+static int exact_cos_turns(mpfr_t result, const mpfr_t x, mpfr_rnd_t rounding) {
+    return exact_turns(result, x, 1, rounding);
+}
+
 static const struct function functions[] = {
-    {"sin", approx_sin, mpfr_sin, false, -12, 12},       {"cos", approx_cos, mpfr_cos, false, -12, 12},
-    {"ex2", approx_ex2, mpfr_exp2, false, -24, 7},       {"lg2", approx_lg2, mpfr_log2, true, -1, 1},
-    {"tanh", approx_tanh, mpfr_tanh, false, -14, 4},     {"rcp", approx_rcp, exact_rcp, false, -2, 2},
-    {"rsqrt", approx_rsqrt, mpfr_rec_sqrt, true, -2, 2}, {"sqrt", approx_sqrt, mpfr_sqrt, true, -2, 2},
+    {"sin", approx_sin, mpfr_sin, false, -12, 12},
+    {"cos", approx_cos, mpfr_cos, false, -12, 12},
+    {"ex2", approx_ex2, mpfr_exp2, false, -24, 7},
+    {"lg2", approx_lg2, mpfr_log2, true, -1, 1},
+    {"tanh", approx_tanh, mpfr_tanh, false, -14, 4},
+    {"rcp", approx_rcp, exact_rcp, false, -2, 2},
+    {"rsqrt", approx_rsqrt, mpfr_rec_sqrt, true, -2, 2},
+    {"sqrt", approx_sqrt, mpfr_sqrt, true, -2, 2},
+    {"sin of turns", approx_sin_turns, exact_sin_turns, false, -12, 12},
+    {"cos of turns", approx_cos_turns, exact_cos_turns, false, -12, 12},
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 

@@ -64,7 +64,10 @@ static void check_entry(const struct lanes *lanes, const struct lane_entry *entr
     }
     if (entry->op == OP_NOT || (entry->op == OP_MOV && type == TYPE_PRED))
         inst.src_count = 1;
+    struct operand sources[4] = {{0}};
+    inst.src = sources;
     for (unsigned round = 0; round < ROUNDS; round++) {
+        sources[3].imm = rng_u64(rng) & 0xff; /* of lop3: its table */
         uint8_t row[4][ROW_BYTES] __attribute__((aligned(64))), before[ROW_BYTES];
         for (unsigned k = 0; k < 4; k++)
             for (unsigned i = 0; i < LANES_MAX; i++) {
@@ -74,7 +77,7 @@ static void check_entry(const struct lanes *lanes, const struct lane_entry *entr
             }
         if (entry->op == OP_SETP)
             inst.boolop = (uint8_t)(round % 4), rows[3].negated = round % 3 == 0;
-        if (entry->op == OP_SELP)
+        if (entry->op == OP_SELP || entry->op == OP_ADDP || entry->op == OP_CARRY)
             rows[3].negated = round % 2 == 0;
         memcpy(before, row[0], sizeof before);
         const uint32_t active = round % 3 == 0 ? UINT32_MAX : (uint32_t)rng_u64(rng);
@@ -86,7 +89,7 @@ static void check_entry(const struct lanes *lanes, const struct lane_entry *entr
             const uint64_t got = value_at(row[0], rows[0].bytes, lane);
             uint64_t want = value_at(before, rows[0].bytes, lane);
             if (active >> lane & 1)
-                want = scalar_evaluate(&inst, a, b, c, 0, 0).d;
+                want = scalar_evaluate(&inst, a, b, c, sources[3].imm, 0).d;
             if (rows[0].bytes && rows[0].bytes < 8)
                 want &= (UINT64_C(1) << (8 * rows[0].bytes)) - 1;
             if (got != want)
