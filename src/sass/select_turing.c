@@ -63,7 +63,7 @@ static struct fact fact_of(struct selector *s, const struct inst *inst, unsigned
 
 /* ---- instructions ---- */
 
-struct machine_inst *lower_emit(struct selector *s, enum turing_row_id row, const struct inst *at) {
+struct machine_inst *sm_emit(struct selector *s, enum turing_row_id row, const struct inst *at) {
     struct machine_inst *inst = machine_turing(s->machine, s->block, row, at);
     if (at && at->guard >= 0) {
         inst->native.guard = GUARD_PREDICATE;
@@ -73,8 +73,8 @@ struct machine_inst *lower_emit(struct selector *s, enum turing_row_id row, cons
     return inst;
 }
 
-struct machine_inst *lower_emit_to(struct selector *s, enum turing_row_id row, const struct inst *at, uint32_t d) {
-    struct machine_inst *made = lower_emit(s, row, at);
+struct machine_inst *sm_emit_to(struct selector *s, enum turing_row_id row, const struct inst *at, uint32_t d) {
+    struct machine_inst *made = sm_emit(s, row, at);
     const struct turing_place *places = turing_row(row)->operands;
     unsigned place = 0;
     while (places[place].shape != TURING_SHAPE_REGISTER || places[place].at != 16)
@@ -83,11 +83,11 @@ struct machine_inst *lower_emit_to(struct selector *s, enum turing_row_id row, c
     return made;
 }
 
-void lower_word(struct machine_inst *made, enum turing_words words, unsigned value) {
+void sm_word(struct machine_inst *made, enum turing_words words, unsigned value) {
     turing_set_word(made->turing, words, value);
 }
 
-void lower_put(struct machine_inst *made, unsigned place, const struct source *source) {
+void sm_put(struct machine_inst *made, unsigned place, const struct source *source) {
     struct turing_operand *operand = &made->turing->operands[place];
     *operand = (struct turing_operand){.kind = TURING_REGISTER,
                                        .reg = TURING_RZ,
@@ -109,12 +109,12 @@ void lower_put(struct machine_inst *made, unsigned place, const struct source *s
     }
 }
 
-void lower_put_tuple(struct machine_inst *made, unsigned place, uint32_t first, unsigned count) {
+void sm_put_tuple(struct machine_inst *made, unsigned place, uint32_t first, unsigned count) {
     made->widths[place] = (uint8_t)count;
     machine_put_unit(made, place, first);
 }
 
-void lower_put_test(struct machine_inst *made, unsigned place, const struct operand *operand) {
+void sm_put_test(struct machine_inst *made, unsigned place, const struct operand *operand) {
     struct turing_operand *test = &made->turing->operands[place];
     *test = (struct turing_operand){.kind = TURING_PREDICATE, .reg = TURING_PT};
     if (operand->kind == OPERAND_IMM)
@@ -123,36 +123,36 @@ void lower_put_test(struct machine_inst *made, unsigned place, const struct oper
         test->inverted = operand->negated, machine_put_unit(made, place, operand->reg);
 }
 
-enum status lower_refused(struct selector *s, const struct inst *inst, const char *what) {
+enum status sm_refused(struct selector *s, const struct inst *inst, const char *what) {
     return body_refuse(s->body, inst, s->machine->isa_name, what, s->machine->report);
 }
 
 /* ---- sources ---- */
 
-struct source lower_unit(uint32_t unit) { return (struct source){.kind = SOURCE_UNIT, .unit = unit}; }
+struct source sm_unit(uint32_t unit) { return (struct source){.kind = SOURCE_UNIT, .unit = unit}; }
 
-struct source lower_number(uint32_t value) {
+struct source sm_number(uint32_t value) {
     return (struct source){.kind = value ? SOURCE_IMMEDIATE : SOURCE_ZERO, .value = value};
 }
 
-bool lower_is_simple(const struct source *source) {
+bool sm_is_simple(const struct source *source) {
     return source->kind == SOURCE_UNIT || source->kind == SOURCE_ZERO;
 }
 
-struct source lower_plain(const struct selector *s, const struct operand *operand) {
+struct source sm_plain(const struct selector *s, const struct operand *operand) {
     if (operand->kind == OPERAND_IMM)
-        return lower_number((uint32_t)operand->imm);
+        return sm_number((uint32_t)operand->imm);
     const struct fact *fact = &s->facts[operand->reg];
     if (fact->kind == FACT_IMMEDIATE)
-        return lower_number(fact->value);
+        return sm_number(fact->value);
     if (fact->kind == FACT_CONSTANT)
         return (struct source){.kind = SOURCE_CONSTANT, .bank = fact->bank, .value = fact->value};
-    return lower_unit(operand->reg);
+    return sm_unit(operand->reg);
 }
 
-void lower_move(struct selector *s, const struct inst *inst, uint32_t d, const struct source *a) {
-    struct machine_inst *made = lower_emit_to(s, TURING_MOV, inst, d);
-    lower_put(made, 1, a);
+void sm_move(struct selector *s, const struct inst *inst, uint32_t d, const struct source *a) {
+    struct machine_inst *made = sm_emit_to(s, TURING_MOV, inst, d);
+    sm_put(made, 1, a);
 }
 
 /* Numbers and constants that several instructions of a block want in a register are moved there once. */
@@ -166,9 +166,9 @@ static struct held_number *held_number(struct selector *s, const struct source *
     return NULL;
 }
 
-struct source lower_in_register(struct selector *s, struct source source, const struct operand *operand) {
+struct source sm_in_register(struct selector *s, struct source source, const struct operand *operand) {
     (void)operand;
-    if (lower_is_simple(&source))
+    if (sm_is_simple(&source))
         return source;
     const struct held_number *held = held_number(s, &source);
     uint32_t unit = held ? held->unit : NO_UNIT;
@@ -180,7 +180,7 @@ struct source lower_in_register(struct selector *s, struct source source, const 
         struct machine_inst *move =
             machine_turing(s->machine, s->block, TURING_MOV, s->source->code.count ? at : s->source->at);
         machine_put_unit(move, 0, unit);
-        lower_put(move, 1, &moved);
+        sm_put(move, 1, &moved);
         *ARENA_PUSH(s->machine->arena, &s->numbers) = (struct held_number){
             s->block + 1, source.kind == SOURCE_CONSTANT, source.bank, source.value, unit};
     }
@@ -188,21 +188,21 @@ struct source lower_in_register(struct selector *s, struct source source, const 
     return source;
 }
 
-struct source lower_register(struct selector *s, const struct operand *operand) {
-    return lower_in_register(s, lower_plain(s, operand), operand);
+struct source sm_register(struct selector *s, const struct operand *operand) {
+    return sm_in_register(s, sm_plain(s, operand), operand);
 }
 
-void lower_fit(struct selector *s, struct source *a, struct source *b, struct source *c, bool commutes) {
-    if (commutes && !lower_is_simple(a) && lower_is_simple(b)) {
+void sm_fit(struct selector *s, struct source *a, struct source *b, struct source *c, bool commutes) {
+    if (commutes && !sm_is_simple(a) && sm_is_simple(b)) {
         const struct source held = *a;
         *a = *b, *b = held;
     }
-    *a = lower_in_register(s, *a, NULL);
-    if (lower_is_simple(b) || lower_is_simple(c))
+    *a = sm_in_register(s, *a, NULL);
+    if (sm_is_simple(b) || sm_is_simple(c))
         return;
     /* rather a number in a register than a constant: it may serve others */
     struct source *other = b->kind == SOURCE_IMMEDIATE ? b : c;
-    *other = lower_in_register(s, *other, NULL);
+    *other = sm_in_register(s, *other, NULL);
 }
 
 /* ---- moves ---- */
@@ -211,23 +211,23 @@ static enum status select_move(struct selector *s, const struct inst *inst) {
     if (inst->src[0].kind == OPERAND_SPECIAL) {
         const struct fact fact = special_fact(inst->src[0].reg);
         unsigned number;
-        if (fact.kind == FACT_NONE && !lower_special(inst->src[0].reg, &number))
-            return lower_refused(s, inst, special_name((enum special)inst->src[0].reg));
+        if (fact.kind == FACT_NONE && !sm_special(inst->src[0].reg, &number))
+            return sm_refused(s, inst, special_name((enum special)inst->src[0].reg));
         if (fact.kind == FACT_NONE) {
-            struct machine_inst *made = lower_emit_to(s, TURING_S2R, inst, inst->dst[0].reg);
+            struct machine_inst *made = sm_emit_to(s, TURING_S2R, inst, inst->dst[0].reg);
             made->turing->operands[1].value = number;
             return STATUS_OK;
         }
     }
     struct source x = {.kind = SOURCE_ZERO};
     if (inst->src[0].kind == OPERAND_REG || inst->src[0].kind == OPERAND_IMM) {
-        x = lower_plain(s, &inst->src[0]);
+        x = sm_plain(s, &inst->src[0]);
     } else { /* of a register that is written in several places */
         const struct fact fact = move_fact(s, inst);
         x.kind = fact.kind == FACT_CONSTANT ? SOURCE_CONSTANT : fact.value ? SOURCE_IMMEDIATE : SOURCE_ZERO;
         x.bank = fact.bank, x.value = fact.value;
     }
-    lower_move(s, inst, inst->dst[0].reg, &x);
+    sm_move(s, inst, inst->dst[0].reg, &x);
     return STATUS_OK;
 }
 
@@ -236,11 +236,11 @@ static enum status select_move(struct selector *s, const struct inst *inst) {
 static enum status select_pair(struct selector *s, const struct inst *inst) {
     switch ((enum op)inst->op) {
     case OP_ADD:
-    case OP_SUB: lower_wide_sum(s, inst); break;
-    case OP_MUL: lower_wide_product(s, inst); break;
+    case OP_SUB: sm_wide_sum(s, inst); break;
+    case OP_MUL: sm_wide_product(s, inst); break;
     case OP_SHL:
-    case OP_SHR: lower_wide_shift(s, inst); break;
-    default: return lower_refused(s, inst, op_name((enum op)inst->op));
+    case OP_SHR: sm_wide_shift(s, inst); break;
+    default: return sm_refused(s, inst, op_name((enum op)inst->op));
     }
     return STATUS_OK;
 }
@@ -265,24 +265,24 @@ static enum status select_word_inst(struct selector *s, const struct inst *inst)
     case OP_ADD:
     case OP_SUB:
         if (inst->flags & (FLAG_CARRY_IN | FLAG_CARRY_OUT))
-            return lower_carried(s, inst);
-        lower_sum(s, inst);
+            return sm_carried(s, inst);
+        sm_sum(s, inst);
         break;
     case OP_MUL:
-    case OP_MAD: lower_multiply(s, inst); break;
+    case OP_MAD: sm_multiply(s, inst); break;
     case OP_MIN:
-    case OP_MAX: lower_extreme(s, inst); break;
+    case OP_MAX: sm_extreme(s, inst); break;
     case OP_AND:
     case OP_OR:
     case OP_XOR:
     case OP_NOT:
-    case OP_LOP3: lower_logic(s, inst); break;
+    case OP_LOP3: sm_logic(s, inst); break;
     case OP_SHL:
     case OP_SHR:
-    case OP_SHF: lower_shift(s, inst); break;
+    case OP_SHF: sm_shift(s, inst); break;
     case OP_MOV: return select_move(s, inst);
-    case OP_SELP: lower_choice(s, inst); break;
-    default: return lower_bits(s, inst);
+    case OP_SELP: sm_choice(s, inst); break;
+    default: return sm_bits(s, inst);
     }
     return STATUS_OK;
 }
@@ -290,14 +290,14 @@ static enum status select_word_inst(struct selector *s, const struct inst *inst)
 static enum status select_inst(struct selector *s, const struct inst *inst) {
     switch ((enum op)inst->op) {
     case OP_SETP:
-        lower_compare(s, inst, &inst->dst[0], (enum boolop)inst->boolop,
+        sm_compare(s, inst, &inst->dst[0], (enum boolop)inst->boolop,
                        inst->boolop == BOOL_NONE ? NULL : &inst->src[inst->src_count - 1]);
         return STATUS_OK;
-    case OP_CVT: return lower_convert(s, inst);
+    case OP_CVT: return sm_convert(s, inst);
     case OP_LD:
     case OP_ST:
     case OP_ATOM:
-    case OP_RED: return lower_access(s, inst);
+    case OP_RED: return sm_access(s, inst);
     case OP_BAR:
     case OP_BAR_WARP:
     case OP_VOTE:
@@ -305,15 +305,15 @@ static enum status select_inst(struct selector *s, const struct inst *inst) {
     case OP_SHFL:
     case OP_REDUX:
     case OP_ACTIVEMASK:
-    case OP_MEMBAR: return lower_warps(s, inst);
+    case OP_MEMBAR: return sm_warps(s, inst);
     default: break;
     }
     if (inst->type == TYPE_PRED) {
-        lower_predicate(s, inst);
+        sm_predicate(s, inst);
         return STATUS_OK;
     }
     if (is_float_inst(inst))
-        return lower_float(s, inst);
+        return sm_float(s, inst);
     if (inst->dst_count == 2)
         return select_pair(s, inst);
     return select_word_inst(s, inst);

@@ -3,7 +3,7 @@
 #include "sass/select_turing.h"
 
 /* A float source with the signs that made it. */
-struct operand lower_signs(struct selector *s, struct operand operand, struct source *signs) {
+struct operand sm_signs(struct selector *s, struct operand operand, struct source *signs) {
     for (;;) {
         const struct inst *neg = select_single(s, &operand, OP_NEG), *abs = select_single(s, &operand, OP_ABS);
         if (neg && neg->type == TYPE_F32 && neg->src[0].kind == OPERAND_REG) {
@@ -23,8 +23,8 @@ struct operand lower_signs(struct selector *s, struct operand operand, struct so
 
 static struct source float_source(struct selector *s, const struct operand *operand) {
     struct source signs = {.kind = SOURCE_ZERO};
-    const struct operand plain = lower_signs(s, *operand, &signs);
-    struct source source = lower_plain(s, &plain);
+    const struct operand plain = sm_signs(s, *operand, &signs);
+    struct source source = sm_plain(s, &plain);
     if (source.kind == SOURCE_IMMEDIATE) {
         source.value = (signs.absolute ? source.value & 0x7fffffff : source.value) ^ (signs.negated ? 0x80000000 : 0);
         return source;
@@ -46,67 +46,67 @@ static unsigned round_word(unsigned rounding) {
 }
 
 static void finish_float(struct machine_inst *made, const struct inst *inst) {
-    lower_word(made, TURING_WORDS_FTZ, (inst->flags & FLAG_FTZ) != 0);
-    lower_word(made, TURING_WORDS_ROUND, round_word(inst->rounding));
-    lower_word(made, TURING_WORDS_SAT, (inst->flags & FLAG_SAT) != 0);
+    sm_word(made, TURING_WORDS_FTZ, (inst->flags & FLAG_FTZ) != 0);
+    sm_word(made, TURING_WORDS_ROUND, round_word(inst->rounding));
+    sm_word(made, TURING_WORDS_SAT, (inst->flags & FLAG_SAT) != 0);
 }
 
 /* ---- f32 ---- */
 
 static void float_sum(struct selector *s, const struct inst *inst) {
-    struct source a = float_source(s, &inst->src[0]), b = float_source(s, &inst->src[1]), zero = lower_number(0);
+    struct source a = float_source(s, &inst->src[0]), b = float_source(s, &inst->src[1]), zero = sm_number(0);
     if (inst->op == OP_SUB)
         b = opposite(b);
-    lower_fit(s, &a, &b, &zero, true);
-    struct machine_inst *made = lower_emit_to(s, TURING_FADD, inst, inst->dst[0].reg);
-    lower_put(made, 1, &a);
-    lower_put(made, 2, &b);
+    sm_fit(s, &a, &b, &zero, true);
+    struct machine_inst *made = sm_emit_to(s, TURING_FADD, inst, inst->dst[0].reg);
+    sm_put(made, 1, &a);
+    sm_put(made, 2, &b);
     finish_float(made, inst);
 }
 
 static void float_product(struct selector *s, const struct inst *inst) {
     const bool adds = inst->op == OP_FMA;
     struct source a = float_source(s, &inst->src[0]), b = float_source(s, &inst->src[1]);
-    struct source c = adds ? float_source(s, &inst->src[2]) : lower_number(0);
-    lower_fit(s, &a, &b, &c, true);
-    struct machine_inst *made = lower_emit_to(s, adds ? TURING_FFMA : TURING_FMUL, inst, inst->dst[0].reg);
-    lower_put(made, 1, &a);
-    lower_put(made, 2, &b);
+    struct source c = adds ? float_source(s, &inst->src[2]) : sm_number(0);
+    sm_fit(s, &a, &b, &c, true);
+    struct machine_inst *made = sm_emit_to(s, adds ? TURING_FFMA : TURING_FMUL, inst, inst->dst[0].reg);
+    sm_put(made, 1, &a);
+    sm_put(made, 2, &b);
     if (adds)
-        lower_put(made, 3, &c);
+        sm_put(made, 3, &c);
     finish_float(made, inst);
 }
 
 static void float_extreme(struct selector *s, const struct inst *inst) {
-    struct source a = float_source(s, &inst->src[0]), b = float_source(s, &inst->src[1]), zero = lower_number(0);
-    lower_fit(s, &a, &b, &zero, true);
-    struct machine_inst *made = lower_emit_to(s, TURING_FMNMX, inst, inst->dst[0].reg);
-    lower_put(made, 1, &a);
-    lower_put(made, 2, &b);
-    lower_put_test(made, 3, &(struct operand){.kind = OPERAND_IMM, .imm = inst->op == OP_MIN});
+    struct source a = float_source(s, &inst->src[0]), b = float_source(s, &inst->src[1]), zero = sm_number(0);
+    sm_fit(s, &a, &b, &zero, true);
+    struct machine_inst *made = sm_emit_to(s, TURING_FMNMX, inst, inst->dst[0].reg);
+    sm_put(made, 1, &a);
+    sm_put(made, 2, &b);
+    sm_put_test(made, 3, &(struct operand){.kind = OPERAND_IMM, .imm = inst->op == OP_MIN});
     finish_float(made, inst);
-    lower_word(made, TURING_WORDS_NAN, (inst->flags & FLAG_NAN) != 0);
+    sm_word(made, TURING_WORDS_NAN, (inst->flags & FLAG_NAN) != 0);
 }
 
 /* The sign bit alone. */
 static void float_sign(struct selector *s, const struct inst *inst) {
-    const struct source a = lower_register(s, &inst->src[0]);
-    const struct source mask = lower_number(inst->op == OP_NEG ? UINT32_C(0x80000000) : UINT32_C(0x7fffffff));
-    struct machine_inst *made = lower_emit_to(s, TURING_LOP3, inst, inst->dst[0].reg);
-    lower_put(made, 2, &a);
-    lower_put(made, 3, &mask);
+    const struct source a = sm_register(s, &inst->src[0]);
+    const struct source mask = sm_number(inst->op == OP_NEG ? UINT32_C(0x80000000) : UINT32_C(0x7fffffff));
+    struct machine_inst *made = sm_emit_to(s, TURING_LOP3, inst, inst->dst[0].reg);
+    sm_put(made, 2, &a);
+    sm_put(made, 3, &mask);
     machine_put_number(made, 5, inst->op == OP_NEG ? 0x3c : 0xc0);
 }
 
 static struct source scaled(struct selector *s, const struct inst *inst, const struct source *a, uint32_t by,
                             bool to_zero) {
-    const struct source b = lower_number(by);
+    const struct source b = sm_number(by);
     const uint32_t d = machine_unit(s->machine, false);
-    struct machine_inst *made = lower_emit_to(s, TURING_FMUL, inst, d);
-    lower_put(made, 1, a);
-    lower_put(made, 2, &b);
-    lower_word(made, TURING_WORDS_ROUND, to_zero ? 3 : 0);
-    return lower_unit(d);
+    struct machine_inst *made = sm_emit_to(s, TURING_FMUL, inst, d);
+    sm_put(made, 1, a);
+    sm_put(made, 2, &b);
+    sm_word(made, TURING_WORDS_ROUND, to_zero ? 3 : 0);
+    return sm_unit(d);
 }
 
 /* Sine and cosine are of turns. */
@@ -122,16 +122,16 @@ static enum status float_function(struct selector *s, const struct inst *inst) {
     case OP_RSQRT: function = RSQ; break;
     case OP_SQRT: function = SQRT; break;
     case OP_TANH: function = TANH; break;
-    default: return lower_refused(s, inst, op_name((enum op)inst->op));
+    default: return sm_refused(s, inst, op_name((enum op)inst->op));
     }
     struct source a = float_source(s, &inst->src[0]);
     if (function == SIN || function == COS) {
-        a = lower_in_register(s, a, NULL);
+        a = sm_in_register(s, a, NULL);
         a = scaled(s, inst, &a, 0x3e22f983, true);
     }
-    struct machine_inst *made = lower_emit_to(s, TURING_MUFU, inst, inst->dst[0].reg);
-    lower_put(made, 1, &a);
-    lower_word(made, TURING_WORDS_FUNCTION, function);
+    struct machine_inst *made = sm_emit_to(s, TURING_MUFU, inst, inst->dst[0].reg);
+    sm_put(made, 1, &a);
+    sm_word(made, TURING_WORDS_FUNCTION, function);
     return STATUS_OK;
 }
 
@@ -141,25 +141,25 @@ static enum status double_inst(struct selector *s, const struct inst *inst) {
     const unsigned count = inst->src_count / 2u;
     uint32_t sources[3];
     if (inst->op != OP_ADD && inst->op != OP_SUB && inst->op != OP_MUL && inst->op != OP_FMA)
-        return lower_refused(s, inst, inst->op == OP_MIN ? "min.f64" : inst->op == OP_MAX ? "max.f64" : "f64");
+        return sm_refused(s, inst, inst->op == OP_MIN ? "min.f64" : inst->op == OP_MAX ? "max.f64" : "f64");
     for (unsigned i = 0; i < count; i++)
-        sources[i] = lower_tuple_of(s, inst, &inst->src[2 * i], 2);
+        sources[i] = sm_tuple_of(s, inst, &inst->src[2 * i], 2);
     bool copied;
-    const uint32_t d = lower_tuple_for(s, inst->dst, 2, &copied);
+    const uint32_t d = sm_tuple_for(s, inst->dst, 2, &copied);
     const enum turing_row_id row = inst->op == OP_FMA ? TURING_DFMA : inst->op == OP_MUL ? TURING_DMUL : TURING_DADD;
-    struct machine_inst *made = lower_emit(s, row, inst);
-    lower_put_tuple(made, 0, d, 2);
+    struct machine_inst *made = sm_emit(s, row, inst);
+    sm_put_tuple(made, 0, d, 2);
     for (unsigned i = 0; i < count; i++)
-        lower_put_tuple(made, 1 + i, sources[i], 2);
+        sm_put_tuple(made, 1 + i, sources[i], 2);
     if (inst->op == OP_SUB)
         made->turing->operands[2].negated = true;
-    lower_word(made, TURING_WORDS_ROUND, round_word(inst->rounding));
+    sm_word(made, TURING_WORDS_ROUND, round_word(inst->rounding));
     if (copied)
-        lower_move_tuple(s, inst, inst->dst, 2, d);
+        sm_move_tuple(s, inst, inst->dst, 2, d);
     return STATUS_OK;
 }
 
-enum status lower_float(struct selector *s, const struct inst *inst) {
+enum status sm_float(struct selector *s, const struct inst *inst) {
     if (inst->type == TYPE_F64)
         return double_inst(s, inst);
     switch ((enum op)inst->op) {
@@ -198,17 +198,17 @@ static unsigned integral_word(unsigned rounding) {
 
 /* A word that is extended from 8 or 16 bits. */
 static enum status extend_word(struct selector *s, const struct inst *inst) {
-    const struct source a = lower_register(s, &inst->src[0]);
+    const struct source a = sm_register(s, &inst->src[0]);
     const unsigned bits = 8 * type_bytes((enum type)inst->stype);
     const bool is_signed = type_is_signed((enum type)inst->stype);
     if (bits >= 32) {
-        lower_move(s, inst, inst->dst[0].reg, &a);
+        sm_move(s, inst, inst->dst[0].reg, &a);
         return STATUS_OK;
     }
-    const struct source b = lower_number(is_signed ? bits : (1u << bits) - 1);
-    struct machine_inst *made = lower_emit_to(s, is_signed ? TURING_SGXT : TURING_LOP3, inst, inst->dst[0].reg);
-    lower_put(made, is_signed ? 1 : 2, &a);
-    lower_put(made, is_signed ? 2 : 3, &b);
+    const struct source b = sm_number(is_signed ? bits : (1u << bits) - 1);
+    struct machine_inst *made = sm_emit_to(s, is_signed ? TURING_SGXT : TURING_LOP3, inst, inst->dst[0].reg);
+    sm_put(made, is_signed ? 1 : 2, &a);
+    sm_put(made, is_signed ? 2 : 3, &b);
     if (!is_signed)
         machine_put_number(made, 5, 0xc0);
     return STATUS_OK;
@@ -227,16 +227,16 @@ static enum turing_row_id convert_row(const struct inst *inst, bool is_wide) {
 
 /* cvt.f32.f32 without rounding to an integer is a sum with nothing. */
 static enum status convert_float(struct selector *s, const struct inst *inst) {
-    const struct source a = float_source(s, &inst->src[0]), one = lower_number(0x3f800000);
-    const struct source in = lower_in_register(s, a, NULL);
-    struct machine_inst *made = lower_emit_to(s, TURING_FMUL, inst, inst->dst[0].reg);
-    lower_put(made, 1, &in);
-    lower_put(made, 2, &one);
+    const struct source a = float_source(s, &inst->src[0]), one = sm_number(0x3f800000);
+    const struct source in = sm_in_register(s, a, NULL);
+    struct machine_inst *made = sm_emit_to(s, TURING_FMUL, inst, inst->dst[0].reg);
+    sm_put(made, 1, &in);
+    sm_put(made, 2, &one);
     finish_float(made, inst);
     return STATUS_OK;
 }
 
-enum status lower_convert(struct selector *s, const struct inst *inst) {
+enum status sm_convert(struct selector *s, const struct inst *inst) {
     const enum type type = (enum type)inst->type, from = (enum type)inst->stype;
     const bool to_float = type_is_float(type), from_float = type_is_float(from);
     if (!to_float && !from_float)
@@ -245,32 +245,32 @@ enum status lower_convert(struct selector *s, const struct inst *inst) {
     if (type == TYPE_F32 && from == TYPE_F32 && !rounds)
         return convert_float(s, inst);
     if (inst->flags & FLAG_SAT && to_float)
-        return lower_refused(s, inst, "cvt with .sat to a float");
+        return sm_refused(s, inst, "cvt with .sat to a float");
     const bool from_wide = inst->src_count == 2, to_wide = inst->dst_count == 2;
     struct source a = {.kind = SOURCE_ZERO};
-    const uint32_t pair = from_wide ? lower_tuple_of(s, inst, inst->src, 2) : NO_UNIT;
+    const uint32_t pair = from_wide ? sm_tuple_of(s, inst, inst->src, 2) : NO_UNIT;
     if (!from_wide)
-        a = lower_plain(s, &inst->src[0]);
+        a = sm_plain(s, &inst->src[0]);
     bool copied = false;
-    const uint32_t d = to_wide ? lower_tuple_for(s, inst->dst, 2, &copied) : inst->dst[0].reg;
-    struct machine_inst *made = lower_emit(s, convert_row(inst, from_wide || to_wide), inst);
-    lower_put_tuple(made, 0, d, to_wide ? 2 : 1);
+    const uint32_t d = to_wide ? sm_tuple_for(s, inst->dst, 2, &copied) : inst->dst[0].reg;
+    struct machine_inst *made = sm_emit(s, convert_row(inst, from_wide || to_wide), inst);
+    sm_put_tuple(made, 0, d, to_wide ? 2 : 1);
     if (from_wide)
-        lower_put_tuple(made, 1, pair, 2);
+        sm_put_tuple(made, 1, pair, 2);
     else
-        lower_put(made, 1, &a);
-    lower_word(made, TURING_WORDS_FLOAT, float_word(to_float ? type : from));
-    lower_word(made, TURING_WORDS_ANY_FLOAT, float_word(from));
-    lower_word(made, TURING_WORDS_TO_FLOAT, float_word(type));
-    lower_word(made, TURING_WORDS_TO_FLOAT_WIDE, float_word(type));
-    lower_word(made, TURING_WORDS_FROM_FLOAT, float_word(from));
-    lower_word(made, TURING_WORDS_INTEGER, integer_word(to_float ? from : type));
-    lower_word(made, TURING_WORDS_INTEGRAL, integral_word(inst->rounding));
-    lower_word(made, TURING_WORDS_ROUND, round_word(inst->rounding));
-    lower_word(made, TURING_WORDS_FTZ, (inst->flags & FLAG_FTZ) != 0);
+        sm_put(made, 1, &a);
+    sm_word(made, TURING_WORDS_FLOAT, float_word(to_float ? type : from));
+    sm_word(made, TURING_WORDS_ANY_FLOAT, float_word(from));
+    sm_word(made, TURING_WORDS_TO_FLOAT, float_word(type));
+    sm_word(made, TURING_WORDS_TO_FLOAT_WIDE, float_word(type));
+    sm_word(made, TURING_WORDS_FROM_FLOAT, float_word(from));
+    sm_word(made, TURING_WORDS_INTEGER, integer_word(to_float ? from : type));
+    sm_word(made, TURING_WORDS_INTEGRAL, integral_word(inst->rounding));
+    sm_word(made, TURING_WORDS_ROUND, round_word(inst->rounding));
+    sm_word(made, TURING_WORDS_FTZ, (inst->flags & FLAG_FTZ) != 0);
     /* a number that is none becomes 0 in words, and the lowest in pairs */
-    lower_word(made, TURING_WORDS_NTZ, !to_float && !to_wide && !from_wide);
+    sm_word(made, TURING_WORDS_NTZ, !to_float && !to_wide && !from_wide);
     if (copied)
-        lower_move_tuple(s, inst, inst->dst, 2, d);
+        sm_move_tuple(s, inst, inst->dst, 2, d);
     return STATUS_OK;
 }

@@ -80,7 +80,7 @@ static bool grow(const struct selector *s, struct tree *tree, const struct opera
             return true;
     }
     *tree = before;
-    const struct source leaf = lower_plain(s, operand);
+    const struct source leaf = sm_plain(s, operand);
     return add_leaf(tree, &leaf, table);
 }
 
@@ -99,22 +99,22 @@ static void swap_leaves(struct tree *tree, uint8_t *table, unsigned i, unsigned 
 
 static void emit_logic(struct selector *s, const struct inst *inst, struct tree *tree, uint8_t table) {
     for (unsigned i = tree->count; i < LEAVES; i++)
-        tree->leaves[i] = lower_number(0);
-    for (unsigned i = 1; i < LEAVES && !lower_is_simple(&tree->leaves[0]); i++)
+        tree->leaves[i] = sm_number(0);
+    for (unsigned i = 1; i < LEAVES && !sm_is_simple(&tree->leaves[0]); i++)
         swap_leaves(tree, &table, 0, i);
-    lower_fit(s, &tree->leaves[0], &tree->leaves[1], &tree->leaves[2], false);
-    struct machine_inst *made = lower_emit_to(s, TURING_LOP3, inst, inst->dst[0].reg);
+    sm_fit(s, &tree->leaves[0], &tree->leaves[1], &tree->leaves[2], false);
+    struct machine_inst *made = sm_emit_to(s, TURING_LOP3, inst, inst->dst[0].reg);
     for (unsigned i = 0; i < LEAVES; i++)
-        lower_put(made, 2 + i, &tree->leaves[i]);
+        sm_put(made, 2 + i, &tree->leaves[i]);
     machine_put_number(made, 5, table);
 }
 
-void lower_logic(struct selector *s, const struct inst *inst) {
+void sm_logic(struct selector *s, const struct inst *inst) {
     struct tree tree = {.count = 0};
     uint8_t table = 0;
     if (inst->op == OP_LOP3) {
         for (unsigned i = 0; i < LEAVES; i++)
-            tree.leaves[i] = lower_plain(s, &inst->src[i]);
+            tree.leaves[i] = sm_plain(s, &inst->src[i]);
         tree.count = LEAVES;
         emit_logic(s, inst, &tree, (uint8_t)inst->src[3].imm);
         return;
@@ -129,32 +129,32 @@ void lower_logic(struct selector *s, const struct inst *inst) {
 
 static struct machine_inst *emit_one(struct selector *s, enum turing_row_id row, const struct inst *inst, uint32_t d,
                                      const struct source *a) {
-    struct machine_inst *made = lower_emit_to(s, row, inst, d);
-    lower_put(made, 1, a);
+    struct machine_inst *made = sm_emit_to(s, row, inst, d);
+    sm_put(made, 1, a);
     return made;
 }
 
 static void emit_sum(struct selector *s, const struct inst *inst, const struct source *a, uint32_t number) {
-    const struct source b = lower_number(number);
-    struct machine_inst *made = lower_emit_to(s, TURING_IADD3, inst, inst->dst[0].reg);
-    lower_put(made, 3, a);
-    lower_put(made, 4, &b);
+    const struct source b = sm_number(number);
+    struct machine_inst *made = sm_emit_to(s, TURING_IADD3, inst, inst->dst[0].reg);
+    sm_put(made, 3, a);
+    sm_put(made, 4, &b);
 }
 
 /* Leading zeros: 31 less the place of the highest one, -1 where there is none. */
 static void leading_zeros(struct selector *s, const struct inst *inst) {
-    const struct source a = lower_plain(s, &inst->src[0]);
-    struct source place = lower_unit(machine_unit(s->machine, false));
-    lower_word(emit_one(s, TURING_FLO, inst, place.unit, &a), TURING_WORDS_SIGNED, 0);
+    const struct source a = sm_plain(s, &inst->src[0]);
+    struct source place = sm_unit(machine_unit(s->machine, false));
+    sm_word(emit_one(s, TURING_FLO, inst, place.unit, &a), TURING_WORDS_SIGNED, 0);
     place.negated = true;
     emit_sum(s, inst, &place, 31);
 }
 
 static void find_bit(struct selector *s, const struct inst *inst) {
-    const struct source a = lower_plain(s, &inst->src[0]);
+    const struct source a = sm_plain(s, &inst->src[0]);
     struct machine_inst *made = emit_one(s, TURING_FLO, inst, inst->dst[0].reg, &a);
-    lower_word(made, TURING_WORDS_SIGNED, inst->type == TYPE_S32);
-    lower_word(made, TURING_WORDS_SH, inst->mode == MODE_SHIFTAMT);
+    sm_word(made, TURING_WORDS_SIGNED, inst->type == TYPE_S32);
+    sm_word(made, TURING_WORDS_SH, inst->mode == MODE_SHIFTAMT);
 }
 
 static uint32_t ones(uint32_t count) { return count >= 32 ? UINT32_MAX : (1u << count) - 1; }
@@ -164,32 +164,32 @@ static void extract_field(struct selector *s, const struct inst *inst) {
     enum { S32 = 2, U32 = 3 };
     const uint32_t place = (uint32_t)inst->src[1].imm & 0xff, length = (uint32_t)inst->src[2].imm & 0xff;
     const bool is_signed = inst->type == TYPE_S32;
-    struct source a = lower_register(s, &inst->src[0]);
+    struct source a = sm_register(s, &inst->src[0]);
     if (length == 0) {
-        const struct source zero = lower_number(0);
-        lower_move(s, inst, inst->dst[0].reg, &zero);
+        const struct source zero = sm_number(0);
+        sm_move(s, inst, inst->dst[0].reg, &zero);
         return;
     }
     if (place) {
         const bool last = length >= 32 || place + length >= 32;
-        const struct source zero = lower_number(0), n = lower_number(place);
+        const struct source zero = sm_number(0), n = sm_number(place);
         const uint32_t d = last ? inst->dst[0].reg : machine_unit(s->machine, false);
-        struct machine_inst *made = lower_emit_to(s, TURING_SHF, inst, d);
-        lower_put(made, 1, &zero);
-        lower_put(made, 2, &n);
-        lower_put(made, 3, &a);
-        lower_word(made, TURING_WORDS_DIRECTION, 1);
-        lower_word(made, TURING_WORDS_SHIFT_TYPE, is_signed ? S32 : U32);
-        lower_word(made, TURING_WORDS_HI, 1);
+        struct machine_inst *made = sm_emit_to(s, TURING_SHF, inst, d);
+        sm_put(made, 1, &zero);
+        sm_put(made, 2, &n);
+        sm_put(made, 3, &a);
+        sm_word(made, TURING_WORDS_DIRECTION, 1);
+        sm_word(made, TURING_WORDS_SHIFT_TYPE, is_signed ? S32 : U32);
+        sm_word(made, TURING_WORDS_HI, 1);
         if (last)
             return;
-        a = lower_unit(d);
+        a = sm_unit(d);
     }
-    const struct source b = lower_number(is_signed ? (length < 32 ? length : 32) : ones(length));
-    struct machine_inst *made = lower_emit_to(s, is_signed ? TURING_SGXT : TURING_LOP3, inst, inst->dst[0].reg);
+    const struct source b = sm_number(is_signed ? (length < 32 ? length : 32) : ones(length));
+    struct machine_inst *made = sm_emit_to(s, is_signed ? TURING_SGXT : TURING_LOP3, inst, inst->dst[0].reg);
     const unsigned first = is_signed ? 1 : 2;
-    lower_put(made, first, &a);
-    lower_put(made, first + 1, &b);
+    sm_put(made, first, &a);
+    sm_put(made, first + 1, &b);
     if (!is_signed)
         machine_put_number(made, 5, 0xc0); /* A and B */
 }
@@ -197,45 +197,45 @@ static void extract_field(struct selector *s, const struct inst *inst) {
 /* (a << place & mask) | (b & ~mask) */
 static void insert_field(struct selector *s, const struct inst *inst) {
     const uint32_t place = (uint32_t)inst->src[2].imm & 0xff, length = (uint32_t)inst->src[3].imm & 0xff;
-    struct source a = lower_register(s, &inst->src[0]);
-    const struct source b = lower_register(s, &inst->src[1]);
-    const struct source mask = lower_number(place < 32 ? ones(length) << place : 0);
+    struct source a = sm_register(s, &inst->src[0]);
+    const struct source b = sm_register(s, &inst->src[1]);
+    const struct source mask = sm_number(place < 32 ? ones(length) << place : 0);
     if (place && place < 32) {
-        const struct source n = lower_number(place);
+        const struct source n = sm_number(place);
         const uint32_t d = machine_unit(s->machine, false);
-        struct machine_inst *made = lower_emit_to(s, TURING_SHF, inst, d);
-        lower_put(made, 1, &a);
-        lower_put(made, 2, &n);
-        lower_word(made, TURING_WORDS_SHIFT_TYPE, 3);
-        a = lower_unit(d);
+        struct machine_inst *made = sm_emit_to(s, TURING_SHF, inst, d);
+        sm_put(made, 1, &a);
+        sm_put(made, 2, &n);
+        sm_word(made, TURING_WORDS_SHIFT_TYPE, 3);
+        a = sm_unit(d);
     }
-    struct machine_inst *made = lower_emit_to(s, TURING_LOP3, inst, inst->dst[0].reg);
-    lower_put(made, 2, &a);
-    lower_put(made, 3, &mask);
-    lower_put(made, 4, &b);
+    struct machine_inst *made = sm_emit_to(s, TURING_LOP3, inst, inst->dst[0].reg);
+    sm_put(made, 2, &a);
+    sm_put(made, 3, &mask);
+    sm_put(made, 4, &b);
     machine_put_number(made, 5, 0xe2);
 }
 
 static void permute(struct selector *s, const struct inst *inst) {
     static const uint8_t modes[] = {[MODE_NONE] = 0, [MODE_F4E] = 1, [MODE_B4E] = 2,  [MODE_RC8] = 3,
                                     [MODE_ECL] = 4,  [MODE_ECR] = 5, [MODE_RC16] = 6};
-    struct source a = lower_plain(s, &inst->src[0]), b = lower_plain(s, &inst->src[1]),
-                  c = lower_plain(s, &inst->src[2]);
-    lower_fit(s, &a, &c, &b, false);
-    struct machine_inst *made = lower_emit_to(s, TURING_PRMT, inst, inst->dst[0].reg);
-    lower_put(made, 1, &a);
-    lower_put(made, 2, &c);
-    lower_put(made, 3, &b);
-    lower_word(made, TURING_WORDS_PERMUTE, modes[inst->mode]);
+    struct source a = sm_plain(s, &inst->src[0]), b = sm_plain(s, &inst->src[1]),
+                  c = sm_plain(s, &inst->src[2]);
+    sm_fit(s, &a, &c, &b, false);
+    struct machine_inst *made = sm_emit_to(s, TURING_PRMT, inst, inst->dst[0].reg);
+    sm_put(made, 1, &a);
+    sm_put(made, 2, &c);
+    sm_put(made, 3, &b);
+    sm_word(made, TURING_WORDS_PERMUTE, modes[inst->mode]);
 }
 
-enum status lower_bits(struct selector *s, const struct inst *inst) {
+enum status sm_bits(struct selector *s, const struct inst *inst) {
     struct source a = {.kind = SOURCE_ZERO};
     if (inst->op == OP_POPC || inst->op == OP_BREV || inst->op == OP_ABS || inst->op == OP_NEG)
-        a = lower_plain(s, &inst->src[0]);
+        a = sm_plain(s, &inst->src[0]);
     switch ((enum op)inst->op) {
     case OP_NEG:
-        a = lower_in_register(s, a, NULL), a.negated = !a.negated;
+        a = sm_in_register(s, a, NULL), a.negated = !a.negated;
         emit_sum(s, inst, &a, 0);
         break;
     case OP_ABS: emit_one(s, TURING_IABS, inst, inst->dst[0].reg, &a); break;
@@ -246,7 +246,7 @@ enum status lower_bits(struct selector *s, const struct inst *inst) {
     case OP_BFE: extract_field(s, inst); break;
     case OP_BFI: insert_field(s, inst); break;
     case OP_PRMT: permute(s, inst); break;
-    default: return lower_refused(s, inst, op_name((enum op)inst->op));
+    default: return sm_refused(s, inst, op_name((enum op)inst->op));
     }
     return STATUS_OK;
 }

@@ -25,12 +25,12 @@ static struct place word_place(struct selector *s, const struct operand *address
     if (!address->has_reg)
         return place;
     const struct operand reg = {.kind = OPERAND_REG, .reg = address->reg};
-    const struct source plain = lower_plain(s, &reg);
+    const struct source plain = sm_plain(s, &reg);
     if (plain.kind == SOURCE_IMMEDIATE && plain.value < OFFSET_LIMIT / 2 && place.offset + plain.value < OFFSET_LIMIT) {
         place.offset += plain.value;
         return place;
     }
-    const struct source source = lower_register(s, &reg);
+    const struct source source = sm_register(s, &reg);
     place.base = source.kind == SOURCE_UNIT ? source.unit : NO_UNIT;
     return place;
 }
@@ -41,17 +41,17 @@ static void add_offset(struct selector *s, const struct inst *inst, struct place
     const uint32_t carry = machine_unit(s->machine, true);
     machine_group(s->machine, units, 2);
     for (unsigned i = 0; i < (place->is_pair ? 2u : 1u); i++) {
-        const struct source a = place->base == NO_UNIT ? lower_number(0) : lower_unit(place->base + i);
-        const struct source b = lower_number((uint32_t)(place->offset >> (32 * i)));
+        const struct source a = place->base == NO_UNIT ? sm_number(0) : sm_unit(place->base + i);
+        const struct source b = sm_number((uint32_t)(place->offset >> (32 * i)));
         struct machine_inst *made = machine_turing(s->machine, s->block, TURING_IADD3, inst);
         machine_put_unit(made, 0, units[i]);
-        lower_put(made, 3, &a);
-        lower_put(made, 4, &b);
+        sm_put(made, 3, &a);
+        sm_put(made, 4, &b);
         if (i)
-            lower_put_test(made, 6, &(struct operand){.kind = OPERAND_REG, .reg = carry});
+            sm_put_test(made, 6, &(struct operand){.kind = OPERAND_REG, .reg = carry});
         else if (place->is_pair)
             machine_put_unit(made, 1, carry);
-        lower_word(made, TURING_WORDS_X, i);
+        sm_word(made, TURING_WORDS_X, i);
     }
     place->base = units[0], place->offset = 0;
 }
@@ -67,7 +67,7 @@ static struct place place_of(struct selector *s, const struct inst *inst) {
             const struct operand reg = {.kind = OPERAND_REG, .reg = address->reg};
             const struct operand none = {.kind = OPERAND_IMM};
             const struct operand pair[2] = {reg, inst->src[1].kind == OPERAND_NONE ? none : inst->src[1]};
-            place.base = lower_tuple_of(s, inst, pair, 2);
+            place.base = sm_tuple_of(s, inst, pair, 2);
         }
     }
     if (place.offset < -OFFSET_LIMIT || place.offset >= OFFSET_LIMIT)
@@ -80,13 +80,13 @@ static void put_place(struct selector *s, struct machine_inst *made, unsigned at
     struct turing_operand *operand = &made->turing->operands[at];
     operand->value = place->offset;
     if (place->is_pair) {
-        lower_word(made, TURING_WORDS_E, 1);
+        sm_word(made, TURING_WORDS_E, 1);
         operand->wide = has_descriptor, operand->uniform = has_descriptor, operand->descriptor = has_descriptor;
         operand->ureg = has_descriptor ? DESCRIPTOR : 0;
         s->machine->has_descriptor |= has_descriptor;
     }
     if (place->base != NO_UNIT)
-        lower_put_tuple(made, at, place->base, place->is_pair ? 2 : 1);
+        sm_put_tuple(made, at, place->base, place->is_pair ? 2 : 1);
 }
 
 static unsigned size_word(enum type type) {
@@ -110,9 +110,9 @@ static unsigned order_word(const struct inst *inst, bool is_atomic) {
 }
 
 static void fence(struct selector *s, const struct inst *inst) {
-    struct machine_inst *made = lower_emit(s, TURING_MEMBAR, inst);
-    lower_word(made, TURING_WORDS_FENCE, inst->order == ORDER_SC ? 0 : 1);
-    lower_word(made, TURING_WORDS_SCOPE, inst->scope == SCOPE_CTA ? 0 : inst->scope == SCOPE_SYS ? 3 : 2);
+    struct machine_inst *made = sm_emit(s, TURING_MEMBAR, inst);
+    sm_word(made, TURING_WORDS_FENCE, inst->order == ORDER_SC ? 0 : 1);
+    sm_word(made, TURING_WORDS_SCOPE, inst->scope == SCOPE_CTA ? 0 : inst->scope == SCOPE_SYS ? 3 : 2);
 }
 
 static bool releases(const struct inst *inst) {
@@ -134,15 +134,15 @@ static void select_load(struct selector *s, const struct inst *inst) {
                                                                     : TURING_LDG;
     const struct place place = place_of(s, inst);
     bool copied = false;
-    const uint32_t d = words > 1 ? lower_tuple_for(s, inst->dst, words, &copied) : inst->dst[0].reg;
-    struct machine_inst *made = lower_emit(s, row, inst);
+    const uint32_t d = words > 1 ? sm_tuple_for(s, inst->dst, words, &copied) : inst->dst[0].reg;
+    struct machine_inst *made = sm_emit(s, row, inst);
     const unsigned at = row == TURING_LDG ? 1 : 0;
-    lower_put_tuple(made, at, d, words);
+    sm_put_tuple(made, at, d, words);
     put_place(s, made, at + 1, &place, true);
-    lower_word(made, TURING_WORDS_SIZE, size_word((enum type)inst->type));
-    lower_word(made, TURING_WORDS_ORDER, order_word(inst, false));
+    sm_word(made, TURING_WORDS_SIZE, size_word((enum type)inst->type));
+    sm_word(made, TURING_WORDS_ORDER, order_word(inst, false));
     if (copied)
-        lower_move_tuple(s, inst, inst->dst, words, d);
+        sm_move_tuple(s, inst, inst->dst, words, d);
 }
 
 /* A parameter that is narrow, or whose place is computed. */
@@ -150,20 +150,20 @@ static void select_param(struct selector *s, const struct inst *inst) {
     const struct operand *address = &inst->src[0];
     const unsigned words = inst->dst_count;
     bool copied = false;
-    const uint32_t d = words > 1 ? lower_tuple_for(s, inst->dst, words, &copied) : inst->dst[0].reg;
+    const uint32_t d = words > 1 ? sm_tuple_for(s, inst->dst, words, &copied) : inst->dst[0].reg;
     struct source index = {.kind = SOURCE_ZERO};
     if (address->has_reg)
-        index = lower_register(s, &(struct operand){.kind = OPERAND_REG, .reg = address->reg});
-    struct machine_inst *made = lower_emit(s, TURING_LDC, inst);
-    lower_put_tuple(made, 0, d, words);
+        index = sm_register(s, &(struct operand){.kind = OPERAND_REG, .reg = address->reg});
+    struct machine_inst *made = sm_emit(s, TURING_LDC, inst);
+    sm_put_tuple(made, 0, d, words);
     struct turing_operand *operand = &made->turing->operands[1];
     operand->reg = TURING_RZ;
     operand->value = (int64_t)(TURING_PARAM_BASE + (address->symbol ? address->symbol->offset : 0) + address->imm);
     if (index.kind == SOURCE_UNIT)
         machine_put_unit(made, 1, index.unit);
-    lower_word(made, TURING_WORDS_SIZE_CONSTANT, size_word((enum type)inst->type));
+    sm_word(made, TURING_WORDS_SIZE_CONSTANT, size_word((enum type)inst->type));
     if (copied)
-        lower_move_tuple(s, inst, inst->dst, words, d);
+        sm_move_tuple(s, inst, inst->dst, words, d);
 }
 
 static void select_store(struct selector *s, const struct inst *inst) {
@@ -174,17 +174,17 @@ static void select_store(struct selector *s, const struct inst *inst) {
                                                                   : TURING_STG;
     const struct place place = place_of(s, inst);
     struct source value = {.kind = SOURCE_ZERO};
-    const uint32_t tuple = words > 1 ? lower_tuple_of(s, inst, &inst->src[2], words) : NO_UNIT;
+    const uint32_t tuple = words > 1 ? sm_tuple_of(s, inst, &inst->src[2], words) : NO_UNIT;
     if (words == 1)
-        value = lower_register(s, &inst->src[2]);
-    struct machine_inst *made = lower_emit(s, row, inst);
+        value = sm_register(s, &inst->src[2]);
+    struct machine_inst *made = sm_emit(s, row, inst);
     put_place(s, made, 0, &place, true);
     if (words > 1)
-        lower_put_tuple(made, 1, tuple, words);
+        sm_put_tuple(made, 1, tuple, words);
     else
-        lower_put(made, 1, &value);
-    lower_word(made, TURING_WORDS_SIZE, size_word((enum type)inst->type));
-    lower_word(made, TURING_WORDS_ORDER, order_word(inst, false));
+        sm_put(made, 1, &value);
+    sm_word(made, TURING_WORDS_SIZE, size_word((enum type)inst->type));
+    sm_word(made, TURING_WORDS_ORDER, order_word(inst, false));
 }
 
 /* ---- atomics ---- */
@@ -232,29 +232,29 @@ static void select_atomic(struct selector *s, const struct inst *inst) {
     const struct place place = place_of(s, inst);
     uint32_t units[2] = {NO_UNIT, NO_UNIT};
     for (unsigned i = 0; i < values; i++)
-        units[i] = lower_tuple_of(s, inst, &inst->src[2 + i * words], words);
+        units[i] = sm_tuple_of(s, inst, &inst->src[2 + i * words], words);
     bool copied = false;
     const bool has_result = inst->op == OP_ATOM;
-    const uint32_t d = !has_result ? NO_UNIT : words == 2 ? lower_tuple_for(s, inst->dst, 2, &copied) : inst->dst[0].reg;
-    struct machine_inst *made = lower_emit(s, row, inst);
+    const uint32_t d = !has_result ? NO_UNIT : words == 2 ? sm_tuple_for(s, inst->dst, 2, &copied) : inst->dst[0].reg;
+    struct machine_inst *made = sm_emit(s, row, inst);
     const bool is_cas = inst->atom == ATOM_CAS;
     unsigned at = row == TURING_RED || inst->space == SPACE_SHARED ? 0 : 1;
     if (row != TURING_RED && has_result)
-        lower_put_tuple(made, at, d, words);
+        sm_put_tuple(made, at, d, words);
     at += row != TURING_RED;
     put_place(s, made, at, &place, !is_cas);
     for (unsigned i = 0; i < values; i++)
-        lower_put_tuple(made, at + 1 + i, units[i], words);
-    lower_word(made, TURING_WORDS_ATOMIC, atomic_word((enum atom)inst->atom));
-    lower_word(made, TURING_WORDS_REDUCTION, atomic_word((enum atom)inst->atom));
-    lower_word(made, TURING_WORDS_ATOMIC_TYPE, atomic_type((enum type)inst->type));
-    lower_word(made, TURING_WORDS_CAS_TYPE, words == 2 ? 2 : 0);
-    lower_word(made, TURING_WORDS_ORDER, order_word(inst, true));
+        sm_put_tuple(made, at + 1 + i, units[i], words);
+    sm_word(made, TURING_WORDS_ATOMIC, atomic_word((enum atom)inst->atom));
+    sm_word(made, TURING_WORDS_REDUCTION, atomic_word((enum atom)inst->atom));
+    sm_word(made, TURING_WORDS_ATOMIC_TYPE, atomic_type((enum type)inst->type));
+    sm_word(made, TURING_WORDS_CAS_TYPE, words == 2 ? 2 : 0);
+    sm_word(made, TURING_WORDS_ORDER, order_word(inst, true));
     if (copied)
-        lower_move_tuple(s, inst, inst->dst, 2, d);
+        sm_move_tuple(s, inst, inst->dst, 2, d);
 }
 
-enum status lower_access(struct selector *s, const struct inst *inst) {
+enum status sm_access(struct selector *s, const struct inst *inst) {
     if (releases(inst))
         fence(s, inst);
     if (inst->op == OP_LD && inst->space == SPACE_PARAM)

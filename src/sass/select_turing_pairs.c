@@ -12,11 +12,11 @@ static struct machine_inst *plain_move(struct selector *s, const struct inst *in
 }
 
 /* Units for a tuple of words: as they are where they can lie side by side, else copies. */
-uint32_t lower_tuple_of(struct selector *s, const struct inst *inst, const struct operand *operands, unsigned count) {
+uint32_t sm_tuple_of(struct selector *s, const struct inst *inst, const struct operand *operands, unsigned count) {
     uint32_t units[4] = {0};
     bool simple = true;
     for (unsigned i = 0; i < count; i++) {
-        const struct source source = lower_plain(s, &operands[i]);
+        const struct source source = sm_plain(s, &operands[i]);
         simple = simple && source.kind == SOURCE_UNIT;
         units[i] = source.unit;
     }
@@ -27,14 +27,14 @@ uint32_t lower_tuple_of(struct selector *s, const struct inst *inst, const struc
         copies[i] = machine_unit(s->machine, false);
     machine_group(s->machine, copies, count);
     for (unsigned i = 0; i < count; i++) {
-        const struct source source = lower_plain(s, &operands[i]);
-        lower_put(plain_move(s, inst, copies[i]), 1, &source);
+        const struct source source = sm_plain(s, &operands[i]);
+        sm_put(plain_move(s, inst, copies[i]), 1, &source);
     }
     return copies[0];
 }
 
 /* The destinations of a tuple; *copied: they are moved to where they belong behind the instruction. */
-uint32_t lower_tuple_for(struct selector *s, const struct operand *operands, unsigned count, bool *copied) {
+uint32_t sm_tuple_for(struct selector *s, const struct operand *operands, unsigned count, bool *copied) {
     uint32_t units[4] = {0};
     for (unsigned i = 0; i < count; i++)
         units[i] = operands[i].reg;
@@ -47,15 +47,15 @@ uint32_t lower_tuple_for(struct selector *s, const struct operand *operands, uns
     return units[0];
 }
 
-void lower_move_tuple(struct selector *s, const struct inst *inst, const struct operand *operands, unsigned count,
+void sm_move_tuple(struct selector *s, const struct inst *inst, const struct operand *operands, unsigned count,
                        uint32_t first) {
     for (unsigned i = 0; i < count; i++) {
-        const struct source from = lower_unit(first + i);
-        lower_move(s, inst, operands[i].reg, &from);
+        const struct source from = sm_unit(first + i);
+        sm_move(s, inst, operands[i].reg, &from);
     }
 }
 
-const struct inst *lower_single_pair(const struct selector *s, const struct operand *lo, const struct operand *hi,
+const struct inst *sm_single_pair(const struct selector *s, const struct operand *lo, const struct operand *hi,
                                       enum op op) {
     if (lo->kind != OPERAND_REG || hi->kind != OPERAND_REG)
         return NULL;
@@ -85,7 +85,7 @@ static bool is_number(const struct source *source) {
 }
 
 static struct pair_source pair_of(const struct selector *s, const struct operand *words) {
-    return (struct pair_source){lower_plain(s, &words[0]), lower_plain(s, &words[1])};
+    return (struct pair_source){sm_plain(s, &words[0]), sm_plain(s, &words[1])};
 }
 
 /* As an operand of 64 bits: a constant in its place, else registers side by side. */
@@ -93,9 +93,9 @@ static void put_pair(struct selector *s, struct machine_inst *made, unsigned pla
                      uint32_t first) {
     (void)s;
     if (first != NO_UNIT)
-        lower_put_tuple(made, place, first, 2);
+        sm_put_tuple(made, place, first, 2);
     else
-        lower_put(made, place, lo);
+        sm_put(made, place, lo);
 }
 
 /* Whether a pair can be an operand as it is: 0, or two words of a bank. */
@@ -108,27 +108,27 @@ static bool is_whole(const struct pair_source *pair) {
 /* d = x * y + c of 32-bit factors */
 static void multiply_add(struct selector *s, const struct inst *inst, struct source x, struct source y, bool is_signed,
                          const struct operand *c) {
-    const struct pair_source sum = c ? pair_of(s, c) : (struct pair_source){lower_number(0), lower_number(0)};
-    const uint32_t addend = is_whole(&sum) ? NO_UNIT : lower_tuple_of(s, inst, c, 2);
-    struct source third = addend == NO_UNIT ? sum.lo : lower_unit(addend);
-    lower_fit(s, &x, &y, &third, true);
-    if (third.kind == SOURCE_CONSTANT && !lower_is_simple(&y))
-        y = lower_in_register(s, y, NULL);
+    const struct pair_source sum = c ? pair_of(s, c) : (struct pair_source){sm_number(0), sm_number(0)};
+    const uint32_t addend = is_whole(&sum) ? NO_UNIT : sm_tuple_of(s, inst, c, 2);
+    struct source third = addend == NO_UNIT ? sum.lo : sm_unit(addend);
+    sm_fit(s, &x, &y, &third, true);
+    if (third.kind == SOURCE_CONSTANT && !sm_is_simple(&y))
+        y = sm_in_register(s, y, NULL);
     bool copied;
-    const uint32_t d = lower_tuple_for(s, inst->dst, 2, &copied);
-    struct machine_inst *made = lower_emit(s, TURING_IMAD_WIDE, inst);
-    lower_put_tuple(made, 0, d, 2);
-    lower_put(made, 2, &x);
-    lower_put(made, 3, &y);
+    const uint32_t d = sm_tuple_for(s, inst->dst, 2, &copied);
+    struct machine_inst *made = sm_emit(s, TURING_IMAD_WIDE, inst);
+    sm_put_tuple(made, 0, d, 2);
+    sm_put(made, 2, &x);
+    sm_put(made, 3, &y);
     put_pair(s, made, 4, &third, addend);
-    lower_word(made, TURING_WORDS_SIGNED, is_signed);
+    sm_word(made, TURING_WORDS_SIGNED, is_signed);
     if (copied)
-        lower_move_tuple(s, inst, inst->dst, 2, d);
+        sm_move_tuple(s, inst, inst->dst, 2, d);
 }
 
 /* The word that a pair extends to 64 bits; false: it is none. */
 static bool extended(const struct selector *s, const struct operand *words, struct operand *word, bool *is_signed) {
-    const struct source hi = lower_plain(s, &words[1]);
+    const struct source hi = sm_plain(s, &words[1]);
     if (hi.kind == SOURCE_ZERO) {
         *word = words[0], *is_signed = false;
         return true;
@@ -154,14 +154,14 @@ static bool extended(const struct selector *s, const struct operand *words, stru
 static bool fused_sum(struct selector *s, const struct inst *inst) {
     for (unsigned i = 0; i < 2 && inst->op == OP_ADD; i++) {
         const struct operand *one = &inst->src[2 * i], *other = &inst->src[2 - 2 * i];
-        const struct inst *product = lower_single_pair(s, &one[0], &one[1], OP_MUL);
+        const struct inst *product = sm_single_pair(s, &one[0], &one[1], OP_MUL);
         if (product) {
             select_take(s, product);
-            const struct source x = lower_plain(s, &product->src[0]), y = lower_plain(s, &product->src[1]);
+            const struct source x = sm_plain(s, &product->src[0]), y = sm_plain(s, &product->src[1]);
             multiply_add(s, inst, x, y, product->type == TYPE_S32, other);
             return true;
         }
-        const struct inst *shift = lower_single_pair(s, &one[0], &one[1], OP_SHL);
+        const struct inst *shift = sm_single_pair(s, &one[0], &one[1], OP_SHL);
         if (!shift || shift->src[2].kind != OPERAND_IMM || shift->src[2].imm >= 31)
             continue;
         select_take(s, shift);
@@ -169,31 +169,31 @@ static bool fused_sum(struct selector *s, const struct inst *inst) {
         bool is_signed;
         const unsigned n = (unsigned)shift->src[2].imm;
         if (extended(s, shift->src, &word, &is_signed)) {
-            const struct source x = lower_plain(s, &word), y = lower_number(1u << n);
+            const struct source x = sm_plain(s, &word), y = sm_number(1u << n);
             multiply_add(s, inst, x, y, is_signed, other);
             return true;
         }
         const uint32_t carry = machine_unit(s->machine, true);
-        const struct source a = lower_register(s, &shift->src[0]), high = lower_register(s, &shift->src[1]);
-        const struct source b = lower_plain(s, &other[0]), c = lower_plain(s, &other[1]);
+        const struct source a = sm_register(s, &shift->src[0]), high = sm_register(s, &shift->src[1]);
+        const struct source b = sm_plain(s, &other[0]), c = sm_plain(s, &other[1]);
         const bool clashes = a.kind == SOURCE_UNIT && a.unit == inst->dst[0].reg;
         const uint32_t lo = clashes ? machine_unit(s->machine, false) : inst->dst[0].reg;
-        struct machine_inst *made = lower_emit_to(s, TURING_LEA, inst, lo);
+        struct machine_inst *made = sm_emit_to(s, TURING_LEA, inst, lo);
         machine_put_unit(made, 1, carry);
-        lower_put(made, 2, &a);
-        lower_put(made, 3, &b);
+        sm_put(made, 2, &a);
+        sm_put(made, 3, &b);
         machine_put_number(made, 5, n);
-        made = lower_emit_to(s, TURING_LEA, inst, inst->dst[1].reg);
-        lower_put(made, 2, &a);
-        lower_put(made, 3, &c);
-        lower_put(made, 4, &high);
+        made = sm_emit_to(s, TURING_LEA, inst, inst->dst[1].reg);
+        sm_put(made, 2, &a);
+        sm_put(made, 3, &c);
+        sm_put(made, 4, &high);
         machine_put_number(made, 5, n);
-        lower_put_test(made, 6, &(struct operand){.kind = OPERAND_REG, .reg = carry});
-        lower_word(made, TURING_WORDS_HI, 1);
-        lower_word(made, TURING_WORDS_X, 1);
-        const struct source low = lower_unit(lo);
+        sm_put_test(made, 6, &(struct operand){.kind = OPERAND_REG, .reg = carry});
+        sm_word(made, TURING_WORDS_HI, 1);
+        sm_word(made, TURING_WORDS_X, 1);
+        const struct source low = sm_unit(lo);
         if (clashes)
-            lower_move(s, inst, inst->dst[0].reg, &low);
+            sm_move(s, inst, inst->dst[0].reg, &low);
         return true;
     }
     return false;
@@ -205,23 +205,23 @@ static void sum_word(struct selector *s, const struct inst *inst, unsigned word,
     struct source sources[3];
     for (unsigned i = 0; i < 3; i++)
         sources[i] = word ? terms[i].hi : terms[i].lo;
-    for (unsigned i = 0; i < 2 && !lower_is_simple(&sources[0]); i++) { /* the first is a register */
+    for (unsigned i = 0; i < 2 && !sm_is_simple(&sources[0]); i++) { /* the first is a register */
         const struct source held = sources[0];
         sources[0] = sources[i + 1], sources[i + 1] = held;
     }
-    lower_fit(s, &sources[0], &sources[1], &sources[2], false);
-    struct machine_inst *made = lower_emit_to(s, TURING_IADD3, inst, inst->dst[word].reg);
+    sm_fit(s, &sources[0], &sources[1], &sources[2], false);
+    struct machine_inst *made = sm_emit_to(s, TURING_IADD3, inst, inst->dst[word].reg);
     for (unsigned i = 0; i < 3; i++)
-        lower_put(made, 3 + i, &sources[i]);
+        sm_put(made, 3 + i, &sources[i]);
     for (unsigned i = 0; i < 2; i++) {
         if (carries[i] == NO_UNIT)
             continue;
         if (word)
-            lower_put_test(made, 6 + i, &(struct operand){.kind = OPERAND_REG, .reg = carries[i]});
+            sm_put_test(made, 6 + i, &(struct operand){.kind = OPERAND_REG, .reg = carries[i]});
         else
             machine_put_unit(made, 1 + i, carries[i]);
     }
-    lower_word(made, TURING_WORDS_X, word && carries[0] != NO_UNIT);
+    sm_word(made, TURING_WORDS_X, word && carries[0] != NO_UNIT);
 }
 
 /* a - b: of a number the negative one; else the words negated, with the complement above the carry. */
@@ -230,28 +230,28 @@ static struct pair_source negated(struct selector *s, struct pair_source pair) {
         const uint64_t lo = pair.lo.kind == SOURCE_ZERO ? 0 : pair.lo.value,
                        hi = pair.hi.kind == SOURCE_ZERO ? 0 : pair.hi.value;
         const uint64_t minus = 0 - (hi << 32 | lo);
-        return (struct pair_source){lower_number((uint32_t)minus), lower_number((uint32_t)(minus >> 32))};
+        return (struct pair_source){sm_number((uint32_t)minus), sm_number((uint32_t)(minus >> 32))};
     }
     if (pair.lo.kind == SOURCE_ZERO) { /* nothing is borrowed */
         pair.hi.negated = true;
         return pair;
     }
     if (pair.lo.kind == SOURCE_IMMEDIATE)
-        pair.lo = lower_in_register(s, pair.lo, NULL);
+        pair.lo = sm_in_register(s, pair.lo, NULL);
     if (pair.hi.kind == SOURCE_IMMEDIATE)
-        pair.hi = lower_in_register(s, pair.hi, NULL);
+        pair.hi = sm_in_register(s, pair.hi, NULL);
     pair.lo.negated = true, pair.hi.inverted = true;
     return pair;
 }
 
-void lower_wide_sum(struct selector *s, const struct inst *inst) {
+void sm_wide_sum(struct selector *s, const struct inst *inst) {
     if (fused_sum(s, inst))
         return;
-    struct pair_source terms[3] = {{lower_number(0), lower_number(0)}, pair_of(s, &inst->src[2]),
-                                   {lower_number(0), lower_number(0)}};
+    struct pair_source terms[3] = {{sm_number(0), sm_number(0)}, pair_of(s, &inst->src[2]),
+                                   {sm_number(0), sm_number(0)}};
     unsigned carries = 1;
     const struct inst *inner =
-        inst->op == OP_ADD ? lower_single_pair(s, &inst->src[0], &inst->src[1], OP_ADD) : NULL;
+        inst->op == OP_ADD ? sm_single_pair(s, &inst->src[0], &inst->src[1], OP_ADD) : NULL;
     if (inner && inner->type == TYPE_U64) {
         select_take(s, inner);
         terms[0] = pair_of(s, &inner->src[0]), terms[2] = pair_of(s, &inner->src[2]);
@@ -270,8 +270,8 @@ void lower_wide_sum(struct selector *s, const struct inst *inst) {
     sum_word(s, inst, 1, terms, units);
 }
 
-void lower_wide_product(struct selector *s, const struct inst *inst) {
-    multiply_add(s, inst, lower_plain(s, &inst->src[0]), lower_plain(s, &inst->src[1]), inst->type == TYPE_S32, NULL);
+void sm_wide_product(struct selector *s, const struct inst *inst) {
+    multiply_add(s, inst, sm_plain(s, &inst->src[0]), sm_plain(s, &inst->src[1]), inst->type == TYPE_S32, NULL);
 }
 
 /* ---- shifts of pairs ---- */
@@ -279,21 +279,21 @@ void lower_wide_product(struct selector *s, const struct inst *inst) {
 static void funnel(struct selector *s, const struct inst *inst, unsigned word, const struct source sources[3],
                    unsigned type) {
     struct source a = sources[0], n = sources[1], b = sources[2];
-    lower_fit(s, &a, &n, &b, false);
-    struct machine_inst *made = lower_emit_to(s, TURING_SHF, inst, inst->dst[word].reg);
-    lower_put(made, 1, &a);
-    lower_put(made, 2, &n);
-    lower_put(made, 3, &b);
-    lower_word(made, TURING_WORDS_DIRECTION, inst->op == OP_SHR);
-    lower_word(made, TURING_WORDS_SHIFT_TYPE, type);
-    lower_word(made, TURING_WORDS_HI, word);
+    sm_fit(s, &a, &n, &b, false);
+    struct machine_inst *made = sm_emit_to(s, TURING_SHF, inst, inst->dst[word].reg);
+    sm_put(made, 1, &a);
+    sm_put(made, 2, &n);
+    sm_put(made, 3, &b);
+    sm_word(made, TURING_WORDS_DIRECTION, inst->op == OP_SHR);
+    sm_word(made, TURING_WORDS_SHIFT_TYPE, type);
+    sm_word(made, TURING_WORDS_HI, word);
 }
 
 /* The word that takes bits of both first: it reads what the other writes. */
-void lower_wide_shift(struct selector *s, const struct inst *inst) {
+void sm_wide_shift(struct selector *s, const struct inst *inst) {
     enum { S64, U64, S32, U32 };
-    const struct source lo = lower_register(s, &inst->src[0]), hi = lower_register(s, &inst->src[1]);
-    const struct source n = lower_plain(s, &inst->src[2]), zero = lower_number(0);
+    const struct source lo = sm_register(s, &inst->src[0]), hi = sm_register(s, &inst->src[1]);
+    const struct source n = sm_plain(s, &inst->src[2]), zero = sm_number(0);
     const bool is_signed = inst->type == TYPE_S64;
     if (inst->op == OP_SHL) {
         funnel(s, inst, 1, (struct source[3]){lo, n, hi}, U64);

@@ -42,8 +42,8 @@ static void finish(struct machine_inst *made, const struct operand *d, enum bool
     if (d->kind == OPERAND_REG)
         machine_put_unit(made, 0, d->reg);
     if (with)
-        lower_put_test(made, 4, with);
-    lower_word(made, TURING_WORDS_BOOL, bool_word(boolop));
+        sm_put_test(made, 4, with);
+    sm_word(made, TURING_WORDS_BOOL, bool_word(boolop));
 }
 
 static struct source with_signs(struct selector *s, struct source source, const struct source *signs) {
@@ -64,25 +64,25 @@ static struct machine_inst *compare_words(struct selector *s, const struct inst 
     struct source sources[2];
     for (unsigned i = 0; i < 2; i++) {
         if (is_float)
-            operands[i] = lower_signs(s, operands[i], &signs[i]);
-        sources[i] = with_signs(s, lower_plain(s, &operands[i]), &signs[i]);
+            operands[i] = sm_signs(s, operands[i], &signs[i]);
+        sources[i] = with_signs(s, sm_plain(s, &operands[i]), &signs[i]);
     }
     enum compare compare = (enum compare)inst->compare;
-    if (!lower_is_simple(&sources[0]) && lower_is_simple(&sources[1])) {
+    if (!sm_is_simple(&sources[0]) && sm_is_simple(&sources[1])) {
         const struct source held = sources[0];
         sources[0] = sources[1], sources[1] = held;
         compare = mirrored(compare);
     }
-    sources[0] = lower_in_register(s, sources[0], NULL);
-    struct machine_inst *made = lower_emit(s, is_float ? TURING_FSETP : TURING_ISETP, inst);
-    lower_put(made, 2, &sources[0]);
-    lower_put(made, 3, &sources[1]);
+    sources[0] = sm_in_register(s, sources[0], NULL);
+    struct machine_inst *made = sm_emit(s, is_float ? TURING_FSETP : TURING_ISETP, inst);
+    sm_put(made, 2, &sources[0]);
+    sm_put(made, 3, &sources[1]);
     if (is_float)
-        lower_word(made, TURING_WORDS_COMPARE_FLOAT, compare_word(compare));
+        sm_word(made, TURING_WORDS_COMPARE_FLOAT, compare_word(compare));
     else
-        lower_word(made, TURING_WORDS_COMPARE, compare_word(compare));
-    lower_word(made, TURING_WORDS_SIGNED, inst->type == TYPE_S32);
-    lower_word(made, TURING_WORDS_FTZ, (inst->flags & FLAG_FTZ) != 0);
+        sm_word(made, TURING_WORDS_COMPARE, compare_word(compare));
+    sm_word(made, TURING_WORDS_SIGNED, inst->type == TYPE_S32);
+    sm_word(made, TURING_WORDS_FTZ, (inst->flags & FLAG_FTZ) != 0);
     return made;
 }
 
@@ -90,26 +90,26 @@ static struct machine_inst *compare_words(struct selector *s, const struct inst 
 static struct machine_inst *compare_pairs(struct selector *s, const struct inst *inst) {
     const uint32_t below = machine_unit(s->machine, true);
     struct machine_inst *made = NULL;
-    struct source a[2] = {lower_plain(s, &inst->src[0]), lower_plain(s, &inst->src[1])};
-    struct source b[2] = {lower_plain(s, &inst->src[2]), lower_plain(s, &inst->src[3])};
+    struct source a[2] = {sm_plain(s, &inst->src[0]), sm_plain(s, &inst->src[1])};
+    struct source b[2] = {sm_plain(s, &inst->src[2]), sm_plain(s, &inst->src[3])};
     enum compare compare = (enum compare)inst->compare;
-    const bool turns = !(lower_is_simple(&a[0]) && lower_is_simple(&a[1])) && lower_is_simple(&b[0]) &&
-                       lower_is_simple(&b[1]);
+    const bool turns = !(sm_is_simple(&a[0]) && sm_is_simple(&a[1])) && sm_is_simple(&b[0]) &&
+                       sm_is_simple(&b[1]);
     for (unsigned i = 0; i < 2 && turns; i++) {
         const struct source held = a[i];
         a[i] = b[i], b[i] = held;
     }
     compare = turns ? mirrored(compare) : compare;
     for (unsigned i = 0; i < 2; i++) {
-        a[i] = lower_in_register(s, a[i], NULL);
-        made = lower_emit(s, TURING_ISETP, inst);
-        lower_put(made, 2, &a[i]);
-        lower_put(made, 3, &b[i]);
-        lower_word(made, TURING_WORDS_COMPARE, compare_word(compare));
-        lower_word(made, TURING_WORDS_SIGNED, i && inst->type == TYPE_S64);
-        lower_word(made, TURING_WORDS_EX, i);
+        a[i] = sm_in_register(s, a[i], NULL);
+        made = sm_emit(s, TURING_ISETP, inst);
+        sm_put(made, 2, &a[i]);
+        sm_put(made, 3, &b[i]);
+        sm_word(made, TURING_WORDS_COMPARE, compare_word(compare));
+        sm_word(made, TURING_WORDS_SIGNED, i && inst->type == TYPE_S64);
+        sm_word(made, TURING_WORDS_EX, i);
         if (i)
-            lower_put_test(made, 5, &(struct operand){.kind = OPERAND_REG, .reg = below});
+            sm_put_test(made, 5, &(struct operand){.kind = OPERAND_REG, .reg = below});
         else
             machine_put_unit(made, 0, below);
     }
@@ -117,15 +117,15 @@ static struct machine_inst *compare_pairs(struct selector *s, const struct inst 
 }
 
 static struct machine_inst *compare_doubles(struct selector *s, const struct inst *inst) {
-    const uint32_t a = lower_tuple_of(s, inst, &inst->src[0], 2), b = lower_tuple_of(s, inst, &inst->src[2], 2);
-    struct machine_inst *made = lower_emit(s, TURING_DSETP, inst);
-    lower_put_tuple(made, 2, a, 2);
-    lower_put_tuple(made, 3, b, 2);
-    lower_word(made, TURING_WORDS_COMPARE_DOUBLE, compare_word((enum compare)inst->compare));
+    const uint32_t a = sm_tuple_of(s, inst, &inst->src[0], 2), b = sm_tuple_of(s, inst, &inst->src[2], 2);
+    struct machine_inst *made = sm_emit(s, TURING_DSETP, inst);
+    sm_put_tuple(made, 2, a, 2);
+    sm_put_tuple(made, 3, b, 2);
+    sm_word(made, TURING_WORDS_COMPARE_DOUBLE, compare_word((enum compare)inst->compare));
     return made;
 }
 
-void lower_compare(struct selector *s, const struct inst *inst, const struct operand *d, enum boolop boolop,
+void sm_compare(struct selector *s, const struct inst *inst, const struct operand *d, enum boolop boolop,
                     const struct operand *with) {
     struct machine_inst *made = inst->type == TYPE_F64                             ? compare_doubles(s, inst)
                                 : inst->type == TYPE_U64 || inst->type == TYPE_S64 ? compare_pairs(s, inst)
@@ -134,19 +134,19 @@ void lower_compare(struct selector *s, const struct inst *inst, const struct ope
 }
 
 /* c ? a : b */
-void lower_choice(struct selector *s, const struct inst *inst) {
+void sm_choice(struct selector *s, const struct inst *inst) {
     struct operand c = inst->src[2];
-    struct source a = lower_plain(s, &inst->src[0]), b = lower_plain(s, &inst->src[1]);
-    if (!lower_is_simple(&a) && lower_is_simple(&b)) {
+    struct source a = sm_plain(s, &inst->src[0]), b = sm_plain(s, &inst->src[1]);
+    if (!sm_is_simple(&a) && sm_is_simple(&b)) {
         const struct source held = a;
         a = b, b = held;
         c.negated = !c.negated;
     }
-    a = lower_in_register(s, a, NULL);
-    struct machine_inst *made = lower_emit_to(s, TURING_SEL, inst, inst->dst[0].reg);
-    lower_put(made, 1, &a);
-    lower_put(made, 2, &b);
-    lower_put_test(made, 3, &c);
+    a = sm_in_register(s, a, NULL);
+    struct machine_inst *made = sm_emit_to(s, TURING_SEL, inst, inst->dst[0].reg);
+    sm_put(made, 1, &a);
+    sm_put(made, 2, &b);
+    sm_put_test(made, 3, &c);
 }
 
 /* ---- logic of predicates ---- */
@@ -158,16 +158,16 @@ static unsigned combine(enum op op, unsigned a, unsigned b) {
 }
 
 static void emit_table(struct selector *s, const struct inst *inst, const struct operand sources[3], unsigned table) {
-    struct machine_inst *made = lower_emit(s, TURING_PLOP3, inst);
+    struct machine_inst *made = sm_emit(s, TURING_PLOP3, inst);
     machine_put_unit(made, 0, inst->dst[0].reg);
     for (unsigned i = 0; i < 3; i++)
-        lower_put_test(made, 2 + i, &sources[i]);
+        sm_put_test(made, 2 + i, &sources[i]);
     machine_put_number(made, 5, table);
     machine_put_number(made, 6, 0);
 }
 
 /* With the comparison that made one of them, or up to three at once. */
-void lower_predicate(struct selector *s, const struct inst *inst) {
+void sm_predicate(struct selector *s, const struct inst *inst) {
     enum { A = 0xf0, B = 0xcc, C = 0xaa };
     const struct operand yes = {.kind = OPERAND_IMM, .imm = 1};
     if (inst->op == OP_MOV || inst->op == OP_NOT) {
@@ -179,7 +179,7 @@ void lower_predicate(struct selector *s, const struct inst *inst) {
         const struct inst *compare = one->negated ? NULL : select_single(s, one, OP_SETP);
         if (compare && compare->boolop == BOOL_NONE && other->kind != OPERAND_IMM) {
             select_take(s, compare);
-            lower_compare(s, compare, &inst->dst[0], bool_of((enum op)inst->op), other);
+            sm_compare(s, compare, &inst->dst[0], bool_of((enum op)inst->op), other);
             return;
         }
     }

@@ -2,7 +2,7 @@
 /* Barriers, votes, shuffles and special registers for sm_75 on. */
 #include "sass/select_turing.h"
 
-bool lower_special(uint32_t special, unsigned *number) {
+bool sm_special(uint32_t special, unsigned *number) {
     static const struct {
         uint8_t special, number;
     } numbers[] = {{SPECIAL_TID_X, 0x21},          {SPECIAL_TID_Y, 0x22},          {SPECIAL_TID_Z, 0x23},
@@ -32,31 +32,31 @@ static unsigned barrier_word(enum mode mode) {
 static enum status barrier(struct selector *s, const struct inst *inst) {
     const unsigned word = barrier_word((enum mode)inst->mode);
     const bool has_count = inst->src_count > 1 && inst->src[1].kind != OPERAND_NONE;
-    const struct source number = lower_plain(s, &inst->src[0]);
-    struct source count = has_count ? lower_plain(s, &inst->src[1]) : lower_number(0);
+    const struct source number = sm_plain(s, &inst->src[0]);
+    struct source count = has_count ? sm_plain(s, &inst->src[1]) : sm_number(0);
     if (word == 2)
-        return lower_refused(s, inst, "bar.red");
+        return sm_refused(s, inst, "bar.red");
     if (number.kind != SOURCE_IMMEDIATE && number.kind != SOURCE_ZERO)
-        return lower_refused(s, inst, "a barrier whose number is computed");
+        return sm_refused(s, inst, "a barrier whose number is computed");
     const bool is_known = count.kind == SOURCE_IMMEDIATE || count.kind == SOURCE_ZERO;
     if (!is_known)
-        count = lower_in_register(s, count, NULL);
-    struct machine_inst *made = lower_emit(s, is_known ? TURING_BAR : TURING_BAR_IR, inst);
+        count = sm_in_register(s, count, NULL);
+    struct machine_inst *made = sm_emit(s, is_known ? TURING_BAR : TURING_BAR_IR, inst);
     machine_put_number(made, 0, number.value);
     if (is_known)
         machine_put_number(made, 1, count.value);
     else
-        lower_put(made, 1, &count);
-    lower_word(made, TURING_WORDS_BARRIER, word);
-    lower_word(made, TURING_WORDS_DEFER_BLOCKING, word == 0);
+        sm_put(made, 1, &count);
+    sm_word(made, TURING_WORDS_BARRIER, word);
+    sm_word(made, TURING_WORDS_DEFER_BLOCKING, word == 0);
     made->turing->modifiers[1] = TURING_NO_WORD; /* what is reduced */
     return STATUS_OK;
 }
 
 static enum status memory_fence(struct selector *s, const struct inst *inst) {
-    struct machine_inst *made = lower_emit(s, TURING_MEMBAR, inst);
-    lower_word(made, TURING_WORDS_FENCE, 0);
-    lower_word(made, TURING_WORDS_SCOPE, inst->scope == SCOPE_CTA ? 0 : inst->scope == SCOPE_SYS ? 3 : 2);
+    struct machine_inst *made = sm_emit(s, TURING_MEMBAR, inst);
+    sm_word(made, TURING_WORDS_FENCE, 0);
+    sm_word(made, TURING_WORDS_SCOPE, inst->scope == SCOPE_CTA ? 0 : inst->scope == SCOPE_SYS ? 3 : 2);
     return STATUS_OK;
 }
 
@@ -64,19 +64,19 @@ static enum status memory_fence(struct selector *s, const struct inst *inst) {
 
 /* Lanes of a mask that is no constant of all are brought together first. */
 static void meet(struct selector *s, const struct inst *inst, const struct operand *mask) {
-    const struct source source = lower_plain(s, mask);
+    const struct source source = sm_plain(s, mask);
     if (source.kind == SOURCE_IMMEDIATE && source.value == UINT32_MAX)
         return;
     if (source.kind == SOURCE_IMMEDIATE) {
-        machine_put_number(lower_emit(s, TURING_WARPSYNC, inst), 1, source.value);
+        machine_put_number(sm_emit(s, TURING_WARPSYNC, inst), 1, source.value);
         return;
     }
-    const struct source in = lower_in_register(s, source, NULL);
-    lower_put(lower_emit(s, TURING_WARPSYNC_R, inst), 1, &in);
+    const struct source in = sm_in_register(s, source, NULL);
+    sm_put(sm_emit(s, TURING_WARPSYNC_R, inst), 1, &in);
 }
 
 static bool takes_all(const struct selector *s, const struct operand *mask) {
-    const struct source source = lower_plain(s, mask);
+    const struct source source = sm_plain(s, mask);
     return source.kind == SOURCE_IMMEDIATE && source.value == UINT32_MAX;
 }
 
@@ -84,17 +84,17 @@ static enum status vote(struct selector *s, const struct inst *inst) {
     const bool is_ballot = inst->mode == MODE_BALLOT;
     if (inst->flags & FLAG_SYNC && inst->src_count > 1)
         meet(s, inst, &inst->src[1]);
-    struct machine_inst *made = lower_emit(s, TURING_VOTE, inst);
+    struct machine_inst *made = sm_emit(s, TURING_VOTE, inst);
     if (inst->dst[0].kind == OPERAND_REG)
         machine_put_unit(made, is_ballot ? 0 : 1, inst->dst[0].reg);
-    lower_put_test(made, 2, &inst->src[0]);
-    lower_word(made, TURING_WORDS_VOTE, inst->mode == MODE_ALL ? 0 : inst->mode == MODE_UNI ? 2 : 1);
+    sm_put_test(made, 2, &inst->src[0]);
+    sm_word(made, TURING_WORDS_VOTE, inst->mode == MODE_ALL ? 0 : inst->mode == MODE_UNI ? 2 : 1);
     return STATUS_OK;
 }
 
 static enum status active_mask(struct selector *s, const struct inst *inst) {
-    struct machine_inst *made = lower_emit_to(s, TURING_VOTE, inst, inst->dst[0].reg);
-    lower_word(made, TURING_WORDS_VOTE, 1);
+    struct machine_inst *made = sm_emit_to(s, TURING_VOTE, inst, inst->dst[0].reg);
+    sm_word(made, TURING_WORDS_VOTE, 1);
     return STATUS_OK;
 }
 
@@ -102,45 +102,45 @@ static enum status shuffle(struct selector *s, const struct inst *inst) {
     static const uint8_t words[] = {[MODE_IDX] = 0, [MODE_UP] = 1, [MODE_DOWN] = 2, [MODE_BFLY] = 3};
     if (inst->flags & FLAG_SYNC && inst->src_count > 3)
         meet(s, inst, &inst->src[3]);
-    const struct source a = lower_register(s, &inst->src[0]);
-    struct source b = lower_plain(s, &inst->src[1]), c = lower_plain(s, &inst->src[2]);
+    const struct source a = sm_register(s, &inst->src[0]);
+    struct source b = sm_plain(s, &inst->src[1]), c = sm_plain(s, &inst->src[2]);
     const bool b_known = b.kind == SOURCE_ZERO || (b.kind == SOURCE_IMMEDIATE && b.value < 32);
     const bool c_known = c.kind == SOURCE_ZERO || (c.kind == SOURCE_IMMEDIATE && c.value < 1 << 13);
     if (!b_known)
-        b = lower_in_register(s, b, NULL);
+        b = sm_in_register(s, b, NULL);
     if (!c_known)
-        c = lower_in_register(s, c, NULL);
+        c = sm_in_register(s, c, NULL);
     const enum turing_row_id row = b_known ? (c_known ? TURING_SHFL : TURING_SHFL_IR)
                                            : (c_known ? TURING_SHFL_RI : TURING_SHFL_RR);
-    struct machine_inst *made = lower_emit_to(s, row, inst, inst->dst[0].reg);
+    struct machine_inst *made = sm_emit_to(s, row, inst, inst->dst[0].reg);
     if (inst->dst_count > 1 && inst->dst[1].kind == OPERAND_REG)
         machine_put_unit(made, 0, inst->dst[1].reg);
-    lower_put(made, 2, &a);
+    sm_put(made, 2, &a);
     if (b_known)
         machine_put_number(made, 3, b.value);
     else
-        lower_put(made, 3, &b);
+        sm_put(made, 3, &b);
     if (c_known)
         machine_put_number(made, 4, c.value);
     else
-        lower_put(made, 4, &c);
-    lower_word(made, TURING_WORDS_SHUFFLE, words[inst->mode]);
+        sm_put(made, 4, &c);
+    sm_word(made, TURING_WORDS_SHUFFLE, words[inst->mode]);
     return STATUS_OK;
 }
 
 static enum status match(struct selector *s, const struct inst *inst) {
     if (inst->src_count > 1 && !takes_all(s, &inst->src[1]))
-        return lower_refused(s, inst, "match of some lanes");
-    const struct source a = lower_register(s, &inst->src[0]);
-    struct machine_inst *made = lower_emit_to(s, TURING_MATCH, inst, inst->dst[0].reg);
+        return sm_refused(s, inst, "match of some lanes");
+    const struct source a = sm_register(s, &inst->src[0]);
+    struct machine_inst *made = sm_emit_to(s, TURING_MATCH, inst, inst->dst[0].reg);
     if (inst->dst_count > 1 && inst->dst[1].kind == OPERAND_REG)
         machine_put_unit(made, 0, inst->dst[1].reg);
-    lower_put(made, 2, &a);
-    lower_word(made, TURING_WORDS_MATCH, inst->mode == MODE_ANY);
+    sm_put(made, 2, &a);
+    sm_word(made, TURING_WORDS_MATCH, inst->mode == MODE_ANY);
     return STATUS_OK;
 }
 
-enum status lower_warps(struct selector *s, const struct inst *inst) {
+enum status sm_warps(struct selector *s, const struct inst *inst) {
     switch ((enum op)inst->op) {
     case OP_BAR: return barrier(s, inst);
     case OP_MEMBAR: return memory_fence(s, inst);
@@ -149,6 +149,6 @@ enum status lower_warps(struct selector *s, const struct inst *inst) {
     case OP_SHFL: return shuffle(s, inst);
     case OP_MATCH: return match(s, inst);
     case OP_BAR_WARP: meet(s, inst, &inst->src[0]); return STATUS_OK;
-    default: return lower_refused(s, inst, op_name((enum op)inst->op));
+    default: return sm_refused(s, inst, op_name((enum op)inst->op));
     }
 }

@@ -89,14 +89,16 @@ static void show_head(const struct show *show) {
                 module->version_minor, module->sm, 8 * module->address_bytes);
 }
 
+static enum isa_choice choice_of(const char *isa) {
+    return strcmp(isa, "tesla") == 0 ? ISA_TESLA : strcmp(isa, "native") == 0 ? ISA_NATIVE : ISA_FERMI;
+}
+
 /* The kernels in native code, as a disassembler would write them, or as a file. */
 static enum status show_native(struct show *show, const struct function *only, struct report *report) {
     const char *text;
     const struct module *module = show->module;
     struct lowered_options options = lowered_options_of(show->options->machine, 0);
-    options.isa = strcmp(show->options->isa, "tesla") == 0    ? ISA_TESLA
-                  : strcmp(show->options->isa, "native") == 0 ? ISA_NATIVE
-                                                              : ISA_FERMI;
+    options.isa = choice_of(show->options->isa);
     options.kernel = only ? only->name : NULL;
     if (module->mnemonics && (only || (module->sm < 20) != (options.isa == ISA_TESLA)))
         return report_add(report, STATUS_INVALID, "%s is native code for sm_%u: it is shown as that, and as a whole",
@@ -168,7 +170,7 @@ enum status device_show_module(const struct module *module, const struct compile
 /* As what would run is compiled. */
 static unsigned address_bits(const struct show *show) {
     const bool is_native = show->options->form == SHOW_NATIVE && show->options->machine;
-    return is_native ? lowered_address_bits(show->options->machine, ISA_FERMI) : 64;
+    return is_native ? lowered_address_bits(show->options->machine, choice_of(show->options->isa)) : 64;
 }
 
 static enum status show_launch_file(const char *path, struct show *show, struct arena *arena, struct module **module,
