@@ -226,6 +226,12 @@ static enum status convert_double(struct legal *l, const struct inst *inst) {
         type_bytes(type_is_float(type) ? type : TYPE_F32) < 4 || type_bytes(type_is_float(from) ? from : TYPE_F32) < 4)
         return legal_refuse(l, inst, "cvt of f64");
     const bool from_wide = type_bytes(from) == 8, to_wide = type_bytes(type) == 8;
+    if (type == from && inst->rounding < ROUND_RNI && l->target->has_pairs) {
+        const struct wide x = legal_wide(l, &inst->src[0]); /* times 1, which makes one NaN of all */
+        const struct operand factors[4] = {x.lo, x.hi, constant(0), constant(0x3ff00000)};
+        legal_put_wide(l, &inst->dst[0], build_pair(to, OP_MUL, TYPE_F64, factors, 4));
+        return STATUS_OK;
+    }
     const struct wide a =
         from_wide ? legal_wide(l, &inst->src[0]) : (struct wide){legal_narrow(l, &inst->src[0], from), absent};
     const struct operand lo = operand_register(body_register(l->to, TYPE_B32));

@@ -239,9 +239,13 @@ static struct operand divide_rest(const struct legal *l, struct inst_builder *to
 struct operand divide_float(const struct legal *l, struct inst_builder *to, struct operand a, struct operand b) {
     const struct operand d = operand_register(body_register(to->body, TYPE_F32));
     struct operand ordinary = absent;
-    if (a.kind != OPERAND_IMM)
-        ordinary = exponent_is_ordinary(to, a, absent);
-    ordinary = exponent_is_ordinary(to, b, ordinary);
+    if (l->target->has_logic3) {
+        ordinary = operand_not(build_compare(to, CMP_FAR, TYPE_F32, a, b));
+    } else {
+        if (a.kind != OPERAND_IMM)
+            ordinary = exponent_is_ordinary(to, a, absent);
+        ordinary = exponent_is_ordinary(to, b, ordinary);
+    }
     const uint32_t fast = body_block_new(to->body), rest = body_block_new(to->body), behind = body_block_new(to->body);
     build_branch(to, operand_not(ordinary), rest, fast);
     build_move(to, d, divide_ordinary(to, a, b));
@@ -255,7 +259,8 @@ struct operand divide_float(const struct legal *l, struct inst_builder *to, stru
 /* sqrt(x) and 1/(2 sqrt(x)) refined together, the root then by its exact remainder. Small numbers are scaled by 2^64;
  * zeros and infinity are their own roots. */
 struct operand root_float(struct inst_builder *to, struct operand a) {
-    const struct operand is_small = build_compare(to, CMP_LT, TYPE_U32, a, constant(0x20000000));
+    const struct operand bits = build2(to, OP_AND, TYPE_B32, a, constant(0x7fffffff));
+    const struct operand is_small = build_compare(to, CMP_LT, TYPE_U32, bits, constant(0x20000000));
     const struct operand x = build_select(to, is_small, build2(to, OP_MUL, TYPE_F32, a, constant(0x5f800000)), a);
     const struct operand r = function(to, OP_RSQRT, x);
     struct operand g = build2(to, OP_MUL, TYPE_F32, x, r), h = build2(to, OP_MUL, TYPE_F32, r, constant(0x3f000000));
@@ -263,7 +268,6 @@ struct operand root_float(struct inst_builder *to, struct operand a) {
     g = fused(to, g, e, g), h = fused(to, h, e, h);
     g = fused(to, fused(to, build1(to, OP_NEG, TYPE_F32, g), g, x), h, g);
     g = build_select(to, is_small, build2(to, OP_MUL, TYPE_F32, g, constant(0x2f800000)), g);
-    const struct operand bits = build2(to, OP_AND, TYPE_B32, a, constant(0x7fffffff));
     struct operand own = build_compare(to, CMP_EQ, TYPE_U32, bits, constant(0));
     own = build_compare_and(to, CMP_EQ, TYPE_U32, BOOL_OR, (struct operand[3]){a, constant(infinity_bits), own});
     return build_select(to, own, a, g);

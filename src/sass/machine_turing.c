@@ -3,6 +3,8 @@
  * the shaping of loops need of them. */
 #include "sass/machine_turing.h"
 
+#include "sass/turing_coder.h"
+
 /* What a field holds where nothing is written for it. */
 static uint8_t resting_word(const struct turing_field *field, unsigned arch) {
     if (!(field->archs & arch))
@@ -94,6 +96,9 @@ void turing_set_form(struct turing_inst *inst) {
     while (!(row->forms >> form & 1) && form < 7) /* rows that have one form alone */
         form++;
     inst->form = (uint8_t)form;
+    for (unsigned i = 0; row->modifiers[i].words && form != 1; i++)
+        if (row->modifiers[i].when == TURING_WHEN_FORM_1)
+            inst->modifiers[i] = TURING_NO_WORD;
 }
 
 struct machine_inst *machine_turing(struct machine_kernel *machine, uint32_t block, enum turing_row_id row,

@@ -57,6 +57,15 @@ static struct source with_signs(struct selector *s, struct source source, const 
     return source;
 }
 
+/* Whether a quotient needs more than Newton's steps. */
+static void check_quotient(struct selector *s, const struct inst *inst, const struct operand *d) {
+    const struct source a = sm_register(s, &inst->src[0]), b = sm_plain(s, &inst->src[1]);
+    struct machine_inst *made = sm_emit(s, TURING_FCHK, inst);
+    machine_put_unit(made, 0, d->reg);
+    sm_put(made, 1, &a);
+    sm_put(made, 2, &b);
+}
+
 static struct machine_inst *compare_words(struct selector *s, const struct inst *inst) {
     const bool is_float = inst->type == TYPE_F32;
     struct source signs[2] = {{.kind = SOURCE_ZERO}, {.kind = SOURCE_ZERO}};
@@ -127,6 +136,10 @@ static struct machine_inst *compare_doubles(struct selector *s, const struct ins
 
 void sm_compare(struct selector *s, const struct inst *inst, const struct operand *d, enum boolop boolop,
                     const struct operand *with) {
+    if (inst->compare == CMP_FAR) {
+        check_quotient(s, inst, d);
+        return;
+    }
     struct machine_inst *made = inst->type == TYPE_F64                             ? compare_doubles(s, inst)
                                 : inst->type == TYPE_U64 || inst->type == TYPE_S64 ? compare_pairs(s, inst)
                                                                                    : compare_words(s, inst);
@@ -177,7 +190,8 @@ void sm_predicate(struct selector *s, const struct inst *inst) {
     for (unsigned i = 0; i < 2; i++) {
         const struct operand *one = &inst->src[i], *other = &inst->src[1 - i];
         const struct inst *compare = one->negated ? NULL : select_single(s, one, OP_SETP);
-        if (compare && compare->boolop == BOOL_NONE && other->kind != OPERAND_IMM) {
+        if (compare && compare->boolop == BOOL_NONE && other->kind != OPERAND_IMM &&
+            compare->compare != CMP_FAR) {
             select_take(s, compare);
             sm_compare(s, compare, &inst->dst[0], bool_of((enum op)inst->op), other);
             return;
