@@ -102,6 +102,8 @@ enum status flatten(const struct module *module, const struct function *kernel, 
 /* Legal, from what flatten made. */
 enum status legalise(const struct body *body, const struct lowering_target *target, struct body **out,
                      struct report *report);
+/* Who reads a copy reads what it was made of, where that is still there. */
+void legal_forward_copies(struct body *body);
 /* Takes away what nobody reads and blocks that are not reached. */
 void body_clean(struct body *body);
 /* "name.ptx:12:3: error: ISA: unsupported: what" */

@@ -16,6 +16,7 @@ enum {
     SCOREBOARDS = 6,
     STALL_MAX = 15,
     BRANCH_STALL = 5,
+    GUARD_MORE = 8, /* cycles that a guard waits longer for a predicate than arithmetic does */
 };
 
 /* What instructions before have under way. */
@@ -35,6 +36,8 @@ struct control_block {
 struct touched {
     uint16_t reads[24], writes[12];
     unsigned read_count, write_count;
+    bool has_guard; /* the first that is read is one */
+    bool is_arithmetic;
 };
 
 static unsigned width_of(const struct turing_inst *inst, unsigned n) {
@@ -64,6 +67,8 @@ static void add_value(uint16_t *values, unsigned *count, unsigned limit, unsigne
 static struct touched touched_by(const struct turing_inst *inst) {
     struct touched touched = {.read_count = 0};
     const struct turing_row *row = turing_row(inst->row);
+    touched.has_guard = inst->guard != TURING_PT;
+    touched.is_arithmetic = row->unit == TURING_UNIT_ALU || row->unit == TURING_UNIT_FMA;
     if (inst->guard != TURING_PT)
         add_value(touched.reads, &touched.read_count, 24, PREDICATE + inst->guard, 1);
     for (unsigned n = 0; row->operands[n].shape; n++) {
@@ -119,9 +124,14 @@ static unsigned wait_of(const struct pending *pending, const struct touched *tou
     unsigned mask = 0;
     *missing = 0;
     for (unsigned i = 0; i < touched->read_count; i++) {
-        mask |= pending->writes[touched->reads[i]];
-        if (pending->cycles[touched->reads[i]] > *missing)
-            *missing = pending->cycles[touched->reads[i]];
+        const unsigned value = touched->reads[i];
+        /* predicates that are operands of arithmetic are there sooner */
+        const bool is_soon = value >= PREDICATE && value < UNIFORM && touched->is_arithmetic &&
+                             !(i == 0 && touched->has_guard);
+        const unsigned cycles = is_soon ? (pending->cycles[value] > GUARD_MORE ? pending->cycles[value] - GUARD_MORE : 0)
+                                        : pending->cycles[value];
+        mask |= pending->writes[value];
+        *missing = cycles > *missing ? cycles : *missing;
     }
     for (unsigned i = 0; i < touched->write_count; i++)
         mask |= pending->writes[touched->writes[i]] | pending->reads[touched->writes[i]];

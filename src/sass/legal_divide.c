@@ -185,6 +185,25 @@ static struct operand divide_bits(struct inst_builder *to, struct operand x, str
     return build2(to, OP_OR, TYPE_B32, q, build_select(to, exact, constant(0), constant(1)));
 }
 
+/* The same of x / y in [1/2, 2), by the quotient as a float and the sign of what it leaves. */
+static struct operand divide_fraction(struct inst_builder *to, struct operand x, struct operand y,
+                                      struct operand is_smaller) {
+    const struct operand top = build_select(to, is_smaller, constant(0x40000000), constant(one_bits));
+    struct operand a = build2(to, OP_AND, TYPE_B32, x, constant(0x7fffff));
+    struct operand b = build2(to, OP_AND, TYPE_B32, y, constant(0x7fffff));
+    a = build2(to, OP_OR, TYPE_B32, a, top), b = build2(to, OP_OR, TYPE_B32, b, constant(one_bits));
+    const struct operand q = divide_ordinary(to, a, b);
+    const struct operand rest = fused(to, build1(to, OP_NEG, TYPE_F32, b), q, a);
+    const struct operand fraction = build2(to, OP_AND, TYPE_B32, q, constant(0x7fffff));
+    const struct operand bits =
+        build2(to, OP_SHL, TYPE_B32, build2(to, OP_OR, TYPE_B32, fraction, constant(0x800000)), constant(2));
+    const struct operand above = build_compare(to, CMP_GT, TYPE_F32, rest, constant(0));
+    const struct operand below = build_compare(to, CMP_LT, TYPE_F32, rest, constant(0));
+    const struct operand more = build_select(to, above, constant(1), constant(0));
+    const struct operand more_or_less = build_select(to, below, constant(UINT32_MAX), more);
+    return build2(to, OP_ADD, TYPE_S32, bits, more_or_less);
+}
+
 /* q has 26 bits, the exponent is that of its top bit: rounded to nearest even, subnormal or infinite where it must be. */
 static struct operand pack(struct inst_builder *to, struct operand q, struct operand exponent) {
     const struct operand below = build2(to, OP_SUB, TYPE_S32, constant(1), exponent);
@@ -216,10 +235,13 @@ static struct operand divide_rest(const struct legal *l, struct inst_builder *to
     struct operand mx = take_apart(l, to, x, &ex);
     const struct operand my = take_apart(l, to, y, &ey);
     const struct operand smaller = build_compare(to, CMP_LT, TYPE_U32, mx, my);
-    mx = build_select(to, smaller, build2(to, OP_SHL, TYPE_B32, mx, constant(1)), mx);
+    if (!l->target->has_logic3)
+        mx = build_select(to, smaller, build2(to, OP_SHL, TYPE_B32, mx, constant(1)), mx);
     struct operand exponent = build2(to, OP_ADD, TYPE_S32, build2(to, OP_SUB, TYPE_S32, ex, ey), constant(127));
     exponent = build2(to, OP_ADD, TYPE_S32, exponent, build_select(to, smaller, constant(UINT32_MAX), constant(0)));
-    struct operand result = pack(to, divide_bits(to, mx, my), exponent);
+    const struct operand quotient =
+        l->target->has_logic3 ? divide_fraction(to, mx, my, smaller) : divide_bits(to, mx, my);
+    struct operand result = pack(to, quotient, exponent);
     const struct operand infinity = constant(infinity_bits);
     const struct operand x_zero = build_compare(to, CMP_EQ, TYPE_U32, x, constant(0));
     const struct operand y_zero = build_compare(to, CMP_EQ, TYPE_U32, y, constant(0));

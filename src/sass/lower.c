@@ -127,6 +127,8 @@ static enum status lower_within(const struct module *module, const struct functi
         status = legalise(flat, target, &legal, report);
     if (status != STATUS_OK)
         return status;
+    if (lowering->isa == NATIVE_TURING)
+        legal_forward_copies(legal);
     const uint32_t all = targets[lowering->isa].registers;
     struct machine_kernel machine = {.arena = &program->arena,
                                      .body = legal,

@@ -23,15 +23,11 @@ struct select_ops {
     enum status (*inst)(struct selector *s, const struct inst *inst);
     void (*begin)(struct selector *s); /* a block; NULL: nothing to do */
     void (*end)(struct selector *s);   /* its branch */
+    void (*finish)(struct selector *s); /* behind all blocks; NULL: nothing to do */
 };
 
-/* sm_75 on: a number or a constant that a register holds in this block. */
-struct held_number {
-    uint32_t block; /* 1-based */
-    bool is_constant;
-    uint8_t bank;
-    uint32_t value, unit;
-};
+struct held_number;
+struct held_tuple;
 
 struct selector {
     const struct select_ops *ops;
@@ -50,7 +46,17 @@ struct selector {
     struct {
         struct held_number *items;
         unsigned count, capacity;
-    } numbers;
+    } numbers; /* of block 0: for all blocks */
+    struct {
+        struct held_tuple *items;
+        unsigned count, capacity;
+    } tuples;
+    struct {
+        struct machine_inst *items;
+        unsigned count, capacity;
+    } prologue;       /* instructions before the first block's */
+    unsigned pass;    /* 1: what is made stays */
+    uint8_t *in_loop; /* by block */
     uint32_t carry;      /* sm_75 on: the predicate that holds the carry of the last sum with .cc; NO_UNIT: none */
     bool carry_inverted; /* it is a borrow's complement */
 };
@@ -61,6 +67,22 @@ struct source {
     uint32_t unit, value;
     uint8_t bank;
     bool negated, absolute, inverted;
+};
+
+/* sm_75 on: a number or a constant that a register holds in this block. */
+struct held_number {
+    uint32_t block; /* 1-based; 0: everywhere */
+    bool is_constant;
+    uint8_t bank;
+    uint32_t value, unit;
+};
+
+/* The same of several side by side. */
+struct held_tuple {
+    uint32_t block;
+    unsigned count;
+    struct source words[4];
+    uint32_t unit;
 };
 
 /* The instruction of this block that makes the operand, if nobody else reads it and its sources are still what they were. */

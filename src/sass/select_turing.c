@@ -155,34 +155,39 @@ void sm_move(struct selector *s, const struct inst *inst, uint32_t d, const stru
     sm_put(made, 1, a);
 }
 
-/* Numbers and constants that several instructions of a block want in a register are moved there once. */
-static struct held_number *held_number(struct selector *s, const struct source *source) {
-    for (unsigned i = 0; i < s->numbers.count; i++) {
-        struct held_number *held = &s->numbers.items[i];
-        if (held->block == s->block + 1 && held->is_constant == (source->kind == SOURCE_CONSTANT) &&
-            held->bank == source->bank && held->value == source->value)
-            return held;
-    }
-    return NULL;
+void sm_load(struct selector *s, uint32_t d, const struct source *a, bool is_early) {
+    const struct inst *at = &s->source->code.items[s->at < s->source->code.count ? s->at : 0];
+    struct machine_inst *move =
+        machine_turing(s->machine, s->block, TURING_MOV, s->source->code.count ? at : s->source->at);
+    machine_put_unit(move, 0, d);
+    sm_put(move, 1, a);
+    if (!is_early)
+        return;
+    *ARENA_PUSH(s->machine->arena, &s->prologue) = *move;
+    s->machine->blocks.items[s->block].code.count--;
 }
 
+/* Numbers and constants that several instructions of a block want in a register are moved there once, of blocks in loops
+ * before all. */
 struct source sm_in_register(struct selector *s, struct source source, const struct operand *operand) {
     (void)operand;
     if (sm_is_simple(&source))
         return source;
-    const struct held_number *held = held_number(s, &source);
-    uint32_t unit = held ? held->unit : NO_UNIT;
-    if (!held) {
+    const bool is_early = s->pass && s->in_loop[s->block], is_constant = source.kind == SOURCE_CONSTANT;
+    uint32_t unit = NO_UNIT;
+    for (unsigned i = 0; i < s->numbers.count; i++) {
+        const struct held_number *held = &s->numbers.items[i];
+        if (held->block == (is_early ? 0 : s->block + 1) && held->is_constant == is_constant &&
+            held->bank == source.bank && held->value == source.value)
+            unit = held->unit;
+    }
+    if (unit == NO_UNIT) {
         struct source moved = source;
         moved.negated = moved.absolute = moved.inverted = false;
         unit = machine_unit(s->machine, false);
-        const struct inst *at = &s->source->code.items[s->at < s->source->code.count ? s->at : 0];
-        struct machine_inst *move =
-            machine_turing(s->machine, s->block, TURING_MOV, s->source->code.count ? at : s->source->at);
-        machine_put_unit(move, 0, unit);
-        sm_put(move, 1, &moved);
-        *ARENA_PUSH(s->machine->arena, &s->numbers) = (struct held_number){
-            s->block + 1, source.kind == SOURCE_CONSTANT, source.bank, source.value, unit};
+        sm_load(s, unit, &moved, is_early);
+        *ARENA_PUSH(s->machine->arena, &s->numbers) =
+            (struct held_number){is_early ? 0 : s->block + 1, is_constant, source.bank, source.value, unit};
     }
     source.kind = SOURCE_UNIT, source.unit = unit;
     return source;
@@ -287,7 +292,7 @@ static enum status select_word_inst(struct selector *s, const struct inst *inst)
     return STATUS_OK;
 }
 
-static enum status select_inst(struct selector *s, const struct inst *inst) {
+enum status sm_inst(struct selector *s, const struct inst *inst) {
     switch ((enum op)inst->op) {
     case OP_SETP:
         sm_compare(s, inst, &inst->dst[0], (enum boolop)inst->boolop,
@@ -319,9 +324,29 @@ static enum status select_inst(struct selector *s, const struct inst *inst) {
     return select_word_inst(s, inst);
 }
 
+/* What registers hold everywhere stays. */
 static void begin_block(struct selector *s) {
+    unsigned kept = 0;
+    for (unsigned i = 0; i < s->numbers.count; i++)
+        if (s->numbers.items[i].block == 0)
+            s->numbers.items[kept++] = s->numbers.items[i];
+    s->numbers.count = kept, kept = 0;
+    for (unsigned i = 0; i < s->tuples.count; i++)
+        if (s->tuples.items[i].block == 0)
+            s->tuples.items[kept++] = s->tuples.items[i];
+    s->tuples.count = kept;
     s->carry = NO_UNIT;
-    s->numbers.count = 0;
+}
+
+/* What is loaded before all goes before the first block's code. */
+static void put_prologue(struct selector *s) {
+    struct machine_block *first = &s->machine->blocks.items[0];
+    const struct machine_block old = *first;
+    first->code.items = NULL, first->code.count = first->code.capacity = 0;
+    for (unsigned i = 0; i < s->prologue.count; i++)
+        *ARENA_PUSH(s->machine->arena, &first->code) = s->prologue.items[i];
+    for (unsigned i = 0; i < old.code.count; i++)
+        *ARENA_PUSH(s->machine->arena, &first->code) = old.code.items[i];
 }
 
 static void end_block(struct selector *s) {
@@ -332,6 +357,6 @@ static void end_block(struct selector *s) {
 
 enum status select_turing(const struct body *body, struct machine_kernel *machine) {
     static const struct select_ops ops = {
-        .fact = fact_of, .inst = select_inst, .begin = begin_block, .end = end_block};
+        .fact = fact_of, .inst = sm_inst, .begin = begin_block, .end = end_block, .finish = put_prologue};
     return select_body(body, machine, &ops, NULL);
 }

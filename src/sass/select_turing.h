@@ -31,6 +31,8 @@ bool sm_is_simple(const struct source *source); /* a register or RZ */
 /* Of a, b and c the first is to be in a register, and at most one of the others none; a and b may change places where
  * `commutes`. */
 void sm_fit(struct selector *s, struct source *a, struct source *b, struct source *c, bool commutes);
+/* d = a number or a constant; `is_early`: before the first block. */
+void sm_load(struct selector *s, uint32_t d, const struct source *a, bool is_early);
 /* d = a. */
 void sm_move(struct selector *s, const struct inst *inst, uint32_t d, const struct source *a);
 
@@ -68,6 +70,8 @@ enum status sm_access(struct selector *s, const struct inst *inst);
 enum status sm_warps(struct selector *s, const struct inst *inst);
 /* Its number as a special register; false: it has none. */
 bool sm_special(uint32_t special, unsigned *number);
+/* The instruction, with its own guard. */
+enum status sm_inst(struct selector *s, const struct inst *inst);
 enum status sm_refused(struct selector *s, const struct inst *inst, const char *what);
 
 #endif

@@ -11,25 +11,50 @@ static struct machine_inst *plain_move(struct selector *s, const struct inst *in
     return move;
 }
 
+/* A tuple of words that are known is moved into registers once in a block, or before all where the block is in a loop. */
+static uint32_t known_tuple(struct selector *s, const struct source *words, unsigned count) {
+    const bool is_early = s->pass && s->in_loop[s->block];
+    for (unsigned i = 0; i < s->tuples.count; i++) {
+        const struct held_tuple *held = &s->tuples.items[i];
+        bool same = held->count == count && held->block == (is_early ? 0 : s->block + 1);
+        for (unsigned k = 0; k < count && same; k++)
+            same = held->words[k].kind == words[k].kind && held->words[k].bank == words[k].bank &&
+                   held->words[k].value == words[k].value;
+        if (same)
+            return held->unit;
+    }
+    struct held_tuple made = {.block = is_early ? 0 : s->block + 1, .count = count};
+    uint32_t units[4];
+    for (unsigned i = 0; i < count; i++)
+        units[i] = machine_unit(s->machine, false), made.words[i] = words[i];
+    machine_group(s->machine, units, count);
+    for (unsigned i = 0; i < count; i++)
+        sm_load(s, units[i], &words[i], is_early);
+    made.unit = units[0];
+    *ARENA_PUSH(s->machine->arena, &s->tuples) = made;
+    return units[0];
+}
+
 /* Units for a tuple of words: as they are where they can lie side by side, else copies. */
 uint32_t sm_tuple_of(struct selector *s, const struct inst *inst, const struct operand *operands, unsigned count) {
     uint32_t units[4] = {0};
-    bool simple = true;
+    struct source words[4];
+    bool simple = true, known = true;
     for (unsigned i = 0; i < count; i++) {
-        const struct source source = sm_plain(s, &operands[i]);
-        simple = simple && source.kind == SOURCE_UNIT;
-        units[i] = source.unit;
+        words[i] = sm_plain(s, &operands[i]);
+        simple = simple && words[i].kind == SOURCE_UNIT, known = known && words[i].kind != SOURCE_UNIT;
+        units[i] = words[i].unit;
     }
     if (simple && machine_group(s->machine, units, count))
         return units[0];
+    if (known)
+        return known_tuple(s, words, count);
     uint32_t copies[4];
     for (unsigned i = 0; i < count; i++)
         copies[i] = machine_unit(s->machine, false);
     machine_group(s->machine, copies, count);
-    for (unsigned i = 0; i < count; i++) {
-        const struct source source = sm_plain(s, &operands[i]);
-        sm_put(plain_move(s, inst, copies[i]), 1, &source);
-    }
+    for (unsigned i = 0; i < count; i++)
+        sm_put(plain_move(s, inst, copies[i]), 1, &words[i]);
     return copies[0];
 }
 
@@ -126,13 +151,11 @@ static void multiply_add(struct selector *s, const struct inst *inst, struct sou
         sm_move_tuple(s, inst, inst->dst, 2, d);
 }
 
-/* The word that a pair extends to 64 bits; false: it is none. */
-static bool extended(const struct selector *s, const struct operand *words, struct operand *word, bool *is_signed) {
-    const struct source hi = sm_plain(s, &words[1]);
-    if (hi.kind == SOURCE_ZERO) {
-        *word = words[0], *is_signed = false;
+/* The word that a pair extends to 64 bits; false: it is none. What nobody else reads of the extension is taken. */
+static bool extended(struct selector *s, const struct operand *words, struct operand *word, bool *is_signed) {
+    *word = words[0], *is_signed = false;
+    if (sm_plain(s, &words[1]).kind == SOURCE_ZERO)
         return true;
-    }
     if (words[0].kind != OPERAND_REG || words[1].kind != OPERAND_REG || s->facts[words[1].reg].definitions != 1 ||
         s->facts[words[0].reg].definitions != 1 || s->maker_of[words[1].reg] != s->block + 1)
         return false;
@@ -140,14 +163,23 @@ static bool extended(const struct selector *s, const struct operand *words, stru
     if (shift->op != OP_SHR || shift->type != TYPE_S32 || shift->dst_count != 1 || shift->guard >= 0 ||
         !operand_is_immediate(&shift->src[1], 31) || shift->src[0].kind != OPERAND_REG)
         return false;
-    bool same = shift->src[0].reg == words[0].reg;
-    if (!same && s->maker_of[words[0].reg] == s->block + 1) {
-        const struct inst *copy = &s->source->code.items[s->maker[words[0].reg]];
-        same = copy->op == OP_MOV && copy->src[0].kind == OPERAND_REG && copy->src[0].reg == shift->src[0].reg &&
-               s->facts[copy->src[0].reg].definitions == 1;
+    const struct inst *copy = NULL;
+    if (shift->src[0].reg != words[0].reg) {
+        if (s->maker_of[words[0].reg] != s->block + 1)
+            return false;
+        copy = &s->source->code.items[s->maker[words[0].reg]];
+        if (copy->op != OP_MOV || copy->src[0].kind != OPERAND_REG || copy->src[0].reg != shift->src[0].reg ||
+            copy->guard >= 0 || s->facts[copy->src[0].reg].definitions != 1)
+            return false;
     }
-    *word = words[0], *is_signed = true;
-    return same;
+    *is_signed = true;
+    if (s->facts[words[1].reg].reads == 1)
+        select_take(s, shift);
+    if (copy && s->facts[words[0].reg].reads == 1) {
+        select_take(s, copy);
+        *word = copy->src[0];
+    }
+    return true;
 }
 
 /* A wide product, or a pair that is shifted, and a sum. */
@@ -161,12 +193,17 @@ static bool fused_sum(struct selector *s, const struct inst *inst) {
             multiply_add(s, inst, x, y, product->type == TYPE_S32, other);
             return true;
         }
+        struct operand word;
+        bool is_signed;
+        if (one[1].kind == OPERAND_REG && s->facts[one[1].reg].reads == 1 &&
+            sm_plain(s, &one[1]).kind == SOURCE_UNIT && extended(s, one, &word, &is_signed)) {
+            multiply_add(s, inst, sm_plain(s, &word), sm_number(1), true, other);
+            return true;
+        }
         const struct inst *shift = sm_single_pair(s, &one[0], &one[1], OP_SHL);
         if (!shift || shift->src[2].kind != OPERAND_IMM || shift->src[2].imm >= 31)
             continue;
         select_take(s, shift);
-        struct operand word;
-        bool is_signed;
         const unsigned n = (unsigned)shift->src[2].imm;
         if (extended(s, shift->src, &word, &is_signed)) {
             const struct source x = sm_plain(s, &word), y = sm_number(1u << n);

@@ -146,8 +146,39 @@ void sm_compare(struct selector *s, const struct inst *inst, const struct operan
     finish(made, d, boolop, with);
 }
 
+/* A value that one side alone makes is made under a guard, in the place of the other's. */
+static bool guarded_choice(struct selector *s, const struct inst *inst) {
+    static const uint16_t ops[] = {OP_ADD, OP_SUB, OP_SHL, OP_SHR, OP_AND, OP_OR, OP_XOR, OP_MUL, OP_MAD};
+    const uint32_t d = inst->dst[0].reg;
+    for (unsigned side = 0; side < 2 && inst->guard < 0 && inst->src[2].kind == OPERAND_REG; side++) {
+        const struct inst *inner = NULL;
+        for (unsigned i = 0; i < sizeof ops / sizeof *ops && !inner; i++)
+            inner = select_single(s, &inst->src[side], (enum op)ops[i]);
+        if (!inner || inner->type == TYPE_PRED || inner->flags & (FLAG_CARRY_IN | FLAG_CARRY_OUT))
+            continue;
+        const struct operand *other = &inst->src[1 - side];
+        const bool is_there = other->kind == OPERAND_REG && other->reg == d;
+        for (unsigned i = 0; i < inner->src_count; i++)
+            if (!is_there && inner->src[i].kind == OPERAND_REG && inner->src[i].reg == d)
+                return false;
+        select_take(s, inner);
+        const struct source old = sm_plain(s, other);
+        if (!is_there)
+            sm_move(s, inst, d, &old);
+        struct inst guarded = *inner;
+        guarded.dst = inst->dst;
+        guarded.guard = (int32_t)inst->src[2].reg, guarded.guard_negated = inst->src[2].negated != (side == 1);
+        struct inst *kept = ARENA_NEW(s->machine->arena, struct inst);
+        *kept = guarded;
+        return sm_inst(s, kept) == STATUS_OK;
+    }
+    return false;
+}
+
 /* c ? a : b */
 void sm_choice(struct selector *s, const struct inst *inst) {
+    if (guarded_choice(s, inst))
+        return;
     struct operand c = inst->src[2];
     struct source a = sm_plain(s, &inst->src[0]), b = sm_plain(s, &inst->src[1]);
     if (!sm_is_simple(&a) && sm_is_simple(&b)) {
