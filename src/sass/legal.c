@@ -388,6 +388,46 @@ static enum status legal_block(struct legal *l, uint32_t b) {
     return STATUS_OK;
 }
 
+static void give_register(struct legal *l, uint32_t r) {
+    const enum type type = (enum type)l->from->registers.items[r];
+    l->first[r] = body_register(l->to, type == TYPE_PRED ? TYPE_PRED : TYPE_B32);
+    if (type_bytes(type) == 8)
+        body_register(l->to, TYPE_B32);
+}
+
+/* Elements of a vector get words that follow each other, if none has one yet. */
+static void give_vector(struct legal *l, const struct operand *operands, unsigned count, unsigned bytes) {
+    for (unsigned i = 0; i < count; i++) {
+        if (operands[i].kind != OPERAND_REG || l->first[operands[i].reg] != UINT32_MAX ||
+            type_bytes((enum type)l->from->registers.items[operands[i].reg]) != bytes)
+            return;
+        for (unsigned k = 0; k < i; k++)
+            if (operands[k].reg == operands[i].reg)
+                return;
+    }
+    for (unsigned i = 0; i < count; i++)
+        give_register(l, operands[i].reg);
+}
+
+static void give_registers(struct legal *l) {
+    const struct body *from = l->from;
+    for (uint32_t r = 0; r <= from->registers.count; r++)
+        l->first[r] = UINT32_MAX;
+    for (unsigned pass = 0; pass < 2 && l->target->has_pairs; pass++)
+        for (uint32_t b = 0; b < from->blocks.count; b++)
+            for (unsigned i = 0; i < from->blocks.items[b].code.count; i++) {
+                const struct inst *inst = &from->blocks.items[b].code.items[i];
+                const unsigned bytes = type_bytes((enum type)inst->type);
+                if (pass == 0 && inst->op == OP_LD && inst->dst_count > 1 && bytes >= 4)
+                    give_vector(l, inst->dst, inst->dst_count, bytes);
+                if (pass == 1 && inst->op == OP_ST && inst->src_count > 2 && bytes >= 4)
+                    give_vector(l, &inst->src[1], inst->src_count - 1u, bytes);
+            }
+    for (uint32_t r = 0; r < from->registers.count; r++)
+        if (l->first[r] == UINT32_MAX)
+            give_register(l, r);
+}
+
 enum status legalise(const struct body *body, const struct lowering_target *target, struct body **out,
                      struct report *report) {
     struct body *to = ARENA_NEW(body->arena, struct body);
@@ -405,12 +445,7 @@ enum status legalise(const struct body *body, const struct lowering_target *targ
     l.first = ARENA_ARRAY(body->arena, uint32_t, body->registers.count + 1);
     l.clean = ARENA_ARRAY(body->arena, uint8_t, body->registers.count + 1);
     l.block_of = ARENA_ARRAY(body->arena, uint32_t, body->blocks.count);
-    for (uint32_t r = 0; r < body->registers.count; r++) {
-        const enum type type = (enum type)body->registers.items[r];
-        l.first[r] = body_register(to, type == TYPE_PRED ? TYPE_PRED : TYPE_B32);
-        if (type_bytes(type) == 8)
-            body_register(to, TYPE_B32);
-    }
+    give_registers(&l);
     l.first[body->registers.count] = to->registers.count;
     for (uint32_t b = 0; b < body->blocks.count; b++)
         l.block_of[b] = body_block_new(to);

@@ -7,6 +7,7 @@
 enum {
     SHORT_SIDE = 4, /* instructions of a side that needs no branch around it: CUDA C Programming Guide 4.1, §5.4.2 */
     SHORT_BOTH = 8, /* of two sides together */
+    SHORT_TURING = 7, /* of a side on sm_75 on: ptxas guards as many */
     LONG_SIDE =
         32, /* of one behind BRA.U: the study's have 12, and what a level of its wavelets takes [003 Tables 10, 15] */
 };
@@ -136,14 +137,15 @@ static bool convert(struct hammocks *h, uint32_t b) {
     if (block->end != END_BRANCH || block->unanimous || block->next == block->taken)
         return false;
     const uint32_t next = block->next, taken = block->taken;
-    const unsigned limit = machine->isa == NATIVE_FERMI ? LONG_SIDE : SHORT_SIDE;
+    const bool is_turing = machine->isa == NATIVE_TURING;
+    const unsigned limit = machine->isa == NATIVE_FERMI ? LONG_SIDE : is_turing ? SHORT_TURING : SHORT_SIDE;
     const bool negated = block->negated;
     const uint32_t after_next = machine->blocks.items[next].next, after_taken = machine->blocks.items[taken].next;
     const bool next_is = is_side(h, next, taken, block, limit), taken_is = is_side(h, taken, next, block, limit);
     if (next_is || taken_is) { /* one side, the other is where it leads */
         const uint32_t side = next_is ? next : taken, to = next_is ? taken : next;
         guard_side(h, side, block, next_is ? !negated : negated);
-        if (machine->blocks.items[side].code.count <= SHORT_SIDE) {
+        if (machine->blocks.items[side].code.count <= SHORT_SIDE || is_turing) {
             append(machine, b, side);
             end_at(&machine->blocks.items[b], to);
         } else {
