@@ -186,6 +186,8 @@ enum status select_body(const struct body *body, struct machine_kernel *machine,
     find_loops(&s);
     find_facts(&s);
     find_constants(&s);
+    if (ops->prepare)
+        ops->prepare(&s);
     for (uint32_t b = 0; b < body->blocks.count; b++) {
         const enum status status = select_block(&s, b);
         if (status)

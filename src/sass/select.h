@@ -21,6 +21,7 @@ struct select_ops {
     /* What destination k of the instruction holds, if that is the same for all threads of a launch. */
     struct fact (*fact)(struct selector *s, const struct inst *inst, unsigned k);
     enum status (*inst)(struct selector *s, const struct inst *inst);
+    void (*prepare)(struct selector *s); /* before all blocks, with facts; NULL: nothing to do */
     void (*begin)(struct selector *s); /* a block; NULL: nothing to do */
     void (*end)(struct selector *s);   /* its branch */
     void (*finish)(struct selector *s); /* behind all blocks; NULL: nothing to do */

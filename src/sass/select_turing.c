@@ -338,6 +338,24 @@ static void begin_block(struct selector *s) {
     s->carry = NO_UNIT;
 }
 
+/* Vectors of four words lie side by side before pairs of their words do. */
+static void group_vectors(struct selector *s) {
+    for (uint32_t b = 0; b < s->body->blocks.count; b++)
+        for (unsigned i = 0; i < s->body->blocks.items[b].code.count; i++) {
+            const struct inst *inst = &s->body->blocks.items[b].code.items[i];
+            const bool loads = inst->op == OP_LD && inst->dst_count == 4, stores = inst->op == OP_ST && inst->src_count == 6;
+            uint32_t units[4];
+            bool is_known = !loads && !stores;
+            for (unsigned k = 0; k < 4 && !is_known; k++) {
+                const struct operand *operand = loads ? &inst->dst[k] : &inst->src[2 + k];
+                is_known = operand->kind != OPERAND_REG || s->facts[operand->reg].kind != FACT_NONE;
+                units[k] = operand->reg;
+            }
+            if (!is_known)
+                machine_group(s->machine, units, 4);
+        }
+}
+
 /* What is loaded before all goes before the first block's code. */
 static void put_prologue(struct selector *s) {
     struct machine_block *first = &s->machine->blocks.items[0];
@@ -357,6 +375,6 @@ static void end_block(struct selector *s) {
 
 enum status select_turing(const struct body *body, struct machine_kernel *machine) {
     static const struct select_ops ops = {
-        .fact = fact_of, .inst = sm_inst, .begin = begin_block, .end = end_block, .finish = put_prologue};
+        .fact = fact_of, .inst = sm_inst, .begin = begin_block, .end = end_block, .prepare = group_vectors, .finish = put_prologue};
     return select_body(body, machine, &ops, NULL);
 }

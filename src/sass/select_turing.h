@@ -45,6 +45,8 @@ void sm_move_tuple(struct selector *s, const struct inst *inst, const struct ope
 /* The instruction of this block that makes both words, if nobody else reads them and its sources are what they were. */
 const struct inst *sm_single_pair(const struct selector *s, const struct operand *lo, const struct operand *hi,
                                       enum op op);
+/* Whether a register holds what it held at a place of the block. */
+bool sm_is_unchanged(const struct selector *s, uint32_t reg, unsigned place);
 void sm_wide_sum(struct selector *s, const struct inst *inst);
 void sm_wide_product(struct selector *s, const struct inst *inst);
 void sm_wide_shift(struct selector *s, const struct inst *inst);

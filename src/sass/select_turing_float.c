@@ -137,22 +137,50 @@ static enum status float_function(struct selector *s, const struct inst *inst) {
 
 /* ---- f64: pairs ---- */
 
+/* A pair whose upper word has its sign changed, and whose lower word is a copy: the pair that it was made of. */
+static bool double_signs(struct selector *s, const struct operand *words, struct operand *plain, struct source *signs) {
+    for (unsigned i = 0; i < 2; i++)
+        if (words[i].kind != OPERAND_REG || s->facts[words[i].reg].definitions != 1 ||
+            s->facts[words[i].reg].reads != 1 || s->maker_of[words[i].reg] != s->block + 1 ||
+            s->maker[words[i].reg] >= s->at)
+            return false;
+    const struct inst *low = &s->source->code.items[s->maker[words[0].reg]];
+    const struct inst *high = &s->source->code.items[s->maker[words[1].reg]];
+    const bool negates = high->op == OP_XOR && operand_is_immediate(&high->src[1], 0x80000000);
+    const bool is_size = high->op == OP_AND && operand_is_immediate(&high->src[1], 0x7fffffff);
+    if (low->op != OP_MOV || low->src[0].kind != OPERAND_REG || (!negates && !is_size) ||
+        high->src[0].kind != OPERAND_REG || high->src[0].reg != low->src[0].reg + 1 || low->guard >= 0 ||
+        high->guard >= 0 || !sm_is_unchanged(s, low->src[0].reg, s->maker[words[0].reg]) ||
+        !sm_is_unchanged(s, high->src[0].reg, s->maker[words[1].reg]))
+        return false;
+    select_take(s, low);
+    select_take(s, high);
+    plain[0] = low->src[0], plain[1] = high->src[0];
+    signs->negated = negates, signs->absolute = is_size;
+    return true;
+}
+
 static enum status double_inst(struct selector *s, const struct inst *inst) {
     const unsigned count = inst->src_count / 2u;
     uint32_t sources[3];
+    struct source signs[3] = {{.kind = SOURCE_ZERO}, {.kind = SOURCE_ZERO}, {.kind = SOURCE_ZERO}};
     if (inst->op != OP_ADD && inst->op != OP_SUB && inst->op != OP_MUL && inst->op != OP_FMA)
         return sm_refused(s, inst, inst->op == OP_MIN ? "min.f64" : inst->op == OP_MAX ? "max.f64" : "f64");
-    for (unsigned i = 0; i < count; i++)
-        sources[i] = sm_tuple_of(s, inst, &inst->src[2 * i], 2);
+    for (unsigned i = 0; i < count; i++) {
+        struct operand plain[2];
+        const bool is_signed = double_signs(s, &inst->src[2 * i], plain, &signs[i]);
+        sources[i] = sm_tuple_of(s, inst, is_signed ? plain : &inst->src[2 * i], 2);
+    }
     bool copied;
     const uint32_t d = sm_tuple_for(s, inst->dst, 2, &copied);
     const enum turing_row_id row = inst->op == OP_FMA ? TURING_DFMA : inst->op == OP_MUL ? TURING_DMUL : TURING_DADD;
     struct machine_inst *made = sm_emit(s, row, inst);
     sm_put_tuple(made, 0, d, 2);
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < count; i++) {
         sm_put_tuple(made, 1 + i, sources[i], 2);
-    if (inst->op == OP_SUB)
-        made->turing->operands[2].negated = true;
+        made->turing->operands[1 + i].negated = signs[i].negated != (i == 1 && inst->op == OP_SUB);
+        made->turing->operands[1 + i].absolute = signs[i].absolute;
+    }
     sm_word(made, TURING_WORDS_ROUND, round_word(inst->rounding));
     if (copied)
         sm_move_tuple(s, inst, inst->dst, 2, d);

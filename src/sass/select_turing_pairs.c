@@ -103,6 +103,14 @@ const struct inst *sm_single_pair(const struct selector *s, const struct operand
     return maker;
 }
 
+bool sm_is_unchanged(const struct selector *s, uint32_t reg, unsigned place) {
+    for (unsigned i = place + 1; i < s->at; i++)
+        for (unsigned k = 0; k < s->source->code.items[i].dst_count; k++)
+            if (s->source->code.items[i].dst[k].kind == OPERAND_REG && s->source->code.items[i].dst[k].reg == reg)
+                return false;
+    return place < s->at;
+}
+
 /* ---- sums of pairs ---- */
 
 static bool is_number(const struct source *source) {
@@ -151,15 +159,6 @@ static void multiply_add(struct selector *s, const struct inst *inst, struct sou
         sm_move_tuple(s, inst, inst->dst, 2, d);
 }
 
-/* Whether it holds what it held at a place of the block. */
-static bool is_unchanged(const struct selector *s, uint32_t reg, unsigned place) {
-    for (unsigned i = place + 1; i < s->at; i++)
-        for (unsigned k = 0; k < s->source->code.items[i].dst_count; k++)
-            if (s->source->code.items[i].dst[k].kind == OPERAND_REG && s->source->code.items[i].dst[k].reg == reg)
-                return false;
-    return place < s->at;
-}
-
 /* The word that a pair extends to 64 bits; false: it is none. What nobody else reads of the extension is taken. */
 static bool extended(struct selector *s, const struct operand *words, struct operand *word, bool *is_signed) {
     *word = words[0], *is_signed = false;
@@ -178,10 +177,10 @@ static bool extended(struct selector *s, const struct operand *words, struct ope
             return false;
         copy = &s->source->code.items[s->maker[words[0].reg]];
         if (copy->op != OP_MOV || copy->src[0].kind != OPERAND_REG || copy->src[0].reg != shift->src[0].reg ||
-            copy->guard >= 0 || !is_unchanged(s, copy->src[0].reg, s->maker[words[0].reg]))
+            copy->guard >= 0 || !sm_is_unchanged(s, copy->src[0].reg, s->maker[words[0].reg]))
             return false;
     }
-    if (!is_unchanged(s, shift->src[0].reg, s->maker[words[1].reg]))
+    if (!sm_is_unchanged(s, shift->src[0].reg, s->maker[words[1].reg]))
         return false;
     *is_signed = true;
     if (s->facts[words[1].reg].reads == 1)
