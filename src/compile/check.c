@@ -36,7 +36,8 @@ static const char *const cuda_options[] = {"-ffast-math",
                                            NULL};
 /* Say what is so anyway. */
 static const char *const idle_options[] = {"-cl-no-subgroup-ifp", "-g", NULL};
-static const char *const opencl_standards[] = {"CL1.0", "CL1.1", "CL1.2", "CL2.0", "CL3.0", NULL};
+static const char *const opencl_standards[] = {"CL1.0", "CL1.1",    "CL1.2",     "CL2.0", "CL3.0",
+                                               "CLC++", "CLC++1.0", "CLC++2021", NULL};
 static const char *const cuda_standards[] = {"c++03", "c++11", "c++14", "c++17", "c++20", "c++23", NULL};
 
 static bool among(const char *word, const char *const *list) {
@@ -87,8 +88,10 @@ static const char *bad_standard(const struct compile_job *job) {
     if (!standard)
         return NULL;
     if (job->language == COMPILE_OPENCL)
-        return among(standard, opencl_standards) ? NULL
-                                                 : "the standards of OpenCL C are CL1.0, CL1.1, CL1.2, CL2.0 and CL3.0";
+        return among(standard, opencl_standards)
+                   ? NULL
+                   : "the standards of OpenCL C are CL1.0, CL1.1, CL1.2, CL2.0 and CL3.0, those of C++ "
+                     "for OpenCL CLC++, CLC++1.0 and CLC++2021";
     return among(standard, cuda_standards) ? NULL
                                            : "the standards for CUDA are c++03, c++11, c++14, c++17, c++20 and c++23";
 }
@@ -191,6 +194,11 @@ static bool read_word(struct option_reader *r, const char *word) {
     if (strncmp(word, standard, strlen(standard)) == 0) {
         r->out->standard = word + strlen(standard);
         return among(r->out->standard, is_cuda ? cuda_standards : opencl_standards);
+    }
+    if (strcmp(word, "-x") == 0 && !is_cuda) { /* what AMD called the language before it had a standard */
+        const char *value = value_of(r, word);
+        r->out->standard = "CLC++2021";
+        return value && strcmp(value, "clc++") == 0;
     }
     if (strcmp(word, "-cl-opt-disable") == 0 || strcmp(word, "-O0") == 0) {
         r->out->optimisation = -1;

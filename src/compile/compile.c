@@ -154,8 +154,9 @@ static enum status opencl_compile(struct compile_job *job, struct arena *arena, 
                           job->name, job_is_32_bit(job) ? "nvptx--nvidiacl.bc" : "nvptx64--nvidiacl.bc", install);
     job_flags_opencl(job);
     /* C99 leaves a function that is only `inline` to some other source where it is not inlined, and there is none. Pieces
-     * that are linked keep C99's way: each may have the function. */
-    command_line_add(job->arena, &job->flags, "-fgnu89-inline");
+     * that are linked keep C99's way: each may have the function. C++ has a rule of its own. */
+    if (!job->options->standard || strncmp(job->options->standard, "CLC++", 5) != 0)
+        command_line_add(job->arena, &job->flags, "-fgnu89-inline");
     const char *entry = NULL, *metadata = "", *ptx = "";
     enum status status = cache_look(job, arena, out, &entry);
     if (status != STATUS_OK || out->from_cache)

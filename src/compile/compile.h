@@ -31,7 +31,7 @@ struct compile_options {
     unsigned define_count;
     const char *const *includes; /* folders */
     unsigned include_count;
-    const char *standard; /* OpenCL: "CL1.0" "CL1.1" "CL1.2" (default) "CL2.0" "CL3.0"; CUDA: "c++17" (default) ... */
+    const char *standard; /* OpenCL: "CL1.0" to "CL3.0" ("CL1.2" if none), "CLC++2021"; CUDA: "c++17" (default) ... */
     const char *const *extra; /* options that compile_knows_option, such as -cl-fast-relaxed-math */
     unsigned extra_count;
     unsigned sm;           /* 0: 75 */

@@ -80,7 +80,7 @@ static void add_extensions(struct compile_job *job, struct command_line *line, c
 #include "compile/extensions.def"
     };
     command_line_add_all(job->arena, line, always, COUNT(always));
-    if (strcmp(standard, "CL3.0") == 0)
+    if (strcmp(standard, "CL3.0") == 0 || strcmp(standard, "CLC++2021") == 0)
         command_line_add_all(job->arena, line, in_3_0, COUNT(in_3_0));
 }
 

@@ -136,6 +136,20 @@ void cost_convergence_barriers(const struct cost_shape *shape, unsigned register
              (uint64_t)shape->warps * registers_per_warp, (struct cost_array){1, shape->warp_size + PC_BITS, 1, 1});
 }
 
+/* Every path has a lane at least, and each but the first has come from a branch. */
+void cost_hanoi(const struct cost_shape *shape, unsigned registers, unsigned pc_bits, struct cost *out) {
+    const unsigned lanes = shape->warp_size, register_bits = cost_index_bits(registers), valid = 1;
+    cost_add(out, COST_MEMORY, "warp-split stacks", arena_printf(out->arena, "PC %u, mask %u", pc_bits, lanes),
+             (uint64_t)shape->warps * lanes, (struct cost_array){1, pc_bits + lanes, 1, 1});
+    cost_add(out, COST_MEMORY, "reconvergence stacks",
+             arena_printf(out->arena, "PC %u, register %u", pc_bits, register_bits),
+             (uint64_t)shape->warps * (lanes - 1), (struct cost_array){1, pc_bits + register_bits, 1, 1});
+    cost_add(out, COST_MEMORY, "convergence barriers", arena_printf(out->arena, "mask %u, valid %u", lanes, valid),
+             (uint64_t)shape->warps * registers, (struct cost_array){1, lanes + valid, 1, 1});
+    cost_add(out, COST_MEMORY, "warps", arena_printf(out->arena, "waiting %u, finished %u", lanes, lanes), shape->warps,
+             (struct cost_array){1, 2 * lanes, 1, 1});
+}
+
 /* Two tokens a thread, as cost_stacks has entries. A while mask has a lane that waits, and one more is in the loop. */
 void cost_token_stacks(const struct cost_shape *shape, unsigned types, struct cost *out) {
     const unsigned type_bits = cost_index_bits(types), lanes = shape->warp_size;

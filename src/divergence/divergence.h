@@ -31,7 +31,7 @@ struct divergence_shape {
     const uint64_t *now;                  /* the present cycle; always 0 in the functional run */
     uint64_t *wake;                       /* forming: a cycle to come in which to call `advance`; UINT64_MAX: none */
     const struct divergence_usage *usage; /* NULL in the functional run */
-    const struct executor *executor; /* what threads hold; in the functional run only `guard`, where groups form anew */
+    const struct executor *executor; /* what threads hold; in the functional run only `guard`, `members` and `give` */
 };
 
 /* ---- the capabilities, each optional ---- */

@@ -14,13 +14,21 @@ static const uint64_t no_time = 0;
 
 static uint32_t guard_of(const void *self, unsigned warp, uint32_t pc) { return exec_guard(self, warp, pc); }
 
+static uint32_t members_of(const void *self, unsigned thread, uint32_t pc) {
+    return exec_members(self, thread / LANES_MAX, pc, thread % LANES_MAX);
+}
+static void give(void *self, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t value) {
+    exec_give(self, warp, pc, lanes, value);
+}
+
 static void create_resident(struct emulation_run *run, struct resident *resident) {
     resident->exec = exec_create(run->arena, run->linked, run->launch, run->memory, run->counts, run->output);
     resident->warps = ARENA_ARRAY(run->arena, struct emulated_warp, run->warp_count);
     const bool apart = run->options->mechanism->waiting || run->options->mechanism->forming;
     resident->waiting.waits = waits_create(run->arena, run->warp_count, apart ? LANES_MAX : 1);
     resident->waiting.warp_count = run->warp_count;
-    resident->executor = (struct executor){.self = resident->exec, .guard = guard_of};
+    resident->executor =
+        (struct executor){.self = resident->exec, .guard = guard_of, .members = members_of, .give = give};
     const struct divergence_shape shape = {.code = run->linked->module->code,
                                            .code_count = run->linked->module->code_count,
                                            .warps = run->warp_count,
@@ -30,7 +38,7 @@ static void create_resident(struct emulation_run *run, struct resident *resident
                                            .schedulers = 1,
                                            .params = run->options->mechanism_params,
                                            .now = &no_time,
-                                           .executor = run->options->mechanism->forming ? &resident->executor : NULL};
+                                           .executor = &resident->executor};
     resident->control = run->options->mechanism->create(run->arena, &shape);
 }
 

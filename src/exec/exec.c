@@ -226,6 +226,12 @@ void exec_barrier_result(struct exec *exec, unsigned warp, uint32_t pc, uint32_t
         exec_write(exec, warp, &step->rows[0], lane, value);
 }
 
+void exec_give(struct exec *exec, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t value) {
+    const struct step *step = &exec->linked->steps[pc];
+    for (BITS_EACH(lane, step->dst_count ? lanes : 0))
+        exec_write(exec, warp, &step->rows[0], lane, value);
+}
+
 /* A thread, linear in a block, of which there are several. */
 struct stopped {
     uint64_t block;

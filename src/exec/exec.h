@@ -93,6 +93,8 @@ uint32_t exec_guard(const struct exec *exec, unsigned warp, uint32_t pc);
 void exec_barrier_result(struct exec *exec, unsigned warp, uint32_t pc, uint32_t lanes,
                          const struct barrier_result *result);
 
+/* The destination of the instruction at pc in these lanes. */
+void exec_give(struct exec *exec, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t value);
 /* The member mask of the .sync form at pc, as that lane names it; 0: it has none. */
 uint32_t exec_members(const struct exec *exec, unsigned warp, uint32_t pc, unsigned lane);
 

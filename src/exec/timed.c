@@ -381,6 +381,11 @@ static uint32_t core_guard(const void *self, unsigned warp, uint32_t pc) {
     return exec_guard(at->exec, at->number, pc);
 }
 
+static void core_give(void *self, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t value) {
+    const struct core_warp *at = &((const struct core *)self)->warps[warp];
+    exec_give(at->exec, at->number, pc, lanes, value);
+}
+
 static void core_look(void *self, const void *near, bool (*holds)(const void *near, uint64_t address)) {
     struct core *core = self;
     core->near = near, core->holds = holds;
@@ -440,6 +445,7 @@ struct executor core_executor(struct core *core) {
                              .look = core_look,
                              .members = core_members,
                              .guard = core_guard,
+                             .give = core_give,
                              .barrier_result = core_barrier_result,
                              .perform = core_perform,
                              .finish = core_finish,

@@ -12,6 +12,10 @@
 #define CL_USE_DEPRECATED_OPENCL_2_2_APIS
 #include <CL/cl_icd.h>
 
+#ifndef cl_ext_cxx_for_opencl /* younger than some headers */
+#define CL_DEVICE_CXX_FOR_OPENCL_NUMERIC_VERSION_EXT 0x4230
+#endif
+
 #ifndef cl_ext_float_atomics /* younger than some headers */
 typedef cl_bitfield cl_device_fp_atomic_capabilities_ext;
 #define CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT 0x4231

@@ -37,7 +37,9 @@ void translate_give_params(struct translation *t, struct function *function) {
     const struct native_kernel *kernel = t->kernel;
     const bool said = kernel->param_count != 0;
     const unsigned count = said ? kernel->param_count : (kernel->param_bytes + 3) / 4;
-    function->param_bytes = said ? kernel->param_bytes : 4 * count;
+    /* code of sm_75 on reads whole words */
+    const bool in_words = !said || t->program->isa == NATIVE_TURING;
+    function->param_bytes = in_words ? (uint32_t)bits_round_up(kernel->param_bytes, 4) : kernel->param_bytes;
     function->params = ARENA_ARRAY(arena, const struct symbol *, count);
     function->param_count = count;
     for (unsigned i = 0; i < count; i++) {
@@ -149,6 +151,20 @@ static void give_variables(struct translation *t) {
 
 /* ---- the module ---- */
 
+/* A kernel with an instruction that is not executed can be shown, and others of the file run: the kernel says itself what it is refused for. */
+static void put_turing(struct translation *t, struct arena *scratch) {
+    struct module *module = t->module;
+    struct report refused = {0}, *report = t->report;
+    const unsigned first = module->function_count;
+    t->report = &refused;
+    translate_turing(t, &module->function_count, scratch);
+    if (t->failed)
+        module->functions[first]->refused = arena_strdup(&module->arena, report_text(&refused));
+    report_free(&refused);
+    t->report = report;
+    t->failed = false;
+}
+
 static void put_program(struct translation *t, struct arena *scratch) {
     const struct native_program *program = t->program;
     struct module *module = t->module;
@@ -165,9 +181,11 @@ static void put_program(struct translation *t, struct arena *scratch) {
     module->functions = ARENA_ARRAY(arena, struct function *, functions);
     module->variables = ARENA_ARRAY(arena, const struct symbol *,
                                     (size_t)banks + program->variable_count + 2u * program->constant_count + 1);
-    module->files = ARENA_ARRAY(arena, const char *, 1);
+    module->file_count = program->file_count ? program->file_count : 1;
+    module->files = ARENA_ARRAY(arena, const char *, module->file_count);
     module->files[0] = "";
-    module->file_count = 1;
+    for (unsigned i = 1; i < module->file_count; i++)
+        module->files[i] = arena_strdup(arena, program->files[i]);
     const bool is_turing = program->isa == NATIVE_TURING;
     module->mnemonic_count = (is_turing ? (unsigned)TURING_ROWS : native_row_count(program->isa)) + 1;
     module->mnemonics = ARENA_ARRAY(arena, const char *, module->mnemonic_count);
@@ -179,7 +197,7 @@ static void put_program(struct translation *t, struct arena *scratch) {
     for (unsigned i = 0; i < program->kernel_count; i++) {
         t->kernel = &program->kernels[i];
         if (program->isa == NATIVE_TURING)
-            translate_turing(t, &module->function_count, scratch);
+            put_turing(t, scratch);
         else
             translate_code(t, &module->function_count, scratch);
     }
@@ -187,6 +205,11 @@ static void put_program(struct translation *t, struct arena *scratch) {
     module->texts = ARENA_ARRAY(arena, const char *, module->code_count);
     for (uint32_t pc = 0; pc < module->code_count; pc++)
         module->texts[pc] = t->texts.items[pc];
+    if (!is_turing)
+        return;
+    module->controls = ARENA_ARRAY(arena, const char *, module->code_count);
+    for (uint32_t pc = 0; pc < t->controls.count; pc++)
+        module->controls[pc] = t->controls.items[pc];
 }
 
 enum status native_load_by(native_reader *read, const char *name, const char *bytes, size_t length, struct module **out,

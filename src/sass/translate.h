@@ -47,12 +47,13 @@ struct translation {
     struct {
         const char **items;
         unsigned count, capacity;
-    } texts;
+    } texts, controls;
     struct symbol **variables; /* of the program */
     const struct symbol
         *constants; /* sm_75 to sm_90: bank 3, all of it, which is no variable itself; NULL: there is none */
     const struct symbol **banks; /* of the kernel, those that are indexed */
     const struct register_file *file;
+    uint32_t local_bytes;             /* sm_75 to sm_90: of a thread, where its stack begins */
     const struct turing_meets *meets; /* sm_75 to sm_90 */
     /* of the instruction under way */
     const struct native_inst *inst;   /* NULL: */

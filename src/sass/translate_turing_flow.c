@@ -163,7 +163,8 @@ static void move_barrier(struct translation *t) {
         return;
     }
     const struct operand sources[2] = {number, turing_source(t, 1, TYPE_B32)};
-    translate_put(t, &(struct operation){.op = OP_BMOV_BACK, .type = TYPE_U32}, NULL, 0, sources, 2);
+    const struct operation back = {.op = OP_BMOV_BACK, .type = TYPE_U32, .flags = FLAG_SYNC};
+    translate_put(t, &back, NULL, 0, sources, 2);
 }
 
 /* Without a mask, as the immediate one of sm_90 is, it waits for all lanes that have not ended. */

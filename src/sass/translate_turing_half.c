@@ -106,7 +106,7 @@ static void multiply(struct translation *t, bool adds) {
     const struct operand a = halves(t, 1, type, &minus_a), b = halves(t, 2, type, &minus_b);
     const struct operand c = adds ? halves(t, 3, type, &minus_c) : translate_number(0);
     const bool minus = minus_a != minus_b;
-    if (adds)
+    if (adds && turing_word_of(t, TURING_WORDS_RELU))
         turing_predicate(t, 4, &always);
     if (turing_word_of(t, TURING_WORDS_F32) || turing_word_of(t, TURING_WORDS_FMZ) || !always) {
         translate_refuse(t, "%s", !always ? ".RELU under a predicate" : "a product of halves with .F32 or .FMZ");

@@ -66,7 +66,7 @@ static bool driver_constant(struct translation *t, int64_t offset, unsigned byte
     else if (at == 0x20 || at == 0x24)
         value = at == 0x24 ? LOCAL_WINDOW >> 32 : LOCAL_WINDOW;
     else if (at == 0x28)
-        value = t->kernel->local_bytes;
+        value = t->local_bytes;
     else if (at != descriptor && at != descriptor + 4 && at != 0x34 && at != 0x114)
         return false; /* 0x34: the upper half of the grid's number; 0x114: shared memory that the system has */
     *out = translate_number(bytes == 4 ? (uint32_t)value : value);
@@ -109,7 +109,7 @@ struct operand turing_constant(struct translation *t, const struct turing_operan
     uint64_t value;
     const uint64_t param = (uint64_t)operand->value - param_base(t);
     const bool is_fixed = !operand->uniform && !operand->bindless && operand->reg == TURING_RZ;
-    if (is_fixed && operand->bank == 0 && range_within(param, bytes, t->kernel->param_bytes))
+    if (is_fixed && operand->bank == 0 && range_within(param, bytes, bits_round_up(t->kernel->param_bytes, 4)))
         return (struct operand){.kind = OPERAND_PARAM, .imm = param};
     if (is_fixed && operand->bank == 0 && driver_constant(t, operand->value, bytes, &out))
         return out;

@@ -57,6 +57,15 @@ static void read_pair(struct translation *t, int64_t number) {
     turing_put_pair(t, value, 0);
 }
 
+/* How many registers from its target on it writes at least. */
+static unsigned written_registers(const struct turing_inst *inst) {
+    enum { WIDTH_64 = 5, WIDTH_128 = 6 };
+    const int width = turing_modifier(inst, TURING_WORDS_SIZE_CONSTANT);
+    return width == WIDTH_128                                                              ? 4
+           : width == WIDTH_64 || turing_row(inst->row)->meaning == TURING_MEANS_IMAD_WIDE ? 2
+                                                                                           : 1;
+}
+
 /* Something but a shift into the upper byte of a shared address reads the register that the instruction under way writes. */
 static bool is_read_elsewhere(const struct translation *t) {
     enum { UPPER_BYTE = 24 };
@@ -74,7 +83,9 @@ static bool is_read_elsewhere(const struct translation *t) {
                                   ? operand->uniform && operand->ureg == written->reg
                                   : (operand->kind == written->kind || is_address) && operand->reg == written->reg;
             const bool is_target = row->operands[n].at == 16;
-            reads |= same && !is_target, writes |= same && is_target;
+            reads |= same && !is_target;
+            writes |= is_target && operand->kind == written->kind && operand->reg <= written->reg &&
+                      written->reg < operand->reg + written_registers(inst);
             if (inst->operands[n].kind == TURING_IMMEDIATE && row->operands[n].shape == TURING_SHAPE_IMMEDIATE)
                 shift = inst->operands[n].value;
         }

@@ -86,10 +86,13 @@ struct executor {
     uint32_t (*follow)(void *self, unsigned warp, uint32_t pc, uint32_t lanes);
     /* From here on `holds` of `near` says whether data are near, for ld_snoop and st_snoop. NULL: nobody asks. */
     void (*look)(void *self, const void *near, bool (*holds)(const void *near, uint64_t address));
-    /* Lanes of its warp that a thread's instruction at pc waits for, from the member mask of a .sync form; 0: none. */
+    /* Lanes of its warp that a thread's instruction at pc waits for, from the member mask of a .sync form; 0: none. Of a
+     * bmov.back: those of the barrier. */
     uint32_t (*members)(const void *self, unsigned thread, uint32_t pc);
     /* Lanes of the warp for which the guard of the instruction at pc holds; all where it has none. */
     uint32_t (*guard)(const void *self, unsigned warp, uint32_t pc);
+    /* What the instruction at pc, just issued, gives these lanes: the mechanism's own. */
+    void (*give)(void *self, unsigned warp, uint32_t pc, uint32_t lanes, uint32_t value);
     /* The result of a finished bar.red at pc goes to the lanes that waited. */
     void (*barrier_result)(void *self, unsigned warp, uint32_t pc, uint32_t lanes, const struct barrier_result *result);
     /* An atomic reaches memory for some of its lanes; its old values wait for finish, when the reply is back. */

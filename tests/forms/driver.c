@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the cases of one file and writes what came out: driver CASES RESULTS [--in-time] [KEY=VALUE...]
- * Functionally, or with --in-time on the machine in time.
+/* Runs the cases of one file and writes what came out: driver CASES RESULTS [--in-time] [--executed FILE] [KEY=VALUE...]
+ * Functionally, or with --in-time on the machine in time. --executed: a line for each case, the addresses of the native
+ * instructions that a thread executed.
  *
  * All numbers are little-endian. CASES: u32 count, then per case
  *   text name, text module, text kernel, u32 grid[3], u32 block[3], u32 dynamic shared bytes, text parameters,
@@ -171,6 +172,17 @@ static void put_run(FILE *output, struct device *device, const struct test *test
         put_text(output, device_memory(device, run->addresses[i], test->buffers[i].length), test->buffers[i].length);
 }
 
+/* Of a native instruction its text begins with the address. */
+static void put_executed(FILE *output, const struct run *run) {
+    for (uint32_t i = 0; run->result.instructions && run->module->texts && i < run->module->code_count; i++) {
+        unsigned address;
+        const char *text = run->module->texts[i];
+        if (text && run->result.instructions[i].threads && sscanf(text, "/*%x*/", &address) == 1)
+            fprintf(output, "%x ", address);
+    }
+    fputc('\n', output);
+}
+
 static int fail(const char *what, const struct report *report) {
     fprintf(stderr, "driver: %s\n%s", what, report_text(report));
     return 2;
@@ -184,11 +196,17 @@ int main(int argc, char **argv) {
     size_t bytes = 0;
     const char *const text = "about: forms\n";
     if (argc < 3)
-        return fail("usage: driver CASES RESULTS [--in-time] [KEY=VALUE...]", &report);
+        return fail("usage: driver CASES RESULTS [--in-time] [--executed FILE] [KEY=VALUE...]", &report);
     const bool in_time = argc > 3 && strcmp(argv[3], "--in-time") == 0;
+    int first = in_time ? 4 : 3;
+    const bool lists = argc > first + 1 && strcmp(argv[first], "--executed") == 0;
+    FILE *executed = lists ? fopen(argv[first + 1], "w") : NULL;
+    if (lists && !executed)
+        return fail(argv[first + 1], &report);
+    first += lists ? 2 : 0;
     if (machine_open_text(&machine, "forms", text, strlen(text), &report))
         return fail("machine", &report);
-    for (int i = in_time ? 4 : 3; i < argc; i++)
+    for (int i = first; i < argc; i++)
         if (machine_set(&machine, argv[i], "command line", &report))
             return fail(argv[i], &report);
     if (file_read(argv[1], FILE_LIMIT_BYTES, &arena, &data, &bytes, &report))
@@ -209,6 +227,8 @@ int main(int argc, char **argv) {
             return fail("device", &report);
         run_test(device, &test, in_time, &scratch, &run);
         put_run(output, device, &test, &run);
+        if (executed)
+            put_executed(executed, &run);
         launch_result_free(&run.result);
         report_free(&run.report);
         device_destroy(device);
@@ -216,7 +236,7 @@ int main(int argc, char **argv) {
     }
     if (input.broken)
         return fail("the file of cases is broken", &report);
-    if (ferror(output) || fclose(output))
+    if (ferror(output) || fclose(output) || (executed && (ferror(executed) || fclose(executed))))
         return fail("the results cannot be written", &report);
     arena_free(&arena);
     machine_close(&machine);

@@ -26,6 +26,7 @@ import integer_forms
 import memory_forms
 import snoop_forms
 import warp_forms
+import cases
 from cases import FAULT, Case, Result, matches, opcode_of
 from formats import FORMATS
 

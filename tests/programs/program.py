@@ -82,6 +82,7 @@ def execute(entry, options, way, timed):
         result = os.path.join(place, "result.json")
         how = [options.heddle, "exec", "-q", "-o", result] + ([] if timed else ["--functional"])
         how += ["--gpu", entry["gpu"]] if "gpu" in entry else []
+        how += ["--set", entry["set"]] if "set" in entry else []
         status, out, err = shell(f"{shlex.join(how)} -- {command}", folder, environment, entry.get("limit", options.limit))
         try:
             total = json.loads(contents("", result))["total"]

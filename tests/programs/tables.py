@@ -8,7 +8,7 @@ import yaml
 
 # What a table or a program in it may say; docs/programs.md describes each.
 KEYS = {"suite", "checkout", "api", "compilers", "build", "folder", "inputs", "run", "timed", "right", "wrong", "status", "same",
-        "reference", "ignore", "tolerance", "limit", "name", "uses", "compare", "gpu", "programs", "fails", "flags"}
+        "reference", "ignore", "tolerance", "limit", "name", "uses", "compare", "gpu", "programs", "fails", "flags", "set"}
 
 
 def read(folder):

@@ -177,11 +177,11 @@ static void running_it_is_refused_by_name(void **state) {
     struct report report = {0};
     struct module *module = NULL;
     size_t length;
-    const uint8_t *bytes = load(&arena, "memory", 86, &length);
-    assert_int_equal(cubin_load("memory.cubin", (const char *)bytes, length, &module, &report), STATUS_INVALID);
+    const uint8_t *bytes = load(&arena, "copies", 86, &length);
+    assert_int_equal(cubin_load("copies.cubin", (const char *)bytes, length, &module, &report), STATUS_INVALID);
     assert_null(module);
-    assert_non_null(strstr(report_text(&report), "memory.cubin:26: error: unsupported: it is not executed yet\n"
-                                                 "  /*0010*/ S2R R4, SR_CTAID.X\n"));
+    assert_non_null(strstr(report_text(&report), "copies.cubin:21: error: unsupported: it is not executed yet\n"
+                                                 "  /*00d0*/ LDSM.16.M88.4 R16, [R9]\n"));
     report_free(&report);
     arena_free(&arena);
 }
