@@ -2,7 +2,9 @@
 /* heddle compare: result files side by side. */
 #include "result/compare.h"
 #include "cli/commands.h"
+#include "cli/compare_table.h"
 #include "cli/table.h"
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +16,7 @@ static const struct option options[] = {
      "complete"},
     {"all", 'a', NULL, "show every counter, changed or not"},
     {"lines", 0, "N", "source lines to show; default 5"},
+    {"table", 0, NULL, "one row for each result, of any number of them, whatever ran in each; no changes"},
     OPTION_END,
 };
 
@@ -166,6 +169,14 @@ static int compare_main(struct arguments *arguments) {
     uint64_t lines = 5;
     double limit = 0;
     enum status status = arguments_number(arguments, "lines", 5, 1000000, &lines, &report);
+    if (!status && arguments_has(arguments, "table")) {
+        status = fail ? report_add(&report, STATUS_INVALID, "--table shows no changes that --fail-above could judge")
+                      : compare_table(arena, arguments->operands, arguments->operand_count, &report);
+        return finish(status, &report);
+    }
+    if (!status && (arguments->operand_count < 2 || arguments->operand_count > COMPARE_MAX))
+        status = report_add(&report, STATUS_INVALID, "two to %d results are compared, not %u; --table takes any number",
+                            COMPARE_MAX, arguments->operand_count);
     if (!status && fail)
         status = read_percent(fail, &limit, &report);
     if (!status)
@@ -192,12 +203,15 @@ const struct command command_compare = {
     .name = "compare",
     .operands = "A.json B.json ...",
     .summary = "Show results side by side: what changed, by how much, in which lines",
-    .text = "Takes two to eight results of 'heddle run -o'; changes are relative to the first.",
+    .text =
+        "Takes two to eight results of 'heddle run -o' or 'heddle exec -o'; changes are relative to the first. With "
+        "--table any number of results has a row each in one table.",
     .manual = "Shows counters that changed and by how much, keys of the machine that differ, and the source lines that "
               "changed most.",
-    .examples = "heddle compare before.json after.json --fail-above 2%",
+    .examples = "heddle compare before.json after.json --fail-above 2%\n"
+                "heddle compare --table bfs.json hotspot.json lud.json",
     .options = options,
-    .operands_min = 2,
-    .operands_max = COMPARE_MAX,
+    .operands_min = 1,
+    .operands_max = UINT_MAX,
     .main = compare_main,
 };

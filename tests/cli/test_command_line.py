@@ -323,11 +323,37 @@ class CommandLine(unittest.TestCase):
             self.assertIn("1e+308", self.run_ok("compare", *pair, "--all").stdout)
         self.run_ok("run", "examples/warp_sum", "-q", "--functional", "-o", self.folder / "f.json")
         broken = self.write("broken.json", "{")
-        for words, said in [((a, self.folder / "f.json"), "cannot be compared"), ((a, broken), "broken.json:1:"), ((a,), "usage"),
+        for words, said in [((a, self.folder / "f.json"), "cannot be compared"), ((a, broken), "broken.json:1:"), ((a,), "not 1"),
+                            ((a,) * 9, "--table takes any number"), (("--table", a, self.folder / "f.json"), "no table in common"),
+                            (("--table", a, b, "--fail-above", "2%"), "--table shows no changes"), (("--table", a, broken), "broken.json:1:"),
                             ((a, b, "--fail-above", "x"), "percentage"), ((a, self.folder / "gone.json"), "gone.json")]:
             done = heddle("compare", *words)
             self.assertEqual(done.returncode, 2, words)
             self.assertIn(said, done.stderr)
+
+    def test_compare_has_one_table_of_any_number_of_results(self):
+        paths = []
+        for name, machine in (("warp_sum", "gtx480"), ("saxpy", "gtx480"), ("warp_sum", "fung-8800")):
+            paths.append(self.folder / f"{name}-{machine}.json")
+            self.run_ok("run", f"examples/{name}", "-q", "--gpu", machine, "-o", paths[-1])
+        lines = self.run_ok("compare", "--table", *paths[:2], *paths[:2] * 5).stdout.splitlines()
+        self.assertEqual(lines[0], "12 results on gtx480, in time")
+        self.assertNotIn("machine", lines[2])
+        for line, path in zip(lines[3:], (paths[:2]) * 6):
+            total = json.loads(path.read_text())["total"]
+            words = line.split()
+            self.assertEqual(words[0], path.stem)
+            self.assertEqual(words[2:6], [f"{total['cycles']:,}", f"{total['ipc']:.1f}", f"{total['warp_instructions']:,}",
+                                          f"{100 * total['simd_efficiency']:.1f}"])
+            dram = total["memory"]["dram"]
+            self.assertEqual(words[9:], [f"{dram['bytes']:,}", f"{100 * dram['row_hit_rate']:.1f}", f"{100 * dram['bandwidth_utilisation']:.1f}"])
+        lines = self.run_ok("compare", "--table", *paths).stdout.splitlines()
+        self.assertEqual(lines[0], "3 results, in time")
+        self.assertEqual([line.split()[1] for line in lines[3:]], ["gtx480", "gtx480", "fung-8800"])
+        odd = json.loads(paths[0].read_text())
+        odd["complete"], odd["total"]["cycles"], odd["total"]["memory"] = False, 1e308, 5
+        line = self.run_ok("compare", "--table", self.write("odd.json", json.dumps(odd))).stdout.splitlines()[3]
+        self.assertRegex(line, r"odd \(not complete\) +1  1000+\d*\.0 .* -  +- +- +- +-$")
 
     def test_a_run_in_time_stops_at_its_limit_or_when_interrupted(self):
         self.write("spin.ptx", SPIN)
