@@ -89,6 +89,8 @@ static void add_cuda(struct making *m, struct command_line *line) {
                                  "-nocudalib",
                                  "-Xclang",
                                  "-target-sdk-version=12.3",
+                                 "-Xclang",
+                                 "-fcuda-allow-variadic-functions",
                                  "-Wno-unknown-cuda-version",
                                  "-Wno-linker-warnings",
                                  "-Wno-unused-command-line-argument",
