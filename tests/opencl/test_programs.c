@@ -71,6 +71,14 @@ static void building(void **state) {
                      CL_BUILD_ERROR);
     REFUSED(CL_INVALID_PROGRAM_EXECUTABLE, clCreateKernel(program, "a", &code));
     IS(CL_INVALID_BUILD_OPTIONS, clBuildProgram(program, 1, &f->device, "-no-such-option", NULL, NULL));
+    if (f->is_heddle) { /* options of NVIDIA's have no effect, where they are right */
+        IS(CL_INVALID_BUILD_OPTIONS, clBuildProgram(program, 1, &f->device, "-cl-nv-maxrregcount=", NULL, NULL));
+        IS(CL_INVALID_BUILD_OPTIONS, clBuildProgram(program, 1, &f->device, "-cl-nv-opt-level=3x", NULL, NULL));
+        IS(CL_INVALID_BUILD_OPTIONS, clBuildProgram(program, 1, &f->device, "-x c", NULL, NULL));
+        IS(CL_BUILD_PROGRAM_FAILURE,
+           clBuildProgram(program, 1, &f->device, "-cl-nv-verbose -cl-nv-maxrregcount=32 -cl-nv-opt-level=3", NULL,
+                          NULL));
+    }
     IS(CL_INVALID_VALUE, clBuildProgram(program, 1, NULL, "", NULL, NULL));
     IS(CL_INVALID_VALUE, clBuildProgram(program, 0, &f->device, "", NULL, NULL));
     IS(CL_INVALID_VALUE, clBuildProgram(program, 1, &f->device, "", NULL, &code));
