@@ -114,6 +114,18 @@ static int run_a(struct fixture *f, cl_program program) {
     return result;
 }
 
+/* PTX inside of OpenCL C, by the word that NVIDIA's samples use. */
+static void inline_ptx(void **state) {
+    struct fixture *f = *state;
+    if (!f->is_heddle)
+        return;
+    const char *text =
+        "kernel void a(global int *p) { int x; asm(\"mul.lo.s32 %0, %1, 6;\" : \"=r\"(x) : \"r\"(7)); *p = x; }";
+    cl_program program = fixture_build(f, text, "");
+    assert_int_equal(run_a(f, program), 42);
+    OK(clReleaseProgram(program));
+}
+
 static void binaries(void **state) {
     struct fixture *f = *state;
     cl_int code, status = 77;
@@ -670,6 +682,7 @@ int main(void) {
         cmocka_unit_test(sizes),
         cmocka_unit_test(programs_have_no_constants),
         cmocka_unit_test(inline_functions),
+        cmocka_unit_test(inline_ptx),
         cmocka_unit_test(variables_of_programs),
         cmocka_unit_test(kernels_call_kernels),
         cmocka_unit_test(options_that_are_more_than_they_say),
