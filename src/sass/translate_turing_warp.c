@@ -58,6 +58,17 @@ static void read_pair(struct translation *t, int64_t number) {
     turing_put_pair(t, value, 0);
 }
 
+/* Registers from the first on that an instruction writes. */
+static unsigned written_count(const struct turing_inst *inst) {
+    const int size = turing_modifier(inst, TURING_WORDS_SIZE),
+              constant = turing_modifier(inst, TURING_WORDS_SIZE_CONSTANT);
+    const struct turing_row *row = turing_row(inst->row);
+    unsigned count = row->meaning == TURING_MEANS_IMAD_WIDE || row->unit == TURING_UNIT_FP64 ? 2 : 1;
+    if (size >= 0 || constant >= 0)
+        turing_width((unsigned)(size >= 0 ? size : constant), &count);
+    return count;
+}
+
 /* Something but a shift into the upper byte of a shared address reads the register that the instruction under way writes. */
 static bool is_read_elsewhere(const struct translation *t) {
     enum { UPPER_BYTE = 24 };
@@ -71,11 +82,13 @@ static bool is_read_elsewhere(const struct translation *t) {
         for (unsigned n = 0; row->operands[n].shape; n++) {
             const struct turing_operand *operand = &inst->operands[n];
             const bool is_address = operand->kind == TURING_MEMORY || operand->kind == TURING_CONSTANT;
+            const bool is_target = row->operands[n].at == 16;
+            const unsigned behind = operand->kind == written->kind ? written->reg - (unsigned)operand->reg : 1;
             const bool same = written->kind == TURING_UNIFORM && is_address
                                   ? operand->uniform && operand->ureg == written->reg
                                   : (operand->kind == written->kind || is_address) && operand->reg == written->reg;
-            const bool is_target = row->operands[n].at == 16;
-            reads |= same && !is_target, writes |= same && is_target;
+            reads |= same && !is_target;
+            writes |= is_target && operand->kind == written->kind && behind < written_count(inst);
             if (inst->operands[n].kind == TURING_IMMEDIATE && row->operands[n].shape == TURING_SHAPE_IMMEDIATE)
                 shift = inst->operands[n].value;
         }
