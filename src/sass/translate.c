@@ -98,12 +98,14 @@ static void give_links(struct translation *t, struct symbol *symbol, const struc
                                                                           .addend = links[i].addend};
 }
 
-/* Places of a bank that hold the addresses of functions that the system provides. */
+/* Places of a bank that hold the addresses of functions, of the kernel's own and of those that the system provides. */
 static void give_externals(const struct native_kernel *kernel, const struct native_bank *bank, uint8_t *bytes) {
     for (unsigned i = 0; i < kernel->link_count; i++) {
         const struct native_link *link = &kernel->links[i];
-        const uint64_t address = link->variable == NATIVE_NO_VARIABLE ? translate_external(link->symbol) : 0;
-        if (address && link->bank == bank->number && range_within(link->offset, link->bytes, bank->byte_count))
+        uint32_t code;
+        const bool is_code = translate_code_address(kernel, link, &code);
+        const uint64_t address = code;
+        if (is_code && link->bank == bank->number && range_within(link->offset, link->bytes, bank->byte_count))
             memcpy(bytes + link->offset, &address, link->bytes < sizeof address ? link->bytes : sizeof address);
     }
 }
@@ -170,9 +172,13 @@ static void put_program(struct translation *t, struct arena *scratch) {
     struct module *module = t->module;
     struct arena *arena = &module->arena;
     unsigned functions = 0, banks = 0;
+    const struct native_kernel **kernels =
+        ARENA_ARRAY(scratch, const struct native_kernel *, program->kernel_count + 1u);
     for (unsigned i = 0; i < program->kernel_count; i++) {
-        functions += program->kernels[i].code_count + 2 * program->kernels[i].link_count; /* at most so many */
-        banks += program->kernels[i].bank_count;
+        kernels[i] =
+            program->isa == NATIVE_TURING ? turing_join(program, &program->kernels[i], scratch) : &program->kernels[i];
+        functions += kernels[i]->code_count + 2 * kernels[i]->link_count; /* at most so many */
+        banks += kernels[i]->bank_count;
     }
     module->name = arena_strdup(arena, program->name);
     module->text = arena_strdup(arena, program->text ? program->text : "");
@@ -195,7 +201,7 @@ static void put_program(struct translation *t, struct arena *scratch) {
     if (is_turing)
         turing_give_constants(t);
     for (unsigned i = 0; i < program->kernel_count; i++) {
-        t->kernel = &program->kernels[i];
+        t->kernel = kernels[i];
         if (program->isa == NATIVE_TURING)
             put_turing(t, scratch);
         else

@@ -105,32 +105,35 @@ bool translate_find_link(struct translation *t, unsigned bank, int64_t offset, u
         const int64_t within = offset - (int64_t)link->offset;
         if (link->bank != bank || within <= -(int64_t)bytes || within >= (int64_t)link->bytes)
             continue;
-        const uint32_t external = link->variable == NATIVE_NO_VARIABLE ? translate_external(link->symbol) : 0;
-        if (link->variable == NATIVE_NO_VARIABLE && !external)
+        uint32_t code;
+        const bool is_code = translate_code_address(t->kernel, link, &code);
+        if (link->variable == NATIVE_NO_VARIABLE && !is_code)
             translate_refuse(t, "the address of '%s'", link->symbol ? link->symbol : "");
         else if ((within != 0 && within != 4) || within + bytes > link->bytes || bytes < 4)
             translate_refuse(t, "a part of the address at c[0x%x][0x%x]", bank, (unsigned)offset);
-        *out = translate_number(!external ? (uint64_t)link->addend : within ? 0 : external);
+        *out = translate_number(!is_code ? (uint64_t)link->addend : within ? 0 : code);
         if (link->variable != NATIVE_NO_VARIABLE)
             out->symbol = t->variables[link->variable];
-        out->reg = !external && within == 4 ? 32 : 0;
+        out->reg = !is_code && within == 4 ? 32 : 0;
         return true;
     }
     return false;
 }
 
 /* Links in code are the last. */
-bool translate_find_code_link(const struct translation *t, struct operand *out) {
+bool translate_find_code_link(struct translation *t, struct operand *out) {
     for (unsigned i = t->kernel->link_count; i-- > 0 && t->kernel->links[i].bank >= NATIVE_CODE;) {
         const struct native_link *link = &t->kernel->links[i];
         if (link->offset != translate_address(t))
             continue;
-        const uint32_t external = link->variable == NATIVE_NO_VARIABLE ? translate_external(link->symbol) : 0;
-        const bool is_high = link->bank == NATIVE_CODE_HIGH;
-        *out = translate_number(!external ? (uint64_t)link->addend : is_high ? 0 : external);
+        uint32_t code;
+        const bool is_code = translate_code_address(t->kernel, link, &code), is_high = link->bank == NATIVE_CODE_HIGH;
+        if (link->variable == NATIVE_NO_VARIABLE && !is_code)
+            translate_refuse(t, "the address of '%s', which the file does not hold", link->symbol ? link->symbol : "");
+        *out = translate_number(!is_code ? (uint64_t)link->addend : is_high ? 0 : code);
         if (link->variable != NATIVE_NO_VARIABLE)
             out->symbol = t->variables[link->variable];
-        out->reg = !external && is_high ? 32 : 0;
+        out->reg = !is_code && is_high ? 32 : 0;
         return true;
     }
     return false;

@@ -244,7 +244,7 @@ static void set_target(const struct turing_kernel *k, uint32_t word, struct func
     t->turing = &k->code[word];
     if (inst->op == OP_CALL && !inst->src_count && to < t->kernel->code_count && !is_start(k, to))
         inst->op = OP_BRA;
-    if (inst->op == OP_RET && !function_at(k, word))
+    if (inst->op == OP_RET && !function_at(k, word) && !t->kernel->is_function)
         translate_refuse(t, "it returns from no function");
     else if (inst->op == OP_BRX)
         set_ways(k, word, inst);
@@ -268,6 +268,7 @@ static void put_functions(struct turing_kernel *k, struct function **functions, 
         t->turing = &k->code[i];
         if (f < k->start_count && k->starts[f] == i) {
             functions[f] = translate_add_function(t, (*function_count)++, function_name(k, i), f ? functions[0] : NULL);
+            functions[f]->is_entry &= !t->kernel->is_function;
             functions[f]->first_pc = t->code.count;
             functions[f]->address = k->code[i].address;
             if (f)

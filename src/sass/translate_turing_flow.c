@@ -110,7 +110,7 @@ static void call_indirect(struct translation *t, unsigned n) {
 static void call_linked(struct translation *t) {
     struct operand address;
     turing_guard_too(t, 0);
-    if (!translate_find_code_link(t, &address) || address.symbol || !address.imm)
+    if (!translate_find_code_link(t, &address) || address.symbol)
         translate_refuse(t, "a call of what the file does not hold");
     else
         translate_put(t, &(struct operation){.op = OP_CALL, .type = TYPE_U32}, NULL, 0, &address, 1);
