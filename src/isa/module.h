@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "isa/address.h"
 #include "isa/inst.h"
 
 /* A name in memory: a variable of the module, a function's local, parameter or shared variable, a function. */
@@ -78,6 +79,11 @@ struct function {
     uint32_t live_registers; /* physical 32-bit registers: given_registers, else an estimate */
     const struct cfg *cfg;
 };
+
+/* What the kernel calls a byte of its shared memory: the byte's number, or where that lies in the window. */
+static inline uint64_t function_shared_address(const struct function *kernel, uint64_t byte) {
+    return byte + (kernel->shared_base ? SHARED_WINDOW + kernel->shared_base : 0);
+}
 
 /* Whether a variable lies in the module's image in device memory. */
 static inline bool symbol_is_placed(const struct symbol *symbol) {

@@ -98,14 +98,12 @@ static void give_links(struct translation *t, struct symbol *symbol, const struc
                                                                           .addend = links[i].addend};
 }
 
-/* Places of a bank that hold the addresses of functions, of the kernel's own and of those that the system provides. */
+/* Places of a bank that hold the addresses of functions that the system provides. */
 static void give_externals(const struct native_kernel *kernel, const struct native_bank *bank, uint8_t *bytes) {
     for (unsigned i = 0; i < kernel->link_count; i++) {
         const struct native_link *link = &kernel->links[i];
-        uint32_t code;
-        const bool is_code = translate_code_address(kernel, link, &code);
-        const uint64_t address = code;
-        if (is_code && link->bank == bank->number && range_within(link->offset, link->bytes, bank->byte_count))
+        const uint64_t address = link->variable == NATIVE_NO_VARIABLE ? translate_external(link->symbol) : 0;
+        if (address && link->bank == bank->number && range_within(link->offset, link->bytes, bank->byte_count))
             memcpy(bytes + link->offset, &address, link->bytes < sizeof address ? link->bytes : sizeof address);
     }
 }
@@ -167,16 +165,24 @@ static void put_turing(struct translation *t, struct arena *scratch) {
     t->failed = false;
 }
 
+/* A function that a kernel has a copy of. */
+static bool is_copied(const struct native_kernel *const *kernels, unsigned count, unsigned number) {
+    for (unsigned i = 0; i < count && kernels[number]->is_function; i++)
+        for (unsigned n = 0; n < kernels[i]->label_count && i != number && !kernels[i]->is_function; n++)
+            if (strcmp(kernels[i]->labels[n].name, kernels[number]->name) == 0)
+                return true;
+    return false;
+}
+
 static void put_program(struct translation *t, struct arena *scratch) {
     const struct native_program *program = t->program;
     struct module *module = t->module;
     struct arena *arena = &module->arena;
+    const bool is_turing = program->isa == NATIVE_TURING;
     unsigned functions = 0, banks = 0;
-    const struct native_kernel **kernels =
-        ARENA_ARRAY(scratch, const struct native_kernel *, program->kernel_count + 1u);
+    const struct native_kernel **kernels = ARENA_ARRAY(scratch, const struct native_kernel *, program->kernel_count);
     for (unsigned i = 0; i < program->kernel_count; i++) {
-        kernels[i] =
-            program->isa == NATIVE_TURING ? turing_join(program, &program->kernels[i], scratch) : &program->kernels[i];
+        kernels[i] = is_turing ? turing_link(t, &program->kernels[i], scratch) : &program->kernels[i];
         functions += kernels[i]->code_count + 2 * kernels[i]->link_count; /* at most so many */
         banks += kernels[i]->bank_count;
     }
@@ -192,7 +198,6 @@ static void put_program(struct translation *t, struct arena *scratch) {
     module->files[0] = "";
     for (unsigned i = 1; i < module->file_count; i++)
         module->files[i] = arena_strdup(arena, program->files[i]);
-    const bool is_turing = program->isa == NATIVE_TURING;
     module->mnemonic_count = (is_turing ? (unsigned)TURING_ROWS : native_row_count(program->isa)) + 1;
     module->mnemonics = ARENA_ARRAY(arena, const char *, module->mnemonic_count);
     for (unsigned i = 1; i < module->mnemonic_count; i++)
@@ -202,7 +207,9 @@ static void put_program(struct translation *t, struct arena *scratch) {
         turing_give_constants(t);
     for (unsigned i = 0; i < program->kernel_count; i++) {
         t->kernel = kernels[i];
-        if (program->isa == NATIVE_TURING)
+        if (is_turing && is_copied(kernels, program->kernel_count, i))
+            continue;
+        if (is_turing)
             put_turing(t, scratch);
         else
             translate_code(t, &module->function_count, scratch);

@@ -70,6 +70,9 @@ enum status translate_refuse(struct translation *t, const char *format, ...) __a
 /* ---- kernels: adds the functions and instructions of t->kernel ---- */
 void translate_code(struct translation *t, unsigned *function_count, struct arena *scratch);
 void translate_turing(struct translation *t, unsigned *function_count, struct arena *scratch);
+/* The kernel with the functions of the file that it comes to call, or itself. */
+const struct native_kernel *turing_link(const struct translation *t, const struct native_kernel *kernel,
+                                        struct arena *scratch);
 /* kernel NULL: it is one; else a part of that one, with its registers. The registers are those of t->file. */
 struct function *translate_add_function(struct translation *t, unsigned index, const char *name,
                                         const struct function *kernel);
@@ -140,9 +143,7 @@ bool translate_find_link(struct translation *t, unsigned bank, int64_t offset, u
 /* The address of a function of that name that the system provides (translate_turing_external.c); 0: it provides none. */
 uint32_t translate_external(const char *name);
 /* The number of the instruction is a variable's address; false: it is a number. */
-bool translate_find_code_link(struct translation *t, struct operand *out);
-/* Where the code begins whose address a link of sm_75 to sm_90 is: of the kernel, a function in it or one that the system provides. */
-bool translate_code_address(const struct native_kernel *kernel, const struct native_link *link, uint32_t *address);
+bool translate_find_code_link(const struct translation *t, struct operand *out);
 
 /* ---- by instruction set: adds what the instruction under way is, all but the guard of control flow ---- */
 void translate_fermi(struct translation *t);

@@ -64,13 +64,24 @@ struct operand translate_number(uint64_t value) {
     return (struct operand){.kind = OPERAND_IMM, .imm = value};
 }
 
+/* What one instruction may take of a kind. */
+static bool runs_out(struct translation *t, uint32_t used, uint32_t end) {
+    return used >= end && translate_refuse(t, "it has too many parts") != STATUS_OK;
+}
+
 struct operand translate_scratch(struct translation *t) {
+    if (runs_out(t, t->file->scratch + t->scratch, t->file->counted ? t->file->counted : t->file->wide))
+        return translate_register(t->file->scratch);
     return translate_register(t->file->scratch + t->scratch++);
 }
 struct operand translate_wide(struct translation *t) {
+    if (runs_out(t, t->file->wide + t->wide, t->file->test))
+        return translate_register(t->file->wide);
     return translate_register(t->file->wide + t->wide++);
 }
 struct operand translate_test(struct translation *t) {
+    if (runs_out(t, t->file->test + t->test, t->file->agreed ? t->file->agreed : t->file->count))
+        return translate_register(t->file->test);
     return translate_register(t->file->test + t->test++);
 }
 
@@ -105,35 +116,32 @@ bool translate_find_link(struct translation *t, unsigned bank, int64_t offset, u
         const int64_t within = offset - (int64_t)link->offset;
         if (link->bank != bank || within <= -(int64_t)bytes || within >= (int64_t)link->bytes)
             continue;
-        uint32_t code;
-        const bool is_code = translate_code_address(t->kernel, link, &code);
-        if (link->variable == NATIVE_NO_VARIABLE && !is_code)
+        const uint32_t external = link->variable == NATIVE_NO_VARIABLE ? translate_external(link->symbol) : 0;
+        if (link->variable == NATIVE_NO_VARIABLE && !external)
             translate_refuse(t, "the address of '%s'", link->symbol ? link->symbol : "");
         else if ((within != 0 && within != 4) || within + bytes > link->bytes || bytes < 4)
             translate_refuse(t, "a part of the address at c[0x%x][0x%x]", bank, (unsigned)offset);
-        *out = translate_number(!is_code ? (uint64_t)link->addend : within ? 0 : code);
+        *out = translate_number(!external ? (uint64_t)link->addend : within ? 0 : external);
         if (link->variable != NATIVE_NO_VARIABLE)
             out->symbol = t->variables[link->variable];
-        out->reg = !is_code && within == 4 ? 32 : 0;
+        out->reg = !external && within == 4 ? 32 : 0;
         return true;
     }
     return false;
 }
 
 /* Links in code are the last. */
-bool translate_find_code_link(struct translation *t, struct operand *out) {
+bool translate_find_code_link(const struct translation *t, struct operand *out) {
     for (unsigned i = t->kernel->link_count; i-- > 0 && t->kernel->links[i].bank >= NATIVE_CODE;) {
         const struct native_link *link = &t->kernel->links[i];
         if (link->offset != translate_address(t))
             continue;
-        uint32_t code;
-        const bool is_code = translate_code_address(t->kernel, link, &code), is_high = link->bank == NATIVE_CODE_HIGH;
-        if (link->variable == NATIVE_NO_VARIABLE && !is_code)
-            translate_refuse(t, "the address of '%s', which the file does not hold", link->symbol ? link->symbol : "");
-        *out = translate_number(!is_code ? (uint64_t)link->addend : is_high ? 0 : code);
+        const uint32_t external = link->variable == NATIVE_NO_VARIABLE ? translate_external(link->symbol) : 0;
+        const bool is_high = link->bank == NATIVE_CODE_HIGH;
+        *out = translate_number(!external ? (uint64_t)link->addend : is_high ? 0 : external);
         if (link->variable != NATIVE_NO_VARIABLE)
             out->symbol = t->variables[link->variable];
-        out->reg = !is_code && is_high ? 32 : 0;
+        out->reg = !external && is_high ? 32 : 0;
         return true;
     }
     return false;

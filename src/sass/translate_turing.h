@@ -97,9 +97,6 @@ bool turing_warp(struct translation *t);
 bool turing_control_flow(struct translation *t);
 
 /* Functions that the system provides, those whose addresses the kernel holds. */
-/* The kernel, with the functions behind it that stand in sections of their own and that it can reach. */
-const struct native_kernel *turing_join(const struct native_program *program, const struct native_kernel *kernel,
-                                        struct arena *arena);
 void turing_add_externals(struct translation *t, unsigned *function_count, const struct function *kernel);
 
 #endif

@@ -85,7 +85,7 @@ struct operand turing_address_of(struct translation *t, unsigned n, enum space s
         return global_address(t, operand);
     struct operand out = short_address(t, operand, space == SPACE_SHARED);
     if (space == SPACE_SHARED && t->program->sm >= 90) {
-        out.imm -= SHARED_WINDOW + TURING_SYSTEM_SHARED_90;
+        out.imm -= SHARED_WINDOW + TURING_SYSTEM_SHARED_90; /* see function_shared_address */
         if (!out.has_reg)
             out.imm = (uint32_t)out.imm;
     }
@@ -247,23 +247,73 @@ static void load_constant(struct translation *t) {
 
 /* ---- asynchronous copies ---- */
 
-/* Copied at once: a copy may be done at any time before it is waited for. */
+static struct operand part(struct translation *t, enum op op, enum type type, struct operand a, struct operand b) {
+    const struct operand out = type_bytes(type) == 8 ? translate_wide(t) : translate_scratch(t);
+    translate_2(t, (struct operation){.op = op, .type = type}, out, a, b);
+    return out;
+}
+
+/* .ZFILL: as many bytes as the address lies behind a multiple of the size are missing at the end, and are 0. Returns how many are
+ * there; the address becomes that multiple. */
+static struct operand split_address(struct translation *t, struct operand *address, unsigned bytes) {
+    struct operand whole = translate_register(address->reg), low = whole;
+    if (address->is_pair) {
+        whole = pair(t, 0, address->reg);
+    } else {
+        low = translate_scratch(t);
+        translate_1(t, (struct operation){.op = OP_CVT, .type = TYPE_U32, .stype = TYPE_U64}, low, whole);
+    }
+    if (address->imm)
+        whole = part(t, OP_ADD, TYPE_U64, whole, translate_number(address->imm)),
+        low = part(t, OP_ADD, TYPE_U32, low, translate_number((uint32_t)address->imm));
+    const struct operand missing = part(t, OP_AND, TYPE_B32, low, translate_number(bytes - 1));
+    *address = (struct operand){.kind = OPERAND_ADDRESS, .has_reg = true};
+    address->reg = part(t, OP_AND, TYPE_B64, whole, translate_number(~(uint64_t)(bytes - 1))).reg;
+    return part(t, OP_SUB, TYPE_U32, translate_number(bytes), missing);
+}
+
+/* The words of which only the first `there` bytes are. */
+static void clear_behind(struct translation *t, struct operand there, const struct operand *words, unsigned count) {
+    const struct operand bits = translate_scratch(t);
+    for (unsigned i = 0; i < count; i++) {
+        translate_2(t, (struct operation){.op = OP_SUB, .type = TYPE_S32}, bits, there, translate_number(4 * i));
+        translate_2(t, (struct operation){.op = OP_MAX, .type = TYPE_S32}, bits, bits, translate_number(0));
+        translate_2(t, (struct operation){.op = OP_SHL, .type = TYPE_B32}, bits, bits, translate_number(3));
+        translate_3(t, (struct operation){.op = OP_BFE, .type = TYPE_U32}, words[i], words[i], translate_number(0),
+                    bits);
+    }
+}
+
+/* Copied at once: a copy may be done at any time before it is waited for. Where the predicate does not hold, 0 is copied. */
 static void copy(struct translation *t) {
     unsigned count;
     bool always;
     const enum type type = turing_width(turing_word_of(t, TURING_WORDS_SIZE_ASYNC), &count);
-    struct operand values[5], targets[4];
-    turing_predicate(t, 2, &always);
-    if (!always || turing_word_of(t, TURING_WORDS_ZFILL)) {
-        translate_refuse(t, "an asynchronous copy with a predicate");
+    struct operand values[5];
+    const struct operand from_there = turing_predicate(t, 2, &always);
+    const bool fills = turing_word_of(t, TURING_WORDS_ZFILL);
+    struct operand from = turing_address_of(t, 1, SPACE_GLOBAL), there = translate_number(0);
+    if (fills && !from.has_reg) {
+        translate_refuse(t, "an asynchronous copy of a part from a fixed address");
         return;
     }
-    for (unsigned i = 0; i < count; i++)
-        targets[i] = values[i + 1] = translate_scratch(t);
-    const struct operand from = turing_address_of(t, 1, SPACE_GLOBAL);
-    struct inst *inst = translate_put(t, &(struct operation){.op = OP_LD, .type = type}, targets, count, &from, 1);
+    if (fills)
+        there = split_address(t, &from, 4 * count);
+    for (unsigned i = 0; i < count; i++) {
+        values[i + 1] = translate_scratch(t);
+        if (!always)
+            translate_move(t, values[i + 1], translate_number(0));
+    }
+    const int32_t guard = t->guard;
+    const bool negated = t->guard_negated;
+    if (!always)
+        turing_guard_by(t, from_there);
+    struct inst *inst = translate_put(t, &(struct operation){.op = OP_LD, .type = type}, values + 1, count, &from, 1);
     inst->space = SPACE_GLOBAL;
     turing_give_order(t, inst);
+    if (fills)
+        clear_behind(t, there, values + 1, count);
+    t->guard = guard, t->guard_negated = negated;
     values[0] = turing_address_of(t, 0, SPACE_SHARED);
     translate_put(t, &(struct operation){.op = OP_ST, .type = type}, NULL, 0, values, count + 1)->space = SPACE_SHARED;
 }

@@ -9,6 +9,7 @@ enum {
     SR_VIRTCFG = 0x02,
     SR_VIRTID = 0x03,
     SR_SWINHI = 0x2f,
+    SR_LMEMHIOFF = 0x37, /* code for debugging traps where the stack pointer is below it [I] */
     SR_CLOCKLO = 0x50,
     SR_GLOBALTIMERLO = 0x52,
     SR_CGA_CTA_ID = 0x88,
@@ -57,6 +58,17 @@ static void read_pair(struct translation *t, int64_t number) {
     turing_put_pair(t, value, 0);
 }
 
+/* Registers from the first on that an instruction writes. */
+static unsigned written_count(const struct turing_inst *inst) {
+    const int size = turing_modifier(inst, TURING_WORDS_SIZE),
+              constant = turing_modifier(inst, TURING_WORDS_SIZE_CONSTANT);
+    const struct turing_row *row = turing_row(inst->row);
+    unsigned count = row->meaning == TURING_MEANS_IMAD_WIDE || row->unit == TURING_UNIT_FP64 ? 2 : 1;
+    if (size >= 0 || constant >= 0)
+        turing_width((unsigned)(size >= 0 ? size : constant), &count);
+    return count;
+}
+
 /* Something but a shift into the upper byte of a shared address reads the register that the instruction under way writes. */
 static bool is_read_elsewhere(const struct translation *t) {
     enum { UPPER_BYTE = 24 };
@@ -70,11 +82,13 @@ static bool is_read_elsewhere(const struct translation *t) {
         for (unsigned n = 0; row->operands[n].shape; n++) {
             const struct turing_operand *operand = &inst->operands[n];
             const bool is_address = operand->kind == TURING_MEMORY || operand->kind == TURING_CONSTANT;
+            const bool is_target = row->operands[n].at == 16;
+            const unsigned behind = operand->kind == written->kind ? written->reg - (unsigned)operand->reg : 1;
             const bool same = written->kind == TURING_UNIFORM && is_address
                                   ? operand->uniform && operand->ureg == written->reg
                                   : (operand->kind == written->kind || is_address) && operand->reg == written->reg;
-            const bool is_target = row->operands[n].at == 16;
-            reads |= same && !is_target, writes |= same && is_target;
+            reads |= same && !is_target;
+            writes |= is_target && operand->kind == written->kind && behind < written_count(inst);
             if (inst->operands[n].kind == TURING_IMMEDIATE && row->operands[n].shape == TURING_SHAPE_IMMEDIATE)
                 shift = inst->operands[n].value;
         }
@@ -94,7 +108,7 @@ static void read_special(struct translation *t) {
         read_pair(t, number);
     else if (number == SR_VIRTID || number == SR_VIRTCFG)
         read_shifted(t, number == SR_VIRTID ? SPECIAL_WARPID : SPECIAL_NWARPID);
-    else if (number == SR_ZERO || number == SR_SWINHI)
+    else if (number == SR_ZERO || number == SR_SWINHI || number == SR_LMEMHIOFF)
         translate_move(t, turing_target(t, 0), translate_number(0));
     else if (number == SR_CGA_CTA_ID && is_read_elsewhere(t))
         translate_refuse(t, "the number of the block in its cluster");
