@@ -49,7 +49,7 @@ def uniform():
     for n, (a, b) in enumerate(zip(numbers("a", 6), numbers("b", 6))):
         count = b & 31
         body = """    ld.param.u32 %a, [p0]; ld.param.u32 %b, [p1]; and.b32 %c, %b, 31;
-    popc.b32 %r0, %a; brev.b32 %r1, %a; bfind.u32 %r2, %a; clz.b32 %r3, %b; bmsk.clamp.b32 %r4, %c, %r0; szext.wrap.s32 %r5, %a, %b;
+    popc.b32 %r0, %a; brev.b32 %r1, %a; bfind.u32 %r2, %a; clz.b32 %r3, %b; bmsk.clamp.b32 %r4, %c, %r0; szext.wrap.s32 %r5, %a, 13;
     prmt.b32 %r6, %a, %b, 0x2736; shf.l.wrap.b32 %r7, %a, %b, %c; shf.r.clamp.b32 %r8, %a, %b, %r0; lop3.b32 %r9, %a, %b, %c, 0x6a;
     min.s32 %r10, %a, %b; max.u32 %r11, %a, %b; setp.lt.s32 %p, %a, %b; selp.b32 %r12, %a, %c, %p; mul.hi.u32 %r13, %a, %b;
     mad.lo.u32 %r14, %a, %b, %c; mov.b64 %x, {%a, %b}; mov.b64 %y, {%b, %c}; add.u64 %z, %x, %y; mov.b64 {%r15, %r16}, %z;
@@ -61,8 +61,7 @@ def uniform():
         wide, other = a | b << 32, b | count << 32
         population = bin(a).count("1")
         both = (b << 32 | a)
-        width = b & 31
-        extended = 0 if not width else (a & (1 << width) - 1) | (M32 << width & M32 if a >> width - 1 & 1 else 0)
+        extended = (a & (1 << 13) - 1) | (M32 << 13 & M32 if a >> 12 & 1 else 0)  # by a parameter: ptxas 13.0 names no constant that there is
         lanes = [a >> 8 * i & 255 for i in range(4)] + [b >> 8 * i & 255 for i in range(4)]
         bytes_a, bytes_b = [(v - 256 if v > 127 else v) for v in lanes[:4]], lanes[4:]
         signed64 = lambda v: v - (1 << 64) if v >> 63 else v  # noqa: E731
