@@ -51,8 +51,9 @@ static enum status read_options(const struct arguments *arguments, struct show_o
     if (options->cubin && !options->isa)
         options->isa = "fermi";
     if (options->isa) {
-        if (strcmp(options->isa, "fermi") != 0 && strcmp(options->isa, "tesla") != 0)
-            return report_add(report, STATUS_INVALID, "--isa takes fermi or tesla, not '%s'", options->isa);
+        if (!show_knows_isa(options->isa))
+            return report_add(report, STATUS_INVALID,
+                              "--isa takes fermi, tesla, native, sm_75, sm_80, sm_86, sm_89 or sm_90, not '%s'", options->isa);
         options->form = SHOW_NATIVE;
         chosen++;
     }
@@ -111,10 +112,12 @@ static const struct option options_table[] = {
     {"cfg", 0, NULL, "the control-flow graph as text"},
     {"dot", 0, NULL, "the control-flow graph for Graphviz"},
     {"registers", 0, NULL, "registers declared and live, block by block"},
-    {"isa", 0, "fermi|tesla", "kernels in native code of Fermi or Tesla (GT200), as a disassembler writes it"},
+    {"isa", 0, "fermi|tesla|sm_NN",
+     "kernels in native code, as a disassembler writes it: of Fermi, of Tesla (GT200), or by NVIDIA's ptxas of sm_75, "
+     "sm_80, "
+     "sm_86, sm_89 or sm_90"},
     {"cubin", 0, "FILE",
-     "write the kernels as an ELF file, as compilers for these GPUs left them: Fermi's code, or with --isa tesla "
-     "Tesla's"},
+     "write the kernels as an ELF file, as compilers for these GPUs leave them: Fermi's code, or that of --isa"},
     {"kernel", 'k', "NAME", "only this kernel or function"},
     {"block", 'b', "N|NxM|NxMxK",
      "threads of a block, for occupancy; default: what the launch file or kernel says, else 256"},
@@ -131,9 +134,9 @@ const struct command command_show = {
     .text =
         "FILE is a module (.ptx, .sass, .cubin, .cl, .cu), '-' for PTX on standard input, or a launch file (.yaml). "
         "Nothing is run. docs/show.md says more.",
-    .manual =
-        "What --isa prints can be run as a .sass file, what --cubin writes as a .cubin file; a .cubin file of sm_75 to "
-        "sm_90 is listed with its control bits, and not run yet; docs/native.md.",
+    .manual = "What --isa prints can be run as a .sass file, what --cubin writes as a .cubin file. With --set "
+              "isa=sm_86 and the "
+              "like PTX is shown as what ptxas makes of it; docs/native.md.",
     .examples = "heddle show examples/collatz --cfg\n"
                 "heddle show examples/saxpy --dot | dot -Tsvg > saxpy.svg",
     .options = options_table,

@@ -62,11 +62,26 @@ static void add_flags(struct compile_job *job, const struct assemble_options *op
 /* Heddle's stand-in for the assembler hands PTX through: that is no native code. */
 static bool is_native(const char *bytes, size_t length) { return length > 4 && memcmp(bytes, "\177ELF", 4) == 0; }
 
+/* clang puts labels of its debug information between the words of a call, where the assembler takes none. Nothing leads to them; lines keep their numbers. */
+static char *without_labels(struct compile_job *job) {
+    static const char label[] = "$L__tmp";
+    char *text = arena_strndup(job->arena, job->text, job->text_bytes);
+    for (char *line = text; *line; line += *line == '\n') {
+        const size_t length = strcspn(line, "\n"), digits = sizeof label - 1;
+        if (strncmp(line, label, digits) == 0 && length > digits + 1 &&
+            strspn(line + digits, "0123456789") == length - digits - 1 && line[length - 1] == ':')
+            memset(line, ' ', length);
+        line += length;
+    }
+    return text;
+}
+
 static enum status run(struct compile_job *job, struct arena *arena, struct assembled *out) {
     const char *source = arena_printf(job->arena, "%s/%s", job->temporary, job->name);
     const char *result = arena_printf(job->arena, "%s/.heddle.cubin", job->temporary);
     struct command_line line = {0};
-    if (!file_write_private(source, job->text, job->text_bytes))
+    const char *text = without_labels(job);
+    if (!file_write_private(source, text, strlen(text)))
         return report_add(job->report, STATUS_SYSTEM, "%s: %s", source, strerror(errno));
     command_line_add(job->arena, &line, job->tools.ptxas);
     command_line_add_all(job->arena, &line, job->flags.items, job->flags.count);

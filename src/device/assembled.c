@@ -51,12 +51,10 @@ enum status assembled_load(const struct device_module *order, const struct machi
     struct assembled made;
     const struct compile_source source = {order->name, order->text, order->length};
     enum status status = assembled_file(&source, machine, &scratch, &made, report);
-    if (status == STATUS_OK) /* positions in the listing are not positions in the PTX */
-        status = load_cubin(arena_printf(&scratch, "%s.sm_%u.sass", order->name, isa_sm((enum isa_choice)machine->isa)),
-                            made.bytes, made.length, out, report);
+    if (status == STATUS_OK)
+        status = load_assembled(order->name, made.bytes, made.length, out, report);
     struct module *ptx = NULL;
     if (status == STATUS_OK) {
-        (*out)->name = arena_strdup(&(*out)->arena, order->name);
         (*out)->text = arena_strndup(&(*out)->arena, order->text, order->length);
         /* what ptxas takes and Heddle does not is no error here */
         if (ptx_load(order->name, order->text, order->length, &ptx, NULL) == STATUS_OK) {

@@ -81,6 +81,9 @@ static enum status check_mechanism(const struct device *device, const struct lau
 }
 
 enum status launch_check_program(const struct device *device, const struct launch *launch, struct report *report) {
+    if (launch->kernel->refused)
+        return report_add(report, STATUS_INVALID, "kernel '%s' has instructions that are not executed:\n%s",
+                          launch->kernel->name, launch->kernel->refused);
     const enum status status = check_warps(device->machine, program_module(launch->program), report);
     return status ? status : check_mechanism(device, launch, report);
 }

@@ -9,11 +9,17 @@
 #include "isa/analysis.h"
 #include "ptx/ptx.h"
 #include "sass/cubin.h"
-#include "sass/turing.h"
 
 bool load_is_native(const char *name) { return file_ends_in(name, ".sass") || file_ends_in(name, ".cubin"); }
 
 bool load_is_text(const char *name) { return file_ends_in(name, ".ptx") || load_is_native(name); }
+
+const char *load_text_name(struct arena *arena, const char *name) {
+    static const char ending[] = ".cubin";
+    if (!file_ends_in(name, ending))
+        return name;
+    return arena_printf(arena, "%.*s.sass", (int)(strlen(name) - (sizeof ending - 1)), name);
+}
 
 typedef enum status loader(const char *name, const char *text, size_t length, struct module **out,
                            struct report *report);
@@ -41,13 +47,9 @@ enum status load_text(const char *name, const char *text, size_t length, struct 
                    name, text, length, out, report);
 }
 
-enum status load_cubin(const char *name, const uint8_t *bytes, size_t length, struct module **out,
-                       struct report *report) {
-    return load_by(cubin_load, name, (const char *)bytes, length, out, report);
-}
-
-bool load_is_listed(const char *name, const char *text, size_t length) {
-    return file_ends_in(name, ".cubin") && turing_arch(cubin_sm((const uint8_t *)text, length)) != 0;
+enum status load_assembled(const char *name, const uint8_t *bytes, size_t length, struct module **out,
+                           struct report *report) {
+    return load_by(cubin_load_assembled, name, (const char *)bytes, length, out, report);
 }
 
 static bool has_kernel(const struct native_program *program, const char *name) {
@@ -67,11 +69,11 @@ static void refuse_kernel(const struct native_program *program, const char *kern
                near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
-const char *load_listing(const char *name, const char *text, size_t length, const char *kernel, struct arena *arena,
+const char *load_listing(const char *name, const uint8_t *bytes, size_t length, const char *kernel, struct arena *arena,
                          struct report *report) {
     struct native_program program = {.arena = {0}};
     const char *listing = NULL;
-    if (cubin_read(name, (const uint8_t *)text, length, &program, report) != STATUS_OK)
+    if (cubin_read(name, bytes, length, &program, report) != STATUS_OK)
         return NULL;
     if (kernel && !has_kernel(&program, kernel))
         refuse_kernel(&program, kernel, arena, report);

@@ -71,6 +71,7 @@ struct function {
     uint32_t shared_base; /* kernels: where it begins in the window: native code has the system's before it */
     uint32_t required_ntid[3], max_ntid[3]; /* 0: not given */
     uint32_t min_nctapersm, max_nreg;
+    const char *refused;      /* native code: what of it is not executed, so that it is not launched; NULL: nothing */
     uint32_t given_registers; /* native code: what the file says that a thread has; 0: nobody has said */
     uint32_t text_line;
     const struct symbol *symbol; /* its address as a value */
@@ -105,7 +106,8 @@ struct module {
     unsigned mnemonic_count;
     const char *
         *texts; /* of native code, by PC: the instruction as the program says it; NULL, of parts too: inst_text's own */
-    const char **files; /* files[0] = "" */
+    const char **controls; /* of native code, by PC: what it says of its time; NULL: it says nothing */
+    const char **files;    /* files[0] = "" */
     unsigned file_count;
     /* one image for .global and .const variables, laid out by the front end; the device places it */
     uint64_t image_bytes;

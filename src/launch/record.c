@@ -7,6 +7,7 @@
 #include "base/bits.h"
 #include "base/file.h"
 #include "base/yaml.h"
+#include "device/load.h"
 #include "launch/npy.h"
 
 static bool is_zero(const uint8_t *bytes, uint64_t count) {
@@ -261,8 +262,8 @@ static enum status write_bytes(struct launch_record *record, const char *name, c
 
 /* The module's name is that of its first kernel, or the program's; a path it is not. */
 static const char *module_path(struct launch_record *record) {
-    const char *name = file_name(module_of(record)->name);
-    return file_ends_in(name, ".ptx") ? name : "module.ptx";
+    const char *name = load_text_name(&record->arena, file_name(module_of(record)->name));
+    return file_ends_in(name, ".ptx") || load_is_native(name) ? name : "module.ptx";
 }
 
 static enum status write_text(struct launch_record *record, const char *rest, struct report *report) {

@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include "base/file.h"
+#include "device/load.h"
 #include "machine/model.h"
 #include "gpu/gpu.h"
 
@@ -77,7 +78,7 @@ static void add_module(struct session_log *log, struct arena *arena, struct sess
     struct log_bytes record = {0};
     entry->number = ++log->modules;
     begin(arena, &record, RECORD_MODULE, entry->number);
-    add_text(arena, &record, module->name);
+    add_text(arena, &record, load_text_name(arena, module->name));
     add_text(arena, &record, entry->source);
     add_text(arena, &record, module->text);
     end(log, &record);

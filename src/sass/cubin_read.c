@@ -360,6 +360,8 @@ static enum status read_program(struct cubin_reader *r, const uint8_t *bytes, si
         if (!r->failed)
             native_read_tables(program->isa, &program->kernels[i], &program->arena);
     }
+    if (program->isa == NATIVE_TURING && !r->failed)
+        cubin_read_lines(r);
     return r->failed ? STATUS_INVALID : STATUS_OK;
 }
 
@@ -379,6 +381,19 @@ static enum status read_with_text(const char *name, const char *bytes, size_t le
     if (status == STATUS_OK)
         native_give_text(out);
     return status;
+}
+
+static enum status read_assembled(const char *name, const char *bytes, size_t length, struct native_program *out,
+                                  struct report *report) {
+    const enum status status = cubin_read(name, (const uint8_t *)bytes, length, out, report);
+    for (unsigned i = 0; status == STATUS_OK && i < out->kernel_count; i++)
+        out->kernels[i].lines = out->kernels[i].ptx_lines;
+    return status;
+}
+
+enum status cubin_load_assembled(const char *name, const char *bytes, size_t length, struct module **out,
+                                 struct report *report) {
+    return native_load_by(read_assembled, name, bytes, length, out, report);
 }
 
 enum status cubin_load(const char *name, const char *bytes, size_t length, struct module **out, struct report *report) {

@@ -41,6 +41,8 @@ void cubin_read_info(struct cubin_reader *reader, const struct elf_section *sect
 void cubin_read_stacks(struct cubin_reader *reader, const struct elf_section *section);
 /* A section of relocations: addresses of variables in banks and in other variables. */
 void cubin_read_links(struct cubin_reader *reader, const struct elf_section *section);
+/* Tables of lines: of the source, and of the PTX that code was made from. */
+void cubin_read_lines(struct cubin_reader *reader);
 /* Code of sm_75 to sm_90, and the functions in it. */
 void cubin_read_words(struct cubin_reader *reader, const struct elf_section *section, struct native_kernel *kernel);
 void cubin_read_labels(struct cubin_reader *reader);

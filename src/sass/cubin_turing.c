@@ -135,6 +135,15 @@ static const struct turing_operand *linked(const struct turing_inst *inst, uint3
     return NULL;
 }
 
+bool native_takes_address(const struct native_program *program, const struct native_kernel *kernel,
+                          const struct native_link *link) {
+    const uint32_t index = link->offset / TURING_INST_BYTES;
+    struct turing_inst inst;
+    return link->bank >= NATIVE_CODE && link->offset % TURING_INST_BYTES == 0 && index < kernel->code_count &&
+           link->bytes == (link->bank == NATIVE_CODE ? 8u : 4u) &&
+           turing_decode(kernel->words[index], program->sm, link->offset, &inst, NULL) && linked(&inst, link->bank);
+}
+
 /* What is added stands in the number's place, or beside the relocation; of an upper half or a call only there. */
 bool cubin_link_word(struct cubin_reader *r, const struct elf_section *section, struct native_kernel *kernel,
                      const struct elf_relocation *item) {

@@ -145,6 +145,12 @@ struct native_variable {
     unsigned link_count;
 };
 
+/* The line of the source that an instruction comes from; file 0: nobody has said. */
+struct native_place {
+    uint16_t file; /* in the program's files */
+    uint32_t line, column;
+};
+
 /* A variable in the bank of constants that all kernels of sm_75 to sm_90 share. */
 struct native_constant {
     const char *name;
@@ -171,6 +177,8 @@ struct native_kernel {
     struct native_inst *code;        /* by address; NATIVE_TURING: NULL, but */
     const struct turing_word *words; /* code_count of them, which all decode */
     uint32_t *lines;                 /* of the program's text, by word; NULL: it has none */
+    struct native_place *places;     /* by word; NULL: nobody has said */
+    uint32_t *ptx_lines;             /* of the PTX that it was made from, by word; NULL: nobody has said */
     uint32_t code_count;
     bool is_function;            /* NATIVE_TURING: kernels call it */
     struct native_label *labels; /* of NATIVE_TURING, by address */
@@ -202,7 +210,9 @@ struct native_program {
     const char *name;   /* as the user knows the file */
     const char *text;
     enum native_isa isa;
-    unsigned sm; /* 20, 21; 10 to 13; 75, 80, 86, 89, 90 */
+    unsigned sm;        /* 20, 21; 10 to 13; 75, 80, 86, 89, 90 */
+    const char **files; /* of the source; the first is none; NULL: nobody has said */
+    unsigned file_count;
     struct native_variable *variables;
     unsigned variable_count;
     struct native_constant *constants; /* of NATIVE_TURING, by offset */
@@ -258,6 +268,10 @@ void native_read_tables(enum native_isa isa, struct native_kernel *kernel, struc
 struct native_operand *native_number_at(enum native_isa isa, const struct native_kernel *kernel, uint32_t address);
 /* Addresses of all variables, in their order, go to where links ask for them; the program then has neither. */
 void native_resolve(struct native_program *program, const uint64_t *addresses);
+
+/* Of sm_75 to sm_90: whether the instruction at the link's byte has a place for such an address. */
+bool native_takes_address(const struct native_program *program, const struct native_kernel *kernel,
+                          const struct native_link *link);
 
 /* ---- encodings ---- */
 

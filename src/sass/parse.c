@@ -35,6 +35,7 @@ struct listing {
     struct native_parser parser;
     struct kernel_list kernels;
     struct inst_list code;
+    struct parse_words words;
     struct bank_list banks;
     struct param_list params;
     struct way_list ways;
@@ -62,6 +63,10 @@ static void parse_instruction(struct listing *listing) {
     struct native_parser *parser = &listing->parser;
     if (!listing->kernels.count) {
         parse_refuse(parser, "instructions stand behind a line 'Function : name'");
+        return;
+    }
+    if (parser->program->isa == NATIVE_TURING) {
+        parse_turing_line(parser, &listing->words);
         return;
     }
     struct native_inst *inst = ARENA_PUSH(&parser->program->arena, &listing->code);
@@ -138,7 +143,11 @@ static void parse_directive(struct listing *listing) {
     const char *start = parser->at++;
     if (*parser->at == '.' || parse_word(parser, "headerflags") || parse_word(parser, "target"))
         return; /* dots below a function, what the file was made for */
-    if (!kernel && parse_variable_line(parser, &listing->variables))
+    const bool is_turing = parser->program->isa == NATIVE_TURING;
+    if (!kernel &&
+        (parse_variable_line(parser, &listing->variables) || (is_turing && parse_turing_head(parser, &listing->words))))
+        return;
+    if (kernel && is_turing && parse_turing_directive(parser, &listing->words, kernel))
         return;
     if (!kernel) {
         parse_refuse(parser, "this stands behind a line 'Function : name'");
@@ -211,14 +220,17 @@ static void end_kernel(struct listing *listing) {
     if (!listing->kernels.count)
         return;
     struct native_kernel *kernel = &listing->kernels.items[listing->kernels.count - 1];
-    kernel->code = listing->code.items, kernel->code_count = listing->code.count;
+    if (listing->parser.program->isa == NATIVE_TURING)
+        parse_end_words(&listing->parser, &listing->words, kernel, listing->has_params);
+    else
+        kernel->code = listing->code.items, kernel->code_count = listing->code.count;
     kernel->ways = listing->ways.items, kernel->way_count = listing->ways.count;
     kernel->params = listing->params.items, kernel->param_count = listing->params.count;
     kernel->banks = listing->banks.items, kernel->bank_count = listing->banks.count;
     native_sort_banks(kernel);
     parse_end_links(&listing->parser, &listing->links, kernel);
     native_read_tables(listing->parser.program->isa, kernel, &listing->parser.program->arena);
-    for (uint32_t i = 0; i < kernel->code_count; i++) {
+    for (uint32_t i = 0; kernel->code && i < kernel->code_count; i++) {
         const uint32_t registers = used_registers(listing->parser.program->isa, &kernel->code[i]);
         const uint32_t params = used_params(listing->parser.program->isa, &kernel->code[i]);
         kernel->register_count = registers > kernel->register_count ? registers : kernel->register_count;
@@ -237,8 +249,10 @@ static void end_kernel(struct listing *listing) {
 
 static void parse_function(struct listing *listing) {
     struct native_parser *parser = &listing->parser;
-    if (!listing->kernels.count)
+    if (!listing->kernels.count) {
         parse_end_variables(parser, &listing->variables);
+        parse_end_head(parser, &listing->words);
+    }
     end_kernel(listing);
     parse_blanks(parser);
     const size_t length = strcspn(parser->at, " \t\r\n");
@@ -260,12 +274,13 @@ static void parse_target(struct listing *listing) {
     parse_blanks(parser);
     const bool named = strncmp(parser->at, "sm_", 3) == 0;
     parser->at += named ? 3 : 0;
-    if (!named || !parse_digits(parser, &sm) || sm < 10 || sm > 21) {
-        parse_refuse(parser, "unsupported: code for other than sm_10 to sm_13 (Tesla) and sm_20, sm_21 (Fermi)");
+    if (!named || !parse_digits(parser, &sm) || ((sm < 10 || sm > 21) && !turing_arch(sm))) {
+        parse_refuse(parser, "unsupported: code for other than sm_10 to sm_13 (Tesla), sm_20 and sm_21 (Fermi), sm_75, "
+                             "sm_80, sm_86, sm_89 and sm_90");
         return;
     }
-    const enum native_isa isa = sm < 20 ? NATIVE_TESLA : NATIVE_FERMI;
-    if (listing->kernels.count && isa != parser->program->isa)
+    const enum native_isa isa = turing_arch(sm) ? NATIVE_TURING : sm < 20 ? NATIVE_TESLA : NATIVE_FERMI;
+    if (listing->kernels.count && (isa != parser->program->isa || (isa == NATIVE_TURING && sm != parser->program->sm)))
         parse_refuse(parser, "one listing holds code for one instruction set");
     else
         parser->program->isa = isa, parser->program->sm = sm;

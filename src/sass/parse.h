@@ -4,6 +4,7 @@
 #define HEDDLE_SASS_PARSE_H
 
 #include "sass/native.h"
+#include "sass/turing.h"
 
 struct native_parser {
     struct native_program *program;
@@ -42,6 +43,44 @@ void parse_address_line(struct native_parser *parser, struct parse_links *links)
 void parse_end_variables(struct native_parser *parser, struct parse_variables *variables);
 /* Links in the banks of a kernel; refused where the bank does not have the place. */
 void parse_end_links(struct native_parser *parser, struct parse_links *links, struct native_kernel *kernel);
+
+/* Code of sm_75 to sm_90 as it is read, and what stands before it. */
+struct parse_words {
+    struct {
+        struct turing_word *items;
+        unsigned count, capacity;
+    } code;
+    struct {
+        uint32_t *items;
+        unsigned count, capacity;
+    } lines;
+    struct {
+        struct native_place *items;
+        unsigned count, capacity;
+    } places;
+    struct {
+        struct native_label *items;
+        unsigned count, capacity;
+    } labels;
+    struct {
+        const char **items;
+        unsigned count, capacity;
+    } files;
+    struct {
+        struct native_constant *items;
+        unsigned count, capacity;
+    } constants;
+    struct native_place place; /* of what follows */
+};
+/* .file, .symbol before the functions; .registers and the like behind one: false: the line is none of these. */
+bool parse_turing_head(struct native_parser *parser, struct parse_words *words);
+bool parse_turing_directive(struct native_parser *parser, struct parse_words *words, struct native_kernel *kernel);
+/* An instruction, or the name of a function that begins. */
+void parse_turing_line(struct native_parser *parser, struct parse_words *words);
+/* The function is complete; all that stands before them is. */
+void parse_end_words(struct native_parser *parser, struct parse_words *words, struct native_kernel *kernel,
+                     bool has_params);
+void parse_end_head(struct native_parser *parser, const struct parse_words *words);
 
 /* native_parse into a program that is empty but may have its arena. */
 enum status parse_program(const char *name, const char *text, struct native_program *out, struct report *report);

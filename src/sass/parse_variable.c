@@ -128,6 +128,12 @@ static struct native_link *look_up(struct native_parser *parser, const struct pa
         while (variable < program->variable_count &&
                strcmp(program->variables[variable].name, links->items[i].name) != 0)
             variable++;
+        if (variable == program->variable_count && program->isa == NATIVE_TURING) {
+            out[i] = links->items[i].link; /* of a function, or in shared memory */
+            out[i].variable = NATIVE_NO_VARIABLE;
+            out[i].symbol = links->items[i].name;
+            continue;
+        }
         if (variable == program->variable_count) {
             parser->line = links->items[i].line;
             parser->at = parser->line_start;
@@ -168,6 +174,12 @@ void parse_end_variables(struct native_parser *parser, struct parse_variables *v
 /* In an instruction with a number, which is 0, and has no other link. */
 static void check_code_link(struct native_parser *parser, const struct native_kernel *kernel, unsigned which) {
     const struct native_link *link = &kernel->links[which];
+    if (parser->program->isa == NATIVE_TURING) {
+        if (!native_takes_address(parser->program, kernel, link))
+            parse_refuse(parser, "'%s' has no instruction at 0x%x that takes such an address", kernel->name,
+                         (unsigned)link->offset);
+        return;
+    }
     const struct native_operand *number = native_number_at(parser->program->isa, kernel, link->offset);
     bool fits = link->bytes == 4 && number && number->value == 0;
     for (unsigned i = which; i-- > 0 && kernel->links[i].bank >= NATIVE_CODE;)

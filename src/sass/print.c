@@ -235,6 +235,30 @@ static void add_threads(struct listing_text *text, const char *word, const uint3
         add(text, "\t.%s %u %u %u\n", word, (unsigned)threads[0], (unsigned)threads[1], (unsigned)threads[2]);
 }
 
+/* .loc where another line of the source begins. */
+static void add_place(struct listing_text *text, const struct native_kernel *kernel, uint32_t word) {
+    static const struct native_place nowhere;
+    if (!kernel->places)
+        return;
+    const struct native_place *last = word ? &kernel->places[word - 1] : &nowhere, *place = &kernel->places[word];
+    if (place->file != last->file || place->line != last->line || place->column != last->column)
+        add(text, "\t.loc %u %u %u\n", (unsigned)place->file, (unsigned)place->line, (unsigned)place->column);
+}
+
+/* What stands before the functions of sm_75 to sm_90. */
+static void add_head(struct listing_text *text, const struct native_program *program) {
+    for (unsigned i = 1; i < program->file_count; i++) {
+        add(text, "\t.file %u \"", i);
+        add_name(text, program->files[i]);
+        add(text, "\"\n");
+    }
+    for (unsigned i = 0; i < program->constant_count; i++) {
+        add(text, "\t.symbol 0x%x %u ", (unsigned)program->constants[i].offset, (unsigned)program->constants[i].bytes);
+        add_name(text, program->constants[i].name);
+        add(text, "\n");
+    }
+}
+
 /* Code of sm_75 to sm_90: control bits before each instruction, functions where they begin. */
 static void add_words(struct listing_text *text, const struct native_program *program,
                       const struct native_kernel *kernel, bool encodings) {
@@ -253,6 +277,7 @@ static void add_words(struct listing_text *text, const struct native_program *pr
             turing_print(&inst, &line);
             turing_print_control(&inst.control, &bits);
         }
+        add_place(text, kernel, i);
         add(text, "        /*%04x*/ ", (unsigned)address);
         if (encodings)
             add(text, "/*0x%016llx%016llx*/ ", (unsigned long long)kernel->words[i].high,
@@ -310,6 +335,7 @@ const char *native_print_kernel(const struct native_program *program, const char
     add(&text, "\tcode for sm_%u\n", program->sm);
     for (unsigned i = 0; i < program->variable_count; i++)
         add_variable(&text, program, &program->variables[i]);
+    add_head(&text, program);
     for (unsigned i = 0; i < program->kernel_count; i++)
         if (!kernel || strcmp(program->kernels[i].name, kernel) == 0)
             add_kernel(&text, program, &program->kernels[i], encodings);

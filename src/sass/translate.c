@@ -151,14 +151,40 @@ static void give_variables(struct translation *t) {
 
 /* ---- the module ---- */
 
+/* A kernel with an instruction that is not executed can be shown, and others of the file run: the kernel says itself what it is refused for. */
+static void put_turing(struct translation *t, struct arena *scratch) {
+    struct module *module = t->module;
+    struct report refused = {0}, *report = t->report;
+    const unsigned first = module->function_count;
+    t->report = &refused;
+    translate_turing(t, &module->function_count, scratch);
+    if (t->failed)
+        module->functions[first]->refused = arena_strdup(&module->arena, report_text(&refused));
+    report_free(&refused);
+    t->report = report;
+    t->failed = false;
+}
+
+/* A function that a kernel has a copy of. */
+static bool is_copied(const struct native_kernel *const *kernels, unsigned count, unsigned number) {
+    for (unsigned i = 0; i < count && kernels[number]->is_function; i++)
+        for (unsigned n = 0; n < kernels[i]->label_count && i != number && !kernels[i]->is_function; n++)
+            if (strcmp(kernels[i]->labels[n].name, kernels[number]->name) == 0)
+                return true;
+    return false;
+}
+
 static void put_program(struct translation *t, struct arena *scratch) {
     const struct native_program *program = t->program;
     struct module *module = t->module;
     struct arena *arena = &module->arena;
+    const bool is_turing = program->isa == NATIVE_TURING;
     unsigned functions = 0, banks = 0;
+    const struct native_kernel **kernels = ARENA_ARRAY(scratch, const struct native_kernel *, program->kernel_count);
     for (unsigned i = 0; i < program->kernel_count; i++) {
-        functions += program->kernels[i].code_count + 2 * program->kernels[i].link_count; /* at most so many */
-        banks += program->kernels[i].bank_count;
+        kernels[i] = is_turing ? turing_link(t, &program->kernels[i], scratch) : &program->kernels[i];
+        functions += kernels[i]->code_count + 2 * kernels[i]->link_count; /* at most so many */
+        banks += kernels[i]->bank_count;
     }
     module->name = arena_strdup(arena, program->name);
     module->text = arena_strdup(arena, program->text ? program->text : "");
@@ -167,10 +193,11 @@ static void put_program(struct translation *t, struct arena *scratch) {
     module->functions = ARENA_ARRAY(arena, struct function *, functions);
     module->variables = ARENA_ARRAY(arena, const struct symbol *,
                                     (size_t)banks + program->variable_count + 2u * program->constant_count + 1);
-    module->files = ARENA_ARRAY(arena, const char *, 1);
+    module->file_count = program->file_count ? program->file_count : 1;
+    module->files = ARENA_ARRAY(arena, const char *, module->file_count);
     module->files[0] = "";
-    module->file_count = 1;
-    const bool is_turing = program->isa == NATIVE_TURING;
+    for (unsigned i = 1; i < module->file_count; i++)
+        module->files[i] = arena_strdup(arena, program->files[i]);
     module->mnemonic_count = (is_turing ? (unsigned)TURING_ROWS : native_row_count(program->isa)) + 1;
     module->mnemonics = ARENA_ARRAY(arena, const char *, module->mnemonic_count);
     for (unsigned i = 1; i < module->mnemonic_count; i++)
@@ -179,9 +206,11 @@ static void put_program(struct translation *t, struct arena *scratch) {
     if (is_turing)
         turing_give_constants(t);
     for (unsigned i = 0; i < program->kernel_count; i++) {
-        t->kernel = &program->kernels[i];
-        if (program->isa == NATIVE_TURING)
-            translate_turing(t, &module->function_count, scratch);
+        t->kernel = kernels[i];
+        if (is_turing && is_copied(kernels, program->kernel_count, i))
+            continue;
+        if (is_turing)
+            put_turing(t, scratch);
         else
             translate_code(t, &module->function_count, scratch);
     }
@@ -189,6 +218,11 @@ static void put_program(struct translation *t, struct arena *scratch) {
     module->texts = ARENA_ARRAY(arena, const char *, module->code_count);
     for (uint32_t pc = 0; pc < module->code_count; pc++)
         module->texts[pc] = t->texts.items[pc];
+    if (!is_turing)
+        return;
+    module->controls = ARENA_ARRAY(arena, const char *, module->code_count);
+    for (uint32_t pc = 0; pc < t->controls.count; pc++)
+        module->controls[pc] = t->controls.items[pc];
 }
 
 enum status native_load_by(native_reader *read, const char *name, const char *bytes, size_t length, struct module **out,

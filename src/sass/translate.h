@@ -47,12 +47,13 @@ struct translation {
     struct {
         const char **items;
         unsigned count, capacity;
-    } texts;
+    } texts, controls;
     struct symbol **variables; /* of the program */
     const struct symbol
         *constants; /* sm_75 to sm_90: bank 3, all of it, which is no variable itself; NULL: there is none */
     const struct symbol **banks; /* of the kernel, those that are indexed */
     const struct register_file *file;
+    uint32_t local_bytes;             /* sm_75 to sm_90: of a thread, where its stack begins */
     const struct turing_meets *meets; /* sm_75 to sm_90 */
     /* of the instruction under way */
     const struct native_inst *inst;   /* NULL: */
@@ -69,6 +70,9 @@ enum status translate_refuse(struct translation *t, const char *format, ...) __a
 /* ---- kernels: adds the functions and instructions of t->kernel ---- */
 void translate_code(struct translation *t, unsigned *function_count, struct arena *scratch);
 void translate_turing(struct translation *t, unsigned *function_count, struct arena *scratch);
+/* The kernel with the functions of the file that it comes to call, or itself. */
+const struct native_kernel *turing_link(const struct translation *t, const struct native_kernel *kernel,
+                                        struct arena *scratch);
 /* kernel NULL: it is one; else a part of that one, with its registers. The registers are those of t->file. */
 struct function *translate_add_function(struct translation *t, unsigned index, const char *name,
                                         const struct function *kernel);

@@ -16,6 +16,11 @@ static uint32_t line(const struct translation *t) {
     return t->kernel->lines ? t->kernel->lines[t->turing->address / TURING_INST_BYTES] : 0;
 }
 
+static struct native_place source_place(const struct translation *t) {
+    const bool is_known = t->turing && t->kernel->places;
+    return is_known ? t->kernel->places[t->turing->address / TURING_INST_BYTES] : (struct native_place){0};
+}
+
 const char *translate_text(const struct translation *t, char *buffer, unsigned size) {
     if (!t->turing)
         return native_inst_text(t->program, t->inst, buffer, size);
@@ -42,6 +47,13 @@ void translate_put_text(struct translation *t) {
     *ARENA_PUSH(&t->module->arena, &t->texts) =
         arena_printf(&t->module->arena, "/*%04x*/ %s", (unsigned)translate_address(t),
                      translate_text(t, text, sizeof text));
+    if (!t->turing)
+        return;
+    struct text_line control = {.text = text, .size = sizeof text};
+    turing_print_control(&t->turing->control, &control);
+    while (t->controls.count + 1 < t->code.count)
+        *ARENA_PUSH(&t->module->arena, &t->controls) = NULL;
+    *ARENA_PUSH(&t->module->arena, &t->controls) = arena_strdup(&t->module->arena, text);
 }
 
 struct operand translate_register(unsigned number) {
@@ -52,13 +64,24 @@ struct operand translate_number(uint64_t value) {
     return (struct operand){.kind = OPERAND_IMM, .imm = value};
 }
 
+/* What one instruction may take of a kind. */
+static bool runs_out(struct translation *t, uint32_t used, uint32_t end) {
+    return used >= end && translate_refuse(t, "it has too many parts") != STATUS_OK;
+}
+
 struct operand translate_scratch(struct translation *t) {
+    if (runs_out(t, t->file->scratch + t->scratch, t->file->counted ? t->file->counted : t->file->wide))
+        return translate_register(t->file->scratch);
     return translate_register(t->file->scratch + t->scratch++);
 }
 struct operand translate_wide(struct translation *t) {
+    if (runs_out(t, t->file->wide + t->wide, t->file->test))
+        return translate_register(t->file->wide);
     return translate_register(t->file->wide + t->wide++);
 }
 struct operand translate_test(struct translation *t) {
+    if (runs_out(t, t->file->test + t->test, t->file->agreed ? t->file->agreed : t->file->count))
+        return translate_register(t->file->test);
     return translate_register(t->file->test + t->test++);
 }
 
@@ -271,6 +294,7 @@ struct inst *translate_put(struct translation *t, const struct operation *operat
                            unsigned target_count, const struct operand *sources, unsigned source_count) {
     struct arena *arena = &t->module->arena;
     struct inst *inst = ARENA_PUSH(arena, &t->code);
+    const struct native_place from = source_place(t);
     *inst = (struct inst){.op = (uint16_t)operation->op,
                           .flags = (uint16_t)operation->flags,
                           .type = (uint8_t)operation->type,
@@ -287,6 +311,9 @@ struct inst *translate_put(struct translation *t, const struct operation *operat
                           .target = NO_PC,
                           .text_line = line(t),
                           .text_column = 1,
+                          .file = from.file,
+                          .line = from.line,
+                          .column = from.column,
                           .mnemonic = (uint16_t)((t->turing ? t->turing->row : t->inst->row) + 1)};
     inst->dst = arena_copy(arena, targets, target_count * sizeof *targets);
     inst->src = arena_copy(arena, sources, source_count * sizeof *sources);

@@ -64,11 +64,17 @@ static const struct register_file *make_file(const struct turing_kernel *k, stru
 static uint32_t target_of(const struct turing_inst *inst) {
     const struct turing_row *row = turing_row(inst->row);
     for (unsigned n = 0; row->operands[n].shape; n++)
-        if (row->operands[n].shape == TURING_SHAPE_TARGET && inst->operands[n].kind == TURING_TARGET)
+        if ((row->operands[n].shape == TURING_SHAPE_TARGET && inst->operands[n].kind == TURING_TARGET) ||
+            (row->operands[n].shape == TURING_SHAPE_ABSOLUTE && inst->operands[n].value))
             return inst->operands[n].value < 0 || inst->operands[n].value % TURING_INST_BYTES
                        ? NO_PC
                        : (uint32_t)(inst->operands[n].value / TURING_INST_BYTES);
     return NO_PC;
+}
+
+/* A call of what has an address in the code; one that nobody has linked leads to 0. */
+static bool is_direct_call(const struct turing_inst *inst) {
+    return inst->row == TURING_CALL_REL || inst->row == TURING_CALL_ABS;
 }
 
 static void add_start(struct turing_kernel *k, uint32_t word) {
@@ -122,10 +128,38 @@ static void find_starts(struct turing_kernel *k, struct arena *scratch) {
     uint8_t *seen = ARENA_ARRAY(scratch, uint8_t, kernel->code_count);
     uint32_t *stack = ARENA_ARRAY(scratch, uint32_t, kernel->code_count + 1u);
     for (uint32_t i = 0; i < kernel->code_count; i++) {
-        const uint32_t to = k->code[i].row == TURING_CALL_REL ? target_of(&k->code[i]) : NO_PC;
+        const uint32_t to = is_direct_call(&k->code[i]) ? target_of(&k->code[i]) : NO_PC;
         if (to < kernel->code_count && !is_start(k, to) && returns(k, to, seen, stack))
             add_start(k, to);
     }
+}
+
+static unsigned function_at(const struct turing_kernel *k, uint32_t word) {
+    unsigned f = 0;
+    while (f + 1 < k->start_count && k->starts[f + 1] <= word)
+        f++;
+    return f;
+}
+
+/* How deep calls go is not known where a function comes to call itself, or one in a register is called: the file then says
+ * nothing of the stack, and it is as large as local.stack_bytes is without a setting. */
+static uint32_t stack_bytes(const struct turing_kernel *k, struct arena *scratch) {
+    enum { DEPTH_MAX = 64, STACK_BYTES = 16384 };
+    const struct native_kernel *kernel = k->t->kernel;
+    uint32_t *levels = ARENA_ARRAY(scratch, uint32_t, k->start_count);
+    bool is_deep = false, changes = true;
+    for (unsigned round = 0; changes && !is_deep; round++) {
+        changes = false;
+        for (uint32_t i = 0, f = 0; i < kernel->code_count; i++) {
+            f += f + 1 < k->start_count && k->starts[f + 1] == i;
+            is_deep |= k->code[i].row == TURING_CALL_REL_R || round == DEPTH_MAX;
+            const uint32_t to = is_direct_call(&k->code[i]) ? target_of(&k->code[i]) : NO_PC;
+            const uint32_t level = to < kernel->code_count ? levels[function_at(k, to)] + 1 : 0;
+            changes |= level > levels[f];
+            levels[f] = level > levels[f] ? level : levels[f];
+        }
+    }
+    return kernel->local_bytes + (is_deep ? STACK_BYTES : 0);
 }
 
 static const char *function_name(const struct turing_kernel *k, uint32_t word) {
@@ -138,16 +172,20 @@ static const char *function_name(const struct turing_kernel *k, uint32_t word) {
                 : arena_strdup(arena, kernel->name);
 }
 
-static unsigned function_at(const struct turing_kernel *k, uint32_t word) {
-    unsigned f = 0;
-    while (f + 1 < k->start_count && k->starts[f + 1] <= word)
-        f++;
-    return f;
-}
-
 /* ---- instructions ---- */
 
+/* What is refused does nothing: the kernel is shown, and not run. */
+static void drop(struct inst *inst) {
+    inst->op = OP_NOP;
+    inst->flags = 0;
+    inst->dst_count = inst->src_count = 0;
+    inst->targets = NULL, inst->target_count = 0;
+    inst->guard = -1;
+}
+
 static void put_inst(struct translation *t, const struct turing_inst *inst) {
+    const bool has_failed = t->failed;
+    t->failed = false;
     t->turing = inst;
     t->first = t->code.count;
     t->guard = -1, t->guard_negated = false;
@@ -163,8 +201,11 @@ static void put_inst(struct translation *t, const struct turing_inst *inst) {
     else if (!turing_integer(t) && !turing_float(t) && !turing_half(t) && !turing_convert(t) && !turing_memory(t) &&
              !turing_atomic(t) && !turing_warp(t) && !turing_control_flow(t))
         translate_refuse(t, "it is not executed yet");
-    if (t->failed && t->code.count == t->first) /* so that every instruction has a place, and more are looked at */
-        translate_put(t, &(struct operation){.op = OP_NOP}, NULL, 0, NULL, 0);
+    if (t->failed) { /* it keeps its place, and more are looked at */
+        t->code.count = t->first;
+        drop(translate_put(t, &(struct operation){.op = OP_NOP}, NULL, 0, NULL, 0));
+    }
+    t->failed |= has_failed;
     for (uint32_t pc = t->first; pc + 1 < t->code.count; pc++)
         t->code.items[pc].flags |= FLAG_PART;
     translate_put_text(t);
@@ -204,10 +245,12 @@ static void set_target(const struct turing_kernel *k, uint32_t word, struct func
     struct translation *t = k->t;
     struct inst *inst = &t->code.items[k->pcs[word + 1] - 1];
     const uint32_t to = target_of(&k->code[word]);
+    const bool has_failed = t->failed;
+    t->failed = false;
     t->turing = &k->code[word];
     if (inst->op == OP_CALL && !inst->src_count && to < t->kernel->code_count && !is_start(k, to))
         inst->op = OP_BRA;
-    if (inst->op == OP_RET && !function_at(k, word))
+    if (inst->op == OP_RET && !function_at(k, word) && !t->kernel->is_function)
         translate_refuse(t, "it returns from no function");
     else if (inst->op == OP_BRX)
         set_ways(k, word, inst);
@@ -219,6 +262,9 @@ static void set_target(const struct turing_kernel *k, uint32_t word, struct func
         translate_refuse(t, "it leads out of the section");
     else if ((inst_jumps(inst) || inst->op == OP_BSSY) && is_inside(k, word, to))
         inst->target = k->pcs[to];
+    if (t->failed)
+        drop(inst);
+    t->failed |= has_failed;
 }
 
 static void put_functions(struct turing_kernel *k, struct function **functions, unsigned *function_count) {
@@ -238,7 +284,7 @@ static void put_functions(struct turing_kernel *k, struct function **functions, 
         put_inst(t, &k->code[i]);
     }
     k->pcs[count] = functions[k->start_count - 1]->end_pc = t->code.count;
-    for (uint32_t i = 0; i < count && !t->failed; i++)
+    for (uint32_t i = 0; i < count; i++)
         set_target(k, i, functions);
 }
 
@@ -256,9 +302,10 @@ void translate_turing(struct translation *t, unsigned *function_count, struct ar
     turing_find_meets(t, k.code, scratch);
     struct function **functions = ARENA_ARRAY(scratch, struct function *, k.start_count);
     translate_give_banks(t);
+    t->local_bytes = stack_bytes(&k, scratch);
     put_functions(&k, functions, function_count);
     translate_give_params(t, functions[0]);
-    functions[0]->local_bytes = kernel->local_bytes;
+    functions[0]->local_bytes = t->local_bytes;
     functions[0]->shared_base = t->program->sm < 90 ? 0 : TURING_SYSTEM_SHARED_90;
     memcpy(functions[0]->max_ntid, kernel->max_threads, sizeof kernel->max_threads);
     memcpy(functions[0]->required_ntid, kernel->required_threads, sizeof kernel->required_threads);
@@ -266,5 +313,6 @@ void translate_turing(struct translation *t, unsigned *function_count, struct ar
         functions[i]->shared_bytes = kernel->shared_bytes;
         functions[i]->given_registers = kernel->register_count;
     }
+    functions[0]->is_entry = !kernel->is_function;
     turing_add_externals(t, function_count, functions[0]);
 }

@@ -126,23 +126,37 @@ static void atomic(struct translation *t, enum op op, enum space space, unsigned
         put_atomic(t, &a, k);
 }
 
-/* With a predicate it is done in global memory only, and the predicate says whether it was. */
+/* With a predicate it is done in global memory only, and the predicate says whether it was: what follows is under the guard
+ * that this is so. */
+struct global_only {
+    struct operand test;
+    int32_t guard;
+    bool negated;
+};
+
+static struct global_only begin_global(struct translation *t) {
+    const struct global_only out = {.test = translate_test(t), .guard = t->guard, .negated = t->guard_negated};
+    const struct operand address = turing_address_of(t, 2, SPACE_GENERIC);
+    const struct operand value = address_value(t, &address);
+    translate_1(t, (struct operation){.op = OP_ISSPACEP, .type = TYPE_U64}, out.test, value)->space = SPACE_GLOBAL;
+    turing_guard_by(t, out.test);
+    return out;
+}
+
+static void end_global(struct translation *t, struct global_only global) {
+    t->guard = global.guard, t->guard_negated = global.negated;
+    translate_3(t, (struct operation){.op = OP_PSETP, .type = TYPE_PRED, .mode = MODE_AND, .boolop = BOOL_AND},
+                turing_predicate_target(t, 0), global.test, translate_number(1), translate_number(1));
+}
+
 static void atomic_generic(struct translation *t, enum space space) {
-    const struct operand done = turing_predicate_target(t, 0);
-    if (done.kind == OPERAND_NONE) {
+    if (turing_predicate_target(t, 0).kind == OPERAND_NONE) {
         atomic(t, OP_ATOM, space, 2);
         return;
     }
-    const struct operand address = turing_address_of(t, 2, SPACE_GENERIC), test = translate_test(t);
-    const struct operand value = address_value(t, &address);
-    translate_1(t, (struct operation){.op = OP_ISSPACEP, .type = TYPE_U64}, test, value)->space = SPACE_GLOBAL;
-    const int32_t guard = t->guard;
-    const bool negated = t->guard_negated;
-    turing_guard_by(t, test);
+    const struct global_only global = begin_global(t);
     atomic(t, OP_ATOM, SPACE_GLOBAL, 2);
-    t->guard = guard, t->guard_negated = negated;
-    translate_3(t, (struct operation){.op = OP_PSETP, .type = TYPE_PRED, .mode = MODE_AND, .boolop = BOOL_AND}, done,
-                test, translate_number(1), translate_number(1));
+    end_global(t, global);
 }
 
 /* ---- compare and swap ---- */
@@ -161,8 +175,8 @@ static void swap(struct translation *t, enum space space, unsigned m) {
     enum { TYPE_WIDE = 2, CAST_SPIN = 3 };
     const int narrow = turing_modifier(t->turing, TURING_WORDS_CAS_TYPE);
     const unsigned word = narrow >= 0 ? (unsigned)narrow : turing_word_of(t, TURING_WORDS_CAS_TYPE_90);
-    if (word > TYPE_WIDE || (m == 2 && turing_predicate_target(t, 0).kind != OPERAND_NONE)) {
-        translate_refuse(t, word > TYPE_WIDE ? "values of 128 bits" : "a predicate that says what was done");
+    if (word > TYPE_WIDE) {
+        translate_refuse(t, "values of 128 bits");
         return;
     }
     const bool is_wide = word == TYPE_WIDE, tests = turing_word_of(t, TURING_WORDS_CAS) == CAST_SPIN;
@@ -179,6 +193,16 @@ static void swap(struct translation *t, enum space space, unsigned m) {
         test_swap(t, m - 1, d, compared, type);
     else if (is_wide)
         turing_put_pair(t, d, m - 1);
+}
+
+static void swap_generic(struct translation *t, enum space space) {
+    if (turing_predicate_target(t, 0).kind == OPERAND_NONE) {
+        swap(t, space, 2);
+        return;
+    }
+    const struct global_only global = begin_global(t);
+    swap(t, SPACE_GLOBAL, 2);
+    end_global(t, global);
 }
 
 /* .POPC.INC counts its lanes: each adds 1. */
@@ -247,7 +271,7 @@ bool turing_atomic(struct translation *t) {
     case TURING_MEANS_ATOM: atomic_generic(t, space); break;
     case TURING_MEANS_ATOMS: atomic(t, OP_ATOM, SPACE_SHARED, 1); break;
     case TURING_MEANS_RED: atomic(t, OP_RED, SPACE_GLOBAL, 0); break;
-    case TURING_MEANS_CAS: swap(t, space, 2); break;
+    case TURING_MEANS_CAS: swap_generic(t, space); break;
     case TURING_MEANS_CAS_SHARED: swap(t, SPACE_SHARED, 1); break;
     case TURING_MEANS_ATOM_COUNT:
         count(t, row == TURING_ATOMS_COUNT ? SPACE_SHARED : SPACE_GENERIC, row == TURING_ATOMS_COUNT ? 1 : 2);

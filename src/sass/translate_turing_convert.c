@@ -25,16 +25,20 @@ static struct operand float_source(struct translation *t, enum type type) {
             translate_refuse(t, "a part of a float");
         return turing_number(t, 1, type);
     }
-    if (operand->negated || operand->absolute || operand->select > 1)
-        translate_refuse(t, "a sign of a half");
-    struct operand out = turing_plain(t, 1, TYPE_B32);
-    if (out.kind == OPERAND_IMM && !out.symbol)
-        return translate_number((operand->select ? out.imm >> 16 : out.imm) & 0xffff);
+    if (operand->select > 1)
+        translate_refuse(t, "this part of a register");
+    const struct operand whole = turing_plain(t, 1, TYPE_B32);
+    const unsigned kept = operand->absolute ? 0x7fff : 0xffff, sign = operand->negated ? 0x8000 : 0;
+    if (whole.kind == OPERAND_IMM && !whole.symbol)
+        return translate_number(((operand->select ? whole.imm >> 16 : whole.imm) & kept) ^ sign);
     const struct operand half = translate_scratch(t);
     if (operand->select)
-        translate_2(t, (struct operation){.op = OP_SHR, .type = TYPE_U32}, half, out, translate_number(16));
-    else
-        translate_2(t, (struct operation){.op = OP_AND, .type = TYPE_B32}, half, out, translate_number(0xffff));
+        translate_2(t, (struct operation){.op = OP_SHR, .type = TYPE_U32}, half, whole, translate_number(16));
+    if (!operand->select || operand->absolute)
+        translate_2(t, (struct operation){.op = OP_AND, .type = TYPE_B32}, half, operand->select ? half : whole,
+                    translate_number(kept));
+    if (sign)
+        translate_2(t, (struct operation){.op = OP_XOR, .type = TYPE_B32}, half, half, translate_number(sign));
     return half;
 }
 

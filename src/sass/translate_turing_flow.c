@@ -106,11 +106,13 @@ static void call_indirect(struct translation *t, unsigned n) {
     translate_put(t, &(struct operation){.op = OP_CALL, .type = TYPE_U32}, NULL, 0, &address, 1);
 }
 
-/* By a number that a linker was to write. */
+/* By a number that a linker was to write, or has written. */
 static void call_linked(struct translation *t) {
     struct operand address;
     turing_guard_too(t, 0);
-    if (!translate_find_code_link(t, &address) || address.symbol || !address.imm)
+    if (turing_operand(t, 1)->value)
+        put(t, OP_CALL);
+    else if (!translate_find_code_link(t, &address) || address.symbol || !address.imm)
         translate_refuse(t, "a call of what the file does not hold");
     else
         translate_put(t, &(struct operation){.op = OP_CALL, .type = TYPE_U32}, NULL, 0, &address, 1);

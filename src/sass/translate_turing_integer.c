@@ -57,12 +57,14 @@ static void put_extreme(struct translation *t, bool largest, struct operand d, s
         return;
     }
     const struct operation up = {.op = OP_SHL, .type = TYPE_B32};
+    const unsigned used = t->scratch; /* others may have those again */
     const struct operand x = translate_scratch(t), y = translate_scratch(t), high = translate_scratch(t);
     translate_2(t, up, x, a, translate_number(16));
     translate_2(t, up, y, b, translate_number(16));
     translate_2(t, one, x, x, y);
     translate_2(t, one, high, a, b);
     translate_3(t, (struct operation){.op = OP_PRMT, .type = TYPE_B32}, d, x, high, translate_number(0x7632));
+    t->scratch = used;
 }
 
 static void put_extremes(struct translation *t, bool largest, struct operand d, const struct operand *sources,

@@ -66,7 +66,7 @@ static bool driver_constant(struct translation *t, int64_t offset, unsigned byte
     else if (at == 0x20 || at == 0x24)
         value = at == 0x24 ? LOCAL_WINDOW >> 32 : LOCAL_WINDOW;
     else if (at == 0x28)
-        value = t->kernel->local_bytes;
+        value = t->local_bytes;
     else if (at != descriptor && at != descriptor + 4 && at != 0x34 && at != 0x114)
         return false; /* 0x34: the upper half of the grid's number; 0x114: shared memory that the system has */
     *out = translate_number(bytes == 4 ? (uint32_t)value : value);

@@ -16,12 +16,12 @@ bool turing_is_number(struct operand operand, uint64_t value) {
 }
 
 /* What is added to a: ~b where it is inverted, and a carry, a predicate or a number. */
-struct sum {
+struct carried_sum {
     struct operand a, b, carry;
     bool inverted;
 };
 
-static void put_value(struct translation *t, enum type type, struct operand d, const struct sum *sum) {
+static void put_value(struct translation *t, enum type type, struct operand d, const struct carried_sum *sum) {
     const bool none = turing_is_number(sum->carry, 0), one = turing_is_number(sum->carry, 1);
     if (sum->inverted && one)
         translate_2(t, (struct operation){.op = OP_SUB, .type = type}, d, sum->a, sum->b);
@@ -36,7 +36,7 @@ static void put_value(struct translation *t, enum type type, struct operand d, c
         translate_2(t, (struct operation){.op = OP_ADD, .type = type}, d, sum->a, sum->b);
 }
 
-static void put_carry(struct translation *t, enum type type, struct operand out, const struct sum *sum) {
+static void put_carry(struct translation *t, enum type type, struct operand out, const struct carried_sum *sum) {
     translate_3(t, (struct operation){.op = OP_CARRY, .type = type, .mode = sum->inverted ? MODE_INVERTED : MODE_NONE},
                 out, sum->a, sum->b, sum->carry);
 }
@@ -44,7 +44,7 @@ static void put_carry(struct translation *t, enum type type, struct operand out,
 /* d and out may be none. Whichever may go first does: the value may be written over a source, the carry over the guard or the
  * carry that comes in. */
 static void put_sum(struct translation *t, enum type type, struct operand d, struct operand out,
-                    const struct sum *sum) {
+                    const struct carried_sum *sum) {
     const bool value_spoils = is_register(d, sum->a) || is_register(d, sum->b);
     const bool carry_spoils = (out.kind == OPERAND_REG && (int32_t)out.reg == t->guard) || is_register(out, sum->carry);
     if (is_none(out)) {
@@ -80,26 +80,23 @@ struct chain {
     unsigned count, carry_count;
 };
 
-static void put_outs(struct translation *t, const struct chain *chain, const struct operand *early, unsigned steps) {
+/* early: the carries of each step. */
+static void put_outs(struct translation *t, const struct chain *chain, const struct operand *early) {
+    enum { ANY_OF_THREE = 0xfe, TWO_OF_THREE = 0xe8 };
     const bool second_first = chain->outs[0].kind == OPERAND_REG && (int32_t)chain->outs[0].reg == t->guard;
     for (unsigned i = 0; i < 2; i++) {
         const unsigned n = i ^ second_first;
-        if (is_none(chain->outs[n]))
-            continue;
-        if (steps == 1)
-            turing_put_predicate(t, chain->outs[n], n ? translate_number(0) : early[0]);
-        else
-            translate_3(t,
-                        (struct operation){
-                            .op = OP_PSETP, .type = TYPE_PRED, .mode = n ? MODE_AND : MODE_OR, .boolop = BOOL_AND},
-                        chain->outs[n], early[0], early[1], translate_number(1));
+        const struct operand sources[4] = {early[0], early[1], early[2],
+                                           translate_number(n ? TWO_OF_THREE : ANY_OF_THREE)};
+        if (!is_none(chain->outs[n]))
+            translate_put(t, &(struct operation){.op = OP_LOP3, .type = TYPE_PRED}, &chain->outs[n], 1, sources, 4);
     }
 }
 
 /* One addition for each addend behind the first, and for each carry. */
 static void put_chain(struct translation *t, enum type type, struct operand d, struct chain *chain) {
     const bool has_outs = !is_none(chain->outs[0]) || !is_none(chain->outs[1]);
-    struct operand sum = translate_number(0), early[3];
+    struct operand sum = translate_number(0), early[3] = {sum, sum, sum};
     for (unsigned i = 0; i < chain->count; i++)
         if (!chain->addends[i].inverted && !chain->addends[i].negated) {
             sum = chain->addends[i].value;
@@ -108,25 +105,40 @@ static void put_chain(struct translation *t, enum type type, struct operand d, s
         }
     unsigned steps = chain->count > chain->carry_count ? chain->count : chain->carry_count;
     steps = steps ? steps : 1;
-    if (has_outs && steps > 2) {
-        translate_refuse(t, "carries of three negated numbers");
-        return;
-    }
     const bool direct = steps == 1 && is_none(chain->outs[1]);
     for (unsigned i = 0; i < steps; i++) {
         const struct addend next = i < chain->count ? chain->addends[i] : (struct addend){.value = translate_number(0)};
-        const struct sum part = {.a = sum,
-                                 .b = next.value,
-                                 .inverted = next.inverted || next.negated,
-                                 .carry = next.negated             ? translate_number(1)
-                                          : i < chain->carry_count ? chain->carries[i]
-                                                                   : translate_number(0)};
+        const struct carried_sum part = {.a = sum,
+                                         .b = next.value,
+                                         .inverted = next.inverted || next.negated,
+                                         .carry = next.negated             ? translate_number(1)
+                                                  : i < chain->carry_count ? chain->carries[i]
+                                                                           : translate_number(0)};
         sum = i + 1 == steps ? d : type_bytes(type) == 8 ? translate_wide(t) : translate_scratch(t);
         early[i] = direct || !has_outs ? chain->outs[0] : translate_test(t);
         put_sum(t, type, sum, early[i], &part);
     }
     if (has_outs && !direct)
-        put_outs(t, chain, early, steps);
+        put_outs(t, chain, early);
+}
+
+/* Of 64 bits, into two registers. Carries that go to the guard wait for these. */
+static void put_wide_chain(struct translation *t, struct chain *chain, const struct operand *halves) {
+    const bool has_halves = !is_none(halves[0]) || !is_none(halves[1]);
+    const struct operand wide = has_halves ? translate_wide(t) : (struct operand){.kind = OPERAND_NONE};
+    const struct operand outs[2] = {chain->outs[0], chain->outs[1]};
+    bool waits = false;
+    for (unsigned i = 0; i < 2; i++)
+        waits |= outs[i].kind == OPERAND_REG && (int32_t)outs[i].reg == t->guard;
+    for (unsigned i = 0; i < 2 && waits; i++)
+        chain->outs[i] = is_none(outs[i]) ? outs[i] : translate_test(t);
+    put_chain(t, TYPE_U64, wide, chain);
+    if (has_halves)
+        translate_put(t, &(struct operation){.op = OP_MOV, .type = TYPE_B64}, halves, 2, &wide, 1);
+    const unsigned first = outs[0].kind == OPERAND_REG && (int32_t)outs[0].reg == t->guard;
+    for (unsigned i = 0; i < 2 && waits; i++)
+        if (!is_none(outs[i ^ first]))
+            turing_put_predicate(t, outs[i ^ first], chain->outs[i ^ first]);
 }
 
 static void add_carry_in(struct translation *t, struct chain *chain, unsigned n) {
@@ -152,10 +164,11 @@ void turing_sum(struct translation *t, bool wide) {
         translate_refuse(t, ".X of 64 bits");
         return;
     }
-    const struct operand d = turing_target(t, 0), pair = wide && !is_none(d) ? translate_wide(t) : d;
-    put_chain(t, type, pair, &chain);
-    if (wide && !is_none(d))
-        turing_put_pair(t, pair, 0);
+    const struct operand d = turing_target(t, 0);
+    if (wide)
+        put_wide_chain(t, &chain, (const struct operand[2]){d, turing_next(t, 0, 1)});
+    else
+        put_chain(t, type, d, &chain);
 }
 
 /* Of two halves: that of the upper ones ends in what the lower halves have no carry for. */
@@ -244,19 +257,22 @@ static bool is_chained(const struct translation *t) {
     return turing_word_of(t, TURING_WORDS_X) || !is_none(turing_predicate_target(t, 1)) || c->negated || c->inverted;
 }
 
+/* Which product a sign before a factor means shows in the lower word alone. */
 static void put_product(struct translation *t, enum mode mode, struct operand d) {
     const enum type type = factor_type(t);
+    if (mode != MODE_LO && (turing_operand(t, 2)->negated || turing_operand(t, 3)->negated))
+        translate_refuse(t, "a sign before a factor of a wide product");
     const struct operand a = turing_source(t, 2, type), b = turing_source(t, 3, type);
     translate_2(t, (struct operation){.op = OP_MUL, .type = type, .mode = mode}, d, a, b);
 }
 
-static void put_product_chain(struct translation *t, enum type type, struct operand product, struct operand d) {
+static struct chain product_chain(struct translation *t, enum type type, struct operand product) {
     struct chain chain = {.addends = {{.value = product}, addend(t, 4, type)},
                           .outs = {turing_predicate_target(t, 1)},
                           .count = 2};
     if (turing_word_of(t, TURING_WORDS_X))
         add_carry_in(t, &chain, 5);
-    put_chain(t, type, d, &chain);
+    return chain;
 }
 
 void turing_multiply_add(struct translation *t) {
@@ -266,7 +282,8 @@ void turing_multiply_add(struct translation *t) {
     if (is_chained(t)) {
         const struct operand product = translate_scratch(t);
         put_product(t, MODE_LO, product);
-        put_product_chain(t, TYPE_U32, product, d);
+        struct chain chain = product_chain(t, TYPE_U32, product);
+        put_chain(t, TYPE_U32, d, &chain);
     } else if (is_zero(t, 2) || is_zero(t, 3)) {
         translate_move(t, d, turing_plain(t, 4, TYPE_B32));
     } else if (is_zero(t, 4)) {
@@ -282,35 +299,34 @@ void turing_multiply_add(struct translation *t) {
 }
 
 void turing_multiply_wide(struct translation *t) {
-    const struct operand d = turing_target(t, 0), wide = translate_wide(t);
+    const struct operand halves[2] = {turing_target(t, 0), turing_next(t, 0, 1)}, product = translate_wide(t);
     const enum type type = factor_type(t);
     if (is_chained(t)) {
-        const struct operand product = translate_wide(t);
         put_product(t, MODE_WIDE, product);
-        put_product_chain(t, TYPE_U64, product, is_none(d) ? d : wide);
-    } else if (is_zero(t, 4)) {
-        put_product(t, MODE_WIDE, wide);
+        struct chain chain = product_chain(t, TYPE_U64, product);
+        put_wide_chain(t, &chain, halves);
+        return;
+    }
+    if (is_zero(t, 4) || turing_operand(t, 2)->negated || turing_operand(t, 3)->negated) {
+        put_product(t, MODE_WIDE, product);
     } else {
-        const struct operand first = turing_source(t, 2, type), second = turing_source(t, 3, type);
-        translate_3(t, (struct operation){.op = OP_MAD, .type = type, .mode = MODE_WIDE}, wide, first, second,
+        const struct operand first = turing_plain(t, 2, type), second = turing_plain(t, 3, type);
+        translate_3(t, (struct operation){.op = OP_MAD, .type = type, .mode = MODE_WIDE}, product, first, second,
                     turing_plain(t, 4, TYPE_U64));
     }
-    if (!is_none(d))
-        turing_put_pair(t, wide, 0);
+    turing_put_pair(t, product, 0);
 }
 
 void turing_multiply_high(struct translation *t) {
-    const struct operand d = turing_target(t, 0);
+    const struct operand halves[2] = {{.kind = OPERAND_NONE}, turing_target(t, 0)};
     if (!is_chained(t) && is_zero(t, 4)) {
-        put_product(t, MODE_HI, d);
+        put_product(t, MODE_HI, halves[1]);
         return;
     }
-    const struct operand product = translate_wide(t), wide = translate_wide(t);
+    const struct operand product = translate_wide(t);
     put_product(t, MODE_WIDE, product);
-    put_product_chain(t, TYPE_U64, product, wide);
-    const struct operand halves[2] = {{.kind = OPERAND_NONE}, d};
-    if (!is_none(d))
-        translate_put(t, &(struct operation){.op = OP_MOV, .type = TYPE_B64}, halves, 2, &wide, 1);
+    struct chain chain = product_chain(t, TYPE_U64, product);
+    put_wide_chain(t, &chain, halves);
 }
 
 void turing_dot_product(struct translation *t) {

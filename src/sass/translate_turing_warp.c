@@ -9,6 +9,7 @@ enum {
     SR_VIRTCFG = 0x02,
     SR_VIRTID = 0x03,
     SR_SWINHI = 0x2f,
+    SR_LMEMHIOFF = 0x37, /* code for debugging traps where the stack pointer is below it [I] */
     SR_CLOCKLO = 0x50,
     SR_GLOBALTIMERLO = 0x52,
     SR_CGA_CTA_ID = 0x88,
@@ -125,7 +126,7 @@ static void read_special(struct translation *t) {
         read_pair(t, number);
     else if (number == SR_VIRTID || number == SR_VIRTCFG)
         read_shifted(t, number == SR_VIRTID ? SPECIAL_WARPID : SPECIAL_NWARPID);
-    else if (number == SR_ZERO || number == SR_SWINHI)
+    else if (number == SR_ZERO || number == SR_SWINHI || number == SR_LMEMHIOFF)
         translate_move(t, turing_target(t, 0), translate_number(0));
     else if (number == SR_CGA_CTA_ID && is_read_elsewhere(t, t->turing, turing_operand(t, 0)))
         translate_refuse(t, "the number of the block in its cluster");

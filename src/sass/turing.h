@@ -234,5 +234,22 @@ bool turing_encode(const struct turing_inst *inst, unsigned sm, struct turing_wo
 void turing_print(const struct turing_inst *inst, struct text_line *line);
 /* "[B0-----:R-:W1:Y:S02]": scoreboards waited for, released behind reads and writes, may be switched away from, stall */
 void turing_print_control(const struct turing_control *control, struct text_line *line);
+/* Whether an operand is written. */
+bool turing_is_printed(const struct turing_inst *inst, unsigned operand);
+
+/* A text as turing_print writes it, up to its end, a semicolon or a line's end; blanks may be more or fewer. */
+struct turing_text {
+    const char *text;
+    unsigned sm;
+    uint32_t address;              /* of the instruction: targets are written as addresses */
+    struct turing_control control; /* without reuse, which stands at operands */
+    struct turing_word word;       /* out */
+    size_t failed_at;              /* out: how far it could be read, and */
+    const char *expected;          /* what could stand there */
+};
+/* False: there is no such instruction. What is found is written as the same text again; bits that no text tells are one that fits. */
+bool turing_parse(struct turing_text *text, struct turing_inst *out);
+/* "[B0-----:R-:W1:Y:S02]" at *at, which then stands behind it. */
+bool turing_parse_control(const char **at, struct turing_control *out);
 
 #endif

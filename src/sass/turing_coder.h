@@ -28,6 +28,10 @@ void turing_unsigned(struct turing_coder *coder, unsigned low, unsigned count, i
 /* They hold `value`, or the word is refused. */
 void turing_fixed(struct turing_coder *coder, unsigned low, unsigned count, uint64_t value);
 
+/* What is written behind a register or constant for operand->select. */
+const char *turing_selected(const struct turing_inst *inst, const struct turing_place *place,
+                            const struct turing_operand *operand);
+
 /* Conditions on other bits of the word: turing_words.def. */
 enum turing_when {
     TURING_WHEN_ALWAYS,

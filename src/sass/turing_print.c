@@ -195,8 +195,7 @@ unsigned turing_reuse(const struct turing_inst *inst, unsigned operand) {
     }
 }
 
-/* What is written behind a register or constant. */
-static const char *selected(const struct turing_inst *inst, const struct turing_place *place,
+const char *turing_selected(const struct turing_inst *inst, const struct turing_place *place,
                             const struct turing_operand *operand) {
     static const char *const bytes[] = {"", ".B1", ".B2", ".B3"}, *const halves[] = {"", ".H1", ".H2", ".H3"};
     static const char *const pairs[] = {"", ".F32", ".H0_H0", ".H1_H1"};
@@ -261,7 +260,8 @@ static void put_operand(struct text_line *line, const struct turing_inst *inst, 
     text_put(line, "%s%s%s", operand->negated ? "-" : "", operand->inverted && !is_predicate ? "~" : "",
              operand->absolute ? "|" : "");
     put_value(line, place, operand);
-    text_put(line, "%s%s%s", operand->absolute ? "|" : "", is_reused ? ".reuse" : "", selected(inst, place, operand));
+    text_put(line, "%s%s%s", operand->absolute ? "|" : "", is_reused ? ".reuse" : "",
+             turing_selected(inst, place, operand));
     if (place->shape == TURING_SHAPE_META && operand->kind == TURING_REGISTER)
         text_put(line, ", 0x%x", (unsigned)operand->value);
 }
@@ -270,6 +270,10 @@ static void put_operand(struct text_line *line, const struct turing_inst *inst, 
 static bool is_whole_cache(const struct turing_inst *inst) {
     const int what = turing_modifier(inst, TURING_WORDS_CACHE_CONTROL);
     return what >= 4 && what != 5 && what <= 8 && inst->operands[0].reg == TURING_RZ && !inst->operands[0].value;
+}
+
+bool turing_is_printed(const struct turing_inst *inst, unsigned operand) {
+    return inst->operands[operand].kind != TURING_NONE && !inst->operands[operand].hidden && !is_whole_cache(inst);
 }
 
 static void put_words(struct text_line *line, const struct turing_inst *inst) {
@@ -292,7 +296,7 @@ void turing_print(const struct turing_inst *inst, struct text_line *line) {
     put_words(line, inst);
     bool is_first = true;
     for (unsigned i = 0; row->operands[i].shape; i++) {
-        if (inst->operands[i].kind == TURING_NONE || inst->operands[i].hidden || is_whole_cache(inst))
+        if (!turing_is_printed(inst, i))
             continue;
         text_put(line, "%s", is_first ? " " : ", ");
         put_operand(line, inst, i);

@@ -38,10 +38,12 @@ enum laws_verdict laws_verdict_of(enum status status) {
 
 /* ---- a run ---- */
 
-/* A compare-and-swap that others came before is tried again: order shows in how often, though not in what comes out. */
+/* A compare-and-swap that others came before is tried again: order shows in how often, though not in what comes out. Native code
+ * that branches by which lanes are active has a way for lanes that wait for others first. */
 static bool tries_again(const struct module *module) {
     for (uint32_t pc = 0; pc < module->code_count; pc++)
-        if (module->code[pc].atom == ATOM_CAS)
+        if (module->code[pc].atom == ATOM_CAS ||
+            (module->code[pc].op == OP_ACTIVEMASK && module->code[pc].flags & FLAG_PART))
             return true;
     return false;
 }

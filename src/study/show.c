@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "device/assembled.h"
 #include "device/load.h"
 #include "study/show.h"
 
@@ -89,29 +90,6 @@ static void show_head(const struct show *show) {
                 module->version_minor, module->sm, 8 * module->address_bytes);
 }
 
-/* The kernels in native code, as a disassembler would write them, or as a file. */
-static enum status show_native(struct show *show, const struct function *only, struct report *report) {
-    const char *text;
-    const struct module *module = show->module;
-    struct lowered_options options = lowered_options_of(show->options->machine, 0);
-    options.isa = strcmp(show->options->isa, "tesla") == 0 ? ISA_TESLA : ISA_FERMI;
-    options.kernel = only ? only->name : NULL;
-    if (module->mnemonics && (only || (module->sm < 20) != (options.isa == ISA_TESLA)))
-        return report_add(report, STATUS_INVALID, "%s is native code for sm_%u: it is shown as that, and as a whole",
-                          module->name, module->sm);
-    if (show->options->cubin) {
-        uint8_t *bytes;
-        size_t length;
-        const enum status made = lowered_file(module, &options, &show->arena, &bytes, &length, report);
-        return made ? made : file_write(show->options->cubin, bytes, length, report);
-    }
-    const enum status status = module->mnemonics ? lowered_listing(module, &show->arena, &text, report)
-                                                 : lowered_text(module, &options, &show->arena, &text, report);
-    if (status == STATUS_OK)
-        fputs(text, show->out);
-    return status;
-}
-
 static enum status show_all(struct show *show, struct report *report) {
     const struct module *module = show->module;
     const struct function *only = NULL;
@@ -166,7 +144,18 @@ enum status device_show_module(const struct module *module, const struct compile
 /* As what would run is compiled. */
 static unsigned address_bits(const struct show *show) {
     const bool is_native = show->options->form == SHOW_NATIVE && show->options->machine;
-    return is_native ? lowered_address_bits(show->options->machine, ISA_FERMI) : 64;
+    return is_native ? lowered_address_bits(show->options->machine, show_isa(show->options)) : 64;
+}
+
+/* Where the machine runs PTX as what ptxas makes of it, that is shown. */
+static enum status load_source(const struct show *show, const struct compile_source *source, struct module **module,
+                               struct report *report) {
+    const struct machine *machine = show->options->machine;
+    const bool is_assembled = show->options->form != SHOW_NATIVE && machine && isa_sm((enum isa_choice)machine->isa) &&
+                              !load_is_native(source->name);
+    const struct device_module order = {.name = source->name, .text = source->text, .length = source->bytes};
+    return is_assembled ? assembled_load(&order, machine, module, report)
+                        : load_text(source->name, source->text, source->bytes, module, report);
 }
 
 static enum status show_launch_file(const char *path, struct show *show, struct arena *arena, struct module **module,
@@ -182,8 +171,9 @@ static enum status show_launch_file(const char *path, struct show *show, struct 
     show->compiled = loaded->is_compiled ? &loaded->compiled : NULL;
     show->folder = file_dir(arena, file_join(arena, file.folder, file.module));
     const char *name = file_name(file.module);
-    status = load_text(loaded->is_compiled ? arena_printf(arena, "%s.ptx", name) : name, loaded->text, loaded->length,
-                       module, report);
+    const struct compile_source source = {loaded->is_compiled ? arena_printf(arena, "%s.ptx", name) : name,
+                                          loaded->text, loaded->length};
+    status = load_source(show, &source, module, report);
     struct show_launch *launches = ARENA_ARRAY(arena, struct show_launch, file.launch_count);
     for (unsigned i = 0; i < file.launch_count; i++) {
         const struct launch_step *step = &file.launches[i];
@@ -200,22 +190,6 @@ static enum status show_launch_file(const char *path, struct show *show, struct 
     return status;
 }
 
-/* Native code that nothing but its listing is made of yet. */
-static enum status show_listed(const char *path, const char *text, size_t length, struct show *show,
-                               struct arena *arena, struct report *report) {
-    const struct show_options *options = show->options;
-    if (options->form != SHOW_SUMMARY && options->form != SHOW_LISTING)
-        return report_add(report, STATUS_INVALID,
-                          "%s: native code of this architecture is listed, not more; give --listing or no form", path);
-    const char *listing = load_listing(file_name(path), text, length, options->kernel, arena, report);
-    if (!listing)
-        return STATUS_INVALID;
-    fputs(listing, show->out);
-    if (fflush(show->out) || ferror(show->out))
-        return report_add(report, STATUS_SYSTEM, "the output could not be written");
-    return STATUS_OK;
-}
-
 static enum status show_module_file(const char *path, struct show *show, struct arena *arena, struct module **module,
                                     struct report *report) {
     show->folder = file_dir(arena, path);
@@ -223,10 +197,8 @@ static enum status show_module_file(const char *path, struct show *show, struct 
         char *text;
         size_t length;
         enum status status = file_read_input(path, MODULE_LIMIT_BYTES, arena, &text, &length, report);
-        if (status == STATUS_OK && load_is_listed(path, text, length))
-            return show_listed(path, text, length, show, arena, report);
-        return status ? status
-                      : load_text(strcmp(path, "-") == 0 ? "<stdin>" : file_name(path), text, length, module, report);
+        const struct compile_source source = {strcmp(path, "-") == 0 ? "<stdin>" : file_name(path), text, length};
+        return status ? status : load_source(show, &source, module, report);
     }
     struct compiled *compiled = ARENA_NEW(arena, struct compiled);
     struct compile_options options = {.address_bits = file_ends_in(path, ".cl") ? address_bits(show) : 64};
@@ -234,8 +206,9 @@ static enum status show_module_file(const char *path, struct show *show, struct 
     if (status)
         return status;
     show->compiled = compiled;
-    return load_text(arena_printf(arena, "%s.ptx", file_name(path)), compiled->ptx, compiled->ptx_bytes, module,
-                     report);
+    const struct compile_source source = {arena_printf(arena, "%s.ptx", file_name(path)), compiled->ptx,
+                                          compiled->ptx_bytes};
+    return load_source(show, &source, module, report);
 }
 
 enum status device_show(const char *path, const struct show_options *options, FILE *out, struct report *report) {

@@ -14,7 +14,7 @@ enum show_form { SHOW_SUMMARY, SHOW_LISTING, SHOW_CFG, SHOW_DOT, SHOW_REGISTERS,
 
 struct show_options {
     enum show_form form;
-    const char *isa;               /* SHOW_NATIVE, which needs a machine: "fermi" or "tesla" */
+    const char *isa;               /* SHOW_NATIVE, which needs a machine: "fermi", "tesla", "native", "sm_86" ... */
     const char *cubin;             /* SHOW_NATIVE: write this file instead; NULL: show */
     const char *kernel;            /* only this kernel or function; NULL: all */
     const struct machine *machine; /* for occupancy; NULL: none is shown */
@@ -22,6 +22,7 @@ struct show_options {
     uint32_t dynamic_shared_bytes; /* beside the kernel's own; a launch file says it itself */
 };
 
+bool show_knows_isa(const char *name);
 /* `path` is a .ptx, .sass, .cubin, .cl or .cu file, or a launch file (.yaml, .yml). Everything is loaded before the first byte is
  * written to `out`. */
 enum status device_show(const char *path, const struct show_options *options, FILE *out, struct report *report);

@@ -4,7 +4,7 @@
 
 #include "study/show_print.h"
 
-enum { ANNOTATION_COLUMN = 56, TEXT_BYTES = 1024, DOT_SOURCE_LINES = 6, DOT_SOURCE_WIDTH = 60 };
+enum { ANNOTATION_COLUMN = 56, CONTROL_WIDTH = 23, TEXT_BYTES = 1024, DOT_SOURCE_LINES = 6, DOT_SOURCE_WIDTH = 60 };
 
 static const char *skip_blanks(const char *text) { return text + strspn(text, " \t"); }
 
@@ -67,10 +67,13 @@ void show_listing(struct show *show, const struct function *function) {
                 note = show_branch_text(show, cfg, block);
             else if (inst_jumps(inst))
                 note = arena_printf(&show->arena, "-> %s", show_block_name(show, cfg, block->successors[0]));
+            const char *control = show->module->controls ? show->module->controls[pc] : NULL;
+            const int blanks = show->module->controls ? CONTROL_WIDTH : 0;
             if (*note)
-                fprintf(show->out, "  %5u   %-*s %s\n", pc, ANNOTATION_COLUMN - 10, text, note);
+                fprintf(show->out, "  %5u   %-*s%-*s %s\n", pc, blanks, control ? control : "", ANNOTATION_COLUMN - 10,
+                        text, note);
             else
-                fprintf(show->out, "  %5u   %s\n", pc, text);
+                fprintf(show->out, "  %5u   %-*s%s\n", pc, blanks, control ? control : "", text);
         }
     }
 }

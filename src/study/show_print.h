@@ -4,6 +4,7 @@
 #define HEDDLE_STUDY_SHOW_PRINT_H
 
 #include "study/show.h"
+#include "device/lowered.h"
 #include "isa/source.h"
 #include "isa/analysis.h"
 
@@ -24,6 +25,11 @@ struct show {
     struct sources sources;
     FILE *out;
 };
+
+/* The kernels in native code, as a disassembler would write them, or as a file; `only` NULL: all. */
+enum status show_native(struct show *show, const struct function *only, struct report *report);
+/* What `isa` of the options names. */
+enum isa_choice show_isa(const struct show_options *options);
 
 void show_summary(struct show *show, const struct function *function);
 void show_registers(struct show *show, const struct function *function);

@@ -154,9 +154,28 @@ static uint32_t unreachable_blocks(const struct cfg *cfg) {
     return count;
 }
 
+/* Parts of an instruction count with its last. */
+static uint32_t whole_instructions(const struct module *module, const struct function *function) {
+    uint32_t count = 0;
+    for (uint32_t pc = function->first_pc; pc < function->end_pc; pc++)
+        count += !(module->code[pc].flags & FLAG_PART);
+    return count;
+}
+
+/* The first of the instructions that it cannot be run with. */
+static void print_refused(struct show *show, const char *refused) {
+    unsigned count = 0;
+    for (const char *at = refused; (at = strstr(at, ": error: ")); at++)
+        count++;
+    const char *inst = strchr(refused, '\n'), *end = inst ? strchr(inst + 1, '\n') : NULL;
+    inst = inst ? inst + strspn(inst, "\n ") : refused;
+    fprintf(show->out, "  not run       %u instruction%s that nothing executes; the first: %.*s\n", count,
+            plural(count), (int)(end ? end - inst : (long)strlen(inst)), inst);
+}
+
 void show_summary(struct show *show, const struct function *function) {
     const struct cfg *cfg = function->cfg;
-    uint32_t instructions = function->end_pc - function->first_pc, unreachable = unreachable_blocks(cfg);
+    const uint32_t instructions = whole_instructions(show->module, function), unreachable = unreachable_blocks(cfg);
     FILE *out = show->out;
     fprintf(out, "%s\n", show_title(show, function));
     fprintf(out, "  instructions  %u in %u block%s", instructions, cfg->block_count, plural(cfg->block_count));
@@ -174,6 +193,8 @@ void show_summary(struct show *show, const struct function *function) {
     fputc('\n', out);
     if (function->is_entry)
         print_occupancies(show, function, function->shared_bytes);
+    if (function->refused)
+        print_refused(show, function->refused);
 }
 
 /* ---- registers ---- */

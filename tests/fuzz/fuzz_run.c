@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { MACHINES = 16, KERNELS_MAX = 4, REGISTERS_MAX = 4096, LOCAL_BYTES_MAX = 1 << 14, BUFFERS = 3, WORDS = 64 };
+enum { MACHINES = 17, KERNELS_MAX = 4, REGISTERS_MAX = 4096, LOCAL_BYTES_MAX = 1 << 14, BUFFERS = 3, WORDS = 64 };
 
 static struct machine machines[MACHINES];
 
@@ -40,6 +40,7 @@ static const char *const choices[MACHINES] = {
     SMALL "divergence.mechanism: frontiers\n",
     SMALL "divergence.mechanism: diverge-on-miss\n",
     SMALL "divergence.mechanism: tokens\n",
+    SMALL "divergence.mechanism: hanoi\n",
     SMALL "isa: fermi\n",
     SMALL "isa: tesla\nmemory.out_of_bounds: warn\n",
 };

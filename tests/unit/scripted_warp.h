@@ -16,7 +16,8 @@ struct scripted {
     void *self, *params;
     uint64_t now, memory, idle, stall, requests; /* what the SM has done with its time */
     struct divergence_usage usage;
-    const char *blocks; /* names of the PCs, a letter each */
+    const struct executor *executor; /* NULL: nobody asks what threads hold */
+    const char *blocks;              /* names of the PCs, a letter each */
 };
 
 /* Settings as own_values has them. The code can be changed until start. */
@@ -37,7 +38,8 @@ static inline void start(struct scripted *s, uint32_t lanes) {
                                            .schedulers = 1,
                                            .params = s->params,
                                            .now = &s->now,
-                                           .usage = &s->usage};
+                                           .usage = &s->usage,
+                                           .executor = s->executor};
     s->self = s->ops->create(&s->arena, &shape);
     s->ops->start(s->self, 0, 0, lanes);
 }

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "own_keys.h"
+
 #include "cost/cost.h"
 #include "divergence/divergence.h"
 
@@ -132,6 +134,14 @@ static void mechanisms_without_publication_take_what_they_hold(void **state) {
     assert_int_equal(cost_bits(named(&tokens, "token stacks")), 90624); /* 24 warps, 64 of type 3, mask 32, PC 24 */
     assert_int_equal(cost_bits(named(&tokens, "while masks")), 41664);  /* 24 warps, 31 of mask 32, PC 24 */
     assert_int_equal(cost_bits(named(&tokens, "warps")), 2112);         /* 24 of two masks and a PC */
+    const char *const published[] = {"hanoi.registers=8", "hanoi.pc_bits=32", NULL};
+    const struct divergence_ops *turing = divergence_find("hanoi");
+    struct cost hanoi = {.arena = &arena}, wide = {.arena = &arena};
+    turing->own.cost(own_values(&turing->own, &arena, NULL), &fung, &hanoi);
+    assert_int_equal(all_bits(&hanoi), 24 * 3252);
+    turing->own.cost(own_values(&turing->own, &arena, published), &fung,
+                     &wide); /* 432 bytes a warp, says arXiv 2407.02944 */
+    assert_int_equal(all_bits(&wide), 24 * 3461);
     for (unsigned i = 0; i < barriers.count; i++)
         assert_null(cost_find_published(&barriers.items[i]));
     assert_null(cost_find_published(&mimd.items[0]));

@@ -12,7 +12,7 @@ static const struct program_text tries = {
            "st_snoop.global.u32 %p2, [%rd3], %r4;\n@%p2 bra M;\nret;"),
     8, 192};
 static const char *const mechanisms[] = {"pdom", "barriers", "frontiers", "dwf",    "mimd",
-                                         "nrec", "lwm",      "tbc",       "tokens", "diverge-on-miss"};
+                                         "nrec", "lwm",      "tbc",       "tokens", "diverge-on-miss", "hanoi"};
 
 static void a_program_that_tries_again_gets_all_its_data(void **state) {
     (void)state;

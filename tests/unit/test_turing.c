@@ -25,6 +25,22 @@ static bool decodes(struct turing_word word, unsigned sm, uint32_t address, stru
     return turing_decode(word, sm, address, inst, &line);
 }
 
+/* Text to an instruction that is written as the same text. */
+static void expect_read(const char *text, unsigned sm, const struct turing_inst *inst) {
+    struct turing_text read = {.text = text, .sm = sm, .address = inst->address, .control = inst->control};
+    struct turing_inst again;
+    char second[TEXT] = "";
+    struct text_line line = {.text = second, .size = sizeof second};
+    read.control.reuse = 0;
+    if (!turing_parse(&read, &again))
+        fail_msg("sm_%u '%s' is not read: %s at %zu", sm, text, read.expected, read.failed_at);
+    turing_print(&again, &line);
+    assert_string_equal(second, text);
+    const struct turing_row *first = turing_row(inst->row), *other = turing_row(again.row);
+    if (first->meaning != other->meaning || strcmp(first->mnemonic, other->mnemonic) != 0)
+        fail_msg("sm_%u %s: row %u became %u", sm, text, inst->row, again.row);
+}
+
 static void expect_text(struct turing_word word, unsigned sm, uint32_t address, const char *expected) {
     struct turing_inst inst;
     struct turing_word again;
@@ -35,6 +51,7 @@ static void expect_text(struct turing_word word, unsigned sm, uint32_t address, 
                  why, expected);
     turing_print(&inst, &line);
     assert_string_equal(text, expected);
+    expect_read(text, sm, &inst);
     if (!turing_encode(&inst, sm, &again, &refusal))
         fail_msg("%s: %s", text, why);
     assert_true(same(word, again));
@@ -270,6 +287,7 @@ static void go_round(struct turing_word word, unsigned sm, const struct turing_i
     struct text_line refusal = {.text = why, .size = sizeof why}, line = {.text = text, .size = sizeof text};
     turing_print(inst, &line);
     assert_true(line.length > 1);
+    expect_read(text, sm, inst);
     if (!turing_encode(inst, sm, &again, &refusal) || !same(word, again))
         fail_msg("sm_%u %s: %016llx%016llx became %016llx%016llx %s", sm, text, (unsigned long long)word.high,
                  (unsigned long long)word.low, (unsigned long long)again.high, (unsigned long long)again.low, why);

@@ -20,6 +20,7 @@ OUT_WORDS = THREADS * BLOCKS * (2 * SLOTS + APPROXIMATE + OWN_BYTES // 4) + COMM
 
 POOLS = {"r": (7, ".b32"), "d": (5, ".b64"), "h": (4, ".b16"), "f": (6, ".f32"), "g": (5, ".f64"), "x": (3, ".b32"),
          "y": (2, ".b32"), "e": (3, ".b16"), "p": (4, ".pred")}
+COUNTS = ["0", "1", "5", "15", "16", "31", "32", "33", "63", "64", "65", "255"]  # ptxas folds larger ones into something else
 S32 = ["0", "1", "2", "31", "32", "63", "255", "65535", "2147483647", "-1", "-2", "-2147483648", "305419896"]
 F32 = ["0f00000000", "0f80000000", "0f3F800000", "0fBF800000", "0f00800000", "0f00000001", "0f7F7FFFFF", "0f7F800000",
        "0f40490FDB", "0f3EAAAAAB", "0f4B800001", "0f33800000", "0f5F000000", "0fCF000000", "0f80400000"]
@@ -61,7 +62,13 @@ class Kernel:
         return self.one(self.any("r"), self.any("r"), self.any("r"), self.random.choice(S32))
 
     def byte(self):
-        return self.one(self.any("r"), str(self.random.randrange(34)), str(self.random.randrange(256)))
+        """Places and lengths of fields; PTX takes eight bits of them, ptxas all."""
+        low = self.new("t")
+        self.put(f"and.b32 {low}, {self.any('r')}, 255;")
+        return self.one(low, low, str(self.random.randrange(32)))
+
+    def count(self):
+        return self.one(self.any("r"), self.any("r"), self.random.choice(COUNTS))
 
     def float(self):
         return self.one(self.any("f"), self.any("f"), self.any("f"), self.random.choice(F32))
@@ -113,8 +120,8 @@ class Kernel:
             f"mul24.lo.{s} {d}, {r}, {w()};", f"mad24.lo.{s} {d}, {r}, {w()}, {w()};", f"mul24.hi.{s} {d}, {r}, {w()};",
             f"and.b32 {d}, {r}, {w()};", f"or.b32 {d}, {r}, {w()};", f"xor.b32 {d}, {r}, {w()};", f"not.b32 {d}, {r};",
             f"cnot.b32 {d}, {r};", f"lop3.b32 {d}, {r}, {self.any('r')}, {w()}, {self.random.randrange(256)};",
-            f"shl.b32 {d}, {r}, {w()};", f"shr.{s} {d}, {r}, {w()};", f"shr.b32 {d}, {r}, {self.random.randrange(32)};",
-            f"shf.{self.one('l', 'r')}.{self.one('wrap', 'clamp')}.b32 {d}, {r}, {self.any('r')}, {w()};",
+            f"shl.b32 {d}, {r}, {self.count()};", f"shr.{s} {d}, {r}, {self.count()};", f"shr.b32 {d}, {r}, {self.random.randrange(32)};",
+            f"shf.{self.one('l', 'r')}.{self.one('wrap', 'clamp')}.b32 {d}, {r}, {self.any('r')}, {self.count()};",
             f"prmt.b32{self.one('', '', '.f4e', '.b4e', '.rc8', '.ecl', '.ecr', '.rc16')} {d}, {r}, {self.any('r')}, {w()};",
             f"popc.b32 {d}, {r};", f"clz.b32 {d}, {r};", f"bfind{self.some('.shiftamt')}.{s} {d}, {r};", f"brev.b32 {d}, {r};",
             f"bfe.{s} {d}, {r}, {b()}, {b()};", f"bfi.b32 {d}, {r}, {self.any('r')}, {b()}, {b()};",
@@ -133,7 +140,7 @@ class Kernel:
             f"mad.lo.{s} {d}, {a}, {b}, {self.any('d')};", f"mul.wide.{n} {d}, {self.any('r')}, {self.word()};",
             f"mad.wide.{n} {d}, {self.any('r')}, {self.word()}, {a};", f"min.{s} {d}, {a}, {b};", f"max.{s} {d}, {a}, {b};",
             f"abs.s64 {d}, {a};", f"neg.s64 {d}, {a};", f"and.b64 {d}, {a}, {b};", f"or.b64 {d}, {a}, {b};",
-            f"xor.b64 {d}, {a}, {b};", f"not.b64 {d}, {a};", f"shl.b64 {d}, {a}, {self.word()};", f"shr.{s} {d}, {a}, {self.word()};",
+            f"xor.b64 {d}, {a}, {b};", f"not.b64 {d}, {a};", f"shl.b64 {d}, {a}, {self.count()};", f"shr.{s} {d}, {a}, {self.count()};",
             f"shr.{s} {d}, {a}, {self.random.randrange(64)};", f"selp.b64 {d}, {a}, {b}, {self.any('p')};", f"brev.b64 {d}, {a};",
             f"bfe.{s} {d}, {a}, {self.byte()}, {self.byte()};", f"bfi.b64 {d}, {a}, {b}, {self.byte()}, {self.byte()};",
             f"mov.b64 {d}, {{{self.any('r')}, {self.any('r')}}};", f"mov.b64 {{{self.any('r')}, %scratch}}, {a};",
@@ -146,8 +153,8 @@ class Kernel:
         self.put(self.one(
             f"add.{s} {d}, {a}, {b};", f"sub.{s} {d}, {a}, {b};", f"mul.lo.{s} {d}, {a}, {b};", f"mul.hi.{s} {d}, {a}, {b};",
             f"mad.lo.{s} {d}, {a}, {b}, {self.any('h')};", f"min.{s} {d}, {a}, {b};", f"max.{s} {d}, {a}, {b};",
-            f"and.b16 {d}, {a}, {b};", f"xor.b16 {d}, {a}, {b};", f"not.b16 {d}, {a};", f"shl.b16 {d}, {a}, {self.word()};",
-            f"shr.{s} {d}, {a}, {self.word()};", f"neg.s16 {d}, {a};", f"abs.s16 {d}, {a};",
+            f"and.b16 {d}, {a}, {b};", f"xor.b16 {d}, {a}, {b};", f"not.b16 {d}, {a};", f"shl.b16 {d}, {a}, {self.count()};",
+            f"shr.{s} {d}, {a}, {self.count()};", f"neg.s16 {d}, {a};", f"abs.s16 {d}, {a};",
             f"mul.wide.{s} {self.any('r')}, {a}, {b};", f"mad.wide.{s} {self.any('r')}, {a}, {b}, {self.any('r')};",
             f"selp.b16 {d}, {a}, {b}, {self.any('p')};", f"mov.b32 {self.any('r')}, {{{a}, {b}}};"))
 

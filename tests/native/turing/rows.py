@@ -4,6 +4,7 @@ import collections
 import os
 import re
 import struct
+import sys
 
 DEFINITIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../src/sass/turing.def")
 ARCHS = {"ALL": (75, 80, 86, 89, 90), "TO_89": (75, 80, 86, 89), "FROM_80": (80, 86, 89, 90), "FROM_89": (89, 90), "ONLY_75": (75,), "ONLY_89": (89,),
@@ -37,6 +38,26 @@ def find(opcode, form, sm):
     return _found[key]
 
 
+def code_sections(cubin):
+    """(kernel, offset in the file, bytes)"""
+    start, (size, count, names) = struct.unpack_from("<Q", cubin, 40)[0], struct.unpack_from("<3H", cubin, 58)
+    headers = [struct.unpack_from("<IIQQQQ", cubin, start + i * size) for i in range(count)]
+    for name, _, _, _, at, length in headers:
+        text_at = headers[names][4] + name
+        text = cubin[text_at:cubin.index(b"\0", text_at)].decode()
+        if text.startswith(".text."):
+            yield text[6:], at, length
+
+
+def with_code(cubin, kernel, code):
+    """The cubin with other code in its kernel, and NOPs behind it."""
+    at, length = next((at, length) for name, at, length in code_sections(cubin) if name == kernel)
+    nop = (0x000FC000000000000000000000007918).to_bytes(16, "little")
+    if len(code) > length:
+        raise ValueError(f"{len(code)} bytes of code where there is room for {length}")
+    return cubin[:at] + code + nop * ((length - len(code)) // 16) + cubin[at + length:]
+
+
 _sections = {}
 
 
@@ -44,19 +65,18 @@ def section(cubin, kernel):
     """The code of a kernel."""
     key = hash(cubin), kernel
     if key not in _sections:
-        start, size, count, names = struct.unpack_from("<Q", cubin, 40)[0], *struct.unpack_from("<3H", cubin, 58)
-        headers = [struct.unpack_from("<IIQQQQ", cubin, start + i * size) for i in range(count)]
-        for name, _, _, _, at, length in headers:
-            text_at = headers[names][4] + name
-            text = cubin[text_at:cubin.index(b"\0", text_at)].decode()
-            if text.startswith(".text."):
-                _sections[key[0], text[6:]] = cubin[at:at + length]
+        for name, at, length in code_sections(cubin):
+            _sections[key[0], name] = cubin[at:at + length]
     return _sections.get(key, b"")
 
 
 def executed(cubin, kernel, addresses, sm):
+    return executed_in(section(cubin, kernel), addresses, sm)
+
+
+def executed_in(code, addresses, sm):
     """(row, form) of the instructions at these addresses."""
-    code, out = section(cubin, kernel), set()
+    out = set()
     for address in addresses:
         if address + 16 > len(code):
             continue
@@ -68,6 +88,8 @@ def executed(cubin, kernel, addresses, sm):
 
 
 class Table:
+    """Rows that were executed with values that were compared, and where."""
+
     def __init__(self):
         self.seen = collections.defaultdict(set)  # row: architectures
 
@@ -75,10 +97,28 @@ class Table:
         for name, _ in keys:
             self.seen[name].add(sm)
 
+    def write(self, path):
+        with open(path, "w", encoding="ascii") as file:
+            file.writelines(f"{name} {sm}\n" for name in sorted(self.seen) for sm in sorted(self.seen[name]))
+
+    def read(self, path):
+        with open(path, encoding="ascii") as file:
+            for line in file:
+                name, sm = line.split()
+                self.seen[name].add(int(sm))
+
     def report(self):
         wanted = [row for row in ROWS if not LATER.match(row.name)]
         missing = [row for row in wanted if not self.seen[row.name]]
-        print(f"{len(wanted) - len(missing)} of {len(wanted)} rows of turing.def executed with values from elsewhere, matrices, textures, surfaces and "
-              f"bulk copies left out; of {sum(len(row.sms) for row in wanted)} with their architectures {sum(len(self.seen[row.name]) for row in wanted)}")
+        print(f"{len(wanted) - len(missing)} of {len(wanted)} rows of turing.def executed with values from elsewhere; matrices, textures, surfaces and "
+              "bulk copies are left out")
         for row in missing:
-            print(f"  not executed: {row.name} ({row.meaning}, {'/'.join(map(str, row.sms))})")
+            print(f"  not executed: {row.name} ({row.meaning}, sm_{'/'.join(map(str, row.sms))})")
+        return len(missing)
+
+
+if __name__ == "__main__":  # rows.py FILE...: what --executed of several tests wrote
+    table = Table()
+    for path in sys.argv[1:]:
+        table.read(path)
+    table.report()
