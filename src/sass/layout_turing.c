@@ -205,7 +205,19 @@ static void enter_pads(struct turing_placing *p, uint32_t count) {
             p->inside[p->pad_of[b]] = scope_at_end(p, b);
 }
 
-static uint32_t order_blocks(struct turing_placing *p, uint32_t *order, uint32_t made) {
+/* A block behind its pads; a pad of a loop may stand before one of a branch. */
+static void order_block(const struct turing_placing *p, uint32_t b, const uint8_t *needed, uint32_t *order,
+                        uint32_t *count) {
+    const struct machine_kernel *machine = p->machine;
+    for (uint32_t k = 0; k < machine->blocks.count; k++)
+        if (machine->blocks.items[k].is_pad && machine->blocks.items[k].next == b &&
+            (k >= p->flow.count || p->flow.place[k] != NO_BLOCK))
+            order_block(p, k, needed, order, count);
+    if (needed[b])
+        order[(*count)++] = b;
+}
+
+static uint32_t order_blocks(struct turing_placing *p, uint32_t *order) {
     struct machine_kernel *machine = p->machine;
     uint8_t *needed = ARENA_ARRAY(machine->arena, uint8_t, machine->blocks.count);
     needed[0] = 1;
@@ -219,17 +231,9 @@ static uint32_t order_blocks(struct turing_placing *p, uint32_t *order, uint32_t
             needed[p->pad_of[p->flow.order[i]]] = 1, needed[block->token] = 1;
     }
     uint32_t count = 0;
-    for (uint32_t i = 0; i < p->flow.order_count; i++) {
-        const uint32_t b = p->flow.order[i];
-        if (machine->blocks.items[b].is_pad)
-            continue;
-        for (uint32_t k = 0; k < machine->blocks.count; k++) /* its pads */
-            if (machine->blocks.items[k].is_pad && machine->blocks.items[k].next == b && needed[k] &&
-                (k >= made || p->flow.place[k] != NO_BLOCK))
-                order[count++] = k;
-        if (needed[b])
-            order[count++] = b;
-    }
+    for (uint32_t i = 0; i < p->flow.order_count; i++)
+        if (!machine->blocks.items[p->flow.order[i]].is_pad)
+            order_block(p, p->flow.order[i], needed, order, &count);
     return count;
 }
 
@@ -282,7 +286,7 @@ enum status layout_turing(struct machine_kernel *machine, struct native_kernel *
     uint32_t *order = ARENA_ARRAY(machine->arena, uint32_t, machine->blocks.count + 1u);
     find_scopes(&p);
     enter_pads(&p, made);
-    const uint32_t count = order_blocks(&p, order, made);
+    const uint32_t count = order_blocks(&p, order);
     for (uint32_t i = 0; i < count; i++)
         p.after[order[i]] = i + 1 < count ? order[i + 1] : NO_BLOCK;
     if (machine->has_descriptor) {
