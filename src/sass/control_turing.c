@@ -33,7 +33,7 @@ struct control_block {
 };
 
 /* Values that an instruction reads and writes. */
-struct touched_registers {
+struct touched_values {
     uint16_t reads[24], writes[12];
     unsigned read_count, write_count;
     bool has_guard; /* the first that is read is one */
@@ -66,8 +66,8 @@ static void add_value(uint16_t *values, unsigned *count, unsigned limit, unsigne
         values[(*count)++] = (uint16_t)(value + w);
 }
 
-static struct touched_registers touched_by(const struct turing_inst *inst) {
-    struct touched_registers touched = {.read_count = 0};
+static struct touched_values touched_by(const struct turing_inst *inst) {
+    struct touched_values touched = {.read_count = 0};
     const struct turing_row *row = turing_row(inst->row);
     touched.has_guard = inst->guard != TURING_PT;
     touched.is_arithmetic = row->unit == TURING_UNIT_ALU || row->unit == TURING_UNIT_FMA;
@@ -122,7 +122,7 @@ static unsigned latency_of(const struct turing_inst *inst, unsigned value) {
 /* ---- one instruction ---- */
 
 /* Scoreboards that it must wait for, and cycles that are still missing. */
-static unsigned wait_of(const struct pending *pending, const struct touched_registers *touched, unsigned *missing) {
+static unsigned wait_of(const struct pending *pending, const struct touched_values *touched, unsigned *missing) {
     unsigned mask = 0;
     *missing = 0;
     for (unsigned i = 0; i < touched->read_count; i++) {
@@ -148,7 +148,7 @@ static void pass(struct pending *pending, unsigned cycles, unsigned mask) {
     }
 }
 
-static void begin(struct pending *pending, const struct turing_inst *inst, const struct touched_registers *touched) {
+static void begin(struct pending *pending, const struct turing_inst *inst, const struct touched_values *touched) {
     const struct turing_control *control = &inst->control;
     for (unsigned i = 0; i < touched->write_count; i++) {
         if (is_fixed(inst))
@@ -168,9 +168,9 @@ static bool ends_block(const struct turing_inst *inst) {
 }
 
 /* Whether somebody writes what it reads before anybody waits for its result. */
-static bool is_overtaken(const struct turing_code *code, unsigned at, const struct touched_registers *own) {
+static bool is_overtaken(const struct turing_code *code, unsigned at, const struct touched_values *own) {
     for (unsigned i = at + 1; i < code->code.count && i < at + 64; i++) {
-        const struct touched_registers touched = touched_by(&code->code.items[i]);
+        const struct touched_values touched = touched_by(&code->code.items[i]);
         for (unsigned k = 0; k < touched.read_count; k++)
             for (unsigned m = 0; m < own->write_count; m++)
                 if (touched.reads[k] == own->writes[m])
@@ -192,7 +192,7 @@ static void give_scoreboards(struct turing_code *code) {
         const enum turing_unit unit = (enum turing_unit)turing_row(inst->row)->unit;
         if (is_fixed(inst) || unit == TURING_UNIT_BRANCH || unit == TURING_UNIT_BAR)
             continue;
-        const struct touched_registers touched = touched_by(inst);
+        const struct touched_values touched = touched_by(inst);
         if (touched.write_count)
             inst->control.write_barrier = (uint8_t)(next++ % SCOREBOARDS);
         if (touched.read_count && (!touched.write_count || is_overtaken(code, i, &touched)))
@@ -223,7 +223,7 @@ static struct pending walk(struct turing_code *code, const struct control_block 
     struct pending pending = block->in;
     for (unsigned i = block->start; i < block->end; i++) {
         struct turing_inst *inst = &code->code.items[i];
-        const struct touched_registers touched = touched_by(inst);
+        const struct touched_values touched = touched_by(inst);
         unsigned missing;
         const unsigned mask = wait_of(&pending, &touched, &missing);
         if (missing && i > block->start) {

@@ -15,7 +15,7 @@ struct barrier_scope {
     const struct barrier_scope *around;
 };
 
-struct code_placing {
+struct turing_placing {
     struct machine_kernel *machine;
     struct machine_flow flow;
     const struct barrier_scope **inside; /* by block: at its start */
@@ -29,7 +29,7 @@ struct code_placing {
 /* ---- which barriers lanes are in ---- */
 
 /* At the end of a block, behind its BSSY. */
-static const struct barrier_scope *scope_at_end(struct code_placing *p, uint32_t b) {
+static const struct barrier_scope *scope_at_end(struct turing_placing *p, uint32_t b) {
     const struct machine_block *block = &p->machine->blocks.items[b];
     const struct barrier_scope *scope = p->inside[b];
     if (block->is_pad && scope)
@@ -42,7 +42,7 @@ static const struct barrier_scope *scope_at_end(struct code_placing *p, uint32_t
 }
 
 /* That of the loop whose lanes leave for `to`. */
-static const struct barrier_scope *scope_of_loop(const struct code_placing *p, const struct barrier_scope *scope,
+static const struct barrier_scope *scope_of_loop(const struct turing_placing *p, const struct barrier_scope *scope,
                                                  uint32_t to) {
     while (scope) {
         const struct machine_block *holder = &p->machine->blocks.items[scope->holder];
@@ -53,7 +53,7 @@ static const struct barrier_scope *scope_of_loop(const struct code_placing *p, c
     return NULL;
 }
 
-static void find_scopes(struct code_placing *p) {
+static void find_scopes(struct turing_placing *p) {
     p->known[0] = 1;
     for (uint32_t i = 0; i < p->flow.order_count; i++) {
         const uint32_t b = p->flow.order[i];
@@ -74,7 +74,7 @@ static void find_scopes(struct code_placing *p) {
 
 /* ---- instructions ---- */
 
-static struct turing_inst *put(struct code_placing *p, const struct turing_inst *inst, uint32_t target,
+static struct turing_inst *put(struct turing_placing *p, const struct turing_inst *inst, uint32_t target,
                                const struct inst *at) {
     *ARENA_PUSH(p->out.arena, &p->out.targets) = target;
     *ARENA_PUSH(p->out.arena, &p->out.lines) = at ? at->text_line : 0;
@@ -83,13 +83,13 @@ static struct turing_inst *put(struct code_placing *p, const struct turing_inst 
     return made;
 }
 
-static struct turing_inst *put_control(struct code_placing *p, enum turing_row_id row, uint32_t target,
+static struct turing_inst *put_control(struct turing_placing *p, enum turing_row_id row, uint32_t target,
                                        const struct machine_block *block) {
     const struct turing_inst inst = turing_standard(row, p->machine->sm);
     return put(p, &inst, target, block->at);
 }
 
-static void put_barrier(struct code_placing *p, enum turing_row_id row, unsigned number, uint32_t target,
+static void put_barrier(struct turing_placing *p, enum turing_row_id row, unsigned number, uint32_t target,
                         const struct machine_block *block) {
     struct turing_inst *inst = put_control(p, row, target, block);
     inst->operands[row == TURING_BREAK ? 1 : 0].reg = (uint8_t)number;
@@ -102,7 +102,7 @@ static void guard(struct turing_inst *inst, const struct machine_block *block, b
 }
 
 /* One side of a block's end, with a guard where `guarded`. */
-static void put_way(struct code_placing *p, uint32_t b, bool taken, bool guarded) {
+static void put_way(struct turing_placing *p, uint32_t b, bool taken, bool guarded) {
     const struct machine_block *block = &p->machine->blocks.items[b];
     const enum machine_way way = (enum machine_way)(taken ? block->taken_way : block->next_way);
     uint32_t to = taken ? block->taken : block->next;
@@ -131,7 +131,7 @@ static void put_way(struct code_placing *p, uint32_t b, bool taken, bool guarded
 }
 
 /* The branch first that lets the other side fall through; ends and breaks before ways on, loops back before ways out. */
-static bool taken_first(const struct code_placing *p, uint32_t b) {
+static bool taken_first(const struct turing_placing *p, uint32_t b) {
     const struct machine_block *block = &p->machine->blocks.items[b];
     if ((block->taken_way != WAY_ON) != (block->next_way != WAY_ON))
         return (block->taken_way != WAY_ON) != block->back_first;
@@ -142,7 +142,7 @@ static bool taken_first(const struct code_placing *p, uint32_t b) {
     return p->after[b] != block->taken;
 }
 
-static void put_end(struct code_placing *p, uint32_t b) {
+static void put_end(struct turing_placing *p, uint32_t b) {
     const struct machine_block *block = &p->machine->blocks.items[b];
     if (block->token != NO_UNIT) {
         const struct barrier_scope *scope = scope_at_end(p, b);
@@ -162,7 +162,7 @@ static void put_end(struct code_placing *p, uint32_t b) {
     }
 }
 
-static void put_block(struct code_placing *p, uint32_t b) {
+static void put_block(struct turing_placing *p, uint32_t b) {
     const struct machine_block *block = &p->machine->blocks.items[b];
     p->start[b] = p->out.code.count;
     if (block->is_pad && p->inside[b] && p->inside[b]->depth < BARRIERS)
@@ -199,13 +199,13 @@ static void add_pads(struct machine_kernel *machine, uint32_t *pad_of) {
 }
 
 /* A pad of a loop is entered by breaks alone, which the flow does not show: its lanes are in the loop's barrier. */
-static void enter_pads(struct code_placing *p, uint32_t count) {
+static void enter_pads(struct turing_placing *p, uint32_t count) {
     for (uint32_t b = 0; b < count; b++)
         if (p->pad_of[b] != NO_UNIT && p->machine->blocks.items[b].token_is_break && p->known[b])
             p->inside[p->pad_of[b]] = scope_at_end(p, b);
 }
 
-static uint32_t order_blocks(struct code_placing *p, uint32_t *order, uint32_t made) {
+static uint32_t order_blocks(struct turing_placing *p, uint32_t *order, uint32_t made) {
     struct machine_kernel *machine = p->machine;
     uint8_t *needed = ARENA_ARRAY(machine->arena, uint8_t, machine->blocks.count);
     needed[0] = 1;
@@ -236,7 +236,7 @@ static uint32_t order_blocks(struct code_placing *p, uint32_t *order, uint32_t m
 /* ---- words ---- */
 
 /* Blocks become instructions; BSSY names the one behind its BSYNC. */
-static void set_targets(struct code_placing *p) {
+static void set_targets(struct turing_placing *p) {
     for (unsigned i = 0; i < p->out.code.count; i++) {
         struct turing_inst *inst = &p->out.code.items[i];
         inst->address = i * TURING_INST_BYTES;
@@ -250,7 +250,7 @@ static void set_targets(struct code_placing *p) {
     }
 }
 
-static enum status encode(struct code_placing *p, struct native_kernel *out) {
+static enum status encode(struct turing_placing *p, struct native_kernel *out) {
     struct machine_kernel *machine = p->machine;
     struct turing_word *words = ARENA_ARRAY(machine->arena, struct turing_word, p->out.code.count + 1u);
     for (unsigned i = 0; i < p->out.code.count; i++) {
@@ -271,7 +271,7 @@ static enum status encode(struct code_placing *p, struct native_kernel *out) {
 
 enum status layout_turing(struct machine_kernel *machine, struct native_kernel *out) {
     const uint32_t made = machine->blocks.count;
-    struct code_placing p = {.machine = machine, .out = {.arena = machine->arena}};
+    struct turing_placing p = {.machine = machine, .out = {.arena = machine->arena}};
     p.pad_of = ARENA_ARRAY(machine->arena, uint32_t, made);
     p.flow = flow_find(machine, machine->arena);
     add_pads(machine, p.pad_of);

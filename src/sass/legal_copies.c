@@ -4,9 +4,9 @@
 #include "sass/legal.h"
 
 struct copies {
-    uint32_t *source;  /* by register: what it is a copy of */
-    uint32_t *known;   /* by register: the stamp under which `source` holds; 0: none */
-    uint32_t *copied;  /* by register: the stamp under which somebody was made a copy of it */
+    uint32_t *source; /* by register: what it is a copy of */
+    uint32_t *known;  /* by register: the stamp under which `source` holds; 0: none */
+    uint32_t *copied; /* by register: the stamp under which somebody was made a copy of it */
 };
 
 /* Whether it reads single words, one by one. */

@@ -85,7 +85,8 @@ static enum status function_of_all(struct legal *l, const struct inst *inst) {
     const struct operand a = legal_low(l, &inst->src[0]), d = operand_register(body_register(l->to, TYPE_F32));
     const bool is_power = inst->op == OP_EX2;
     const struct operand size = is_power ? a : build1(to, OP_ABS, TYPE_F32, a);
-    const struct operand is_small = build_compare(to, CMP_LT, TYPE_F32, size, constant(is_power ? 0xc2fc0000 : 0x00800000));
+    const struct operand is_small =
+        build_compare(to, CMP_LT, TYPE_F32, size, constant(is_power ? 0xc2fc0000 : 0x00800000));
     struct operand scaled, value;
     if (inst->op == OP_RCP) {
         const struct operand is_large = build_compare(to, CMP_GT, TYPE_F32, size, constant(0x7e800000));

@@ -332,7 +332,8 @@ enum status legal_integer(struct legal *l, const struct inst *inst) {
     case OP_BFE: value = extract_field(l, inst); break;
     case OP_BFI: value = insert_field(l, inst); break;
     case OP_PRMT:
-        if ((inst->mode != MODE_NONE && !l->target->has_logic3) || (!l->target->has_fields && inst->src[2].kind != OPERAND_IMM))
+        if ((inst->mode != MODE_NONE && !l->target->has_logic3) ||
+            (!l->target->has_fields && inst->src[2].kind != OPERAND_IMM))
             return legal_refuse(l, inst, "prmt with a mode, or with a selector that is no constant");
         value = permute(l, inst);
         break;

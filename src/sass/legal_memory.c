@@ -224,7 +224,8 @@ static enum status atomic_of_pairs(struct legal *l, const struct inst *inst) {
     take_address(l, inst, &address, &upper);
     unsigned count = 0;
     for (unsigned i = 1; i < inst->src_count; i++) {
-        const struct wide value = is_wide ? legal_wide(l, &inst->src[i]) : (struct wide){legal_low(l, &inst->src[i]), absent};
+        const struct wide value =
+            is_wide ? legal_wide(l, &inst->src[i]) : (struct wide){legal_low(l, &inst->src[i]), absent};
         values[count++] = as_register(l, value.lo);
         if (is_wide)
             values[count++] = as_register(l, value.hi);

@@ -19,12 +19,13 @@ enum { TESLA_NEAR_REGISTERS = 64 }; /* that sums with numbers and halves reach *
 struct machine_inst {
     struct native_inst
         native; /* registers of operands that have a unit are filled by allocate.c, targets by layout.c */
-    struct turing_inst *turing; /* sm_75 on: the instruction, by places; of `native` only guard, row and operand_count count */
+    struct turing_inst
+        *turing; /* sm_75 on: the instruction, by places; of `native` only guard, row and operand_count count */
     uint32_t units[MACHINE_OPERANDS_MAX]; /* NO_UNIT: no register, or RZ, PT and the like */
     uint8_t widths[MACHINE_OPERANDS_MAX]; /* words of the operand; 0 counts as 1 */
-    uint32_t guard;                      /* unit of the predicate, or NO_UNIT */
-    bool whole;                          /* has a guard, but nobody needs what its destination held */
-    bool early;                          /* writes a destination before all sources are read */
+    uint32_t guard;                       /* unit of the predicate, or NO_UNIT */
+    bool whole;                           /* has a guard, but nobody needs what its destination held */
+    bool early;                           /* writes a destination before all sources are read */
     const struct inst *at;
 };
 

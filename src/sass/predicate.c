@@ -5,8 +5,8 @@
 #include "sass/machine_flow.h"
 
 enum {
-    SHORT_SIDE = 4, /* instructions of a side that needs no branch around it: CUDA C Programming Guide 4.1, §5.4.2 */
-    SHORT_BOTH = 8, /* of two sides together */
+    SHORT_SIDE = 4,   /* instructions of a side that needs no branch around it: CUDA C Programming Guide 4.1, §5.4.2 */
+    SHORT_BOTH = 8,   /* of two sides together */
     SHORT_TURING = 7, /* of a side on sm_75 on: ptxas guards as many */
     LONG_SIDE =
         32, /* of one behind BRA.U: the study's have 12, and what a level of its wavelets takes [003 Tables 10, 15] */

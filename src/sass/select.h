@@ -22,9 +22,9 @@ struct select_ops {
     struct fact (*fact)(struct selector *s, const struct inst *inst, unsigned k);
     enum status (*inst)(struct selector *s, const struct inst *inst);
     void (*prepare)(struct selector *s); /* before all blocks, with facts; NULL: nothing to do */
-    void (*begin)(struct selector *s); /* a block; NULL: nothing to do */
-    void (*end)(struct selector *s);   /* its branch */
-    void (*finish)(struct selector *s); /* behind all blocks; NULL: nothing to do */
+    void (*begin)(struct selector *s);   /* a block; NULL: nothing to do */
+    void (*end)(struct selector *s);     /* its branch */
+    void (*finish)(struct selector *s);  /* behind all blocks; NULL: nothing to do */
 };
 
 struct held_number;
@@ -55,9 +55,9 @@ struct selector {
     struct {
         struct machine_inst *items;
         unsigned count, capacity;
-    } prologue;       /* instructions before the first block's */
-    unsigned pass;    /* 1: what is made stays */
-    uint8_t *in_loop; /* by block */
+    } prologue;          /* instructions before the first block's */
+    unsigned pass;       /* 1: what is made stays */
+    uint8_t *in_loop;    /* by block */
     uint32_t carry;      /* sm_75 on: the predicate that holds the carry of the last sum with .cc; NO_UNIT: none */
     bool carry_inverted; /* it is a borrow's complement */
 };

@@ -129,15 +129,15 @@ enum status sm_refused(struct selector *s, const struct inst *inst, const char *
 
 /* ---- sources ---- */
 
-struct source sm_unit(uint32_t unit) { return (struct source){.kind = SOURCE_UNIT, .unit = unit}; }
+struct source sm_unit(uint32_t unit) {
+    return (struct source){.kind = SOURCE_UNIT, .unit = unit};
+}
 
 struct source sm_number(uint32_t value) {
     return (struct source){.kind = value ? SOURCE_IMMEDIATE : SOURCE_ZERO, .value = value};
 }
 
-bool sm_is_simple(const struct source *source) {
-    return source->kind == SOURCE_UNIT || source->kind == SOURCE_ZERO;
-}
+bool sm_is_simple(const struct source *source) { return source->kind == SOURCE_UNIT || source->kind == SOURCE_ZERO; }
 
 struct source sm_plain(const struct selector *s, const struct operand *operand) {
     if (operand->kind == OPERAND_IMM)
@@ -296,7 +296,7 @@ enum status sm_inst(struct selector *s, const struct inst *inst) {
     switch ((enum op)inst->op) {
     case OP_SETP:
         sm_compare(s, inst, &inst->dst[0], (enum boolop)inst->boolop,
-                       inst->boolop == BOOL_NONE ? NULL : &inst->src[inst->src_count - 1]);
+                   inst->boolop == BOOL_NONE ? NULL : &inst->src[inst->src_count - 1]);
         return STATUS_OK;
     case OP_CVT: return sm_convert(s, inst);
     case OP_LD:
@@ -343,7 +343,8 @@ static void group_vectors(struct selector *s) {
     for (uint32_t b = 0; b < s->body->blocks.count; b++)
         for (unsigned i = 0; i < s->body->blocks.items[b].code.count; i++) {
             const struct inst *inst = &s->body->blocks.items[b].code.items[i];
-            const bool loads = inst->op == OP_LD && inst->dst_count == 4, stores = inst->op == OP_ST && inst->src_count == 6;
+            const bool loads = inst->op == OP_LD && inst->dst_count == 4,
+                       stores = inst->op == OP_ST && inst->src_count == 6;
             uint32_t units[4];
             bool is_known = !loads && !stores;
             for (unsigned k = 0; k < 4 && !is_known; k++) {
@@ -374,7 +375,11 @@ static void end_block(struct selector *s) {
 }
 
 enum status select_turing(const struct body *body, struct machine_kernel *machine) {
-    static const struct select_ops ops = {
-        .fact = fact_of, .inst = sm_inst, .begin = begin_block, .end = end_block, .prepare = group_vectors, .finish = put_prologue};
+    static const struct select_ops ops = {.fact = fact_of,
+                                          .inst = sm_inst,
+                                          .begin = begin_block,
+                                          .end = end_block,
+                                          .prepare = group_vectors,
+                                          .finish = put_prologue};
     return select_body(body, machine, &ops, NULL);
 }

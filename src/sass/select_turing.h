@@ -41,10 +41,10 @@ void sm_move(struct selector *s, const struct inst *inst, uint32_t d, const stru
 uint32_t sm_tuple_of(struct selector *s, const struct inst *inst, const struct operand *operands, unsigned count);
 uint32_t sm_tuple_for(struct selector *s, const struct operand *operands, unsigned count, bool *copied);
 void sm_move_tuple(struct selector *s, const struct inst *inst, const struct operand *operands, unsigned count,
-                       uint32_t first);
+                   uint32_t first);
 /* The instruction of this block that makes both words, if nobody else reads them and its sources are what they were. */
 const struct inst *sm_single_pair(const struct selector *s, const struct operand *lo, const struct operand *hi,
-                                      enum op op);
+                                  enum op op);
 /* Whether a register holds what it held at a place of the block. */
 bool sm_is_unchanged(const struct selector *s, uint32_t reg, unsigned place);
 void sm_wide_sum(struct selector *s, const struct inst *inst);
@@ -64,7 +64,7 @@ enum status sm_float(struct selector *s, const struct inst *inst);
 struct operand sm_signs(struct selector *s, struct operand operand, struct source *signs);
 /* d = (a compare b) boolop with */
 void sm_compare(struct selector *s, const struct inst *inst, const struct operand *d, enum boolop boolop,
-                    const struct operand *with);
+                const struct operand *with);
 void sm_predicate(struct selector *s, const struct inst *inst);
 void sm_choice(struct selector *s, const struct inst *inst);
 enum status sm_convert(struct selector *s, const struct inst *inst);

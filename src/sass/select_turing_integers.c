@@ -41,8 +41,7 @@ static bool scaled_sum(struct selector *s, const struct inst *inst) {
         const struct inst *product = select_single(s, one, OP_MUL);
         if (product && is_plain_sum(product) && product->mode != MODE_HI) {
             select_take(s, product);
-            struct source a = sm_plain(s, &product->src[0]), b = sm_plain(s, &product->src[1]),
-                          c = sm_plain(s, other);
+            struct source a = sm_plain(s, &product->src[0]), b = sm_plain(s, &product->src[1]), c = sm_plain(s, other);
             sm_fit(s, &a, &b, &c, true);
             struct machine_inst *made = sm_emit_to(s, TURING_IMAD, inst, inst->dst[0].reg);
             sm_put(made, 2, &a);
@@ -110,8 +109,7 @@ enum status sm_carried(struct selector *s, const struct inst *inst) {
     if (takes) {
         sm_word(made, TURING_WORDS_X, 1);
         sm_put_test(made, 6,
-                        &(struct operand){
-                            .kind = OPERAND_REG, .reg = before, .negated = before_inverted != is_minus});
+                    &(struct operand){.kind = OPERAND_REG, .reg = before, .negated = before_inverted != is_minus});
     }
     return STATUS_OK;
 }

@@ -61,7 +61,8 @@ static const struct inst *inner_logic(const struct selector *s, const struct ope
 static bool grow(const struct selector *s, struct tree *tree, const struct operand *operand, unsigned others,
                  uint8_t *table);
 
-static bool grow_inst(const struct selector *s, struct tree *tree, const struct inst *inst, unsigned others, uint8_t *table) {
+static bool grow_inst(const struct selector *s, struct tree *tree, const struct inst *inst, unsigned others,
+                      uint8_t *table) {
     uint8_t tables[2] = {0, 0};
     for (unsigned i = 0; i < inst->src_count; i++)
         if (!grow(s, tree, &inst->src[i], others + inst->src_count - 1 - i, &tables[i]))
@@ -217,10 +218,9 @@ static void insert_field(struct selector *s, const struct inst *inst) {
 }
 
 static void permute(struct selector *s, const struct inst *inst) {
-    static const uint8_t modes[] = {[MODE_NONE] = 0, [MODE_F4E] = 1, [MODE_B4E] = 2,  [MODE_RC8] = 3,
+    static const uint8_t modes[] = {[MODE_NONE] = 0, [MODE_F4E] = 1, [MODE_B4E] = 2, [MODE_RC8] = 3,
                                     [MODE_ECL] = 4,  [MODE_ECR] = 5, [MODE_RC16] = 6};
-    struct source a = sm_plain(s, &inst->src[0]), b = sm_plain(s, &inst->src[1]),
-                  c = sm_plain(s, &inst->src[2]);
+    struct source a = sm_plain(s, &inst->src[0]), b = sm_plain(s, &inst->src[1]), c = sm_plain(s, &inst->src[2]);
     sm_fit(s, &a, &c, &b, false);
     struct machine_inst *made = sm_emit_to(s, TURING_PRMT, inst, inst->dst[0].reg);
     sm_put(made, 1, &a);

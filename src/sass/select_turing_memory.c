@@ -128,10 +128,10 @@ static bool acquires(const struct inst *inst) {
 static void select_load(struct selector *s, const struct inst *inst) {
     const unsigned words = inst->dst_count;
     const bool is_shared = inst->space == SPACE_SHARED, is_local = inst->space == SPACE_LOCAL;
-    const enum turing_row_id row = is_shared                        ? TURING_LDS
-                                   : is_local                       ? TURING_LDL
-                                   : inst->space == SPACE_GENERIC   ? TURING_LD
-                                                                    : TURING_LDG;
+    const enum turing_row_id row = is_shared                      ? TURING_LDS
+                                   : is_local                     ? TURING_LDL
+                                   : inst->space == SPACE_GENERIC ? TURING_LD
+                                                                  : TURING_LDG;
     const struct place place = place_of(s, inst);
     bool copied = false;
     const uint32_t d = words > 1 ? sm_tuple_for(s, inst->dst, words, &copied) : inst->dst[0].reg;

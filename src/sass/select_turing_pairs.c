@@ -73,7 +73,7 @@ uint32_t sm_tuple_for(struct selector *s, const struct operand *operands, unsign
 }
 
 void sm_move_tuple(struct selector *s, const struct inst *inst, const struct operand *operands, unsigned count,
-                       uint32_t first) {
+                   uint32_t first) {
     for (unsigned i = 0; i < count; i++) {
         const struct source from = sm_unit(first + i);
         sm_move(s, inst, operands[i].reg, &from);
@@ -81,7 +81,7 @@ void sm_move_tuple(struct selector *s, const struct inst *inst, const struct ope
 }
 
 const struct inst *sm_single_pair(const struct selector *s, const struct operand *lo, const struct operand *hi,
-                                      enum op op) {
+                                  enum op op) {
     if (lo->kind != OPERAND_REG || hi->kind != OPERAND_REG)
         return NULL;
     const struct operand *words[2] = {lo, hi};
@@ -205,8 +205,8 @@ static bool fused_sum(struct selector *s, const struct inst *inst) {
         }
         struct operand word;
         bool is_signed;
-        if (one[1].kind == OPERAND_REG && s->facts[one[1].reg].reads == 1 &&
-            sm_plain(s, &one[1]).kind == SOURCE_UNIT && extended(s, one, &word, &is_signed)) {
+        if (one[1].kind == OPERAND_REG && s->facts[one[1].reg].reads == 1 && sm_plain(s, &one[1]).kind == SOURCE_UNIT &&
+            extended(s, one, &word, &is_signed)) {
             multiply_add(s, inst, sm_plain(s, &word), sm_number(1), true, other);
             return true;
         }
@@ -294,11 +294,11 @@ static struct pair_source negated(struct selector *s, struct pair_source pair) {
 void sm_wide_sum(struct selector *s, const struct inst *inst) {
     if (fused_sum(s, inst))
         return;
-    struct pair_source terms[3] = {{sm_number(0), sm_number(0)}, pair_of(s, &inst->src[2]),
+    struct pair_source terms[3] = {{sm_number(0), sm_number(0)},
+                                   pair_of(s, &inst->src[2]),
                                    {sm_number(0), sm_number(0)}};
     unsigned carries = 1;
-    const struct inst *inner =
-        inst->op == OP_ADD ? sm_single_pair(s, &inst->src[0], &inst->src[1], OP_ADD) : NULL;
+    const struct inst *inner = inst->op == OP_ADD ? sm_single_pair(s, &inst->src[0], &inst->src[1], OP_ADD) : NULL;
     if (inner && inner->type == TYPE_U64) {
         select_take(s, inner);
         terms[0] = pair_of(s, &inner->src[0]), terms[2] = pair_of(s, &inner->src[2]);

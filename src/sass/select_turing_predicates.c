@@ -102,8 +102,7 @@ static struct machine_inst *compare_pairs(struct selector *s, const struct inst 
     struct source a[2] = {sm_plain(s, &inst->src[0]), sm_plain(s, &inst->src[1])};
     struct source b[2] = {sm_plain(s, &inst->src[2]), sm_plain(s, &inst->src[3])};
     enum compare compare = (enum compare)inst->compare;
-    const bool turns = !(sm_is_simple(&a[0]) && sm_is_simple(&a[1])) && sm_is_simple(&b[0]) &&
-                       sm_is_simple(&b[1]);
+    const bool turns = !(sm_is_simple(&a[0]) && sm_is_simple(&a[1])) && sm_is_simple(&b[0]) && sm_is_simple(&b[1]);
     for (unsigned i = 0; i < 2 && turns; i++) {
         const struct source held = a[i];
         a[i] = b[i], b[i] = held;
@@ -135,7 +134,7 @@ static struct machine_inst *compare_doubles(struct selector *s, const struct ins
 }
 
 void sm_compare(struct selector *s, const struct inst *inst, const struct operand *d, enum boolop boolop,
-                    const struct operand *with) {
+                const struct operand *with) {
     if (inst->compare == CMP_FAR) {
         check_quotient(s, inst, d);
         return;
@@ -221,8 +220,7 @@ void sm_predicate(struct selector *s, const struct inst *inst) {
     for (unsigned i = 0; i < 2; i++) {
         const struct operand *one = &inst->src[i], *other = &inst->src[1 - i];
         const struct inst *compare = one->negated ? NULL : select_single(s, one, OP_SETP);
-        if (compare && compare->boolop == BOOL_NONE && other->kind != OPERAND_IMM &&
-            compare->compare != CMP_FAR) {
+        if (compare && compare->boolop == BOOL_NONE && other->kind != OPERAND_IMM && compare->compare != CMP_FAR) {
             select_take(s, compare);
             sm_compare(s, compare, &inst->dst[0], bool_of((enum op)inst->op), other);
             return;

@@ -23,9 +23,7 @@ bool sm_special(uint32_t special, unsigned *number) {
 /* ---- the block ---- */
 
 static unsigned barrier_word(enum mode mode) {
-    return mode == MODE_ARRIVE                                                               ? 1
-           : mode == MODE_RED_POPC || mode == MODE_RED_AND || mode == MODE_RED_OR ? 2
-                                                                                             : 0;
+    return mode == MODE_ARRIVE ? 1 : mode == MODE_RED_POPC || mode == MODE_RED_AND || mode == MODE_RED_OR ? 2 : 0;
 }
 
 /* Its number and how many threads: of numbers there are places in the instruction. */
@@ -110,8 +108,8 @@ static enum status shuffle(struct selector *s, const struct inst *inst) {
         b = sm_in_register(s, b, NULL);
     if (!c_known)
         c = sm_in_register(s, c, NULL);
-    const enum turing_row_id row = b_known ? (c_known ? TURING_SHFL : TURING_SHFL_IR)
-                                           : (c_known ? TURING_SHFL_RI : TURING_SHFL_RR);
+    const enum turing_row_id row =
+        b_known ? (c_known ? TURING_SHFL : TURING_SHFL_IR) : (c_known ? TURING_SHFL_RI : TURING_SHFL_RR);
     struct machine_inst *made = sm_emit_to(s, row, inst, inst->dst[0].reg);
     if (inst->dst_count > 1 && inst->dst[1].kind == OPERAND_REG)
         machine_put_unit(made, 0, inst->dst[1].reg);

@@ -8,6 +8,7 @@ them open. Functions with an error bound go to places of their own. Atomics whos
 those on common cells are of one commutative kind for each cell.
 """
 import random
+import re
 
 THREADS = 64  # of a block; two blocks
 BLOCKS = 2
@@ -17,6 +18,8 @@ APPROXIMATE = 4  # results with an error bound, floats
 COMMON = 16  # cells that all threads add to, of 32 bits
 OWN_BYTES = 32  # cells of the thread's own
 OUT_WORDS = THREADS * BLOCKS * (2 * SLOTS + APPROXIMATE + OWN_BYTES // 4) + COMMON
+
+EXPANDED = re.compile(r"(div|rcp|sqrt)\.r|(div|rem)\.[us]|atom\.(cas|\w+\.[us]64)")  # for which ptxas has code of its own
 
 POOLS = {"r": (7, ".b32"), "d": (5, ".b64"), "h": (4, ".b16"), "f": (6, ".f32"), "g": (5, ".f64"), "x": (3, ".b32"),
          "y": (2, ".b32"), "e": (3, ".b16"), "p": (4, ".pred")}
@@ -33,9 +36,9 @@ COMPARE_FLOAT = ORDERED + ["equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan
 
 
 class Kernel:
-    def __init__(self, seed, level, name):
+    def __init__(self, seed, level, name, plain=False):
         self.random = random.Random(seed * 1000003 + level)
-        self.level, self.name = level, name
+        self.level, self.name, self.plain = level, name, plain
         self.lines, self.labels, self.depth, self.temporaries, self.slot = [], 0, 0, 0, 0
         self.approximate = 0
         self.statements = self.random.randint(12, 45)
@@ -43,7 +46,8 @@ class Kernel:
     # ---- pieces ----
 
     def put(self, text):
-        self.lines.append("    " + text)
+        if not (self.plain and EXPANDED.match(text)):
+            self.lines.append("    " + text)
 
     def label(self):
         self.labels += 1
@@ -559,9 +563,10 @@ def level_of(seed):
     return [75, 80, 75, 86, 80, 90][seed % 6]
 
 
-def module(seeds, level):
+def module(seeds, level, plain=False):
+    """plain: without what becomes more than a few instructions."""
     return "\n".join([".version 7.8", f".target sm_{level}", ".address_size 64", ""] +
-                     [Kernel(seed, level, f"k{seed}").text() for seed in seeds])
+                     [Kernel(seed, level, f"k{seed}", plain).text() for seed in seeds])
 
 
 def inputs(seed):
