@@ -96,7 +96,7 @@ void turing_set_form(struct turing_inst *inst) {
     while (!(row->forms >> form & 1) && form < 7) /* rows that have one form alone */
         form++;
     inst->form = (uint8_t)form;
-    for (unsigned i = 0; row->modifiers[i].words && form != 1; i++)
+    for (unsigned i = 0; i < TURING_MODIFIERS_MAX && row->modifiers[i].words && form != 1; i++)
         if (row->modifiers[i].when == TURING_WHEN_FORM_1)
             inst->modifiers[i] = TURING_NO_WORD;
 }
