@@ -143,7 +143,7 @@ bool translate_find_link(struct translation *t, unsigned bank, int64_t offset, u
 /* The address of a function of that name that the system provides (translate_turing_external.c); 0: it provides none. */
 uint32_t translate_external(const char *name);
 /* The number of the instruction is a variable's address; false: it is a number. */
-bool translate_find_code_link(const struct translation *t, struct operand *out);
+bool translate_find_code_link(struct translation *t, struct operand *out);
 
 /* ---- by instruction set: adds what the instruction under way is, all but the guard of control flow ---- */
 void translate_fermi(struct translation *t);

@@ -131,13 +131,15 @@ bool translate_find_link(struct translation *t, unsigned bank, int64_t offset, u
 }
 
 /* Links in code are the last. */
-bool translate_find_code_link(const struct translation *t, struct operand *out) {
+bool translate_find_code_link(struct translation *t, struct operand *out) {
     for (unsigned i = t->kernel->link_count; i-- > 0 && t->kernel->links[i].bank >= NATIVE_CODE;) {
         const struct native_link *link = &t->kernel->links[i];
         if (link->offset != translate_address(t))
             continue;
         const uint32_t external = link->variable == NATIVE_NO_VARIABLE ? translate_external(link->symbol) : 0;
         const bool is_high = link->bank == NATIVE_CODE_HIGH;
+        if (link->variable == NATIVE_NO_VARIABLE && !external)
+            translate_refuse(t, "the address of '%s'", link->symbol ? link->symbol : "");
         *out = translate_number(!external ? (uint64_t)link->addend : is_high ? 0 : external);
         if (link->variable != NATIVE_NO_VARIABLE)
             out->symbol = t->variables[link->variable];

@@ -133,9 +133,7 @@ static void add_read(struct timed *timed, struct touched *touched, const struct 
     timed->banks[timed->src_count++] = (uint8_t)((numbering->bank_base + number) % numbering->banks);
 }
 
-static bool reads_register(const struct inst *inst, unsigned i) {
-    return operand_registers(&inst->src[i]) != 0;
-}
+static bool reads_register(const struct inst *inst, unsigned i) { return operand_registers(&inst->src[i]) != 0; }
 
 /* A register that is several operands is read once. */
 static bool reads_before(const struct inst *inst, unsigned i) {
