@@ -282,6 +282,15 @@ static void find_all_meetings(struct shaper *s) {
         find_meetings(s, loop, marks, &stamp);
 }
 
+static void set_latch_first(struct shaper *s, uint32_t loop) {
+    const uint32_t head = s->flow.loops.items[loop].head;
+    for (uint32_t b = 0; b < s->machine->blocks.count && s->machine->isa == NATIVE_TURING; b++) {
+        struct machine_block *block = &s->machine->blocks.items[b];
+        if (is_inside(s, loop, b) && block->end == END_BRANCH && (block->next == head || block->taken == head))
+            block->back_first = true;
+    }
+}
+
 /* Whether lanes may go through the loop, or one around it, in several groups. */
 static bool is_ragged(const struct shaper *s, uint32_t loop) {
     for (; loop != NO_LOOP; loop = s->flow.loops.items[loop].parent)
@@ -316,9 +325,11 @@ void shape(struct machine_kernel *machine) {
         const uint32_t to = loop_exit(&s, loop, &simple);
         if (is_turing && is_ragged(&s, s.flow.loops.items[loop].parent))
             continue;
-        if (to != NO_BLOCK && (!simple || s.ragged[loop]))
+        if (to != NO_BLOCK && (!simple || s.ragged[loop] || is_turing)) {
+            if (simple) /* who goes round branches, who leaves falls through */
+                set_latch_first(&s, loop);
             set_break(&s, loop, to);
-        else if (to == NO_BLOCK && !s.ragged[loop])
+        } else if (to == NO_BLOCK && !s.ragged[loop])
             set_back_first(&s, loop);
     }
     set_exits(machine);
