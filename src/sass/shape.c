@@ -282,6 +282,31 @@ static void find_all_meetings(struct shaper *s) {
         find_meetings(s, loop, marks, &stamp);
 }
 
+static void set_latch_first(struct shaper *s, uint32_t loop) {
+    const uint32_t head = s->flow.loops.items[loop].head;
+    for (uint32_t b = 0; b < s->machine->blocks.count && s->machine->isa == NATIVE_TURING; b++) {
+        struct machine_block *block = &s->machine->blocks.items[b];
+        if (is_inside(s, loop, b) && block->end == END_BRANCH && (block->next == head || block->taken == head))
+            block->back_first = true;
+    }
+}
+
+/* Whether lanes may go through the loop, or one around it, in several groups. */
+static bool is_ragged(const struct shaper *s, uint32_t loop) {
+    for (; loop != NO_LOOP; loop = s->flow.loops.items[loop].parent)
+        if (s->ragged[loop])
+            return true;
+    return false;
+}
+
+/* sm_75 on: a barrier of the warp is one register. Where groups of lanes go through a loop one by one, the second would
+ * write what the first waits for: nothing inside of such a loop has one. */
+static void drop_meetings(struct shaper *s) {
+    for (uint32_t b = 0; b < s->flow.count; b++)
+        if (is_ragged(s, s->flow.loop_of[b]))
+            s->meeting[b] = NO_BLOCK;
+}
+
 void shape(struct machine_kernel *machine) {
     struct arena arena = {.escape = machine->arena->escape};
     struct shaper s = {.machine = machine, .arena = &arena};
@@ -291,13 +316,20 @@ void shape(struct machine_kernel *machine) {
     free_entry(machine);
     shape_loops(&s);
     find_all_meetings(&s);
+    const bool is_turing = machine->isa == NATIVE_TURING;
+    if (is_turing)
+        drop_meetings(&s);
     set_pads(&s);
     for (uint32_t loop = 0; loop < s.flow.loops.count; loop++) {
         bool simple;
         const uint32_t to = loop_exit(&s, loop, &simple);
-        if (to != NO_BLOCK && (!simple || s.ragged[loop]))
+        if (is_turing && is_ragged(&s, s.flow.loops.items[loop].parent))
+            continue;
+        if (to != NO_BLOCK && (!simple || s.ragged[loop] || is_turing)) {
+            if (simple) /* who goes round branches, who leaves falls through */
+                set_latch_first(&s, loop);
             set_break(&s, loop, to);
-        else if (to == NO_BLOCK && !s.ragged[loop])
+        } else if (to == NO_BLOCK && !s.ragged[loop])
             set_back_first(&s, loop);
     }
     set_exits(machine);
