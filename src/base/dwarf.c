@@ -6,7 +6,7 @@
 enum { FILES_MAX = 65535, ROWS_MAX = 1 << 22, FORMATS_MAX = 8 };
 
 /* Reading stops at the first thing that is wrong; whatever is read behind it is 0. */
-struct cursor {
+struct dwarf_cursor {
     const uint8_t *bytes;
     size_t at, end;
     const char *wrong;
@@ -25,8 +25,8 @@ struct unit {
     uint32_t file_count;
 };
 
-struct reader {
-    struct cursor c;
+struct dwarf_reader {
+    struct dwarf_cursor c;
     const struct dwarf_input *input;
     struct arena *arena;
     struct {
@@ -42,12 +42,12 @@ struct reader {
 
 /* ---- numbers and texts ---- */
 
-static void fail(struct cursor *c, const char *why) {
+static void fail(struct dwarf_cursor *c, const char *why) {
     if (!c->wrong)
         c->wrong = why;
 }
 
-static uint64_t take(struct cursor *c, unsigned bytes) {
+static uint64_t take(struct dwarf_cursor *c, unsigned bytes) {
     uint64_t value = 0;
     if (c->wrong || c->end - c->at < bytes) {
         fail(c, "it ends within a number");
@@ -60,7 +60,7 @@ static uint64_t take(struct cursor *c, unsigned bytes) {
 }
 
 /* Bits beyond the 64th are dropped. */
-static uint64_t take_bits(struct cursor *c, bool is_signed) {
+static uint64_t take_bits(struct dwarf_cursor *c, bool is_signed) {
     uint64_t value = 0;
     unsigned shift = 0;
     uint8_t byte = 0x80;
@@ -75,7 +75,7 @@ static uint64_t take_bits(struct cursor *c, bool is_signed) {
     return value;
 }
 
-static const char *take_text(struct cursor *c) {
+static const char *take_text(struct dwarf_cursor *c) {
     const void *end = c->wrong ? NULL : memchr(c->bytes + c->at, '\0', c->end - c->at);
     if (!end) {
         fail(c, "a name does not end");
@@ -86,7 +86,7 @@ static const char *take_text(struct cursor *c) {
     return text;
 }
 
-static const char *text_at(struct cursor *c, const struct dwarf_bytes *from, uint64_t offset) {
+static const char *text_at(struct dwarf_cursor *c, const struct dwarf_bytes *from, uint64_t offset) {
     if (offset < from->length && memchr(from->bytes + offset, '\0', from->length - (size_t)offset))
         return (const char *)from->bytes + offset;
     fail(c, "a name lies in no table of strings");
@@ -95,7 +95,7 @@ static const char *text_at(struct cursor *c, const struct dwarf_bytes *from, uin
 
 /* ---- files ---- */
 
-static void add_file(struct reader *r, const char *folder, const char *name) {
+static void add_file(struct dwarf_reader *r, const char *folder, const char *name) {
     if (r->files.count == FILES_MAX) {
         fail(&r->c, "more than 65535 files");
         return;
@@ -107,7 +107,7 @@ static void add_file(struct reader *r, const char *folder, const char *name) {
 }
 
 /* Versions 2 to 4: lists that end with an empty name; folder 0 is where the compiler ran, which nobody says here. */
-static void read_old_files(struct reader *r) {
+static void read_old_files(struct dwarf_reader *r) {
     struct {
         const char **items;
         unsigned count, capacity;
@@ -126,14 +126,14 @@ static void read_old_files(struct reader *r) {
 
 enum { CONTENT_PATH = 1, CONTENT_FOLDER = 2 };
 
-struct format {
+struct dwarf_format {
     uint64_t content, form;
 };
 
 /* One part of an entry: a name, or a number. */
-static const char *take_form(struct reader *r, uint64_t form, uint64_t *number) {
+static const char *take_form(struct dwarf_reader *r, uint64_t form, uint64_t *number) {
     enum { DATA2 = 5, DATA4, DATA8, STRING, BLOCK, DATA1 = 11, STRP = 14, UDATA, DATA16 = 0x1e, LINE_STRP };
-    struct cursor *c = &r->c;
+    struct dwarf_cursor *c = &r->c;
     *number = 0;
     switch (form) {
     case DATA1: *number = take(c, 1); return "";
@@ -157,7 +157,7 @@ static const char *take_form(struct reader *r, uint64_t form, uint64_t *number) 
     }
 }
 
-static void take_entry(struct reader *r, const struct format *formats, unsigned count, const char **name,
+static void take_entry(struct dwarf_reader *r, const struct dwarf_format *formats, unsigned count, const char **name,
                        uint64_t *folder) {
     *name = "", *folder = 0;
     for (unsigned i = 0; i < count; i++) {
@@ -170,7 +170,7 @@ static void take_entry(struct reader *r, const struct format *formats, unsigned 
     }
 }
 
-static unsigned take_formats(struct reader *r, struct format formats[FORMATS_MAX]) {
+static unsigned take_formats(struct dwarf_reader *r, struct dwarf_format formats[FORMATS_MAX]) {
     const unsigned count = (unsigned)take(&r->c, 1);
     if (count > FORMATS_MAX) {
         fail(&r->c, "entries of more parts than are known");
@@ -184,8 +184,8 @@ static unsigned take_formats(struct reader *r, struct format formats[FORMATS_MAX
 }
 
 /* Version 5: counted lists whose form they say themselves, from 0 on. */
-static void read_new_files(struct reader *r) {
-    struct format formats[FORMATS_MAX];
+static void read_new_files(struct dwarf_reader *r) {
+    struct dwarf_format formats[FORMATS_MAX];
     unsigned parts = take_formats(r, formats);
     uint64_t count = take_bits(&r->c, false), folder;
     const char *name;
@@ -221,7 +221,7 @@ struct state {
 
 static const struct state start = {.file = 1, .line = 1};
 
-static void add_row(struct reader *r, const struct state *s, bool ends) {
+static void add_row(struct dwarf_reader *r, const struct state *s, bool ends) {
     if (r->rows.count == ROWS_MAX) {
         fail(&r->c, "more than 4 Mi lines");
         return;
@@ -237,9 +237,9 @@ static void add_row(struct reader *r, const struct state *s, bool ends) {
                                                          .ends = ends};
 }
 
-static void run_extended(struct reader *r, struct state *s) {
+static void run_extended(struct dwarf_reader *r, struct state *s) {
     enum { END_SEQUENCE = 1, SET_ADDRESS, DEFINE_FILE };
-    struct cursor *c = &r->c;
+    struct dwarf_cursor *c = &r->c;
     const uint64_t length = take_bits(c, false);
     if (!length || length > c->end - c->at) {
         fail(c, "an operation that does not end");
@@ -259,16 +259,16 @@ static void run_extended(struct reader *r, struct state *s) {
     c->at = next; /* what makers of compilers have of their own is passed over */
 }
 
-static void run_special(struct reader *r, struct state *s, unsigned code) {
+static void run_special(struct dwarf_reader *r, struct state *s, unsigned code) {
     const unsigned adjusted = code - r->unit.opcode_base;
     s->address += (uint64_t)(adjusted / r->unit.line_range) * r->unit.step;
     s->line += (uint32_t)(r->unit.line_base + (int)(adjusted % r->unit.line_range));
     add_row(r, s, false);
 }
 
-static void run_standard(struct reader *r, struct state *s, unsigned code) {
+static void run_standard(struct dwarf_reader *r, struct state *s, unsigned code) {
     enum { COPY = 1, ADVANCE_PC, ADVANCE_LINE, SET_FILE, SET_COLUMN, CONST_ADD_PC = 8, FIXED_ADVANCE_PC };
-    struct cursor *c = &r->c;
+    struct dwarf_cursor *c = &r->c;
     switch (code) {
     case COPY: add_row(r, s, false); break;
     case ADVANCE_PC: s->address += take_bits(c, false) * r->unit.step; break;
@@ -283,7 +283,7 @@ static void run_standard(struct reader *r, struct state *s, unsigned code) {
     }
 }
 
-static void run(struct reader *r) {
+static void run(struct dwarf_reader *r) {
     struct state s = start;
     while (r->c.at < r->c.end && !r->c.wrong) {
         const unsigned code = (unsigned)take(&r->c, 1);
@@ -298,8 +298,8 @@ static void run(struct reader *r) {
 
 /* ---- units ---- */
 
-static void read_unit(struct reader *r) {
-    struct cursor *c = &r->c;
+static void read_unit(struct dwarf_reader *r) {
+    struct dwarf_cursor *c = &r->c;
     struct unit *u = &r->unit;
     if (u->version >= 5)
         take(c, 2); /* bytes of addresses and of segments */
@@ -329,7 +329,7 @@ static void read_unit(struct reader *r) {
 
 const char *dwarf_read_lines(const struct dwarf_input *input, struct arena *arena, struct dwarf_lines *out,
                              size_t *at) {
-    struct reader r = {.c = {.bytes = input->lines.bytes}, .input = input, .arena = arena};
+    struct dwarf_reader r = {.c = {.bytes = input->lines.bytes}, .input = input, .arena = arena};
     *ARENA_PUSH(arena, &r.files) = "";
     for (size_t next = 0; next < input->lines.length && !r.c.wrong; next = r.c.end) {
         r.c.at = next, r.c.end = input->lines.length;

@@ -41,7 +41,7 @@ static const struct column functional[] = {
 };
 
 /* What of a result file the table needs. */
-struct row {
+struct result_row {
     const char *label, *machine;
     bool is_timed, is_complete;
     double values[sizeof in_time / sizeof in_time[0]]; /* NAN: the file does not have it */
@@ -84,7 +84,7 @@ static const char *label_of(struct arena *arena, const char *name) {
     return length > 5 && strcmp(name + length - 5, ".json") == 0 ? arena_strndup(arena, name, length - 5) : name;
 }
 
-static enum status read_row(struct arena *arena, const char *path, struct row *row, struct report *report) {
+static enum status read_row(struct arena *arena, const char *path, struct result_row *row, struct report *report) {
     json_t *root = NULL;
     const enum status status = result_read(arena, path, &root, report);
     if (status)
@@ -103,7 +103,7 @@ static enum status read_row(struct arena *arena, const char *path, struct row *r
     return STATUS_OK;
 }
 
-static void print_table(struct arena *arena, const struct row *rows, unsigned count, bool show_machines) {
+static void print_table(struct arena *arena, const struct result_row *rows, unsigned count, bool show_machines) {
     const struct column *columns = rows[0].is_timed ? in_time : functional;
     const unsigned figures =
         (unsigned)(rows[0].is_timed ? sizeof in_time / sizeof *in_time : sizeof functional / sizeof *functional);
@@ -126,7 +126,7 @@ static void print_table(struct arena *arena, const struct row *rows, unsigned co
 }
 
 enum status compare_table(struct arena *arena, const char *const *paths, unsigned count, struct report *report) {
-    struct row *rows = ARENA_ARRAY(arena, struct row, count);
+    struct result_row *rows = ARENA_ARRAY(arena, struct result_row, count);
     const size_t folder = common_folder(paths, count);
     bool one_machine = true;
     for (unsigned i = 0; i < count; i++) {

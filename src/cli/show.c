@@ -53,7 +53,8 @@ static enum status read_options(const struct arguments *arguments, struct show_o
     if (options->isa) {
         if (!show_knows_isa(options->isa))
             return report_add(report, STATUS_INVALID,
-                              "--isa takes fermi, tesla, sm_75, sm_80, sm_86, sm_89 or sm_90, not '%s'", options->isa);
+                              "--isa takes fermi, tesla, native, sm_75, sm_80, sm_86, sm_89 or sm_90, not '%s'",
+                              options->isa);
         options->form = SHOW_NATIVE;
         chosen++;
     }

@@ -175,6 +175,17 @@ static const char *value_of(struct option_reader *r, const char *word) {
     return ++r->at < r->count ? r->words[r->at] : NULL;
 }
 
+/* NVIDIA's options, which say how its compiler generates code: nothing of that is so here. */
+static bool is_nvidias(const char *word) {
+    static const char *const numbered[] = {"-cl-nv-maxrregcount=", "-cl-nv-opt-level="};
+    for (unsigned i = 0; i < sizeof numbered / sizeof *numbered; i++)
+        if (strncmp(word, numbered[i], strlen(numbered[i])) == 0) {
+            const char *number = word + strlen(numbered[i]);
+            return *number && !number[strspn(number, "0123456789")];
+        }
+    return strcmp(word, "-cl-nv-verbose") == 0;
+}
+
 static bool read_word(struct option_reader *r, const char *word) {
     const bool is_cuda = r->out->language == COMPILE_CUDA;
     const char *standard = is_cuda ? "-std=" : "-cl-std=";
@@ -208,7 +219,7 @@ static bool read_word(struct option_reader *r, const char *word) {
         r->out->optimisation = word[2] - '0';
         return true;
     }
-    if (among(word, idle_options))
+    if (among(word, idle_options) || (!is_cuda && is_nvidias(word)))
         return true;
     command_line_add(r->arena, &r->extra, word);
     return compile_knows_option(r->out->language, word);

@@ -89,6 +89,7 @@ void job_flags_opencl(struct compile_job *job) {
                                         "cl",
                                         "--cuda-feature=+ptx85",
                                         "-cl-kernel-arg-info",
+                                        "-Dasm=__asm__", /* as NVIDIA's compiler has it */
                                         "-fno-crash-diagnostics",
                                         "-Wno-linker-warnings",
                                         "-fno-ident"};

@@ -89,6 +89,8 @@ static void add_cuda(struct making *m, struct command_line *line) {
                                  "-nocudalib",
                                  "-Xclang",
                                  "-target-sdk-version=12.3",
+                                 "-Xclang",
+                                 "-fcuda-allow-variadic-functions",
                                  "-Wno-unknown-cuda-version",
                                  "-Wno-linker-warnings",
                                  "-Wno-unused-command-line-argument",
@@ -105,7 +107,7 @@ static void add_cuda(struct making *m, struct command_line *line) {
     }
 }
 
-/* Our headers come first, then the user's folders. */
+/* Our headers come first, then the user's folders; those of CUDA's samples are for who has none of his own. */
 static void add_sources(struct making *m, struct command_line *line, enum program_kind kind) {
     const char *share = m->job.tools.share;
     add(m, line, arena_printf(m->arena, "-I%s/cuda", share));
@@ -116,6 +118,7 @@ static void add_sources(struct making *m, struct command_line *line, enum progra
     add_list(m, line, &m->program->preprocess);
     add(m, line, arena_printf(m->arena, "-idirafter%s/include", share));
     add(m, line, arena_printf(m->arena, "-idirafter%s/cuda/serial", share));
+    add(m, line, arena_printf(m->arena, "-idirafter%s/cuda/samples", share));
     if (m->program->is_quiet)
         add(m, line, "-w");
 }

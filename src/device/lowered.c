@@ -6,6 +6,8 @@
 #include "sass/cubin.h"
 #include "sass/lower.h"
 
+enum { NATIVE_SM = 86 }; /* what isa: native is made for */
+
 unsigned isa_sm(enum isa_choice isa) {
     switch (isa) {
     case ISA_SM_75: return 75;
@@ -15,12 +17,15 @@ unsigned isa_sm(enum isa_choice isa) {
     case ISA_SM_90: return 90;
     case ISA_PTX:
     case ISA_FERMI:
-    case ISA_TESLA: break;
+    case ISA_TESLA:
+    case ISA_NATIVE: break;
     }
     return 0;
 }
 
 unsigned lowered_address_bits(const struct machine *machine, enum isa_choice isa) {
+    if (isa == ISA_NATIVE)
+        return 64;
     if (isa == ISA_PTX)
         return machine->address_bits;
     if (isa_sm(isa))
@@ -37,9 +42,13 @@ struct lowered_options lowered_options_of(const struct machine *machine, uint64_
 
 static enum status lower(const struct module *module, const struct lowered_options *options, struct native_program *out,
                          struct report *report) {
-    const struct lowering lowering = {.isa = options->isa == ISA_TESLA ? NATIVE_TESLA : NATIVE_FERMI,
+    const bool is_native = options->isa == ISA_NATIVE;
+    const struct lowering lowering = {.isa = is_native                   ? NATIVE_TURING
+                                             : options->isa == ISA_TESLA ? NATIVE_TESLA
+                                                                         : NATIVE_FERMI,
                                       .registers = options->registers,
-                                      .wide_addresses = options->wide_addresses};
+                                      .wide_addresses = options->wide_addresses || is_native,
+                                      .sm = NATIVE_SM};
     return native_lower(module, options->kernel, &lowering, out, report);
 }
 
@@ -127,7 +136,7 @@ enum status lowered_load(const struct module *module, const struct lowered_optio
                          struct report *report) {
     struct native_program program = {.arena = {0}};
     enum status status = lower(module, options, &program, report);
-    if (status == STATUS_OK && program.kernel_count && is_encoded(&program))
+    if (status == STATUS_OK && program.kernel_count && program.isa != NATIVE_TURING && is_encoded(&program))
         status = through_file(&program, report);
     if (status == STATUS_OK) {
         resolve(&program, module, options->image_address);

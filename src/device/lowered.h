@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* As the machine's key `isa` counts them. */
-enum isa_choice { ISA_PTX, ISA_FERMI, ISA_TESLA, ISA_SM_75, ISA_SM_80, ISA_SM_86, ISA_SM_89, ISA_SM_90 };
+enum isa_choice { ISA_PTX, ISA_FERMI, ISA_TESLA, ISA_NATIVE, ISA_SM_75, ISA_SM_80, ISA_SM_86, ISA_SM_89, ISA_SM_90 };
 /* 75 of sm_75 and the like, for which ptxas makes native code; 0 of all others. */
 unsigned isa_sm(enum isa_choice isa);
 

@@ -27,6 +27,11 @@ const struct divergence_ops *divergence_find(const char *name) {
     return divergence_at(i);
 }
 
+/* Native code takes for granted that lanes that run together still do a few instructions on. */
+static bool is_of_active_lanes(const struct module *module, const struct inst *inst) {
+    return module->texts && inst_is_of_warps(inst) && inst->op != OP_BAR_WARP && !inst_meets(inst);
+}
+
 enum status divergence_check(const struct divergence_ops *mechanism, const struct module *module, const void *params,
                              struct report *report) {
     enum status status = mechanism->own.check ? mechanism->own.check(params, report) : STATUS_OK;
@@ -39,6 +44,11 @@ enum status divergence_check(const struct divergence_ops *mechanism, const struc
             status = report_add(report, STATUS_INVALID,
                                 "%s: the number of the barrier is in a register, so that threads which "
                                 "divergence.mechanism=%s groups may name different ones; choose another mechanism",
+                                module_where(module, pc, where, sizeof where), mechanism->name);
+        else if (is_of_active_lanes(module, inst) && divergence_needs_time(mechanism, params))
+            status = report_add(report, STATUS_INVALID,
+                                "%s: native code counts on lanes that stay together, which divergence.mechanism=%s "
+                                "groups anew at any time; choose another mechanism",
                                 module_where(module, pc, where, sizeof where), mechanism->name);
     }
     return status;

@@ -75,6 +75,10 @@ static void *hanoi_create(struct arena *arena, const struct divergence_shape *sh
     look_at_code(self, shape->code_count);
     self->ends = find_ends(self, shape->code_count);
     self->warps = ARENA_ARRAY(arena, struct hanoi_warp, shape->warps);
+    for (unsigned i = 0; i < shape->warps; i++) {
+        self->warps[i].meetings.items = ARENA_ARRAY(arena, struct hanoi_meeting, LANES_MAX);
+        self->warps[i].meetings.capacity = LANES_MAX;
+    }
     return self;
 }
 
@@ -113,11 +117,15 @@ static unsigned next_turn(const struct hanoi *self, const struct hanoi_warp *war
     return found;
 }
 
-static void bring_up(struct hanoi *self, struct hanoi_warp *warp, unsigned i) {
+static void bring_up(struct hanoi_warp *warp, unsigned i) {
     const struct hanoi_path path = warp->paths[i];
     for (; i + 1 < warp->count; i++)
         warp->paths[i] = warp->paths[i + 1];
     warp->paths[i] = path;
+}
+
+static void give_turn(struct hanoi *self, struct hanoi_warp *warp, unsigned i) {
+    bring_up(warp, i);
     warp->slice = 0;
     self->stats.yields++;
 }
@@ -127,14 +135,14 @@ static void yield(struct hanoi *self, struct hanoi_warp *warp) {
         return;
     const unsigned next = next_turn(self, warp);
     if (next < warp->count)
-        bring_up(self, warp, next);
+        give_turn(self, warp, next);
 }
 
 /* PTX: the top waits for other threads, and so is not waited for; else any path that can run does. */
 static bool find_turn(struct hanoi *self, struct hanoi_warp *warp) {
     for (unsigned i = warp->count; i-- > 0;)
         if (!warp->paths[i].held) {
-            bring_up(self, warp, i);
+            give_turn(self, warp, i);
             return true;
         }
     for (unsigned i = warp->count; i-- > 0;)
@@ -154,7 +162,7 @@ static bool can_run(struct hanoi *self, struct hanoi_warp *warp) {
     const unsigned next = next_turn(self, warp);
     if (next == warp->count || warp->paths[next].held)
         return false;
-    bring_up(self, warp, next);
+    give_turn(self, warp, next);
     return true;
 }
 
@@ -221,7 +229,7 @@ static bool goes_together(const struct executed *executed, uint32_t moving) {
     return same;
 }
 
-/* As `go`; lanes that part meet at `meets`, at `meets_depth`. */
+/* As `go`; lanes that part meet at `meets`, at the depth where they are. */
 static void go_and_meet(struct hanoi *self, struct hanoi_warp *warp, const struct executed *executed, uint32_t moving,
                         uint32_t depth, uint32_t meets) {
     const struct hanoi_path path = *hanoi_top(warp);
@@ -277,11 +285,21 @@ static void go_next(struct hanoi *self, unsigned number, const struct executed *
     }
 }
 
+/* The path of lanes that were issued: the top, unless others have come back on top of it since it was offered. */
+static unsigned path_of(const struct hanoi_warp *warp, uint32_t lanes) {
+    unsigned i = warp->count;
+    while (i-- > 0 && !(warp->paths[i].lanes & lanes))
+        ;
+    return i;
+}
+
 static uint64_t hanoi_issued(void *control, unsigned number, const struct group *group,
                              const struct executed *executed) {
     (void)group;
     struct hanoi *self = control;
     struct hanoi_warp *warp = &self->warps[number];
+    if (!(hanoi_top(warp)->lanes & executed->lanes))
+        bring_up(warp, path_of(warp, executed->lanes));
     const uint32_t depth = hanoi_top(warp)->depth;
     warp->slice += executed->pc + 1 - hanoi_top(warp)->pc;
     switch (executed->flow) {
@@ -306,14 +324,6 @@ static uint64_t hanoi_issued(void *control, unsigned number, const struct group 
 
 /* ---- waiting for other threads ---- */
 
-/* The path that was issued last, where it is; its lanes are those, or more. */
-static unsigned path_of(const struct hanoi_warp *warp, uint32_t lanes) {
-    unsigned i = warp->count;
-    while (i-- > 0 && !(warp->paths[i].lanes & lanes))
-        ;
-    return i;
-}
-
 /* Lanes of the path stay behind, below it. */
 static void split(struct hanoi *self, struct hanoi_warp *warp, unsigned i, uint32_t lanes) {
     struct hanoi_path other = warp->paths[i];
@@ -331,7 +341,7 @@ static void hanoi_wait(void *control, unsigned number, uint32_t lanes) {
     struct hanoi_warp *warp = &self->warps[number];
     unsigned i = path_of(warp, lanes);
     if (i < warp->count && inst_meets(&self->code[warp->paths[i].pc - 1])) {
-        bring_up(self, warp, i);
+        bring_up(warp, i);
         hanoi_sync(self, number, warp->paths[warp->count - 1].pc, lanes);
         return;
     }

@@ -220,6 +220,11 @@ static uint64_t convert_address(const struct inst *inst, uint64_t a) {
     return low_bits(inst->mode == MODE_TO ? a - window : a + window, type_bits(inst->type));
 }
 
+static uint64_t add_or_carry(const struct inst *inst, uint64_t a, uint64_t b, uint64_t c) {
+    const struct scalar sum = add_carry(a, inst->mode == MODE_INVERTED ? ~b : b, c != 0, type_bits(inst->type));
+    return inst->op == OP_ADDP ? sum.d : sum.d2;
+}
+
 static struct scalar evaluate_integer(const struct inst *inst, uint64_t a, uint64_t b, uint64_t c, uint64_t e,
                                       unsigned carry) {
     const enum type type = inst->type;
@@ -227,20 +232,20 @@ static struct scalar evaluate_integer(const struct inst *inst, uint64_t a, uint6
 #define VALUE(expression)                                                                                              \
     return (struct scalar) { (expression), 0 }
     switch ((enum op)inst->op) {
-    case OP_ADD: return int_add(inst, a, b, carry, false);
-    case OP_SUB: return int_add(inst, a, b, carry, true);
-    case OP_ADDP: VALUE(add_carry(a, inst->mode == MODE_INVERTED ? ~b : b, c != 0, bits).d);
-    case OP_CARRY: VALUE(add_carry(a, inst->mode == MODE_INVERTED ? ~b : b, c != 0, bits).d2);
+    case OP_ADD:
+    case OP_SUB: return int_add(inst, a, b, carry, inst->op == OP_SUB);
+    case OP_ADDP:
+    case OP_CARRY: VALUE(add_or_carry(inst, a, b, c));
     case OP_MUL: VALUE(low_bits(product_part(inst, a, b), inst->mode == MODE_WIDE ? 2 * bits : bits));
     case OP_MAD: return int_mad(inst, a, b, c, carry);
     case OP_MUL24: VALUE(int_mul24(inst, a, b));
     case OP_MAD24: VALUE(int_mad24(inst, a, b, c));
-    case OP_DIV: VALUE(int_divide(type, a, b, false));
-    case OP_REM: VALUE(int_divide(type, a, b, true));
+    case OP_DIV:
+    case OP_REM: VALUE(int_divide(type, a, b, inst->op == OP_REM));
     case OP_ABS: VALUE(low_bits(sign_extend(a, bits) < 0 ? 0 - a : a, bits));
     case OP_NEG: VALUE(low_bits(0 - a, bits));
-    case OP_MIN: VALUE(int_extreme(type, a, b, false));
-    case OP_MAX: VALUE(int_extreme(type, a, b, true));
+    case OP_MIN:
+    case OP_MAX: VALUE(int_extreme(type, a, b, inst->op == OP_MAX));
     case OP_SAD: VALUE(int_sad(type, a, b, c));
     case OP_DP4A:
     case OP_DP2A: VALUE(dot_product(inst, a, b, c));

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "isa/address.h"
 #include "isa/inst.h"
 
 /* A name in memory: a variable of the module, a function's local, parameter or shared variable, a function. */
@@ -67,7 +68,7 @@ struct function {
     uint32_t local_bytes; /* frame: .local variables, and for calls the .param variables */
     uint32_t local_align;
     uint32_t shared_bytes; /* static shared memory its code, and all it can call, uses: [0, shared_bytes) */
-    uint32_t shared_base; /* kernels: where it begins in the window: native code has the system's before it */
+    uint32_t shared_base;  /* kernels: where it begins in the window: native code has the system's before it */
     uint32_t required_ntid[3], max_ntid[3]; /* 0: not given */
     uint32_t min_nctapersm, max_nreg;
     const char *refused;      /* native code: what of it is not executed, so that it is not launched; NULL: nothing */
@@ -78,6 +79,11 @@ struct function {
     uint32_t live_registers; /* physical 32-bit registers: given_registers, else an estimate */
     const struct cfg *cfg;
 };
+
+/* What the kernel calls a byte of its shared memory: the byte's number, or where that lies in the window. */
+static inline uint64_t function_shared_address(const struct function *kernel, uint64_t byte) {
+    return byte + (kernel->shared_base ? SHARED_WINDOW + kernel->shared_base : 0);
+}
 
 /* Whether a variable lies in the module's image in device memory. */
 static inline bool symbol_is_placed(const struct symbol *symbol) {

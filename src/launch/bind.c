@@ -173,7 +173,8 @@ static enum status bind_local(struct binder *b, unsigned i) {
         return wrong_argument(b, i, "shared memory");
     uint64_t align = param->pointer_align > 16 ? param->pointer_align : 16;
     b->shared_end = bits_round_up(b->shared_end, align);
-    memcpy(b->params + param->offset, &b->shared_end, param->bytes);
+    const uint64_t address = function_shared_address(b->kernel, b->shared_end);
+    memcpy(b->params + param->offset, &address, param->bytes);
     b->shared_end += arg->byte_count;
     return STATUS_OK;
 }

@@ -157,6 +157,7 @@ static bool is_local(const struct launch_record *record, unsigned param, uint64_
         return false;
     memcpy(start, (const uint8_t *)record->order.launch->params + symbol->offset,
            symbol->bytes < 8 ? symbol->bytes : 8);
+    *start -= function_shared_address(record->order.launch->kernel, 0);
     return true;
 }
 

@@ -136,7 +136,7 @@ static cl_int read_arguments(cl_event event, cl_kernel kernel, struct launch *la
         if (buffer)
             event->held[event->held_count++] = &buffer->object;
         if (argument->local_bytes)
-            address = place_local(param, argument->local_bytes, &end);
+            address = function_shared_address(kernel->function, place_local(param, argument->local_bytes, &end));
         memcpy(params + param->offset, argument->value ? argument->value : &address,
                argument->value    ? param->bytes
                : param->bytes < 8 ? param->bytes

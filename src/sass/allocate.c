@@ -66,19 +66,11 @@ static void merge_copy(struct allocator *a, uint32_t d, uint32_t s) {
         merge_ranges(a, first_s + i, first_d + i);
 }
 
-static bool is_copy(const struct machine_kernel *machine, const struct machine_inst *inst) {
-    const unsigned move = machine->isa == NATIVE_FERMI ? (unsigned)FERMI_MOV : (unsigned)TESLA_MOV;
-    return inst->native.row == move && inst->native.guard == GUARD_NONE && !inst->native.pops &&
-           inst->native.operands[0].kind == NATIVE_REG && inst->native.operands[1].kind == NATIVE_REG &&
-           inst->units[0] != NO_UNIT && inst->units[1] != NO_UNIT && !inst->native.operands[1].half &&
-           inst->native.modifiers[0] == MODIFIER_NONE && inst->native.modifiers[1] == MODIFIER_NONE;
-}
-
 /* Tesla: of a register that is not the kernel's to choose. */
 static bool is_own_copy(const struct machine_kernel *machine, const struct machine_inst *inst) {
     struct machine_inst named = *inst;
     named.units[1] = inst->units[0];
-    return inst->units[1] == NO_UNIT && is_copy(machine, &named);
+    return !inst->turing && inst->units[1] == NO_UNIT && machine_is_copy(machine, &named);
 }
 
 /* Copies in inner loops first. */
@@ -94,7 +86,7 @@ static void merge_copies(struct allocator *a) {
             if (flow_depth(&a->flow, a->flow.order[i]) != depth)
                 continue;
             for (unsigned k = 0; k < block->code.count; k++)
-                if (is_copy(a->machine, &block->code.items[k]))
+                if (machine_is_copy(a->machine, &block->code.items[k]))
                     merge_copy(a, block->code.items[k].units[0], block->code.items[k].units[1]);
         }
 }
@@ -221,18 +213,18 @@ static void write_colours(struct allocator *a, uint32_t *register_count) {
         unsigned kept = 0;
         for (unsigned i = 0; i < block->code.count && a->flow.place[b] != NO_BLOCK; i++) {
             struct machine_inst inst = block->code.items[i];
-            const bool copy = is_copy(machine, &inst);
+            const bool copy = machine_is_copy(machine, &inst);
             for (unsigned k = 0; k < inst.native.operand_count; k++) {
                 if (inst.units[k] == NO_UNIT)
                     continue;
-                inst.native.operands[k].reg = (uint8_t)a->ranges[merged(a, inst.units[k])].colour;
-                const uint32_t end = inst.native.operands[k].reg + width_of(&inst, k);
+                machine_set_register(&inst, k, a->ranges[merged(a, inst.units[k])].colour);
+                const uint32_t end = machine_register(&inst, k) + width_of(&inst, k);
                 if (!machine->units.items[inst.units[k]].is_predicate && end > *register_count)
                     *register_count = end;
             }
             if (inst.guard != NO_UNIT)
                 inst.native.guard_reg = (uint8_t)a->ranges[merged(a, inst.guard)].colour;
-            if ((copy || is_own_copy(machine, &inst)) && inst.native.operands[0].reg == inst.native.operands[1].reg)
+            if ((copy || is_own_copy(machine, &inst)) && machine_register(&inst, 0) == machine_register(&inst, 1))
                 continue;
             block->code.items[kept++] = inst;
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Spilled units in local memory: instructions get temporaries in their place, with loads before and stores behind. */
 #include "sass/allocate.h"
+#include "sass/machine_turing.h"
 
 /* The kernel that is rewritten. */
 struct spilling {
@@ -21,6 +22,11 @@ static void emit_local(const struct spilling *s, const struct stand_in *operand,
     struct machine_kernel *machine = s->machine;
     const uint32_t place = s->spills[operand->unit].place;
     const unsigned width = operand->width;
+    if (machine->isa == NATIVE_TURING) {
+        const struct turing_transfer transfer = {load, operand->temporary, place, width};
+        turing_emit_local(machine, s->block, &transfer, at);
+        return;
+    }
     const bool fermi = machine->isa == NATIVE_FERMI;
     const unsigned row =
         fermi ? (load ? (unsigned)FERMI_LDL : (unsigned)FERMI_STL) : (load ? (unsigned)TESLA_LLD : (unsigned)TESLA_LST);
@@ -47,6 +53,13 @@ static void emit_keep(const struct spilling *s, const struct stand_in *operand, 
     const uint32_t word = s->spills[operand->unit].place, predicate = operand->temporary;
     const struct native_operand pt = {.kind = NATIVE_PREDICATE, .reg = FERMI_PT};
     const struct native_operand zero = {.kind = NATIVE_REG, .reg = FERMI_RZ}, reg = {.kind = NATIVE_REG};
+    if (machine->isa == NATIVE_TURING) {
+        if (load)
+            turing_emit_test(machine, s->block, predicate, word, 0, false);
+        else
+            turing_emit_keep(machine, s->block, predicate, word, at);
+        return;
+    }
     if (load) {
         struct machine_inst *inst = machine_inst_new(machine, s->block, FERMI_ISETP, at);
         machine_operand(inst, (struct native_operand){.kind = NATIVE_PREDICATE}, predicate);
@@ -92,7 +105,7 @@ static bool is_spilled(const struct spilling *s, uint32_t unit) {
 /* An instruction with its spilled operands in temporaries: loads before it, stores behind. */
 static void rewrite_inst(const struct spilling *s, struct machine_inst inst) {
     struct machine_kernel *machine = s->machine;
-    struct stand_in used[NATIVE_OPERANDS_MAX + 1];
+    struct stand_in used[MACHINE_OPERANDS_MAX + 1];
     unsigned count = 0;
     const bool keeps = keeps_old(&inst);
     for (unsigned i = 0; i <= inst.native.operand_count; i++) {

@@ -16,6 +16,11 @@ struct lowering_target {
     bool has_fields;  /* bit fields, counts of bits, bytes picked */
     bool has_generic; /* addresses that lie in any space */
     bool has_carry;   /* sums give and take carries */
+    /* sums, products, shifts, comparisons and conversions of 64-bit integers are one operation each, of pairs of words;
+     * atomics of shared memory and of 64 bits */
+    bool has_pairs;
+    bool has_logic3; /* any logic of three words, funnel shifts, bits found and reversed */
+    bool has_warps;  /* shuffles and the like */
 };
 
 enum body_end { END_JUMP, END_BRANCH, END_EXIT };
@@ -97,6 +102,8 @@ enum status flatten(const struct module *module, const struct function *kernel, 
 /* Legal, from what flatten made. */
 enum status legalise(const struct body *body, const struct lowering_target *target, struct body **out,
                      struct report *report);
+/* Who reads a copy reads what it was made of, where that is still there. */
+void legal_forward_copies(struct body *body);
 /* Takes away what nobody reads and blocks that are not reached. */
 void body_clean(struct body *body);
 /* "name.ptx:12:3: error: ISA: unsupported: what" */

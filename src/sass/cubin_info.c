@@ -83,7 +83,7 @@ static void read_ways(struct cubin_reader *r, const struct elf_section *section,
 /* Where operations of a warp are, and in another record, in the same order, the registers that hold their masks. */
 static void read_meetings(struct cubin_reader *r, const struct elf_section *section, const struct info_record *record,
                           struct native_kernel *kernel) {
-    enum { ID_REGISTER = 5 }; /* in the upper byte: a register R */
+    enum { ID_REGISTER = 0x05, ID_UNIFORM = 0x0b }; /* in the upper byte: R, UR */
     const unsigned count = record->byte_count / 4;
     if (!kernel->meetings) {
         kernel->meetings = ARENA_ARRAY(&r->program->arena, struct native_meeting, count + 1u);
@@ -99,8 +99,8 @@ static void read_meetings(struct cubin_reader *r, const struct elf_section *sect
         const uint32_t word = (uint32_t)cubin_get(record->bytes + 4 * (size_t)i, 4);
         if (record->attribute == INFO_MEETINGS)
             kernel->meetings[i].address = word;
-        else if (word >> 24 == ID_REGISTER)
-            kernel->meetings[i].reg = (uint8_t)word;
+        else if (word >> 24 == ID_REGISTER || word >> 24 == ID_UNIFORM)
+            kernel->meetings[i].reg = (uint8_t)word, kernel->meetings[i].is_uniform = word >> 24 == ID_UNIFORM;
     }
 }
 

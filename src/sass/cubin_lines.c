@@ -20,7 +20,7 @@ static struct dwarf_bytes bytes_of(const struct elf_section *section) {
     return section ? (struct dwarf_bytes){section->bytes, (size_t)section->byte_count} : (struct dwarf_bytes){0};
 }
 
-struct table {
+struct line_table {
     const struct elf_section *section;
     struct dwarf_lines lines;
     const struct elf_relocation **links; /* by offset */
@@ -34,7 +34,7 @@ static int by_offset(const void *a, const void *b) {
     return (*first)->offset < (*second)->offset ? -1 : (*first)->offset > (*second)->offset;
 }
 
-static void find_links(const struct cubin_reader *r, struct table *table) {
+static void find_links(const struct cubin_reader *r, struct line_table *table) {
     const uint32_t number = (uint32_t)(table->section - r->file.sections);
     for (unsigned pass = 0; pass < 2; pass++) {
         uint32_t count = 0;
@@ -54,7 +54,7 @@ static void find_links(const struct cubin_reader *r, struct table *table) {
 }
 
 /* The relocation of a place in the section; NULL: there is none. */
-static const struct elf_relocation *link_at(const struct table *table, uint64_t offset) {
+static const struct elf_relocation *link_at(const struct line_table *table, uint64_t offset) {
     const struct elf_relocation wanted = {.offset = offset}, *const key = &wanted;
     const struct elf_relocation *const *found =
         bsearch(&key, table->links, table->link_count, sizeof *table->links, by_offset);
@@ -62,7 +62,7 @@ static const struct elf_relocation *link_at(const struct table *table, uint64_t 
 }
 
 /* The code that a sequence is of, and the byte of it that address 0 is. Without a relocation it is the only code there is. */
-static struct native_kernel *code_of(const struct cubin_reader *r, const struct table *table, size_t origin,
+static struct native_kernel *code_of(const struct cubin_reader *r, const struct line_table *table, size_t origin,
                                      uint64_t *base) {
     const struct elf_relocation *found = link_at(table, origin);
     *base = 0;
@@ -76,7 +76,7 @@ static struct native_kernel *code_of(const struct cubin_reader *r, const struct 
     return number ? &r->program->kernels[number - 1] : NULL;
 }
 
-static void set_range(const struct cubin_reader *r, struct table *table, struct native_kernel *kernel,
+static void set_range(const struct cubin_reader *r, struct line_table *table, struct native_kernel *kernel,
                       const struct dwarf_row *row, uint64_t range[2]) {
     struct arena *arena = &r->program->arena;
     if (table->is_ptx && !kernel->ptx_lines)
@@ -94,7 +94,7 @@ static void set_range(const struct cubin_reader *r, struct table *table, struct 
 }
 
 /* A row holds up to the next of its sequence. */
-static void take_rows(const struct cubin_reader *r, struct table *table) {
+static void take_rows(const struct cubin_reader *r, struct line_table *table) {
     const struct dwarf_lines *lines = &table->lines;
     struct native_kernel *kernel = NULL;
     uint64_t base = 0;
@@ -110,7 +110,7 @@ static void take_rows(const struct cubin_reader *r, struct table *table) {
 }
 
 static void read_table(struct cubin_reader *r, const char *name, bool is_ptx) {
-    struct table table = {.section = section_of(r, name), .is_ptx = is_ptx};
+    struct line_table table = {.section = section_of(r, name), .is_ptx = is_ptx};
     if (!table.section)
         return;
     const struct dwarf_input input = {.lines = bytes_of(table.section),

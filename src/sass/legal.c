@@ -129,11 +129,29 @@ void legal_put(struct legal *l, const struct operand *d, struct operand value) {
         put_word(l, l->first[d->reg], value);
 }
 
+/* The instruction that made both words, if it may write `lo` and the next instead: it is the last one, made for this PTX
+ * instruction. */
+static struct inst *pair_maker(struct legal *l, struct wide value) {
+    struct body_block *block = &l->to->blocks.items[l->at.block];
+    const unsigned start = l->start_block == l->at.block ? l->start : 0;
+    const uint32_t own = l->first[l->from->registers.count]; /* anything from there on was made here, and once */
+    if (!l->target->has_pairs || block->code.count <= start || value.lo.kind != OPERAND_REG ||
+        value.hi.kind != OPERAND_REG || value.lo.reg < own || value.hi.reg < own)
+        return NULL;
+    struct inst *inst = &block->code.items[block->code.count - 1];
+    return inst->dst_count == 2 && inst->dst[0].reg == value.lo.reg && inst->dst[1].reg == value.hi.reg ? inst : NULL;
+}
+
 /* Both words are made before one is written: the sources may be the destination. */
 void legal_put_wide(struct legal *l, const struct operand *d, struct wide value) {
     if (d->kind != OPERAND_REG)
         return;
     const uint32_t lo = l->first[d->reg];
+    struct inst *maker = pair_maker(l, value);
+    if (maker && type_bytes((enum type)l->from->registers.items[d->reg]) == 8) {
+        maker->dst[0].reg = lo, maker->dst[1].reg = lo + 1;
+        return;
+    }
     if (type_bytes((enum type)l->from->registers.items[d->reg]) != 8) {
         put_word(l, lo, value.lo);
         return;
@@ -147,91 +165,7 @@ void legal_put_wide(struct legal *l, const struct operand *d, struct wide value)
     put_word(l, lo + 1, value.hi);
 }
 
-/* ---- predicates, comparison, movement ---- */
-
-static struct operand compare_once(struct legal *l, const struct inst *inst, enum type type, bool inverted) {
-    struct inst_builder *to = &l->at;
-    static const uint8_t inverse[] = {
-        [CMP_EQ] = CMP_NE, [CMP_NE] = CMP_EQ, [CMP_LT] = CMP_GE, [CMP_LE] = CMP_GT, [CMP_GT] = CMP_LE,
-        [CMP_GE] = CMP_LT, [CMP_LO] = CMP_HS, [CMP_LS] = CMP_HI, [CMP_HI] = CMP_LS, [CMP_HS] = CMP_LO};
-    static const uint8_t float_inverse[] = {
-        [CMP_EQ] = CMP_NEU, [CMP_NE] = CMP_EQU, [CMP_LT] = CMP_GEU,  [CMP_LE] = CMP_GTU, [CMP_GT] = CMP_LEU,
-        [CMP_GE] = CMP_LTU, [CMP_EQU] = CMP_NE, [CMP_NEU] = CMP_EQ,  [CMP_LTU] = CMP_GE, [CMP_LEU] = CMP_GT,
-        [CMP_GTU] = CMP_LE, [CMP_GEU] = CMP_LT, [CMP_NUM] = CMP_NAN, [CMP_NAN] = CMP_NUM};
-    enum compare compare = (enum compare)inst->compare;
-    if (inverted)
-        compare = (enum compare)(type_is_float(type) ? float_inverse[compare] : inverse[compare]);
-    const struct operand c = inst->src_count > 2 ? legal_low(l, &inst->src[2]) : absent;
-    const enum boolop boolop = inst->src_count > 2 ? (enum boolop)inst->boolop : BOOL_NONE;
-    if (type_bytes(type) == 8 && !type_is_float(type)) {
-        const struct wide b = legal_wide(l, &inst->src[1]), a = legal_wide(l, &inst->src[0]);
-        const struct operand result = wide_compare(to, compare, type, a, b);
-        if (boolop == BOOL_NONE)
-            return result;
-        const enum op op = boolop == BOOL_AND ? OP_AND : boolop == BOOL_OR ? OP_OR : OP_XOR;
-        return build2(to, op, TYPE_PRED, result, c);
-    }
-    if (type == TYPE_F64) {
-        const struct wide a = legal_wide(l, &inst->src[0]), b = legal_wide(l, &inst->src[1]);
-        struct inst *made = build_inst(to, OP_SETP, TYPE_F64, 1, c.kind == OPERAND_NONE ? 4 : 5);
-        const struct operand d = operand_register(body_register(l->to, TYPE_PRED));
-        made->dst[0] = d, made->compare = (uint8_t)compare, made->boolop = (uint8_t)boolop;
-        made->src[0] = a.lo, made->src[1] = a.hi, made->src[2] = b.lo, made->src[3] = b.hi;
-        if (c.kind != OPERAND_NONE)
-            made->src[4] = c;
-        return d;
-    }
-    if (type == TYPE_F32) {
-        const struct operand b = legal_low(l, &inst->src[1]), a = legal_low(l, &inst->src[0]);
-        const struct operand d = build_compare_and(to, compare, TYPE_F32, boolop, (struct operand[3]){a, b, c});
-        struct body_block *block = &l->to->blocks.items[to->block];
-        block->code.items[block->code.count - 1].flags = inst->flags & FLAG_FTZ;
-        return d;
-    }
-    const bool as_unsigned = compare == CMP_LO || compare == CMP_LS || compare == CMP_HI || compare == CMP_HS;
-    static const uint8_t plain[] = {[CMP_LO] = CMP_LT, [CMP_LS] = CMP_LE, [CMP_HI] = CMP_GT, [CMP_HS] = CMP_GE};
-    const bool is_signed = type_is_signed(type) && !as_unsigned;
-    const enum type narrow = type_bytes(type) == 2 ? (type_is_signed(type) ? TYPE_S16 : TYPE_U16) : type;
-    const struct operand a = legal_narrow(l, &inst->src[0], narrow), b = legal_narrow(l, &inst->src[1], narrow);
-    return build_compare_and(to, as_unsigned ? (enum compare)plain[compare] : compare, is_signed ? TYPE_S32 : TYPE_U32,
-                             boolop, (struct operand[3]){a, b, c});
-}
-
-static enum status legal_setp(struct legal *l, const struct inst *inst) {
-    const enum type type = (enum type)(inst->op == OP_SET ? inst->stype : inst->type);
-    if (type_is_float(type) && type != TYPE_F32 && (type != TYPE_F64 || !l->target->has_double))
-        return legal_refuse(l, inst, type_name(type));
-    struct operand value[2];
-    for (unsigned i = 0; i < 2; i++)
-        value[i] =
-            i < inst->dst_count && inst->dst[i].kind == OPERAND_REG ? compare_once(l, inst, type, i != 0) : absent;
-    if (inst->op == OP_SET) {
-        const uint32_t yes = inst->type == TYPE_F32 ? 0x3f800000 : UINT32_MAX;
-        if (type_bytes((enum type)inst->type) != 4)
-            return legal_refuse(l, inst, "set with a result that is not of 32 bits");
-        legal_put(l, &inst->dst[0], build_select(&l->at, value[0], constant(yes), constant(0)));
-        return STATUS_OK;
-    }
-    for (unsigned i = 0; i < 2; i++)
-        if (value[i].kind != OPERAND_NONE)
-            legal_put(l, &inst->dst[i], value[i]);
-    return STATUS_OK;
-}
-
-static enum status legal_predicate(struct legal *l, const struct inst *inst) {
-    struct inst_builder *to = &l->at;
-    const struct operand a = inst->src[0].kind == OPERAND_IMM ? inst->src[0] : legal_low(l, &inst->src[0]);
-    switch ((enum op)inst->op) {
-    case OP_AND:
-    case OP_OR:
-    case OP_XOR:
-        legal_put(l, &inst->dst[0], build2(to, (enum op)inst->op, TYPE_PRED, a, legal_low(l, &inst->src[1])));
-        return STATUS_OK;
-    case OP_NOT: build_move(to, operand_register(l->first[inst->dst[0].reg]), operand_not(a)); return STATUS_OK;
-    case OP_MOV: build_move(to, operand_register(l->first[inst->dst[0].reg]), a); return STATUS_OK;
-    default: return legal_refuse(l, inst, op_name((enum op)inst->op));
-    }
-}
+/* ---- movement ---- */
 
 /* mov: also packs and unpacks vectors. */
 static enum status legal_move(struct legal *l, const struct inst *inst) {
@@ -339,12 +273,15 @@ static enum status legal_inst(struct legal *l, const struct inst *inst) {
     case OP_MATCH:
     case OP_REDUX:
     case OP_ACTIVEMASK:
+    case OP_BAR_WARP:
+        if (l->target->has_warps && type_bytes(type) <= 4)
+            return legal_copy(l, inst);
+        return legal_refuse(l, inst, op_name((enum op)inst->op));
     case OP_ELECT:
     case OP_TREE_TRAVERSE:
     case OP_COND_ACC:
     case OP_LD_SNOOP:
-    case OP_ST_SNOOP:
-    case OP_BAR_WARP: return legal_refuse(l, inst, op_name((enum op)inst->op));
+    case OP_ST_SNOOP: return legal_refuse(l, inst, op_name((enum op)inst->op));
     default: break;
     }
     if (type == TYPE_PRED)
@@ -451,6 +388,46 @@ static enum status legal_block(struct legal *l, uint32_t b) {
     return STATUS_OK;
 }
 
+static void give_register(struct legal *l, uint32_t r) {
+    const enum type type = (enum type)l->from->registers.items[r];
+    l->first[r] = body_register(l->to, type == TYPE_PRED ? TYPE_PRED : TYPE_B32);
+    if (type_bytes(type) == 8)
+        body_register(l->to, TYPE_B32);
+}
+
+/* Elements of a vector get words that follow each other, if none has one yet. */
+static void give_vector(struct legal *l, const struct operand *operands, unsigned count, unsigned bytes) {
+    for (unsigned i = 0; i < count; i++) {
+        if (operands[i].kind != OPERAND_REG || l->first[operands[i].reg] != UINT32_MAX ||
+            type_bytes((enum type)l->from->registers.items[operands[i].reg]) != bytes)
+            return;
+        for (unsigned k = 0; k < i; k++)
+            if (operands[k].reg == operands[i].reg)
+                return;
+    }
+    for (unsigned i = 0; i < count; i++)
+        give_register(l, operands[i].reg);
+}
+
+static void give_registers(struct legal *l) {
+    const struct body *from = l->from;
+    for (uint32_t r = 0; r <= from->registers.count; r++)
+        l->first[r] = UINT32_MAX;
+    for (unsigned pass = 0; pass < 2 && l->target->has_pairs; pass++)
+        for (uint32_t b = 0; b < from->blocks.count; b++)
+            for (unsigned i = 0; i < from->blocks.items[b].code.count; i++) {
+                const struct inst *inst = &from->blocks.items[b].code.items[i];
+                const unsigned bytes = type_bytes((enum type)inst->type);
+                if (pass == 0 && inst->op == OP_LD && inst->dst_count > 1 && bytes >= 4)
+                    give_vector(l, inst->dst, inst->dst_count, bytes);
+                if (pass == 1 && inst->op == OP_ST && inst->src_count > 2 && bytes >= 4)
+                    give_vector(l, &inst->src[1], inst->src_count - 1u, bytes);
+            }
+    for (uint32_t r = 0; r < from->registers.count; r++)
+        if (l->first[r] == UINT32_MAX)
+            give_register(l, r);
+}
+
 enum status legalise(const struct body *body, const struct lowering_target *target, struct body **out,
                      struct report *report) {
     struct body *to = ARENA_NEW(body->arena, struct body);
@@ -468,12 +445,7 @@ enum status legalise(const struct body *body, const struct lowering_target *targ
     l.first = ARENA_ARRAY(body->arena, uint32_t, body->registers.count + 1);
     l.clean = ARENA_ARRAY(body->arena, uint8_t, body->registers.count + 1);
     l.block_of = ARENA_ARRAY(body->arena, uint32_t, body->blocks.count);
-    for (uint32_t r = 0; r < body->registers.count; r++) {
-        const enum type type = (enum type)body->registers.items[r];
-        l.first[r] = body_register(to, type == TYPE_PRED ? TYPE_PRED : TYPE_B32);
-        if (type_bytes(type) == 8)
-            body_register(to, TYPE_B32);
-    }
+    give_registers(&l);
     l.first[body->registers.count] = to->registers.count;
     for (uint32_t b = 0; b < body->blocks.count; b++)
         l.block_of[b] = body_block_new(to);

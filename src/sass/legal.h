@@ -43,6 +43,10 @@ enum status legal_refuse(struct legal *l, const struct inst *inst, const char *w
 struct operand legal_bits(const struct legal *l, struct inst_builder *to, enum op op, struct operand a);
 bool legal_is_wide(const struct legal *l, const struct operand *operand);
 
+/* An operation of pairs of words, where the target has it: its two results. */
+struct wide build_pair(struct inst_builder *to, enum op op, enum type type, const struct operand *sources,
+                       unsigned count);
+
 /* ---- legal_integer.c: integers of up to 32 bits ---- */
 
 enum status legal_multiply(struct legal *l, const struct inst *inst);
@@ -70,8 +74,10 @@ struct wide divide_wide(struct inst_builder *to, enum type type, struct wide a, 
 struct operand divide_float(const struct legal *l, struct inst_builder *to, struct operand a, struct operand b);
 struct operand root_float(struct inst_builder *to, struct operand a);
 
-/* ---- legal_convert.c, legal_memory.c ---- */
+/* ---- legal_compare.c, legal_convert.c, legal_memory.c ---- */
 
+enum status legal_setp(struct legal *l, const struct inst *inst);
+enum status legal_predicate(struct legal *l, const struct inst *inst);
 enum status legal_convert(struct legal *l, const struct inst *inst);
 enum status legal_access(struct legal *l, const struct inst *inst);
 enum status legal_float(struct legal *l, const struct inst *inst);

@@ -91,6 +91,28 @@ static struct operand wide_to_float(const struct legal *l, struct inst_builder *
     return build_select(to, build_compare(to, CMP_EQ, TYPE_U32, word, constant(0)), constant(0), scaled);
 }
 
+/* One of both is f32, the other an integer of 64 bits. */
+static enum status convert_pair(struct legal *l, const struct inst *inst) {
+    const enum type type = (enum type)inst->type;
+    struct inst *made;
+    if (type_is_float(type)) {
+        const struct wide a = legal_wide(l, &inst->src[0]);
+        const struct operand d = operand_register(body_register(l->to, TYPE_F32));
+        made = build_inst(&l->at, OP_CVT, type, 1, 2);
+        made->dst[0] = d, made->src[0] = a.lo, made->src[1] = a.hi;
+        made->stype = inst->stype, made->rounding = inst->rounding;
+        legal_put(l, &inst->dst[0], d);
+        return STATUS_OK;
+    }
+    const struct operand a = legal_low(l, &inst->src[0]);
+    const struct wide value = build_pair(&l->at, OP_CVT, type, &a, 1);
+    struct body_block *block = &l->to->blocks.items[l->at.block];
+    made = &block->code.items[block->code.count - 1];
+    made->stype = inst->stype, made->rounding = inst->rounding, made->flags = inst->flags & FLAG_FTZ;
+    legal_put_wide(l, &inst->dst[0], value);
+    return STATUS_OK;
+}
+
 static enum status int_to_float(struct legal *l, const struct inst *inst) {
     struct inst_builder *to = &l->at;
     const enum type from = (enum type)inst->stype;
@@ -101,6 +123,8 @@ static enum status int_to_float(struct legal *l, const struct inst *inst) {
         legal_put(l, &inst->dst[0], build_convert(to, TYPE_F32, word_of(from), (enum rounding)inst->rounding, a));
         return STATUS_OK;
     }
+    if (l->target->has_pairs)
+        return convert_pair(l, inst);
     struct wide a = legal_wide(l, &inst->src[0]);
     if (!type_is_signed(from)) {
         legal_put(l, &inst->dst[0], wide_to_float(l, to, a, (enum rounding)inst->rounding));
@@ -158,6 +182,8 @@ static enum status float_to_int64(struct legal *l, const struct inst *inst) {
 static enum status float_to_int(struct legal *l, const struct inst *inst) {
     struct inst_builder *to = &l->at;
     const enum type type = (enum type)inst->type;
+    if (type_bytes(type) == 8 && l->target->has_pairs)
+        return convert_pair(l, inst);
     if (inst->flags & FLAG_FTZ)
         return legal_refuse(l, inst, "cvt.ftz to an integer");
     if (type_bytes(type) == 8)
@@ -200,6 +226,12 @@ static enum status convert_double(struct legal *l, const struct inst *inst) {
         type_bytes(type_is_float(type) ? type : TYPE_F32) < 4 || type_bytes(type_is_float(from) ? from : TYPE_F32) < 4)
         return legal_refuse(l, inst, "cvt of f64");
     const bool from_wide = type_bytes(from) == 8, to_wide = type_bytes(type) == 8;
+    if (type == from && inst->rounding < ROUND_RNI && l->target->has_pairs) {
+        const struct wide x = legal_wide(l, &inst->src[0]); /* times 1, which makes one NaN of all */
+        const struct operand factors[4] = {x.lo, x.hi, constant(0), constant(0x3ff00000)};
+        legal_put_wide(l, &inst->dst[0], build_pair(to, OP_MUL, TYPE_F64, factors, 4));
+        return STATUS_OK;
+    }
     const struct wide a =
         from_wide ? legal_wide(l, &inst->src[0]) : (struct wide){legal_narrow(l, &inst->src[0], from), absent};
     const struct operand lo = operand_register(body_register(l->to, TYPE_B32));

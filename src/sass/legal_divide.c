@@ -185,6 +185,25 @@ static struct operand divide_bits(struct inst_builder *to, struct operand x, str
     return build2(to, OP_OR, TYPE_B32, q, build_select(to, exact, constant(0), constant(1)));
 }
 
+/* The same of x / y in [1/2, 2), by the quotient as a float and the sign of what it leaves. */
+static struct operand divide_fraction(struct inst_builder *to, struct operand x, struct operand y,
+                                      struct operand is_smaller) {
+    const struct operand top = build_select(to, is_smaller, constant(0x40000000), constant(one_bits));
+    struct operand a = build2(to, OP_AND, TYPE_B32, x, constant(0x7fffff));
+    struct operand b = build2(to, OP_AND, TYPE_B32, y, constant(0x7fffff));
+    a = build2(to, OP_OR, TYPE_B32, a, top), b = build2(to, OP_OR, TYPE_B32, b, constant(one_bits));
+    const struct operand q = divide_ordinary(to, a, b);
+    const struct operand rest = fused(to, build1(to, OP_NEG, TYPE_F32, b), q, a);
+    const struct operand fraction = build2(to, OP_AND, TYPE_B32, q, constant(0x7fffff));
+    const struct operand bits =
+        build2(to, OP_SHL, TYPE_B32, build2(to, OP_OR, TYPE_B32, fraction, constant(0x800000)), constant(2));
+    const struct operand above = build_compare(to, CMP_GT, TYPE_F32, rest, constant(0));
+    const struct operand below = build_compare(to, CMP_LT, TYPE_F32, rest, constant(0));
+    const struct operand more = build_select(to, above, constant(1), constant(0));
+    const struct operand more_or_less = build_select(to, below, constant(UINT32_MAX), more);
+    return build2(to, OP_ADD, TYPE_S32, bits, more_or_less);
+}
+
 /* q has 26 bits, the exponent is that of its top bit: rounded to nearest even, subnormal or infinite where it must be. */
 static struct operand pack(struct inst_builder *to, struct operand q, struct operand exponent) {
     const struct operand below = build2(to, OP_SUB, TYPE_S32, constant(1), exponent);
@@ -216,10 +235,13 @@ static struct operand divide_rest(const struct legal *l, struct inst_builder *to
     struct operand mx = take_apart(l, to, x, &ex);
     const struct operand my = take_apart(l, to, y, &ey);
     const struct operand smaller = build_compare(to, CMP_LT, TYPE_U32, mx, my);
-    mx = build_select(to, smaller, build2(to, OP_SHL, TYPE_B32, mx, constant(1)), mx);
+    if (!l->target->has_logic3)
+        mx = build_select(to, smaller, build2(to, OP_SHL, TYPE_B32, mx, constant(1)), mx);
     struct operand exponent = build2(to, OP_ADD, TYPE_S32, build2(to, OP_SUB, TYPE_S32, ex, ey), constant(127));
     exponent = build2(to, OP_ADD, TYPE_S32, exponent, build_select(to, smaller, constant(UINT32_MAX), constant(0)));
-    struct operand result = pack(to, divide_bits(to, mx, my), exponent);
+    const struct operand quotient =
+        l->target->has_logic3 ? divide_fraction(to, mx, my, smaller) : divide_bits(to, mx, my);
+    struct operand result = pack(to, quotient, exponent);
     const struct operand infinity = constant(infinity_bits);
     const struct operand x_zero = build_compare(to, CMP_EQ, TYPE_U32, x, constant(0));
     const struct operand y_zero = build_compare(to, CMP_EQ, TYPE_U32, y, constant(0));
@@ -239,9 +261,13 @@ static struct operand divide_rest(const struct legal *l, struct inst_builder *to
 struct operand divide_float(const struct legal *l, struct inst_builder *to, struct operand a, struct operand b) {
     const struct operand d = operand_register(body_register(to->body, TYPE_F32));
     struct operand ordinary = absent;
-    if (a.kind != OPERAND_IMM)
-        ordinary = exponent_is_ordinary(to, a, absent);
-    ordinary = exponent_is_ordinary(to, b, ordinary);
+    if (l->target->has_logic3) {
+        ordinary = operand_not(build_compare(to, CMP_FAR, TYPE_F32, a, b));
+    } else {
+        if (a.kind != OPERAND_IMM)
+            ordinary = exponent_is_ordinary(to, a, absent);
+        ordinary = exponent_is_ordinary(to, b, ordinary);
+    }
     const uint32_t fast = body_block_new(to->body), rest = body_block_new(to->body), behind = body_block_new(to->body);
     build_branch(to, operand_not(ordinary), rest, fast);
     build_move(to, d, divide_ordinary(to, a, b));
@@ -255,7 +281,8 @@ struct operand divide_float(const struct legal *l, struct inst_builder *to, stru
 /* sqrt(x) and 1/(2 sqrt(x)) refined together, the root then by its exact remainder. Small numbers are scaled by 2^64;
  * zeros and infinity are their own roots. */
 struct operand root_float(struct inst_builder *to, struct operand a) {
-    const struct operand is_small = build_compare(to, CMP_LT, TYPE_U32, a, constant(0x20000000));
+    const struct operand bits = build2(to, OP_AND, TYPE_B32, a, constant(0x7fffffff));
+    const struct operand is_small = build_compare(to, CMP_LT, TYPE_U32, bits, constant(0x20000000));
     const struct operand x = build_select(to, is_small, build2(to, OP_MUL, TYPE_F32, a, constant(0x5f800000)), a);
     const struct operand r = function(to, OP_RSQRT, x);
     struct operand g = build2(to, OP_MUL, TYPE_F32, x, r), h = build2(to, OP_MUL, TYPE_F32, r, constant(0x3f000000));
@@ -263,7 +290,6 @@ struct operand root_float(struct inst_builder *to, struct operand a) {
     g = fused(to, g, e, g), h = fused(to, h, e, h);
     g = fused(to, fused(to, build1(to, OP_NEG, TYPE_F32, g), g, x), h, g);
     g = build_select(to, is_small, build2(to, OP_MUL, TYPE_F32, g, constant(0x2f800000)), g);
-    const struct operand bits = build2(to, OP_AND, TYPE_B32, a, constant(0x7fffffff));
     struct operand own = build_compare(to, CMP_EQ, TYPE_U32, bits, constant(0));
     own = build_compare_and(to, CMP_EQ, TYPE_U32, BOOL_OR, (struct operand[3]){a, constant(infinity_bits), own});
     return build_select(to, own, a, g);

@@ -74,9 +74,52 @@ static struct operand flush(struct inst_builder *to, struct operand a) {
     return d;
 }
 
+static struct operand times(struct inst_builder *to, struct operand a, uint32_t b) {
+    return build2(to, OP_MUL, TYPE_F32, a, constant(b));
+}
+
+/* Where the instructions take subnormal numbers for 0, those are scaled up before them and the result back behind: by 2^24
+ * (reciprocals: by 2^-2 where they would be subnormal), of 2^a by half of a and a square. */
+static enum status function_of_all(struct legal *l, const struct inst *inst) {
+    struct inst_builder *to = &l->at;
+    const struct operand a = legal_low(l, &inst->src[0]), d = operand_register(body_register(l->to, TYPE_F32));
+    const bool is_power = inst->op == OP_EX2;
+    const struct operand size = is_power ? a : build1(to, OP_ABS, TYPE_F32, a);
+    const struct operand is_small =
+        build_compare(to, CMP_LT, TYPE_F32, size, constant(is_power ? 0xc2fc0000 : 0x00800000));
+    struct operand scaled, value;
+    if (inst->op == OP_RCP) {
+        const struct operand is_large = build_compare(to, CMP_GT, TYPE_F32, size, constant(0x7e800000));
+        struct operand scale = build_select(to, is_small, constant(0x4b800000), constant(0x3f800000));
+        scale = build_select(to, is_large, constant(0x3e800000), scale);
+        build_to(to, d, OP_RCP, TYPE_F32, (struct operand[3]){build2(to, OP_MUL, TYPE_F32, a, scale)});
+        legal_put(l, &inst->dst[0], build2(to, OP_MUL, TYPE_F32, d, scale));
+        return STATUS_OK;
+    }
+    scaled = build_select(to, is_small, times(to, a, is_power ? 0x3f000000 : 0x4b800000), a);
+    build_to(to, d, (enum op)inst->op, TYPE_F32, (struct operand[3]){scaled});
+    if (is_power)
+        value = build2(to, OP_MUL, TYPE_F32, d, d);
+    else if (inst->op == OP_LG2)
+        value = build2(to, OP_ADD, TYPE_F32, d, constant(0xc1c00000));
+    else
+        value = times(to, d, inst->op == OP_RSQRT ? 0x45800000 : 0x39800000);
+    legal_put(l, &inst->dst[0], build_select(to, is_small, value, d));
+    return STATUS_OK;
+}
+
 static enum status legal_function(struct legal *l, const struct inst *inst) {
     struct inst_builder *to = &l->at;
+    if (l->target->has_logic3 && !(inst->flags & FLAG_FTZ) && inst->op != OP_SIN && inst->op != OP_COS &&
+        inst->op != OP_TANH)
+        return function_of_all(l, inst);
     struct operand a = legal_low(l, &inst->src[0]);
+    if (l->target->has_logic3) {
+        const struct operand d = operand_register(body_register(l->to, TYPE_F32));
+        build_to(to, d, (enum op)inst->op, TYPE_F32, (struct operand[3]){a});
+        legal_put(l, &inst->dst[0], d);
+        return STATUS_OK;
+    }
     if (inst->flags & FLAG_FTZ)
         a = flush(to, a);
     struct operand value = operand_register(body_register(l->to, TYPE_F32));
@@ -129,6 +172,7 @@ enum status legal_float(struct legal *l, const struct inst *inst) {
     case OP_COS:
     case OP_LG2:
     case OP_EX2: return legal_function(l, inst);
+    case OP_TANH: return l->target->has_logic3 ? legal_function(l, inst) : legal_refuse(l, inst, "tanh");
     case OP_TESTP: return legal_test(l, inst);
     case OP_COPYSIGN: {
         const struct operand sign = build2(to, OP_AND, TYPE_B32, legal_low(l, &inst->src[0]), constant(0x80000000));

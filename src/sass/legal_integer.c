@@ -12,7 +12,7 @@ enum status legal_multiply(struct legal *l, const struct inst *inst) {
     if (inst->mode == MODE_WIDE && !is_small) {
         const struct operand b = legal_low(l, &inst->src[1]), a = legal_low(l, &inst->src[0]);
         struct wide product = wide_product(to, word, a, b);
-        if (inst->op == OP_MAD)
+        if (inst->op == OP_MAD) /* one instruction, where there is one: the selector knows */
             product = wide_add(to, product, legal_wide(l, &inst->src[2]), false);
         legal_put_wide(l, &inst->dst[0], product);
         return STATUS_OK;
@@ -118,7 +118,7 @@ static struct operand leading_zeros(struct inst_builder *to, struct operand a) {
 
 struct operand legal_bits(const struct legal *l, struct inst_builder *to, enum op op, struct operand a) {
     if (op == OP_BREV)
-        return reverse_bits(to, a);
+        return l->target->has_logic3 ? build1(to, OP_BREV, TYPE_B32, a) : reverse_bits(to, a);
     if (l->target->has_fields)
         return build1(to, op, TYPE_B32, a);
     return op == OP_POPC ? count_bits(to, a) : leading_zeros(to, a);
@@ -132,6 +132,8 @@ static struct operand one_source(struct legal *l, const struct inst *inst) {
     case OP_NOT: return build1(to, OP_NOT, TYPE_B32, legal_low(l, &inst->src[0]));
     case OP_ABS: {
         const struct operand a = legal_narrow(l, &inst->src[0], type);
+        if (l->target->has_logic3)
+            return build1(to, OP_ABS, TYPE_S32, a);
         return build2(to, OP_MAX, TYPE_S32, a, build1(to, OP_NEG, TYPE_S32, a));
     }
     case OP_CNOT: {
@@ -252,8 +254,29 @@ static struct operand two_sources(struct legal *l, const struct inst *inst) {
     }
 }
 
+/* Where both have a sign that the sum has not, it is the limit on their side. */
+static enum status legal_saturated(struct legal *l, const struct inst *inst) {
+    struct inst_builder *to = &l->at;
+    const struct operand b = legal_low(l, &inst->src[1]), a = legal_low(l, &inst->src[0]);
+    if (inst->flags & (FLAG_CARRY_IN | FLAG_CARRY_OUT))
+        return legal_refuse(l, inst, "saturation of sums with carries");
+    const struct operand sum = build2(to, (enum op)inst->op, TYPE_S32, a, b);
+    const struct operand from_a = build2(to, OP_XOR, TYPE_B32, sum, a);
+    struct operand from_b = build2(to, OP_XOR, TYPE_B32, sum, b);
+    if (inst->op == OP_SUB)
+        from_b = build2(to, OP_XOR, TYPE_B32, a, b);
+    const struct operand both = build2(to, OP_AND, TYPE_B32, from_a, from_b);
+    const struct operand sign = build2(to, OP_SHR, TYPE_S32, a, constant(31));
+    const struct operand limit = build2(to, OP_XOR, TYPE_B32, sign, constant(0x7fffffff));
+    const struct operand is_beyond = build_compare(to, CMP_LT, TYPE_S32, both, constant(0));
+    legal_put(l, &inst->dst[0], build_select(to, is_beyond, limit, sum));
+    return STATUS_OK;
+}
+
 /* Carries and saturation of 32-bit sums go as they are. */
 static enum status legal_sum(struct legal *l, const struct inst *inst) {
+    if (inst->flags & FLAG_SAT && l->target->has_logic3)
+        return legal_saturated(l, inst);
     if (type_bytes((enum type)inst->type) != 4 || !l->target->has_carry)
         return legal_refuse(l, inst, "carries and saturation of such sums");
     const struct operand d = operand_register(l->first[inst->dst[0].reg]);
@@ -289,7 +312,7 @@ enum status legal_integer(struct legal *l, const struct inst *inst) {
     case OP_POPC:
     case OP_CLZ:
     case OP_BREV: value = one_source(l, inst); break;
-    case OP_BFIND: value = bit_find(l, inst); break;
+    case OP_BFIND: value = l->target->has_logic3 ? copied(l, inst) : bit_find(l, inst); break;
     case OP_SELP: {
         const struct operand no = legal_low(l, &inst->src[1]), yes = legal_low(l, &inst->src[0]);
         value = build_select(to, legal_low(l, &inst->src[2]), yes, no);
@@ -304,12 +327,13 @@ enum status legal_integer(struct legal *l, const struct inst *inst) {
         value = build2(to, OP_ADD, TYPE_S32, value, legal_low(l, &inst->src[2]));
         break;
     }
-    case OP_LOP3: value = logic3(l, inst); break;
-    case OP_SHF: value = funnel(l, inst); break;
+    case OP_LOP3: value = l->target->has_logic3 ? copied(l, inst) : logic3(l, inst); break;
+    case OP_SHF: value = l->target->has_logic3 ? copied(l, inst) : funnel(l, inst); break;
     case OP_BFE: value = extract_field(l, inst); break;
     case OP_BFI: value = insert_field(l, inst); break;
     case OP_PRMT:
-        if (inst->mode != MODE_NONE || (!l->target->has_fields && inst->src[2].kind != OPERAND_IMM))
+        if ((inst->mode != MODE_NONE && !l->target->has_logic3) ||
+            (!l->target->has_fields && inst->src[2].kind != OPERAND_IMM))
             return legal_refuse(l, inst, "prmt with a mode, or with a selector that is no constant");
         value = permute(l, inst);
         break;

@@ -186,8 +186,66 @@ static void atomic_by_lock(struct legal *l, const struct inst *inst) {
         legal_put(l, &inst->dst[0], old);
 }
 
+/* f32 in shared memory, where no instruction adds: what the word held is exchanged for the sum until nobody came between. */
+static void atomic_by_exchange(struct legal *l, const struct inst *inst) {
+    struct operand address, upper;
+    take_address(l, inst, &address, &upper);
+    const struct operand value = as_register(l, legal_low(l, &inst->src[1]));
+    const uint32_t loop = body_block_new(l->to), behind = body_block_new(l->to);
+    const struct operand old = operand_register(body_register(l->to, TYPE_B32));
+    struct inst *load = build_inst(&l->at, OP_LD, TYPE_B32, 1, 2);
+    load->space = SPACE_SHARED, load->order = ORDER_VOLATILE, load->dst[0] = old;
+    load->src[0] = address, load->src[1] = upper;
+    build_jump(&l->at, loop);
+    const struct operand new = atomic_result(&l->at, inst, old, &value);
+    const struct operand seen = operand_register(body_register(l->to, TYPE_B32));
+    struct inst *exchange = build_inst(&l->at, OP_ATOM, TYPE_B32, 1, 4);
+    exchange->space = SPACE_SHARED, exchange->atom = ATOM_CAS, exchange->dst[0] = seen;
+    exchange->src[0] = address, exchange->src[1] = upper, exchange->src[2] = old, exchange->src[3] = new;
+    const struct operand differs = build_compare(&l->at, CMP_NE, TYPE_U32, seen, old);
+    build_move(&l->at, old, seen);
+    build_branch(&l->at, differs, loop, behind);
+    if (inst->op == OP_ATOM && inst->dst[0].kind == OPERAND_REG)
+        legal_put(l, &inst->dst[0], old);
+}
+
+/* Pairs of words are operands of their own, and shared memory has atomics. */
+static enum status atomic_of_pairs(struct legal *l, const struct inst *inst) {
+    const bool is_wide = type_bytes((enum type)inst->type) == 8;
+    if (inst->space == SPACE_SHARED && inst->type == TYPE_F32 && inst->atom == ATOM_ADD) {
+        atomic_by_exchange(l, inst);
+        return STATUS_OK;
+    }
+    if (type_is_float((enum type)inst->type) && (inst->atom != ATOM_ADD || inst->space == SPACE_SHARED))
+        return legal_refuse(l, inst, "such an atomic of floats");
+    if (is_wide && inst->space == SPACE_SHARED && inst->atom != ATOM_CAS && inst->atom != ATOM_EXCH)
+        return legal_refuse(l, inst, "64-bit atomics in shared memory other than cas and exch");
+    struct operand address, upper, values[4];
+    take_address(l, inst, &address, &upper);
+    unsigned count = 0;
+    for (unsigned i = 1; i < inst->src_count; i++) {
+        const struct wide value =
+            is_wide ? legal_wide(l, &inst->src[i]) : (struct wide){legal_low(l, &inst->src[i]), absent};
+        values[count++] = as_register(l, value.lo);
+        if (is_wide)
+            values[count++] = as_register(l, value.hi);
+    }
+    const bool is_atom = inst->op == OP_ATOM && inst->dst[0].kind == OPERAND_REG;
+    const unsigned words = !is_atom ? 0 : is_wide ? 2 : 1;
+    struct inst *made = build_inst(&l->at, is_atom ? OP_ATOM : OP_RED, (enum type)inst->type, words, count + 2u);
+    made->space = inst->space, made->order = inst->order, made->scope = inst->scope, made->atom = inst->atom;
+    made->src[0] = address, made->src[1] = upper;
+    for (unsigned i = 0; i < count; i++)
+        made->src[i + 2] = values[i];
+    for (unsigned i = 0; i < words; i++)
+        made->dst[i] = operand_register(l->first[inst->dst[0].reg] + i);
+    return STATUS_OK;
+}
+
 static enum status legal_atomic(struct legal *l, const struct inst *inst) {
     const unsigned bytes = type_bytes((enum type)inst->type);
+    if (l->target->has_pairs && (bytes == 4 || bytes == 8) && inst->type != TYPE_F16X2 && inst->type != TYPE_BF16X2)
+        return atomic_of_pairs(l, inst);
     if (bytes != 4 || inst->type == TYPE_F16X2 || inst->type == TYPE_BF16X2)
         return legal_refuse(l, inst, "atomics that are not of 32-bit integers or f32");
     if (inst->space == SPACE_SHARED && !l->target->has_generic) {

@@ -8,6 +8,17 @@ static struct operand carried(struct inst_builder *to, enum op op, struct operan
     return d;
 }
 
+struct wide build_pair(struct inst_builder *to, enum op op, enum type type, const struct operand *sources,
+                       unsigned count) {
+    const struct operand lo = operand_register(body_register(to->body, TYPE_B32));
+    const struct operand hi = operand_register(body_register(to->body, TYPE_B32));
+    struct inst *made = build_inst(to, op, type, 2, count);
+    made->dst[0] = lo, made->dst[1] = hi;
+    for (unsigned i = 0; i < count; i++)
+        made->src[i] = sources[i];
+    return (struct wide){lo, hi};
+}
+
 /* All ones where a < b, else 0. */
 static struct operand below(struct inst_builder *to, struct operand a, struct operand b) {
     const struct operand d = operand_register(body_register(to->body, TYPE_B32));
@@ -31,6 +42,8 @@ struct wide wide_add(struct inst_builder *to, struct wide a, struct wide b, bool
         return (struct wide){a.lo, build2(to, op, TYPE_U32, a.hi, b.hi)};
     if (!subtract && operand_is_immediate(&a.lo, 0))
         return (struct wide){b.lo, build2(to, op, TYPE_U32, a.hi, b.hi)};
+    if (to->body->target->has_pairs)
+        return build_pair(to, op, TYPE_U64, (struct operand[4]){a.lo, a.hi, b.lo, b.hi}, 4);
     if (!to->body->target->has_carry)
         return add_without_carry(to, a, b, subtract);
     struct wide sum;
@@ -54,6 +67,12 @@ static struct wide wide_not(struct inst_builder *to, struct wide a) {
 }
 
 struct wide wide_product(struct inst_builder *to, enum type type, struct operand a, struct operand b) {
+    if (to->body->target->has_pairs && (a.kind == OPERAND_REG || b.kind == OPERAND_REG)) {
+        const struct wide product = build_pair(to, OP_MUL, type, (struct operand[2]){a, b}, 2);
+        struct body_block *block = &to->body->blocks.items[to->block];
+        block->code.items[block->code.count - 1].mode = MODE_WIDE;
+        return product;
+    }
     const struct operand lo = build2(to, OP_MUL, TYPE_U32, a, b), hi = build_high(to, type, a, b);
     return (struct wide){lo, hi};
 }
@@ -94,6 +113,9 @@ static struct wide high_part(struct inst_builder *to, enum type type, struct wid
 }
 
 struct wide wide_shift(struct inst_builder *to, enum op op, enum type type, struct wide a, struct operand n) {
+    const bool is_far = n.kind == OPERAND_IMM && ((uint32_t)n.imm == 0 || (uint32_t)n.imm >= 32);
+    if (to->body->target->has_pairs && !is_far)
+        return build_pair(to, op, type == TYPE_S64 ? TYPE_S64 : TYPE_U64, (struct operand[3]){a.lo, a.hi, n}, 3);
     const struct operand left = build2(to, OP_SUB, TYPE_U32, constant(32), n);
     const struct operand beyond = build2(to, OP_SUB, TYPE_U32, n, constant(32));
     if (op == OP_SHL) {
@@ -133,6 +155,13 @@ struct operand wide_compare(struct inst_builder *to, enum compare compare, enum 
     const enum type high_type = type == TYPE_S64 && unsigned_compare(compare) == compare ? TYPE_S32 : TYPE_U32;
     compare = unsigned_compare(compare);
     struct operand result;
+    if (to->body->target->has_pairs) {
+        result = operand_register(body_register(to->body, TYPE_PRED));
+        struct inst *made = build_inst(to, OP_SETP, high_type == TYPE_S32 ? TYPE_S64 : TYPE_U64, 1, 4);
+        made->dst[0] = result, made->compare = (uint8_t)compare;
+        made->src[0] = a.lo, made->src[1] = a.hi, made->src[2] = b.lo, made->src[3] = b.hi;
+        return result;
+    }
     if (compare == CMP_EQ || compare == CMP_NE) {
         const enum boolop both = compare == CMP_EQ ? BOOL_AND : BOOL_OR;
         result = build_compare(to, compare, TYPE_U32, a.lo, b.lo);

@@ -19,6 +19,17 @@ static const struct {
                       FERMI_REGISTERS,
                       select_fermi},
     [NATIVE_TESLA] = {{.name = "Tesla"}, TESLA_REGISTERS, select_tesla},
+    [NATIVE_TURING] = {{.name = "sm_75 to sm_89",
+                        .wide_addresses = true,
+                        .has_double = true,
+                        .has_fields = true,
+                        .has_generic = true,
+                        .has_carry = true,
+                        .has_pairs = true,
+                        .has_logic3 = true,
+                        .has_warps = true},
+                       TURING_RZ,
+                       select_turing},
 };
 
 static uint8_t *add_bank(struct native_program *program, struct native_kernel *out, unsigned number, unsigned bytes) {
@@ -35,16 +46,17 @@ static uint32_t number_of(const struct module *module, const struct symbol *symb
     return number;
 }
 
-/* Addresses of variables, as c[0xe] holds them, and literals. */
+/* Addresses of variables, as c[0xe] or c[0x4] holds them, and literals. */
 static void fill_banks(const struct machine_kernel *machine, const struct module *module,
                        struct native_program *program, struct native_kernel *out) {
     out->banks = ARENA_ARRAY(&program->arena, struct native_bank, 2);
     out->links = ARENA_ARRAY(&program->arena, struct native_link, machine->words.count);
+    const unsigned addresses = machine->isa == NATIVE_TURING ? TURING_ADDRESSES : FERMI_ADDRESSES;
     if (machine->words.count)
-        add_bank(program, out, 14, 8 * machine->words.count);
+        add_bank(program, out, addresses, 8 * machine->words.count);
     for (unsigned i = 0; i < machine->words.count; i++) {
         const struct machine_word *word = &machine->words.items[i];
-        out->links[out->link_count++] = (struct native_link){.bank = 14,
+        out->links[out->link_count++] = (struct native_link){.bank = addresses,
                                                              .offset = 8 * i,
                                                              .bytes = 8,
                                                              .variable = number_of(module, word->symbol),
@@ -115,11 +127,14 @@ static enum status lower_within(const struct module *module, const struct functi
         status = legalise(flat, target, &legal, report);
     if (status != STATUS_OK)
         return status;
+    if (lowering->isa == NATIVE_TURING)
+        legal_forward_copies(legal);
     const uint32_t all = targets[lowering->isa].registers;
     struct machine_kernel machine = {.arena = &program->arena,
                                      .body = legal,
                                      .isa = lowering->isa,
                                      .isa_name = targets[lowering->isa].target.name,
+                                     .sm = lowering->sm,
                                      .local_bytes = legal->local_bytes,
                                      .shared_bytes = kernel->shared_bytes,
                                      .register_limit =
@@ -141,9 +156,12 @@ static enum status lower_within(const struct module *module, const struct functi
     if (lowering->isa == NATIVE_TESLA)
         fit_tesla(&machine);
     status = allocate(&machine, &out->register_count);
+    if (status == STATUS_OK && lowering->isa == NATIVE_TURING)
+        status = layout_turing(&machine, out);
+    else if (status == STATUS_OK)
+        layout(&machine, out);
     if (status != STATUS_OK)
         return status;
-    layout(&machine, out);
     out->local_bytes = machine.local_bytes;
     out->shared_bytes = machine.shared_bytes;
     fill_banks(&machine, module, program, out);
@@ -173,7 +191,7 @@ enum status native_lower(const struct module *module, const char *kernel, const 
                          struct native_program *out, struct report *report) {
     const struct arena kept = out->arena;
     *out = (struct native_program){.arena = kept, .isa = lowering->isa, .text = ""};
-    out->sm = lowering->isa == NATIVE_TESLA ? 13 : 20;
+    out->sm = lowering->isa == NATIVE_TURING ? lowering->sm : lowering->isa == NATIVE_TESLA ? 13 : 20;
     out->name = arena_strdup(&out->arena, module->name);
     out->kernels = ARENA_ARRAY(&out->arena, struct native_kernel, module->function_count + 1);
     lower_variables(module, out);

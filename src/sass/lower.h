@@ -9,6 +9,7 @@ struct lowering {
     enum native_isa isa;
     uint32_t registers;  /* of a thread at most; 0: all that the instruction set has */
     bool wide_addresses; /* addresses may have more than 32 bits: Fermi uses 64-bit pointers whole */
+    unsigned sm;         /* of NATIVE_TURING: 75 to 89 */
 };
 
 /* Is it one of the variables of the program, which are the module's in its order? */

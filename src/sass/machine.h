@@ -7,21 +7,25 @@
 
 #include "sass/body.h"
 #include "sass/native.h"
+#include "sass/turing.h"
 
 #define NO_UNIT UINT32_MAX
 
-/* Banks of the numbers of a program. */
-enum { TESLA_LITERALS = 1, FERMI_LITERALS = 16 };
+/* Banks of the numbers of a program, and of the addresses of variables. */
+enum { TESLA_LITERALS = 1, FERMI_LITERALS = 16, TURING_ADDRESSES = 4, FERMI_ADDRESSES = 14 };
+enum { MACHINE_OPERANDS_MAX = TURING_OPERANDS_MAX };
 enum { TESLA_NEAR_REGISTERS = 64 }; /* that sums with numbers and halves reach */
 
 struct machine_inst {
     struct native_inst
         native; /* registers of operands that have a unit are filled by allocate.c, targets by layout.c */
-    uint32_t units[NATIVE_OPERANDS_MAX]; /* NO_UNIT: no register, or RZ, PT and the like */
-    uint8_t widths[NATIVE_OPERANDS_MAX]; /* words of the operand; 0 counts as 1 */
-    uint32_t guard;                      /* unit of the predicate, or NO_UNIT */
-    bool whole;                          /* has a guard, but nobody needs what its destination held */
-    bool early;                          /* writes a destination before all sources are read */
+    struct turing_inst
+        *turing; /* sm_75 on: the instruction, by places; of `native` only guard, row and operand_count count */
+    uint32_t units[MACHINE_OPERANDS_MAX]; /* NO_UNIT: no register, or RZ, PT and the like */
+    uint8_t widths[MACHINE_OPERANDS_MAX]; /* words of the operand; 0 counts as 1 */
+    uint32_t guard;                       /* unit of the predicate, or NO_UNIT */
+    bool whole;                           /* has a guard, but nobody needs what its destination held */
+    bool early;                           /* writes a destination before all sources are read */
     const struct inst *at;
 };
 
@@ -82,6 +86,8 @@ struct machine_kernel {
     } literals;
     uint32_t local_bytes, shared_bytes;
     uint32_t register_limit;
+    unsigned sm;         /* of NATIVE_TURING */
+    bool has_descriptor; /* accesses of global memory name UR4, which the kernel loads first */
     struct report *report;
 };
 
@@ -95,11 +101,18 @@ void machine_modify(const struct machine_kernel *machine, struct machine_inst *i
                     enum native_modifier modifier);
 void machine_operand(struct machine_inst *inst, struct native_operand operand, uint32_t unit);
 
+/* The register of operand n, once it is known. */
+void machine_set_register(struct machine_inst *inst, unsigned n, unsigned reg);
+unsigned machine_register(const struct machine_inst *inst, unsigned n);
+/* A move of one unit to another, and nothing else. */
+bool machine_is_copy(const struct machine_kernel *machine, const struct machine_inst *inst);
+
 /* What an operand does. */
 bool machine_writes(const struct machine_kernel *machine, const struct machine_inst *inst, unsigned operand);
 
 enum status select_fermi(const struct body *body, struct machine_kernel *machine);
 enum status select_tesla(const struct body *body, struct machine_kernel *machine);
+enum status select_turing(const struct body *body, struct machine_kernel *machine);
 /* Puts registers in the place of units; spills to local memory what does not fit. */
 enum status allocate(struct machine_kernel *machine, uint32_t *register_count);
 /* Loads that are the same for all threads of a block become LDU and LD_LDU (Fermi). */
@@ -113,5 +126,7 @@ void predicate_hammocks(struct machine_kernel *machine);
 void shape(struct machine_kernel *machine);
 /* Branches and addresses: the code of the kernel. */
 void layout(struct machine_kernel *machine, struct native_kernel *out);
+/* The same for sm_75 on, with barriers of warps in the place of tokens. */
+enum status layout_turing(struct machine_kernel *machine, struct native_kernel *out);
 
 #endif

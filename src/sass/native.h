@@ -168,6 +168,7 @@ enum { NATIVE_NO_REGISTER = 255 }; /* none does */
 struct native_meeting {
     uint32_t address;
     uint8_t reg;
+    bool is_uniform;
 };
 
 struct turing_word;

@@ -123,7 +123,7 @@ static bool parse_place_in_code(struct native_parser *parser, uint32_t address) 
     return true;
 }
 
-/* 32 digits between the marks of a comment; false: there is none. */
+/* 32 digits between the marks of a comment, before an instruction or behind its semicolon; false: there is none. */
 static bool parse_word_bits(struct native_parser *parser, struct turing_word *out) {
     const char *at = parser->at;
     if (strncmp(at, "/*0x", 4) != 0)
@@ -168,7 +168,7 @@ static void parse_code(struct native_parser *parser, struct parse_words *words) 
     }
     if (!parse_place_in_code(parser, text.address))
         return;
-    const bool has_bits = parse_word_bits(parser, &said);
+    bool has_bits = parse_word_bits(parser, &said);
     if (parser->failed)
         return;
     text.control =
@@ -183,6 +183,12 @@ static void parse_code(struct native_parser *parser, struct parse_words *words) 
         parse_refuse(parser, "sm_%u has nothing that is written so; %s could stand here", parser->program->sm,
                      text.expected);
         return;
+    }
+    parser->at += strcspn(parser->at, ";\n");
+    if (!has_bits && *parser->at == ';') {
+        parser->at++;
+        parse_blanks(parser);
+        has_bits = parse_word_bits(parser, &said);
     }
     if (has_bits)
         check_bits(parser, said, &inst);

@@ -5,8 +5,9 @@
 #include "sass/machine_flow.h"
 
 enum {
-    SHORT_SIDE = 4, /* instructions of a side that needs no branch around it: CUDA C Programming Guide 4.1, §5.4.2 */
-    SHORT_BOTH = 8, /* of two sides together */
+    SHORT_SIDE = 4,   /* instructions of a side that needs no branch around it: CUDA C Programming Guide 4.1, §5.4.2 */
+    SHORT_BOTH = 8,   /* of two sides together */
+    SHORT_TURING = 7, /* of a side on sm_75 on: ptxas guards as many */
     LONG_SIDE =
         32, /* of one behind BRA.U: the study's have 12, and what a level of its wavelets takes [003 Tables 10, 15] */
 };
@@ -45,7 +46,14 @@ static bool can_be_guarded(const struct hammocks *h, const struct machine_inst *
     const struct machine_kernel *machine = h->machine;
     if (machine->isa == NATIVE_TESLA)
         return inst->native.guard == GUARD_NONE && !needs_branch_tesla(inst, branch->code_register);
-    switch (inst->native.row) {
+    if (inst->turing) {
+        const enum turing_unit unit = (enum turing_unit)turing_row(inst->turing->row)->unit;
+        if (unit == TURING_UNIT_BAR || unit == TURING_UNIT_BRANCH || unit == TURING_UNIT_CROSS ||
+            inst->turing->row == TURING_VOTE || inst->turing->row == TURING_MEMBAR ||
+            (unit == TURING_UNIT_MIO && inst->turing->row != TURING_S2R))
+            return false;
+    }
+    switch (inst->turing ? FERMI_ROWS : inst->native.row) {
     case FERMI_BAR_SYNC:
     case FERMI_BAR_ARV:
     case FERMI_BAR_RED:
@@ -92,7 +100,7 @@ static void guard_side(struct hammocks *h, uint32_t b, const struct machine_bloc
                     h->read_first[unit] = 2;
             }
         inst->whole = own;
-        if (h->machine->isa == NATIVE_FERMI) {
+        if (h->machine->isa != NATIVE_TESLA) {
             inst->native.guard = GUARD_PREDICATE;
             inst->native.guard_inverted = inverted;
             inst->guard = branch->predicate;
@@ -129,14 +137,15 @@ static bool convert(struct hammocks *h, uint32_t b) {
     if (block->end != END_BRANCH || block->unanimous || block->next == block->taken)
         return false;
     const uint32_t next = block->next, taken = block->taken;
-    const unsigned limit = machine->isa == NATIVE_FERMI ? LONG_SIDE : SHORT_SIDE;
+    const bool is_turing = machine->isa == NATIVE_TURING;
+    const unsigned limit = machine->isa == NATIVE_FERMI ? LONG_SIDE : is_turing ? SHORT_TURING : SHORT_SIDE;
     const bool negated = block->negated;
     const uint32_t after_next = machine->blocks.items[next].next, after_taken = machine->blocks.items[taken].next;
     const bool next_is = is_side(h, next, taken, block, limit), taken_is = is_side(h, taken, next, block, limit);
     if (next_is || taken_is) { /* one side, the other is where it leads */
         const uint32_t side = next_is ? next : taken, to = next_is ? taken : next;
         guard_side(h, side, block, next_is ? !negated : negated);
-        if (machine->blocks.items[side].code.count <= SHORT_SIDE) {
+        if (machine->blocks.items[side].code.count <= SHORT_SIDE || is_turing) {
             append(machine, b, side);
             end_at(&machine->blocks.items[b], to);
         } else {

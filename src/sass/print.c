@@ -278,11 +278,11 @@ static void add_words(struct listing_text *text, const struct native_program *pr
             turing_print_control(&inst.control, &bits);
         }
         add_place(text, kernel, i);
-        add(text, "        /*%04x*/ ", (unsigned)address);
+        add(text, "        /*%04x*/ %s  %s;", (unsigned)address, control, buffer);
         if (encodings)
-            add(text, "/*0x%016llx%016llx*/ ", (unsigned long long)kernel->words[i].high,
+            add(text, " /*0x%016llx%016llx*/", (unsigned long long)kernel->words[i].high,
                 (unsigned long long)kernel->words[i].low);
-        add(text, "%s  %s;\n", control, buffer);
+        add(text, "\n");
     }
 }
 

@@ -1,6 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sass/select.h"
 
+#include <string.h>
+
+/* ---- blocks ---- */
+
+static void push_block(uint32_t *stack, uint32_t *depth, uint8_t *seen, uint32_t block) {
+    if (!seen[block])
+        stack[(*depth)++] = block;
+    seen[block] = 1;
+}
+
+/* Blocks that lead to themselves. */
+static void find_loops(struct selector *s) {
+    const uint32_t count = s->body->blocks.count;
+    struct arena arena = {.escape = s->machine->arena->escape};
+    uint8_t *seen = ARENA_ARRAY(&arena, uint8_t, count + 1);
+    uint32_t *stack = ARENA_ARRAY(&arena, uint32_t, count + 1);
+    s->in_loop = ARENA_ARRAY(s->machine->arena, uint8_t, count + 1);
+    for (uint32_t b = 0; b < count; b++) {
+        uint32_t depth = 1;
+        memset(seen, 0, count);
+        for (stack[0] = b; depth && !seen[b];) {
+            const struct body_block *block = &s->body->blocks.items[stack[--depth]];
+            if (block->end != END_EXIT)
+                push_block(stack, &depth, seen, block->next);
+            if (block->end == END_BRANCH)
+                push_block(stack, &depth, seen, block->taken);
+        }
+        s->in_loop[b] = seen[b];
+    }
+    arena_free(&arena);
+}
+
 /* ---- facts ---- */
 
 static void find_facts(struct selector *s) {
@@ -84,7 +116,7 @@ static unsigned place_of(const struct selector *s, const struct inst *inst) {
 
 void select_take(struct selector *s, const struct inst *inst) { s->taken[place_of(s, inst)] = 1; }
 
-/* ---- blocks ---- */
+/* ---- selection ---- */
 
 /* What a register holds that is the same everywhere needs no instruction. */
 static bool is_known(const struct selector *s, const struct inst *inst) {
@@ -107,6 +139,7 @@ static enum status select_block(struct selector *s, uint32_t b) {
             s->maker[source->code.items[i].dst[k].reg] = i, s->maker_of[source->code.items[i].dst[k].reg] = b + 1;
     const unsigned units = machine->units.count;
     for (unsigned pass = 0; pass < 2; pass++) {
+        s->pass = pass;
         if (s->ops->begin)
             s->ops->begin(s);
         for (unsigned n = 0; n < source->code.count; n++) {
@@ -146,16 +179,21 @@ enum status select_body(const struct body *body, struct machine_kernel *machine,
     s.held = ARENA_ARRAY(machine->arena, uint32_t, count + 1);
     s.held_of = ARENA_ARRAY(machine->arena, uint32_t, count + 1);
     for (unsigned i = 0; i < count; i++) /* Tesla keeps predicates in words: 0 or -1 */
-        machine_unit(machine, body->registers.items[i] == TYPE_PRED && machine->isa == NATIVE_FERMI);
+        machine_unit(machine, body->registers.items[i] == TYPE_PRED && machine->isa != NATIVE_TESLA);
     for (uint32_t b = 0; b < body->blocks.count; b++)
         *ARENA_PUSH(machine->arena, &machine->blocks) =
             (struct machine_block){.end = END_EXIT, .predicate = NO_UNIT, .token = NO_UNIT, .home = NO_UNIT};
+    find_loops(&s);
     find_facts(&s);
     find_constants(&s);
+    if (ops->prepare)
+        ops->prepare(&s);
     for (uint32_t b = 0; b < body->blocks.count; b++) {
         const enum status status = select_block(&s, b);
         if (status)
             return status;
     }
+    if (ops->finish)
+        ops->finish(&s);
     return STATUS_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the selectors of Fermi and Tesla share: facts about registers, and which instruction is part of which. */
+/* What the selectors share: facts about registers, and which instruction is part of which. */
 #ifndef HEDDLE_SASS_SELECT_H
 #define HEDDLE_SASS_SELECT_H
 
@@ -21,9 +21,14 @@ struct select_ops {
     /* What destination k of the instruction holds, if that is the same for all threads of a launch. */
     struct fact (*fact)(struct selector *s, const struct inst *inst, unsigned k);
     enum status (*inst)(struct selector *s, const struct inst *inst);
-    void (*begin)(struct selector *s); /* a block; NULL: nothing to do */
-    void (*end)(struct selector *s);   /* its branch */
+    void (*prepare)(struct selector *s); /* before all blocks, with facts; NULL: nothing to do */
+    void (*begin)(struct selector *s);   /* a block; NULL: nothing to do */
+    void (*end)(struct selector *s);     /* its branch */
+    void (*finish)(struct selector *s);  /* behind all blocks; NULL: nothing to do */
 };
+
+struct held_number;
+struct held_tuple;
 
 struct selector {
     const struct select_ops *ops;
@@ -39,6 +44,22 @@ struct selector {
     uint8_t *taken;     /* by instruction of the block: it is part of another */
     uint32_t *held;     /* by register with a fact: unit that holds it in this block */
     uint32_t *held_of;  /* the block that `held` speaks of, 1-based */
+    struct {
+        struct held_number *items;
+        unsigned count, capacity;
+    } numbers; /* of block 0: for all blocks */
+    struct {
+        struct held_tuple *items;
+        unsigned count, capacity;
+    } tuples;
+    struct {
+        struct machine_inst *items;
+        unsigned count, capacity;
+    } prologue;          /* instructions before the first block's */
+    unsigned pass;       /* 1: what is made stays */
+    uint8_t *in_loop;    /* by block */
+    uint32_t carry;      /* sm_75 on: the predicate that holds the carry of the last sum with .cc; NO_UNIT: none */
+    bool carry_inverted; /* it is a borrow's complement */
 };
 
 /* A source before it is put into an instruction. */
@@ -47,6 +68,22 @@ struct source {
     uint32_t unit, value;
     uint8_t bank;
     bool negated, absolute, inverted;
+};
+
+/* sm_75 on: a number or a constant that a register holds in this block. */
+struct held_number {
+    uint32_t block; /* 1-based; 0: everywhere */
+    bool is_constant;
+    uint8_t bank;
+    uint32_t value, unit;
+};
+
+/* The same of several side by side. */
+struct held_tuple {
+    uint32_t block;
+    unsigned count;
+    struct source words[4];
+    uint32_t unit;
 };
 
 /* The instruction of this block that makes the operand, if nobody else reads it and its sources are still what they were. */

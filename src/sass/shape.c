@@ -209,7 +209,8 @@ static void set_pads(struct shaper *s) {
             if (regions[b][k])
                 redirect(&machine->blocks.items[k], s->meeting[b], pad);
         const unsigned row = machine->isa == NATIVE_FERMI ? (unsigned)FERMI_NOP : (unsigned)TESLA_NOP;
-        machine_inst_new(machine, pad, row, machine->blocks.items[b].at)->native.pops = true;
+        if (machine->isa != NATIVE_TURING) /* which has a BSYNC there, by layout_turing.c */
+            machine_inst_new(machine, pad, row, machine->blocks.items[b].at)->native.pops = true;
         machine->blocks.items[pad].is_pad = true;
         machine->blocks.items[b].token = pad;
     }

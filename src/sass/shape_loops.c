@@ -2,6 +2,7 @@
 /* Loops made regular before tokens are set: one entry, one way back, one way out. Where several become one, each says in a
  * register which it was. */
 #include "sass/shape.h"
+#include "sass/machine_turing.h"
 
 #include <string.h>
 
@@ -36,17 +37,24 @@ static bool unify_latches(struct shaper *s, uint32_t loop) {
 }
 
 static void emit_number(struct machine_kernel *machine, uint32_t block, uint32_t unit, uint32_t value) {
+    if (machine->isa == NATIVE_TURING) {
+        turing_emit_number(machine, block, unit, value);
+        return;
+    }
     const unsigned row = machine->isa == NATIVE_FERMI ? (unsigned)FERMI_MOV32I : (unsigned)TESLA_MVI;
     struct machine_inst *inst = machine_inst_new(machine, block, row, machine->blocks.items[block].at);
     machine_operand(inst, (struct native_operand){.kind = NATIVE_REG}, unit);
     machine_operand(inst, (struct native_operand){.kind = NATIVE_IMMEDIATE, .value = value}, NO_UNIT);
 }
 
-/* The end of `block`: to `taken` where the unit holds `value`. */
-static void branch_on_number(struct machine_kernel *machine, uint32_t block, uint32_t unit, uint32_t value,
-                             uint32_t taken, uint32_t next) {
+/* predicate = (unit == value); Tesla: its code C0 says so. */
+static void compare_number(struct machine_kernel *machine, uint32_t block, uint32_t unit, uint32_t value,
+                           uint32_t predicate) {
     const bool fermi = machine->isa == NATIVE_FERMI;
-    const uint32_t predicate = fermi ? machine_unit(machine, true) : NO_UNIT;
+    if (machine->isa == NATIVE_TURING) {
+        turing_emit_test(machine, block, predicate, unit, value, true);
+        return;
+    }
     struct machine_inst *inst =
         machine_inst_new(machine, block, fermi ? (unsigned)FERMI_ISETP : (unsigned)TESLA_ISET, NULL);
     const struct native_operand pt = {.kind = NATIVE_PREDICATE, .reg = FERMI_PT};
@@ -67,6 +75,13 @@ static void branch_on_number(struct machine_kernel *machine, uint32_t block, uin
         machine_modify(machine, inst, NATIVE_SLOT_SIGN, MODIFIER_S32);
         machine_modify(machine, inst, NATIVE_SLOT_CODE, MODIFIER_C0);
     }
+}
+
+/* The end of `block`: to `taken` where the unit holds `value`. */
+static void branch_on_number(struct machine_kernel *machine, uint32_t block, uint32_t unit, uint32_t value,
+                             uint32_t taken, uint32_t next) {
+    const uint32_t predicate = machine->isa == NATIVE_TESLA ? NO_UNIT : machine_unit(machine, true);
+    compare_number(machine, block, unit, value, predicate);
     struct machine_block *made = &machine->blocks.items[block];
     made->end = END_BRANCH, made->predicate = predicate, made->taken = taken, made->next = next;
     made->code_register = 0, made->code_test = MODIFIER_NE;

@@ -165,6 +165,15 @@ static void put_turing(struct translation *t, struct arena *scratch) {
     t->failed = false;
 }
 
+/* A function that a kernel has a copy of. */
+static bool is_copied(const struct native_kernel *const *kernels, unsigned count, unsigned number) {
+    for (unsigned i = 0; i < count && kernels[number]->is_function; i++)
+        for (unsigned n = 0; n < kernels[i]->label_count && i != number && !kernels[i]->is_function; n++)
+            if (strcmp(kernels[i]->labels[n].name, kernels[number]->name) == 0)
+                return true;
+    return false;
+}
+
 static void put_program(struct translation *t, struct arena *scratch) {
     const struct native_program *program = t->program;
     struct module *module = t->module;
@@ -198,6 +207,8 @@ static void put_program(struct translation *t, struct arena *scratch) {
         turing_give_constants(t);
     for (unsigned i = 0; i < program->kernel_count; i++) {
         t->kernel = kernels[i];
+        if (is_turing && is_copied(kernels, program->kernel_count, i))
+            continue;
         if (is_turing)
             put_turing(t, scratch);
         else

@@ -64,11 +64,17 @@ static const struct register_file *make_file(const struct turing_kernel *k, stru
 static uint32_t target_of(const struct turing_inst *inst) {
     const struct turing_row *row = turing_row(inst->row);
     for (unsigned n = 0; row->operands[n].shape; n++)
-        if (row->operands[n].shape == TURING_SHAPE_TARGET && inst->operands[n].kind == TURING_TARGET)
+        if ((row->operands[n].shape == TURING_SHAPE_TARGET && inst->operands[n].kind == TURING_TARGET) ||
+            (row->operands[n].shape == TURING_SHAPE_ABSOLUTE && inst->operands[n].value))
             return inst->operands[n].value < 0 || inst->operands[n].value % TURING_INST_BYTES
                        ? NO_PC
                        : (uint32_t)(inst->operands[n].value / TURING_INST_BYTES);
     return NO_PC;
+}
+
+/* A call of what has an address in the code; one that nobody has linked leads to 0. */
+static bool is_direct_call(const struct turing_inst *inst) {
+    return inst->row == TURING_CALL_REL || inst->row == TURING_CALL_ABS;
 }
 
 static void add_start(struct turing_kernel *k, uint32_t word) {
@@ -122,7 +128,7 @@ static void find_starts(struct turing_kernel *k, struct arena *scratch) {
     uint8_t *seen = ARENA_ARRAY(scratch, uint8_t, kernel->code_count);
     uint32_t *stack = ARENA_ARRAY(scratch, uint32_t, kernel->code_count + 1u);
     for (uint32_t i = 0; i < kernel->code_count; i++) {
-        const uint32_t to = k->code[i].row == TURING_CALL_REL ? target_of(&k->code[i]) : NO_PC;
+        const uint32_t to = is_direct_call(&k->code[i]) ? target_of(&k->code[i]) : NO_PC;
         if (to < kernel->code_count && !is_start(k, to) && returns(k, to, seen, stack))
             add_start(k, to);
     }
@@ -146,8 +152,8 @@ static uint32_t stack_bytes(const struct turing_kernel *k, struct arena *scratch
         changes = false;
         for (uint32_t i = 0, f = 0; i < kernel->code_count; i++) {
             f += f + 1 < k->start_count && k->starts[f + 1] == i;
-            is_deep |= k->code[i].row == TURING_CALL_REL_R || k->code[i].row == TURING_CALL_ABS || round == DEPTH_MAX;
-            const uint32_t to = k->code[i].row == TURING_CALL_REL ? target_of(&k->code[i]) : NO_PC;
+            is_deep |= k->code[i].row == TURING_CALL_REL_R || round == DEPTH_MAX;
+            const uint32_t to = is_direct_call(&k->code[i]) ? target_of(&k->code[i]) : NO_PC;
             const uint32_t level = to < kernel->code_count ? levels[function_at(k, to)] + 1 : 0;
             changes |= level > levels[f];
             levels[f] = level > levels[f] ? level : levels[f];
@@ -244,7 +250,7 @@ static void set_target(const struct turing_kernel *k, uint32_t word, struct func
     t->turing = &k->code[word];
     if (inst->op == OP_CALL && !inst->src_count && to < t->kernel->code_count && !is_start(k, to))
         inst->op = OP_BRA;
-    if (inst->op == OP_RET && !function_at(k, word))
+    if (inst->op == OP_RET && !function_at(k, word) && !t->kernel->is_function)
         translate_refuse(t, "it returns from no function");
     else if (inst->op == OP_BRX)
         set_ways(k, word, inst);
@@ -307,5 +313,6 @@ void translate_turing(struct translation *t, unsigned *function_count, struct ar
         functions[i]->shared_bytes = kernel->shared_bytes;
         functions[i]->given_registers = kernel->register_count;
     }
+    functions[0]->is_entry = !kernel->is_function;
     turing_add_externals(t, function_count, functions[0]);
 }

@@ -42,10 +42,12 @@ static struct operand float_source(struct translation *t, enum type type) {
     return half;
 }
 
-/* An integer of the type; a byte or a half of a register where the operand selects one. */
+/* An integer of the type; a byte or a half of a register where the operand selects one. Of 64 bits a number is the upper half. */
 static struct operand integer_source(struct translation *t, enum type type) {
     const unsigned select = turing_operand(t, 1)->select, bits = 8 * type_bytes(type);
     const struct operand whole = turing_plain(t, 1, bits == 64 ? type : TYPE_B32);
+    if (bits == 64 && turing_operand(t, 1)->kind == TURING_IMMEDIATE && !whole.symbol)
+        return translate_number(whole.imm << 32);
     if (!select)
         return whole;
     if (bits * (select + 1) > 32)

@@ -108,10 +108,11 @@ static void call_indirect(struct translation *t, unsigned n) {
 
 /* By a number that a linker was to write, or has written. */
 static void call_linked(struct translation *t) {
-    struct operand address = translate_number((uint64_t)turing_operand(t, 1)->value);
+    struct operand address;
     turing_guard_too(t, 0);
-    translate_find_code_link(t, &address);
-    if (address.symbol || !address.imm)
+    if (turing_operand(t, 1)->value)
+        put(t, OP_CALL);
+    else if (!translate_find_code_link(t, &address) || address.symbol || !address.imm)
         translate_refuse(t, "a call of what the file does not hold");
     else
         translate_put(t, &(struct operation){.op = OP_CALL, .type = TYPE_U32}, NULL, 0, &address, 1);

@@ -7,7 +7,7 @@
 
 enum { PIECES_MAX = 256, WORDS_MAX = 1 << 20 };
 
-struct piece {
+struct code_piece {
     const struct native_kernel *from;
     uint32_t base; /* word */
 };
@@ -16,7 +16,7 @@ struct code_linker {
     const struct native_program *program;
     const struct native_kernel *kernel;
     struct arena *scratch;
-    struct piece pieces[PIECES_MAX]; /* the kernel first */
+    struct code_piece pieces[PIECES_MAX]; /* the kernel first */
     unsigned count;
     uint32_t words;
     struct native_kernel *out;
@@ -55,14 +55,14 @@ static bool has_other_banks(const struct native_kernel *kernel, const struct nat
 }
 
 /* The piece that a name belongs to, new or not; NULL: the file has no such function, or it cannot be copied: the call is then refused. */
-static const struct piece *piece_named(struct code_linker *l, const char *name) {
+static const struct code_piece *piece_named(struct code_linker *l, const char *name) {
     for (unsigned i = 0; i < l->count; i++)
         if (strcmp(l->pieces[i].from->name, name) == 0)
             return &l->pieces[i];
     const struct native_kernel *from = function_named(l, name);
     if (!from || l->count == PIECES_MAX || from->code_count > WORDS_MAX - l->words || has_other_banks(l->kernel, from))
         return NULL;
-    l->pieces[l->count] = (struct piece){from, l->words};
+    l->pieces[l->count] = (struct code_piece){from, l->words};
     l->words += from->code_count;
     return &l->pieces[l->count++];
 }
@@ -96,11 +96,11 @@ static void patch(const struct code_linker *l, struct turing_word *word, const s
     turing_encode(&inst, l->program->sm, word, NULL);
 }
 
-static void take_links(struct code_linker *l, const struct piece *piece, struct turing_word *words) {
+static void take_links(struct code_linker *l, const struct code_piece *piece, struct turing_word *words) {
     const struct native_kernel *from = piece->from;
     for (unsigned i = 0; i < from->link_count; i++) {
         struct native_link link = from->links[i];
-        const struct piece *to = names_code(&link) ? piece_named(l, link.symbol) : NULL;
+        const struct code_piece *to = names_code(&link) ? piece_named(l, link.symbol) : NULL;
         if (to) {
             patch(l, &words[piece->base + link.offset / TURING_INST_BYTES], &link,
                   (uint64_t)((int64_t)to->base * TURING_INST_BYTES + link.addend));
@@ -113,7 +113,7 @@ static void take_links(struct code_linker *l, const struct piece *piece, struct 
     }
 }
 
-static void take_places(struct code_linker *l, const struct piece *piece, struct turing_word *words) {
+static void take_places(struct code_linker *l, const struct code_piece *piece, struct turing_word *words) {
     const struct native_kernel *from = piece->from;
     struct native_kernel *out = l->out;
     const uint32_t bytes = piece->base * TURING_INST_BYTES;

@@ -98,20 +98,51 @@ static bool mask_before(struct translation *t, struct operand *out) {
 }
 
 /* As the file says: operations that a program gives a mask are listed, with the register that holds it. */
+static const struct native_meeting *listed(const struct translation *t, uint32_t address) {
+    for (unsigned i = 0; i < t->kernel->meeting_count; i++)
+        if (t->kernel->meetings[i].address == address)
+            return &t->kernel->meetings[i];
+    return NULL;
+}
+
 static bool mask_listed(const struct translation *t, struct operand *out) {
-    for (unsigned i = 0; i < t->kernel->meeting_count; i++) {
-        const struct native_meeting *meeting = &t->kernel->meetings[i];
-        if (meeting->address != t->turing->address)
-            continue;
-        *out = meeting->reg == NATIVE_NO_REGISTER ? translate_number(UINT32_MAX) : translate_register(meeting->reg);
-        return out->kind == OPERAND_IMM || out->reg < t->file->predicate;
-    }
+    const struct native_meeting *meeting = listed(t, t->turing->address);
+    if (!meeting)
+        return false;
+    *out = translate_number(UINT32_MAX);
+    if (meeting->reg != NATIVE_NO_REGISTER)
+        *out = translate_register((meeting->is_uniform ? t->file->uniform : 0) + meeting->reg);
+    return meeting->reg == NATIVE_NO_REGISTER ||
+           (meeting->is_uniform ? meeting->reg < TURING_URZ && t->file->uniform < t->file->upredicate
+                                : meeting->reg < t->file->predicate);
+}
+
+/* No branch parts it from a listed operation that all lanes have: it has them, too. sm_75 asks so for all active lanes. */
+static bool has_all_beside(const struct translation *t) {
+    const uint32_t here = t->turing->address / TURING_INST_BYTES, count = t->kernel->code_count;
+    for (unsigned down = 0; down < 2; down++)
+        for (uint32_t i = here; down ? i > 0 && !t->meets->converging[i] : i + 1 < count;) {
+            i = down ? i - 1 : i + 1;
+            if (!down && t->meets->converging[i])
+                break;
+            const struct native_meeting *meeting = listed(t, i * TURING_INST_BYTES);
+            if (turing_row(t->meets->code[i].row)->unit == TURING_UNIT_BRANCH &&
+                turing_row(t->meets->code[i].row)->meaning != TURING_MEANS_BSSY)
+                break;
+            if (meeting)
+                return meeting->reg == NATIVE_NO_REGISTER;
+        }
     return false;
 }
 
 struct inst *turing_put_meeting(struct translation *t, struct operation operation, const struct operand *targets,
                                 unsigned target_count, struct operand *sources, unsigned source_count) {
-    if (mask_before(t, &sources[source_count]) || mask_listed(t, &sources[source_count])) {
+    bool is_named = mask_before(t, &sources[source_count]) || mask_listed(t, &sources[source_count]);
+    if (!is_named && operation.op == OP_VOTE && has_all_beside(t)) {
+        sources[source_count] = translate_number(UINT32_MAX);
+        is_named = true;
+    }
+    if (is_named) {
         operation.flags |= FLAG_SYNC;
         source_count++;
     }

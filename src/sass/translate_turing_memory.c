@@ -85,7 +85,7 @@ struct operand turing_address_of(struct translation *t, unsigned n, enum space s
         return global_address(t, operand);
     struct operand out = short_address(t, operand, space == SPACE_SHARED);
     if (space == SPACE_SHARED && t->program->sm >= 90) {
-        out.imm -= SHARED_WINDOW + TURING_SYSTEM_SHARED_90;
+        out.imm -= SHARED_WINDOW + TURING_SYSTEM_SHARED_90; /* see function_shared_address */
         if (!out.has_reg)
             out.imm = (uint32_t)out.imm;
     }

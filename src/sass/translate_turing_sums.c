@@ -16,12 +16,12 @@ bool turing_is_number(struct operand operand, uint64_t value) {
 }
 
 /* What is added to a: ~b where it is inverted, and a carry, a predicate or a number. */
-struct sum {
+struct carried_sum {
     struct operand a, b, carry;
     bool inverted;
 };
 
-static void put_value(struct translation *t, enum type type, struct operand d, const struct sum *sum) {
+static void put_value(struct translation *t, enum type type, struct operand d, const struct carried_sum *sum) {
     const bool none = turing_is_number(sum->carry, 0), one = turing_is_number(sum->carry, 1);
     if (sum->inverted && one)
         translate_2(t, (struct operation){.op = OP_SUB, .type = type}, d, sum->a, sum->b);
@@ -36,7 +36,7 @@ static void put_value(struct translation *t, enum type type, struct operand d, c
         translate_2(t, (struct operation){.op = OP_ADD, .type = type}, d, sum->a, sum->b);
 }
 
-static void put_carry(struct translation *t, enum type type, struct operand out, const struct sum *sum) {
+static void put_carry(struct translation *t, enum type type, struct operand out, const struct carried_sum *sum) {
     translate_3(t, (struct operation){.op = OP_CARRY, .type = type, .mode = sum->inverted ? MODE_INVERTED : MODE_NONE},
                 out, sum->a, sum->b, sum->carry);
 }
@@ -44,7 +44,7 @@ static void put_carry(struct translation *t, enum type type, struct operand out,
 /* d and out may be none. Whichever may go first does: the value may be written over a source, the carry over the guard or the
  * carry that comes in. */
 static void put_sum(struct translation *t, enum type type, struct operand d, struct operand out,
-                    const struct sum *sum) {
+                    const struct carried_sum *sum) {
     const bool value_spoils = is_register(d, sum->a) || is_register(d, sum->b);
     const bool carry_spoils = (out.kind == OPERAND_REG && (int32_t)out.reg == t->guard) || is_register(out, sum->carry);
     if (is_none(out)) {
@@ -108,12 +108,12 @@ static void put_chain(struct translation *t, enum type type, struct operand d, s
     const bool direct = steps == 1 && is_none(chain->outs[1]);
     for (unsigned i = 0; i < steps; i++) {
         const struct addend next = i < chain->count ? chain->addends[i] : (struct addend){.value = translate_number(0)};
-        const struct sum part = {.a = sum,
-                                 .b = next.value,
-                                 .inverted = next.inverted || next.negated,
-                                 .carry = next.negated             ? translate_number(1)
-                                          : i < chain->carry_count ? chain->carries[i]
-                                                                   : translate_number(0)};
+        const struct carried_sum part = {.a = sum,
+                                         .b = next.value,
+                                         .inverted = next.inverted || next.negated,
+                                         .carry = next.negated             ? translate_number(1)
+                                                  : i < chain->carry_count ? chain->carries[i]
+                                                                           : translate_number(0)};
         sum = i + 1 == steps ? d : type_bytes(type) == 8 ? translate_wide(t) : translate_scratch(t);
         early[i] = direct || !has_outs ? chain->outs[0] : translate_test(t);
         put_sum(t, type, sum, early[i], &part);

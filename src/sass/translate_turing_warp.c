@@ -58,42 +58,62 @@ static void read_pair(struct translation *t, int64_t number) {
     turing_put_pair(t, value, 0);
 }
 
-/* How many registers from its target on it writes at least. */
-static unsigned written_registers(const struct turing_inst *inst) {
-    enum { WIDTH_64 = 5, WIDTH_128 = 6 };
-    const int width = turing_modifier(inst, TURING_WORDS_SIZE_CONSTANT);
-    return width == WIDTH_128                                                              ? 4
-           : width == WIDTH_64 || turing_row(inst->row)->meaning == TURING_MEANS_IMAD_WIDE ? 2
-                                                                                           : 1;
+/* Registers from the first on that an instruction writes. */
+static unsigned written_count(const struct turing_inst *inst) {
+    const int size = turing_modifier(inst, TURING_WORDS_SIZE),
+              constant = turing_modifier(inst, TURING_WORDS_SIZE_CONSTANT);
+    const struct turing_row *row = turing_row(inst->row);
+    unsigned count = row->meaning == TURING_MEANS_IMAD_WIDE || row->unit == TURING_UNIT_FP64 ? 2 : 1;
+    if (size >= 0 || constant >= 0)
+        turing_width((unsigned)(size >= 0 ? size : constant), &count);
+    return count;
 }
 
-/* Something but a shift into the upper byte of a shared address reads the register that the instruction under way writes. */
-static bool is_read_elsewhere(const struct translation *t) {
+/* What an instruction does with a register. */
+struct touch {
+    bool reads, writes;
+    int64_t shift; /* its number */
+};
+
+static struct touch touch_of(const struct turing_inst *inst, const struct turing_operand *reg) {
+    const struct turing_row *row = turing_row(inst->row);
+    struct touch out = {.reads = false};
+    for (unsigned n = 0; row->operands[n].shape; n++) {
+        const struct turing_operand *operand = &inst->operands[n];
+        const bool is_address = operand->kind == TURING_MEMORY || operand->kind == TURING_CONSTANT;
+        const bool is_target = row->operands[n].at == 16 && !is_address;
+        const unsigned behind = reg->reg - (unsigned)operand->reg;
+        const bool same = reg->kind == TURING_UNIFORM && is_address
+                              ? operand->uniform && operand->ureg == reg->reg
+                              : (operand->kind == reg->kind || is_address) && operand->reg == reg->reg;
+        out.reads |= same && !is_target;
+        out.writes |= is_target && operand->kind == reg->kind && behind < written_count(inst);
+        if (operand->kind == TURING_IMMEDIATE && row->operands[n].shape == TURING_SHAPE_IMMEDIATE)
+            out.shift = operand->value;
+    }
+    return out;
+}
+
+/* Something but a shift into the upper byte of a shared address, in this file of registers or, behind R2UR, the other, reads the
+ * register that the instruction writes. What is written under a guard is read under it. */
+static bool is_read_elsewhere(const struct translation *t, const struct turing_inst *from,
+                              const struct turing_operand *reg) {
     enum { UPPER_BYTE = 24 };
-    const struct turing_operand *written = turing_operand(t, 0);
-    const uint32_t from = t->turing->address / TURING_INST_BYTES;
-    for (uint32_t i = 1; from + i < t->kernel->code_count; i++) {
-        const struct turing_inst *inst = t->turing + i;
-        const struct turing_row *row = turing_row(inst->row);
-        bool reads = false, writes = false;
-        int64_t shift = 0;
-        for (unsigned n = 0; row->operands[n].shape; n++) {
-            const struct turing_operand *operand = &inst->operands[n];
-            const bool is_address = operand->kind == TURING_MEMORY || operand->kind == TURING_CONSTANT;
-            const bool same = written->kind == TURING_UNIFORM && is_address
-                                  ? operand->uniform && operand->ureg == written->reg
-                                  : (operand->kind == written->kind || is_address) && operand->reg == written->reg;
-            const bool is_target = row->operands[n].at == 16;
-            reads |= same && !is_target;
-            writes |= is_target && operand->kind == written->kind && operand->reg <= written->reg &&
-                      written->reg < operand->reg + written_registers(inst);
-            if (inst->operands[n].kind == TURING_IMMEDIATE && row->operands[n].shape == TURING_SHAPE_IMMEDIATE)
-                shift = inst->operands[n].value;
-        }
-        if (reads && (row->meaning != TURING_MEANS_LEA || shift != UPPER_BYTE))
+    const uint32_t left = t->kernel->code_count - from->address / TURING_INST_BYTES;
+    const struct turing_inst *over = NULL;
+    for (uint32_t i = 1; i < left; i++) {
+        const struct turing_inst *inst = from + i;
+        const unsigned meaning = turing_row(inst->row)->meaning;
+        const struct touch touch = touch_of(inst, reg);
+        const bool is_over = over && inst->guard == over->guard && inst->guard_inverted == over->guard_inverted;
+        const bool is_shift = meaning == TURING_MEANS_LEA && touch.shift == UPPER_BYTE;
+        const bool is_copy = meaning == TURING_MEANS_R2UR && reg->kind == TURING_REGISTER;
+        if (touch.reads && !is_shift && !is_over && (!is_copy || is_read_elsewhere(t, inst, &inst->operands[1])))
             return true;
-        if (writes && inst->guard == TURING_PT)
+        if (touch.writes && inst->guard == TURING_PT)
             break;
+        if (touch.writes)
+            over = inst;
     }
     return false;
 }
@@ -108,7 +128,7 @@ static void read_special(struct translation *t) {
         read_shifted(t, number == SR_VIRTID ? SPECIAL_WARPID : SPECIAL_NWARPID);
     else if (number == SR_ZERO || number == SR_SWINHI || number == SR_LMEMHIOFF)
         translate_move(t, turing_target(t, 0), translate_number(0));
-    else if (number == SR_CGA_CTA_ID && is_read_elsewhere(t))
+    else if (number == SR_CGA_CTA_ID && is_read_elsewhere(t, t->turing, turing_operand(t, 0)))
         translate_refuse(t, "the number of the block in its cluster");
     else if (number == SR_CGA_CTA_ID)
         translate_move(t, turing_target(t, 0), translate_number(SHARED_WINDOW >> 24));

@@ -14,7 +14,7 @@ enum show_form { SHOW_SUMMARY, SHOW_LISTING, SHOW_CFG, SHOW_DOT, SHOW_REGISTERS,
 
 struct show_options {
     enum show_form form;
-    const char *isa;               /* SHOW_NATIVE, which needs a machine: "fermi", "tesla", "sm_86" ... */
+    const char *isa;               /* SHOW_NATIVE, which needs a machine: "fermi", "tesla", "native", "sm_86" ... */
     const char *cubin;             /* SHOW_NATIVE: write this file instead; NULL: show */
     const char *kernel;            /* only this kernel or function; NULL: all */
     const struct machine *machine; /* for occupancy; NULL: none is shown */

@@ -9,8 +9,8 @@
 static const struct {
     const char *name;
     enum isa_choice isa;
-} isas[] = {{"fermi", ISA_FERMI}, {"tesla", ISA_TESLA}, {"sm_75", ISA_SM_75}, {"sm_80", ISA_SM_80},
-            {"sm_86", ISA_SM_86}, {"sm_89", ISA_SM_89}, {"sm_90", ISA_SM_90}};
+} isas[] = {{"fermi", ISA_FERMI}, {"tesla", ISA_TESLA}, {"native", ISA_NATIVE}, {"sm_75", ISA_SM_75},
+            {"sm_80", ISA_SM_80}, {"sm_86", ISA_SM_86}, {"sm_89", ISA_SM_89},   {"sm_90", ISA_SM_90}};
 
 enum isa_choice show_isa(const struct show_options *options) {
     for (unsigned i = 0; options->isa && i < sizeof isas / sizeof *isas; i++)

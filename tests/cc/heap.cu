@@ -16,6 +16,28 @@ struct pair {
     __device__ double sum() const { return a + b; }
 };
 
+struct shape { // abstract
+    __device__ virtual int area() const = 0;
+    __device__ virtual ~shape() {}
+};
+struct square : shape {
+    int side;
+    __device__ square(int s) : side(s) {}
+    __device__ int area() const override { return side * side; }
+};
+struct strip : square {
+    __device__ strip(int s) : square(s) {}
+    __device__ int area() const override { return 1000 + side; }
+};
+
+/* Functions are found by the object. */
+__global__ void shapes(int *out) {
+    const int i = threadIdx.x;
+    shape *s = i % 3 ? new square(i) : new strip(i);
+    out[i] = s->area();
+    delete s;
+}
+
 struct alignas(128) line {
     int words[32];
 };
@@ -90,6 +112,10 @@ int main(void) {
     int *sums;
     EXPECT(cudaMallocManaged(&heads, THREADS * sizeof *heads) == cudaSuccess);
     EXPECT(cudaMallocManaged(&sums, THREADS * sizeof *sums) == cudaSuccess);
+    shapes<<<1, 64>>>(sums);
+    EXPECT(cudaDeviceSynchronize() == cudaSuccess);
+    for (int i = 0; i < 64; i++)
+        EXPECT(sums[i] == (i % 3 ? i * i : 1000 + i));
     memset(heads, 0, THREADS * sizeof *heads);
     memset(sums, 0, THREADS * sizeof *sums);
     push<<<8, THREADS / 8>>>(heads, ROUNDS);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a program that is not only loaded but launched: every kernel of it, with small limits, functionally and in
- * time, under the machine that the last byte chooses. PTX where the text has .version, else a listing of native code. Whatever
- * it does, it ends, and what does not run says why. */
+ * time, under the machine that the last byte chooses. A cubin where it is an ELF file, PTX where the text has .version, else a listing of
+ * native code. Whatever it does, it ends, and what does not run says why. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,7 +125,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!size)
         return 0;
     const struct machine *machine = &machines[data[size - 1] % MACHINES];
-    const char *name = memmem(data, size, ".version", strlen(".version")) ? "fuzz.ptx" : "fuzz.sass";
+    const bool is_elf = size > 4 && memcmp(data,
+                                           "\x7f"
+                                           "ELF",
+                                           4) == 0;
+    const char *name = is_elf                                               ? "fuzz.cubin"
+                       : memmem(data, size, ".version", strlen(".version")) ? "fuzz.ptx"
+                                                                            : "fuzz.sass";
     for (unsigned i = 0; i < KERNELS_MAX && run_kernel(machine, name, data, size, i, false); i++)
         run_kernel(machine, name, data, size, i, true);
     return 0;

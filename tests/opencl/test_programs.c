@@ -71,6 +71,14 @@ static void building(void **state) {
                      CL_BUILD_ERROR);
     REFUSED(CL_INVALID_PROGRAM_EXECUTABLE, clCreateKernel(program, "a", &code));
     IS(CL_INVALID_BUILD_OPTIONS, clBuildProgram(program, 1, &f->device, "-no-such-option", NULL, NULL));
+    if (f->is_heddle) { /* options of NVIDIA's have no effect, where they are right */
+        IS(CL_INVALID_BUILD_OPTIONS, clBuildProgram(program, 1, &f->device, "-cl-nv-maxrregcount=", NULL, NULL));
+        IS(CL_INVALID_BUILD_OPTIONS, clBuildProgram(program, 1, &f->device, "-cl-nv-opt-level=3x", NULL, NULL));
+        IS(CL_INVALID_BUILD_OPTIONS, clBuildProgram(program, 1, &f->device, "-x c", NULL, NULL));
+        IS(CL_BUILD_PROGRAM_FAILURE,
+           clBuildProgram(program, 1, &f->device, "-cl-nv-verbose -cl-nv-maxrregcount=32 -cl-nv-opt-level=3", NULL,
+                          NULL));
+    }
     IS(CL_INVALID_VALUE, clBuildProgram(program, 1, NULL, "", NULL, NULL));
     IS(CL_INVALID_VALUE, clBuildProgram(program, 0, &f->device, "", NULL, NULL));
     IS(CL_INVALID_VALUE, clBuildProgram(program, 1, &f->device, "", NULL, &code));
@@ -104,6 +112,18 @@ static int run_a(struct fixture *f, cl_program program) {
     OK(clReleaseMemObject(buffer));
     OK(clReleaseKernel(kernel));
     return result;
+}
+
+/* PTX inside of OpenCL C, by the word that NVIDIA's samples use. */
+static void inline_ptx(void **state) {
+    struct fixture *f = *state;
+    if (!f->is_heddle)
+        return;
+    const char *text =
+        "kernel void a(global int *p) { int x; asm(\"mul.lo.s32 %0, %1, 6;\" : \"=r\"(x) : \"r\"(7)); *p = x; }";
+    cl_program program = fixture_build(f, text, "");
+    assert_int_equal(run_a(f, program), 42);
+    OK(clReleaseProgram(program));
 }
 
 static void binaries(void **state) {
@@ -662,6 +682,7 @@ int main(void) {
         cmocka_unit_test(sizes),
         cmocka_unit_test(programs_have_no_constants),
         cmocka_unit_test(inline_functions),
+        cmocka_unit_test(inline_ptx),
         cmocka_unit_test(variables_of_programs),
         cmocka_unit_test(kernels_call_kernels),
         cmocka_unit_test(options_that_are_more_than_they_say),

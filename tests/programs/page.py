@@ -41,7 +41,7 @@ def suite_rows(results, suites):
     rows = ["| suite | from | commit | API | programs | right | not right |", "|---|---|---|---|---|---|---|"]
     for suite, (where, commit) in sorted(suites.items()):
         for api in ("cuda", "opencl"):
-            of = [r for r in results.values() if (r["entry"]["suite"], r["entry"]["api"]) == (suite, api)]
+            of = [r for r in results.values() if (r["entry"]["suite"], r["entry"]["api"]) == (suite, api) and r["verdict"] != "not tried"]
             if of:
                 right = sum(r["verdict"] == "right" for r in of)
                 rows.append(f"| {suite} | {where} | {commit[:12]} | {NAMES[api]} | {len(of)} | {right} | {len(of) - right} |")
@@ -52,7 +52,7 @@ def failures(results):
     rows = ["| program | API | built by | verdict | cause | beyond what is claimed |", "|---|---|---|---|---|---|"]
     for r in results.values():
         e = r["entry"]
-        if r["verdict"] != "right":
+        if r["verdict"] not in ("right", "not tried"):
             cause = e.get("fails") or r["cause"]
             rows.append(f"| {e['suite']} {e['name']} | {NAMES[e['api']]} | {program.WAYS[r['way']]} | {r['verdict']} | {cause} | {', '.join(r['beyond'])} |")
     return rows

@@ -11,8 +11,8 @@ static const struct program_text tries = {
            "add.u32 %r5, %r3, 7;\nL: ld_snoop.global.u32 %r4, %p1, [%rd3];\n@%p1 bra L;\nadd.u32 %r4, %r4, %r5;\nM: "
            "st_snoop.global.u32 %p2, [%rd3], %r4;\n@%p2 bra M;\nret;"),
     8, 192};
-static const char *const mechanisms[] = {"pdom", "barriers", "frontiers", "dwf",    "mimd",
-                                         "nrec", "lwm",      "tbc",       "tokens", "diverge-on-miss", "hanoi"};
+static const char *const mechanisms[] = {"pdom", "barriers", "frontiers",       "dwf",  "mimd", "nrec", "lwm",
+                                         "tbc",  "tokens",   "diverge-on-miss", "hanoi"};
 
 static void a_program_that_tries_again_gets_all_its_data(void **state) {
     (void)state;

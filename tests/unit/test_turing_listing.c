@@ -98,45 +98,107 @@ static void lines_are_those_of_the_source(void **state) {
 
 enum { COUNT = 100, THREADS = 32 };
 
-/* y = 2.5 x + 1, by a module of this text. */
-static void run(const char *name, const char *text, size_t length) {
-    struct machine machine = {0};
-    struct report report = {0};
+/* A device with a module on it. */
+struct place {
+    struct machine machine;
+    struct report report;
     struct device *device;
     struct program *program;
-    uint64_t to, from;
-    assert_int_equal(machine_open(&machine, "gtx480", &report), STATUS_OK);
-    assert_int_equal(device_create(&device, &machine, &report), STATUS_OK);
-    if (device_load(device, name, text, length, &program, &report) != STATUS_OK)
-        fail_msg("%s: %s", name, report_text(&report));
-    assert_int_equal(device_alloc(device, "to", 4 * COUNT, &to, &report), STATUS_OK);
-    assert_int_equal(device_alloc(device, "from", 4 * COUNT, &from, &report), STATUS_OK);
-    float *x = device_memory(device, from, 4 * COUNT), *y = device_memory(device, to, 4 * COUNT);
-    for (unsigned i = 0; i < COUNT; i++)
-        x[i] = (float)i;
-    const struct function *kernel = module_find(program_module(program), "scale");
+};
+
+static void open_place(struct place *place, const char *name, const char *text, size_t length) {
+    *place = (struct place){.device = NULL};
+    assert_int_equal(machine_open(&place->machine, "gtx480", &place->report), STATUS_OK);
+    assert_int_equal(device_create(&place->device, &place->machine, &place->report), STATUS_OK);
+    if (device_load(place->device, name, text, length, &place->program, &place->report) != STATUS_OK)
+        fail_msg("%s: %s", name, report_text(&place->report));
+}
+
+static void close_place(struct place *place) {
+    device_destroy(place->device);
+    machine_close(&place->machine);
+    report_free(&place->report);
+}
+
+static uint64_t allocate(struct place *place, uint64_t bytes) {
+    uint64_t address = 0;
+    assert_int_equal(device_alloc(place->device, "data", bytes, &address, &place->report), STATUS_OK);
+    return address;
+}
+
+static enum status launch_kernel(struct place *place, const char *name, const void *params, uint32_t threads) {
+    const struct function *kernel = module_find(program_module(place->program), name);
     assert_non_null(kernel);
-    struct {
+    assert_true(kernel->live_registers && kernel->live_registers == kernel->given_registers);
+    const struct launch launch = {.program = place->program,
+                                  .kernel = kernel,
+                                  .grid = {(threads + THREADS - 1) / THREADS, 1, 1},
+                                  .block = {threads < THREADS ? threads : THREADS, 1, 1},
+                                  .params = params};
+    struct launch_result result = {0};
+    const enum status status = device_launch(place->device, &launch, &result, &place->report);
+    launch_result_free(&result);
+    return status;
+}
+
+/* y = 2.5 x + 1, by a module of this text. */
+static void run(const char *name, const char *text, size_t length) {
+    struct place place;
+    open_place(&place, name, text, length);
+    const struct {
         uint64_t to, from;
         float a, b;
         uint32_t count;
-    } params = {to, from, 2.5f, 1, COUNT};
-    assert_true(kernel->param_bytes <= sizeof params);
-    const struct launch launch = {.program = program,
-                                  .kernel = kernel,
-                                  .grid = {(COUNT + THREADS - 1) / THREADS, 1, 1},
-                                  .block = {THREADS, 1, 1},
-                                  .params = &params};
-    struct launch_result result = {0};
-    if (device_launch(device, &launch, &result, &report) != STATUS_OK)
-        fail_msg("%s: %s", name, report_text(&report));
+    } params = {allocate(&place, 4 * COUNT), allocate(&place, 4 * COUNT), 2.5f, 1, COUNT};
+    float *x = device_memory(place.device, params.from, 4 * COUNT),
+          *y = device_memory(place.device, params.to, 4 * COUNT);
+    for (unsigned i = 0; i < COUNT; i++)
+        x[i] = (float)i;
+    if (launch_kernel(&place, "scale", &params, COUNT) != STATUS_OK)
+        fail_msg("%s: %s", name, report_text(&place.report));
     for (unsigned i = 0; i < COUNT; i++)
         assert_true(y[i] == 2.5f * (float)i + 1);
-    assert_true(kernel->live_registers > 4 && kernel->live_registers == kernel->given_registers);
-    launch_result_free(&result);
-    device_destroy(device);
-    machine_close(&machine);
-    report_free(&report);
+    close_place(&place);
+}
+
+/* Twice n by a function in another section, and a variable of another file. */
+static void linked_functions_are_called(void **state) {
+    static const char *const names[] = {"linked_75", "linked_90"};
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct arena arena = {0};
+        struct place place;
+        size_t length;
+        const char *bytes = read_cubin(&arena, names[i], &length);
+        open_place(&place, "linked.cubin", bytes, length);
+        const struct {
+            uint64_t to;
+            uint32_t n;
+        } params = {allocate(&place, 4), 21};
+        if (launch_kernel(&place, "caller", &params, 1) != STATUS_OK)
+            fail_msg("%s: %s", names[i], report_text(&place.report));
+        assert_int_equal(*(uint32_t *)device_memory(place.device, params.to, 4), 2 * 21 + 7);
+        close_place(&place);
+        arena_free(&arena);
+    }
+}
+
+/* A kernel with an instruction that nothing executes is there, says so when it is launched, and others of the file run. */
+static void a_kernel_that_cannot_run_is_refused_alone(void **state) {
+    static const char text[] = "code for sm_86\nFunction : good\n.params 8\n.param 0 8\n"
+                               "MOV R2, c[0x0][0x160];\nMOV R3, c[0x0][0x164];\nULDC.64 UR4, c[0x0][0x118];\n"
+                               "MOV R0, 0x2a;\nSTG.E desc[UR4][R2.64], R0;\nEXIT;\n"
+                               "Function : bad\n.params 8\n.param 0 8\nTEX.SCR R4, RZ, R2, R4, 0x0, 0x58, 2D;\nEXIT;\n";
+    (void)state;
+    struct place place;
+    open_place(&place, "two.sass", text, sizeof text - 1);
+    const uint64_t to = allocate(&place, 4);
+    assert_int_equal(launch_kernel(&place, "good", &to, 1), STATUS_OK);
+    assert_int_equal(*(uint32_t *)device_memory(place.device, to, 4), 42);
+    assert_int_equal(launch_kernel(&place, "bad", &to, 1), STATUS_INVALID);
+    assert_non_null(strstr(report_text(&place.report), "kernel 'bad' has instructions that are not executed:\n"
+                                                       "two.sass:14: error: unsupported: "));
+    close_place(&place);
 }
 
 static void files_and_their_listings_run(void **state) {
@@ -215,9 +277,13 @@ static void what_is_not_known_has_a_place(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(listings_are_read_back),        cmocka_unit_test(lines_are_those_of_the_source),
-        cmocka_unit_test(files_and_their_listings_run),  cmocka_unit_test(a_listing_may_say_less),
+        cmocka_unit_test(listings_are_read_back),
+        cmocka_unit_test(lines_are_those_of_the_source),
+        cmocka_unit_test(files_and_their_listings_run),
+        cmocka_unit_test(a_listing_may_say_less),
         cmocka_unit_test(what_is_not_known_has_a_place),
+        cmocka_unit_test(linked_functions_are_called),
+        cmocka_unit_test(a_kernel_that_cannot_run_is_refused_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

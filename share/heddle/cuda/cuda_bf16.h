@@ -50,21 +50,21 @@ HEDDLE_SMALL unsigned short heddle_bf16_bits(unsigned long long x)
 }
 
 struct __attribute__((aligned(2))) __nv_bfloat16 {
-    unsigned short bits;
+    unsigned short __x; /* libraries know it by this name */
     __nv_bfloat16() = default;
-    HEDDLE_METHOD __nv_bfloat16(float x) : bits(heddle_bf16_bits(x)) {}
-    HEDDLE_METHOD __nv_bfloat16(double x) : bits(heddle_bf16_bits(x)) {}
-    HEDDLE_METHOD __nv_bfloat16(short x) : bits(heddle_bf16_bits((float)x)) {}
-    HEDDLE_METHOD __nv_bfloat16(unsigned short x) : bits(heddle_bf16_bits((float)x)) {}
-    HEDDLE_METHOD __nv_bfloat16(int x) : bits(heddle_bf16_bits((double)x)) {}
-    HEDDLE_METHOD __nv_bfloat16(unsigned int x) : bits(heddle_bf16_bits((double)x)) {}
-    HEDDLE_METHOD __nv_bfloat16(long x) : bits(heddle_bf16_bits((long long)x)) {}
-    HEDDLE_METHOD __nv_bfloat16(unsigned long x) : bits(heddle_bf16_bits((unsigned long long)x)) {}
-    HEDDLE_METHOD __nv_bfloat16(long long x) : bits(heddle_bf16_bits(x)) {}
-    HEDDLE_METHOD __nv_bfloat16(unsigned long long x) : bits(heddle_bf16_bits(x)) {}
-    HEDDLE_METHOD constexpr __nv_bfloat16(__nv_bfloat16_raw raw) : bits(raw.x) {}
-    HEDDLE_METHOD operator float() const { return heddle_bits_float((unsigned int)bits << 16); }
-    HEDDLE_METHOD operator __nv_bfloat16_raw() const { return __nv_bfloat16_raw{bits}; }
+    HEDDLE_METHOD __nv_bfloat16(float x) : __x(heddle_bf16_bits(x)) {}
+    HEDDLE_METHOD __nv_bfloat16(double x) : __x(heddle_bf16_bits(x)) {}
+    HEDDLE_METHOD __nv_bfloat16(short x) : __x(heddle_bf16_bits((float)x)) {}
+    HEDDLE_METHOD __nv_bfloat16(unsigned short x) : __x(heddle_bf16_bits((float)x)) {}
+    HEDDLE_METHOD __nv_bfloat16(int x) : __x(heddle_bf16_bits((double)x)) {}
+    HEDDLE_METHOD __nv_bfloat16(unsigned int x) : __x(heddle_bf16_bits((double)x)) {}
+    HEDDLE_METHOD __nv_bfloat16(long x) : __x(heddle_bf16_bits((long long)x)) {}
+    HEDDLE_METHOD __nv_bfloat16(unsigned long x) : __x(heddle_bf16_bits((unsigned long long)x)) {}
+    HEDDLE_METHOD __nv_bfloat16(long long x) : __x(heddle_bf16_bits(x)) {}
+    HEDDLE_METHOD __nv_bfloat16(unsigned long long x) : __x(heddle_bf16_bits(x)) {}
+    HEDDLE_METHOD constexpr __nv_bfloat16(__nv_bfloat16_raw raw) : __x(raw.x) {}
+    HEDDLE_METHOD operator float() const { return heddle_bits_float((unsigned int)__x << 16); }
+    HEDDLE_METHOD operator __nv_bfloat16_raw() const { return __nv_bfloat16_raw{__x}; }
 };
 typedef __nv_bfloat16 nv_bfloat16;
 
@@ -76,7 +76,7 @@ struct __attribute__((aligned(4))) __nv_bfloat162 {
         : x(__nv_bfloat16_raw{raw.x}), y(__nv_bfloat16_raw{raw.y})
     {
     }
-    HEDDLE_METHOD operator __nv_bfloat162_raw() const { return __nv_bfloat162_raw{x.bits, y.bits}; }
+    HEDDLE_METHOD operator __nv_bfloat162_raw() const { return __nv_bfloat162_raw{x.__x, y.__x}; }
 };
 typedef __nv_bfloat162 nv_bfloat162;
 
@@ -88,7 +88,7 @@ HEDDLE_SMALL __nv_bfloat16 heddle_bf16(unsigned int bits) { return heddle_small<
 HEDDLE_SMALL __nv_bfloat16 __hfma(__nv_bfloat16 a, __nv_bfloat16 b, __nv_bfloat16 c)
 {
     unsigned short result;
-    asm("fma.rn.bf16 %0, %1, %2, %3;" : "=h"(result) : "h"(a.bits), "h"(b.bits), "h"(c.bits));
+    asm("fma.rn.bf16 %0, %1, %2, %3;" : "=h"(result) : "h"(a.__x), "h"(b.__x), "h"(c.__x));
     return heddle_bf16(result);
 }
 HEDDLE_SMALL __nv_bfloat16 __hadd(__nv_bfloat16 a, __nv_bfloat16 b) { return __hfma(a, heddle_bf16(0x3f80), b); }

@@ -17,50 +17,58 @@ struct __half2_raw {
     unsigned short x, y;
 };
 
+HEDDLE_SMALL unsigned short heddle_half_bits(_Float16 x)
+{
+    unsigned short bits;
+    __builtin_memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
 struct __attribute__((aligned(2))) __half {
-    _Float16 value;
+    unsigned short __x; /* libraries know it by this name */
     __half() = default;
-    HEDDLE_METHOD __half(float x) : value((_Float16)x) {}
-    HEDDLE_METHOD __half(double x) : value((_Float16)x) {}
-    HEDDLE_METHOD __half(short x) : value((_Float16)x) {}
-    HEDDLE_METHOD __half(unsigned short x) : value((_Float16)x) {}
-    HEDDLE_METHOD __half(int x) : value((_Float16)x) {}
-    HEDDLE_METHOD __half(unsigned int x) : value((_Float16)x) {}
-    HEDDLE_METHOD __half(long x) : value((_Float16)x) {}
-    HEDDLE_METHOD __half(unsigned long x) : value((_Float16)x) {}
-    HEDDLE_METHOD __half(long long x) : value((_Float16)x) {}
-    HEDDLE_METHOD __half(unsigned long long x) : value((_Float16)x) {}
-    HEDDLE_METHOD __half(_Float16 x) : value(x) {}
-    HEDDLE_METHOD __half(__half_raw bits) { __builtin_memcpy(&value, &bits, sizeof value); }
-    HEDDLE_METHOD operator float() const { return (float)value; }
-    HEDDLE_METHOD operator __half_raw() const
+    HEDDLE_METHOD __half(float x) : __x(heddle_half_bits((_Float16)x)) {}
+    HEDDLE_METHOD __half(double x) : __x(heddle_half_bits((_Float16)x)) {}
+    HEDDLE_METHOD __half(short x) : __x(heddle_half_bits((_Float16)x)) {}
+    HEDDLE_METHOD __half(unsigned short x) : __x(heddle_half_bits((_Float16)x)) {}
+    HEDDLE_METHOD __half(int x) : __x(heddle_half_bits((_Float16)x)) {}
+    HEDDLE_METHOD __half(unsigned int x) : __x(heddle_half_bits((_Float16)x)) {}
+    HEDDLE_METHOD __half(long x) : __x(heddle_half_bits((_Float16)x)) {}
+    HEDDLE_METHOD __half(unsigned long x) : __x(heddle_half_bits((_Float16)x)) {}
+    HEDDLE_METHOD __half(long long x) : __x(heddle_half_bits((_Float16)x)) {}
+    HEDDLE_METHOD __half(unsigned long long x) : __x(heddle_half_bits((_Float16)x)) {}
+    HEDDLE_METHOD __half(_Float16 x) : __x(heddle_half_bits(x)) {}
+    HEDDLE_METHOD constexpr __half(__half_raw raw) : __x(raw.x) {}
+    HEDDLE_METHOD _Float16 number() const
     {
-        __half_raw bits;
-        __builtin_memcpy(&bits, &value, sizeof bits);
-        return bits;
+        _Float16 value;
+        __builtin_memcpy(&value, &__x, sizeof value);
+        return value;
     }
+    HEDDLE_METHOD operator float() const { return (float)number(); }
+    HEDDLE_METHOD operator __half_raw() const { return __half_raw{__x}; }
 };
 typedef __half half;
 
 struct __attribute__((aligned(4))) __half2 {
     __half x, y;
     __half2() = default;
-    HEDDLE_METHOD __half2(__half a, __half b) : x(a), y(b) {}
-    HEDDLE_METHOD __half2(__half2_raw raw) : x(__half_raw{raw.x}), y(__half_raw{raw.y}) {}
-    HEDDLE_METHOD operator __half2_raw() const { return __half2_raw{((__half_raw)x).x, ((__half_raw)y).x}; }
+    HEDDLE_METHOD constexpr __half2(__half a, __half b) : x(a), y(b) {}
+    HEDDLE_METHOD constexpr __half2(__half2_raw raw) : x(__half_raw{raw.x}), y(__half_raw{raw.y}) {}
+    HEDDLE_METHOD operator __half2_raw() const { return __half2_raw{x.__x, y.__x}; }
 };
 typedef __half2 half2;
 
 /* ---- arithmetic: one rounding each ---- */
-HEDDLE_SMALL _Float16 heddle_number(__half a) { return a.value; }
-HEDDLE_SMALL __half __hadd(__half a, __half b) { return __half(a.value + b.value); }
-HEDDLE_SMALL __half __hsub(__half a, __half b) { return __half(a.value - b.value); }
-HEDDLE_SMALL __half __hmul(__half a, __half b) { return __half(a.value * b.value); }
-HEDDLE_SMALL __half __hdiv(__half a, __half b) { return __half(a.value / b.value); }
+HEDDLE_SMALL _Float16 heddle_number(__half a) { return a.number(); }
+HEDDLE_SMALL __half __hadd(__half a, __half b) { return __half(a.number() + b.number()); }
+HEDDLE_SMALL __half __hsub(__half a, __half b) { return __half(a.number() - b.number()); }
+HEDDLE_SMALL __half __hmul(__half a, __half b) { return __half(a.number() * b.number()); }
+HEDDLE_SMALL __half __hdiv(__half a, __half b) { return __half(a.number() / b.number()); }
 /* A product of halves is exact in a float, and a sum with a third in a double. */
 HEDDLE_SMALL __half __hfma(__half a, __half b, __half c)
 {
-    return __half((double)a.value * (double)b.value + (double)c.value);
+    return __half((double)a.number() * (double)b.number() + (double)c.number());
 }
 
 /* ---- what bfloat16 has too ---- */

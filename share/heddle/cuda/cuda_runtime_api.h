@@ -134,6 +134,10 @@ HEDDLE_API cudaEventDestroy(cudaEvent_t event);
 /* ---- kernels ---- */
 HEDDLE_API cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared_bytes,
                             cudaStream_t stream);
+HEDDLE_API cudaLaunchKernelExC(const cudaLaunchConfig_t *how, const void *function, void **arguments);
+/* Answer cudaErrorNotSupported: there are no clusters. */
+HEDDLE_API cudaOccupancyMaxPotentialClusterSize(int *out, const void *function, const cudaLaunchConfig_t *how);
+HEDDLE_API cudaOccupancyMaxActiveClusters(int *out, const void *function, const cudaLaunchConfig_t *how);
 HEDDLE_API cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **arguments,
                                        size_t shared_bytes HEDDLE_DEFAULT(0), cudaStream_t stream HEDDLE_DEFAULT(0));
 HEDDLE_API cudaFuncGetAttributes(struct cudaFuncAttributes *out, const void *function);

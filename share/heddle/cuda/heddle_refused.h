@@ -19,6 +19,7 @@ template <typename T, int dimensions = 1> struct surface {
         return 0;                                                                                                      \
     }
 HEDDLE_REFUSED(cudaCreateTextureObject)
+HEDDLE_REFUSED(cudaDestroyTextureObject)
 HEDDLE_REFUSED(cudaCreateSurfaceObject)
 HEDDLE_REFUSED(cudaBindTexture2D)
 HEDDLE_REFUSED(cudaBindTextureToArray)

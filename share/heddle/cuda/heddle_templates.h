@@ -116,6 +116,16 @@ static inline cudaError_t cudaLaunchCooperativeKernel(T *kernel, dim3 grid, dim3
 {
     return cudaLaunchCooperativeKernel((const void *)kernel, grid, block, arguments, shared_bytes, stream);
 }
+#if __cplusplus >= 201103L
+template <class... Taken, class... Given>
+static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *how, void (*kernel)(Taken...), Given &&...given)
+{ /* arguments as the kernel takes them */
+    return [&](Taken... taken) {
+        void *arguments[] = {(void *)&taken..., nullptr};
+        return cudaLaunchKernelExC(how, (const void *)kernel, arguments);
+    }(static_cast<Given &&>(given)...);
+}
+#endif
 template <class T> static inline cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *out, T *kernel)
 {
     return cudaFuncGetAttributes(out, (const void *)kernel);

@@ -29,7 +29,7 @@ class Word:
         self.put(15, 1, self.guard[1])
         if uniform or form in (6, 7):
             self.put(91, 1, 1)
-        self.run, self.outs = None, set()
+        self.run, self.outs, self.drawn = None, set(), []
 
     def put(self, at, bits, value):
         assert 0 <= value < 1 << bits, (at, bits, value)
@@ -51,9 +51,11 @@ class Word:
 
     def register(self, uniform, pair=False):
         rng = self.rng
-        if uniform:
-            return URZ if rng.random() < 0.1 else UFIRST + (rng.randrange(UCOUNT // 2) * 2 if pair else rng.randrange(UCOUNT))
-        return RZ if rng.random() < 0.12 else FIRST + (rng.randrange(COUNT // 2) * 2 if pair else rng.randrange(COUNT))
+        zero, first, count = (URZ, UFIRST, UCOUNT) if uniform else (RZ, FIRST, COUNT)
+        again = [number for kind, number in self.drawn if kind == uniform and not (pair and number % 2)]
+        number = rng.choice(again) if again and rng.random() < 0.25 else first + (rng.randrange(count // 2) * 2 if pair else rng.randrange(count))
+        self.drawn.append((uniform, number))
+        return zero if rng.random() < 0.12 else number
 
     @staticmethod
     def read(thread, uniform, number, pair=False):
@@ -105,8 +107,13 @@ class Word:
             inverted.append(chance > 0 and not (n and middle and self.form in (2, 4)) and self.flag(bit, chance))
         return inverted
 
+    def number(self):
+        """Of a predicate: now and then one that the instruction has already."""
+        again = [number for number in (self.guard[0], *sorted(self.outs)) if number != PT]
+        return self.rng.choice(again) if again and self.rng.random() < 0.35 else self.rng.randrange(7)
+
     def predicate_out(self, at):
-        number = PT if self.rng.random() < 0.35 else self.rng.randrange(7)
+        number = PT if self.rng.random() < 0.35 else self.number()
         number = PT if number in self.outs else number  # two results have two places
         self.outs.add(number)
         self.put(at, 3, number)
@@ -120,7 +127,7 @@ class Word:
         if not there:
             self.put(at, 4, absent)
             return None
-        number, inverted = self.rng.choice([PT, *range(7)]), self.rng.randrange(2)
+        number, inverted = PT if self.rng.random() < 0.12 else self.number(), self.rng.randrange(2)
         self.put(at, 3, number)
         self.put(at + 3, 1, inverted)
         return lambda thread: self.predicate_value(thread, number, inverted)

@@ -4,6 +4,7 @@ import collections
 import os
 import re
 import struct
+import sys
 
 DEFINITIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../src/sass/turing.def")
 ARCHS = {"ALL": (75, 80, 86, 89, 90), "TO_89": (75, 80, 86, 89), "FROM_80": (80, 86, 89, 90), "FROM_89": (89, 90), "ONLY_75": (75,), "ONLY_89": (89,),
@@ -70,8 +71,12 @@ def section(cubin, kernel):
 
 
 def executed(cubin, kernel, addresses, sm):
+    return executed_in(section(cubin, kernel), addresses, sm)
+
+
+def executed_in(code, addresses, sm):
     """(row, form) of the instructions at these addresses."""
-    code, out = section(cubin, kernel), set()
+    out = set()
     for address in addresses:
         if address + 16 > len(code):
             continue
@@ -83,6 +88,8 @@ def executed(cubin, kernel, addresses, sm):
 
 
 class Table:
+    """Rows that were executed with values that were compared, and where."""
+
     def __init__(self):
         self.seen = collections.defaultdict(set)  # row: architectures
 
@@ -90,10 +97,28 @@ class Table:
         for name, _ in keys:
             self.seen[name].add(sm)
 
+    def write(self, path):
+        with open(path, "w", encoding="ascii") as file:
+            file.writelines(f"{name} {sm}\n" for name in sorted(self.seen) for sm in sorted(self.seen[name]))
+
+    def read(self, path):
+        with open(path, encoding="ascii") as file:
+            for line in file:
+                name, sm = line.split()
+                self.seen[name].add(int(sm))
+
     def report(self):
         wanted = [row for row in ROWS if not LATER.match(row.name)]
         missing = [row for row in wanted if not self.seen[row.name]]
-        print(f"{len(wanted) - len(missing)} of {len(wanted)} rows of turing.def executed with values from elsewhere, matrices, textures, surfaces and "
-              f"bulk copies left out; of {sum(len(row.sms) for row in wanted)} with their architectures {sum(len(self.seen[row.name]) for row in wanted)}")
+        print(f"{len(wanted) - len(missing)} of {len(wanted)} rows of turing.def executed with values from elsewhere; matrices, textures, surfaces and "
+              "bulk copies are left out")
         for row in missing:
-            print(f"  not executed: {row.name} ({row.meaning}, {'/'.join(map(str, row.sms))})")
+            print(f"  not executed: {row.name} ({row.meaning}, sm_{'/'.join(map(str, row.sms))})")
+        return len(missing)
+
+
+if __name__ == "__main__":  # rows.py FILE...: what --executed of several tests wrote
+    table = Table()
+    for path in sys.argv[1:]:
+        table.read(path)
+    table.report()

@@ -4,7 +4,7 @@
 #define HEDDLE_CUDA_HELPER_CUDA_H
 #pragma GCC system_header
 
-#include "cuda_runtime.h"
+#include <cuda_runtime.h>
 #include "helper_string.h"
 #include <stdio.h>
 #include <stdlib.h>
