@@ -5,8 +5,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static const char *const headers[] = {"code for sm_75\n", "code for sm_80\n", "code for sm_86\n", "code for sm_89\n",
-                                          "code for sm_90\n"};
+    static const char *const headers[] = {"code for sm_75\n", "code for sm_80\n", "code for sm_86\n",
+                                          "code for sm_89\n", "code for sm_90\n"};
     if (size)
         fuzz_text(headers[data[0] % 5], data + 1, size - 1);
     return 0;
