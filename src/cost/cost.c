@@ -137,7 +137,7 @@ void cost_convergence_barriers(const struct cost_shape *shape, unsigned register
 }
 
 /* Every path has a lane at least, and each but the first has come from a branch. */
-void cost_hanoi(const struct cost_shape *shape, unsigned registers, unsigned pc_bits, struct cost *out) {
+void cost_split_stacks(const struct cost_shape *shape, unsigned registers, unsigned pc_bits, struct cost *out) {
     const unsigned lanes = shape->warp_size, register_bits = cost_index_bits(registers), valid = 1;
     cost_add(out, COST_MEMORY, "warp-split stacks", arena_printf(out->arena, "PC %u, mask %u", pc_bits, lanes),
              (uint64_t)shape->warps * lanes, (struct cost_array){1, pc_bits + lanes, 1, 1});

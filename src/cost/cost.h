@@ -82,7 +82,7 @@ void cost_thread_pcs(const struct cost_shape *shape, unsigned state_bits, struct
 /* So many registers a warp: who will meet, and where. */
 void cost_convergence_barriers(const struct cost_shape *shape, unsigned registers_per_warp, struct cost *out);
 /* Hanoi's stacks and registers, with PCs of so many bits. */
-void cost_hanoi(const struct cost_shape *shape, unsigned registers, unsigned pc_bits, struct cost *out);
+void cost_split_stacks(const struct cost_shape *shape, unsigned registers, unsigned pc_bits, struct cost *out);
 /* A stack of tokens of so many types for each warp, its masks, and where lanes wait that failed a loop's test. */
 void cost_token_stacks(const struct cost_shape *shape, unsigned types, struct cost *out);
 /* Groups of lanes of one warp, as many as there are threads. */

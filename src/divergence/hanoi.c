@@ -417,7 +417,7 @@ static const void *hanoi_statistics(const void *self) { return &((const struct h
 
 static void hanoi_cost(const void *values, const struct cost_shape *shape, struct cost *out) {
     const struct hanoi_params *params = values;
-    cost_hanoi(shape, params->registers, params->pc_bits, out);
+    cost_split_stacks(shape, params->registers, params->pc_bits, out);
 }
 
 static const struct divergence_waiting waiting = {
